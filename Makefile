@@ -15,26 +15,26 @@ run: rust postgres ## Build the service and start it (http://127.0.0.1:8080), wi
 install: rust postgres ## Install the program (into ~/.cargo/bin), and PostgreSQL's server programs if there are none
 	cargo install --locked --path .
 
-test: rust postgres ## Run all tests, with a throw-away database
+test: rust postgres ## Run all tests, with a temporary database
 	@sh scripts/test.sh
 
-test-clients: rust postgres ## Test the client in Python, and with clients of others: Anthropic's SDK, those of the Model Context Protocol
+test-clients: rust postgres ## Test the client in Python, and with other clients: Anthropic's SDK, those of the Model Context Protocol
 	@sh scripts/test-clients.sh
 
-test-dashboard: rust postgres ## Run the dashboard's tests in a real Chromium, and look at its pages (target/dashboard)
+test-dashboard: rust postgres ## Run the dashboard's tests in a real Chromium, with screenshots of its pages (target/dashboard)
 	@sh scripts/test-dashboard.sh
 
 test-docs: rust postgres ## Run every code block of README.md and docs, and follow every link
 	@sh scripts/test-docs.sh
 
-test-packaging: rust postgres ## Check the files for systemd, containers, Kubernetes and Debian, and run two instances behind a balancer
+test-packaging: rust postgres ## Check the files for systemd, containers, Kubernetes and Debian, and run two instances behind a load balancer
 	@sh scripts/test-packaging.sh
 
 test-citus: rust postgres ## Run the tests on tables that are distributed by vault: TEST_CITUS_URL=server of one node, TEST_CITUS_NODES_URL=database of several
 	@sh scripts/test-citus.sh
 
 test-rolling: rust postgres ## Replace two instances of a release by this one and back, while clients write: OLD=path of the release's program
-	@test -x "$(OLD)" || { echo "Say OLD=path, a program of the release before." >&2; exit 2; }
+	@test -x "$(OLD)" || { echo "Set OLD=path, a program of the previous release." >&2; exit 2; }
 	@program=$$(sh scripts/program.sh) && "$$program" with-postgres -- python3 tests/packaging/rolling.py "$(OLD)" "$$program"
 
 deny: rust ## Check licences, duplicates and sources of the dependencies (installs cargo-deny into target/tools)
@@ -46,15 +46,15 @@ deb: rust ## Make the Debian package (target/debian), with cargo-deb
 docs: ## Build README.md and docs as a site (target/docs/site) with mdBook
 	@sh scripts/docs.sh
 
-demo: rust postgres ## Show what the service does, with a throw-away database
+demo: rust postgres ## Show what the service does, with a temporary database
 	@WORKING_MEMORY_BIN=$$(sh scripts/program.sh) bash scripts/demo.sh
 
-# Coverage-guided fuzzing needs flags that only a nightly compiler takes without RUSTC_BOOTSTRAP.
-fuzz: rust ## Fuzz the reading of updates for FUZZ_SECONDS (60)
+# Coverage-guided fuzzing needs flags that only a nightly compiler accepts without RUSTC_BOOTSTRAP.
+fuzz: rust ## Fuzz the parser of updates for FUZZ_SECONDS (60)
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
 	RUSTC_BOOTSTRAP=1 cargo fuzz run dsl_parse -- -max_total_time=$(FUZZ_SECONDS) -dict=fuzz/dsl.dict
 
-check: fmt clippy doc deny prepare-check $(if $(wildcard openapi.yaml),openapi-check) ## All gates but the tests
+check: fmt clippy doc deny prepare-check $(if $(wildcard openapi.yaml),openapi-check) ## All checks except the tests
 
 fmt: rust ## Check the formatting
 	cargo fmt --check
@@ -79,11 +79,11 @@ openapi-check: rust ## Check that openapi.yaml is what the code says
 	@cargo run --quiet -- openapi | diff -u openapi.yaml - || \
 		{ echo "openapi.yaml is out of date: run make openapi, and commit it." >&2; exit 1; }
 
-# ARGS='--quick' for a smoke run, ARGS='--only get put' for some of it; --help tells all.
+# ARGS='--quick' for a smoke run, ARGS='--only get put' for a part of it; --help lists all options.
 bench: rust postgres ## Measure the service beside PostgreSQL, a bare HTTP handler and its peers
 	@python3 benches/side_by_side/run.py $(ARGS)
 
-bench-micro: rust ## Measure the pure parts: by the clock, and in instructions against those committed
+bench-micro: rust ## Measure the pure parts: in time, and in instructions compared with the committed counts
 	cargo bench --locked --bench micro
 	@python3 benches/instructions.py
 
@@ -105,7 +105,7 @@ bench-handoff: rust postgres ## Measure handoffs of a memory with 10,000 records
 bench-quality: rust postgres ## Score the configured model: ARGS="--corpus FILE" for labelled sessions, or --planted
 	@python3 benches/quality/run.py --program "$$(sh scripts/program.sh)" $(ARGS)
 
-bench-commands: rust postgres ## Measure the commands that answer from the local copy
+bench-commands: rust postgres ## Measure the commands that use the local copy
 	@sh scripts/bench.sh commands
 
 bench-search: rust postgres ## Score searches by words and by meaning on 150 judged queries, and time them over a million passages
@@ -115,26 +115,26 @@ bench-search: rust postgres ## Score searches by words and by meaning on 150 jud
 		"$$program" with-postgres -- "$${program%/*}/examples/meaning_speed" && \
 		"$$program" with-postgres -- "$${program%/*}/examples/search_speed" 10000
 
-bench-mcp: rust postgres ## Measure the Model Context Protocol beside the route it asks, and 200 clients at once
+bench-mcp: rust postgres ## Measure the Model Context Protocol beside the route it calls, and 200 concurrent clients
 	cargo build --release --locked
 	@python3 benches/mcp/run.py
 
-bench-memory: rust postgres ## Measure the service's memory under attack by large bodies and unread answers
+bench-memory: rust postgres ## Measure the service's memory under attack by large bodies and unread responses
 	cargo build --release --locked
 	@python3 benches/memory/run.py --program "$$(sh scripts/program.sh | sed 's:/debug/:/release/:')" $(ARGS)
 
 # An unoptimized build writes the same bytes.
-bench-storage: rust postgres ## Measure what puts and updates keep, table by table, and what they add to the write-ahead log
+bench-storage: rust postgres ## Measure what puts and updates store, table by table, and what they add to the write-ahead log
 	@python3 benches/storage/run.py --program "$$(sh scripts/program.sh)" $(ARGS)
 
 bench-scale: rust postgres ## Measure whether requests take as long with a million memories as with ten thousand (10 GB; ARGS="--large 200000" for less)
 	cargo build --release --locked
 	@python3 benches/scale/run.py --program "$$(sh scripts/program.sh)" $(ARGS)
 
-bench-neighbours: rust postgres ## Measure what a vault notices of 64 worst requests at once about another
+bench-neighbours: rust postgres ## Measure how 64 expensive concurrent requests to one vault affect another vault
 	cargo build --release --locked
 	@python3 benches/neighbours/run.py --program "$$(sh scripts/program.sh | sed 's:/debug/:/release/:')" $(ARGS)
-bench-dashboard: rust postgres ## Measure the pages of the dashboard: first byte, weight, a hundred people at once
+bench-dashboard: rust postgres ## Measure the pages of the dashboard: first byte, size, a hundred concurrent visitors
 	cargo build --release --locked
 	@WORKING_MEMORY_BIN="$$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/working-memory" \
 		DASHBOARD_SUITE=bench.mjs sh scripts/test-dashboard.sh

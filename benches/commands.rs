@@ -1,4 +1,4 @@
-//! How long `show`, `status` and `path` take as whole processes, from a local copy of a handoff (`--offline`). Target:
+//! Measures `show`, `status` and `path` as whole processes, from a local copy of a handoff (`--offline`). Target:
 //! 20 ms at the median.
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! How long a handoff takes of a memory with 10,000 records of which 200 changed in its window, over HTTP. Targets:
+//! Measures a handoff of a memory with 10,000 records of which 200 changed in its window, over HTTP. Targets:
 //! reading it with its freshness under 3 ms at the median, making it without a model under 50 ms.
 #![expect(
     clippy::unwrap_used,
@@ -39,7 +39,7 @@ async fn main() -> ExitCode {
     for _ in 0..READS {
         fresh.push(time(client.get(&address), 200).await);
     }
-    // One more version, so that the newest text and the changes since have to be looked at.
+    // One more version, so that the newest text and the changes since must be read.
     let put = client.put(format!("{}/v1/vaults/bench/memories/large/context", service.url));
     let text = document(RECENT - 1);
     time(put.header("Content-Type", "text/plain").body(text), 201).await;
@@ -88,7 +88,7 @@ fn document(records: i64) -> String {
     )
 }
 
-/// One memory with two versions: in the first stood the old records, in the second stand the recent ones.
+/// Inserts one memory with two versions: the first contains the old records, the second the recent ones.
 async fn fill(connection: &mut PgConnection) {
     let text = document(RECENT);
     let mut transaction = connection.begin().await.unwrap();
@@ -117,7 +117,7 @@ async fn fill(connection: &mut PgConnection) {
     ];
     for (index, statement) in statements.into_iter().enumerate() {
         let mut query = sqlx::query(statement);
-        // A statement takes as many parameters as it names.
+        // A statement takes exactly the parameters that it names.
         query = match index {
             0 => query.bind(RECORDS),
             1 => query.bind(&text),

@@ -1,5 +1,5 @@
-//! Whether reads take longer the longer a memory's history is: from 1 version to 100,000, over HTTP, on one service
-//! process and database. `make bench` reads the table.
+//! Measures whether reads depend on the number of a memory's versions: from 1 to 100,000, over HTTP, on one service
+//! process and database. `make bench` parses the table.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -15,21 +15,21 @@ use sqlx::{Connection as _, PgConnection};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// How many versions the memories have.
+/// The numbers of versions of the memories.
 const VERSIONS: [i64; 6] = [1, 10, 100, 1_000, 10_000, 100_000];
 const ROUNDS: usize = 9;
-/// Requests of one kind to one memory in a round; those to the memories alternate.
+/// Requests of one kind to one memory per round; the memories alternate.
 const REQUESTS: usize = 200;
 
-/// A kind of request, and what it may cost.
+/// A kind of request, and its target.
 struct Read {
     name: &'static str,
     /// `{version}` is one of the memory's versions, `{cursor}` the cursor in the middle of its list.
     path: &'static str,
     past_caches: bool,
-    /// The fewest versions with which the answer is as large as with more.
+    /// The smallest number of versions with which the response is as large as with more.
     from: i64,
-    /// How many times the time with the fewest versions it may take with the most.
+    /// The largest allowed ratio of the time with the most versions to that with the fewest.
     target: f64,
 }
 
@@ -75,7 +75,7 @@ const READS: [Read; 5] = [
 struct Memory {
     id: String,
     versions: i64,
-    /// Behind half of its list.
+    /// The cursor after half of its list.
     cursor: String,
 }
 
@@ -123,8 +123,8 @@ fn memory_id(versions: i64) -> String {
     format!("of-{versions}")
 }
 
-/// Measures one kind of request, prints its line, and tells how many times the time with the fewest versions it takes
-/// with the most: the median of the rounds'.
+/// Measures one kind of request, prints its line, and returns the ratio of the time with the most versions to that
+/// with the fewest: the median of the rounds.
 async fn measure(client: &Client, service: &Service, memories: &[Memory], kind: &Read) -> f64 {
     let memories: Vec<&Memory> = memories
         .iter()
@@ -157,7 +157,7 @@ async fn measure(client: &Client, service: &Service, memories: &[Memory], kind: 
     ratio
 }
 
-/// Makes a memory with that many versions of about 4 KB, as puts would have made it.
+/// Inserts a memory with that many versions of about 4 KB, with the rows that puts would create.
 async fn fill(connection: &mut PgConnection, memory: &str, versions: i64) {
     let mut transaction = connection.begin().await.unwrap();
     let statements = [
@@ -193,7 +193,7 @@ fn address(service: &Service, memory: &str, path: &str) -> String {
     format!("{}/v1/vaults/bench/memories/{memory}/{path}", service.url)
 }
 
-/// The cursor behind half of the list; none of a list that short.
+/// The cursor after half of the list; none if the list is that short.
 async fn middle(client: &Client, service: &Service, memory: &str, versions: i64) -> String {
     let page = (versions / 2).clamp(1, 500);
     let mut cursor = String::new();
@@ -209,7 +209,7 @@ async fn middle(client: &Client, service: &Service, memory: &str, versions: i64)
     cursor
 }
 
-/// One request; its time in milliseconds.
+/// Sends one request; returns its time in milliseconds.
 async fn read(client: &Client, service: &Service, memory: &Memory, kind: &Read) -> f64 {
     let version = fastrand::i64(1..=memory.versions).to_string();
     let path = kind

@@ -2,8 +2,8 @@
 
     python3 benches/instructions.py [--write]
 
-Counts do not depend on the load of the machine, so a slower parser is seen on any. They do depend on the compiler:
-after a new one, look at the figures of `cargo bench --bench micro` and write the counts anew with --write.
+Counts do not depend on the load of the machine, so a slower parser is detected on any. They do depend on the compiler:
+after a new one, check the figures of `cargo bench --bench micro` and write new counts with --write.
 """
 
 import os
@@ -17,9 +17,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 COMMITTED = HERE / "instructions.txt"
 SCALES = (1, 2, 4)
-# Instructions a byte may be this many times those committed.
+# The largest allowed ratio of instructions per byte to the committed ones.
 TOLERANCE = 1.05
-# And at 4 times the input this many times those at 1: what is not linear has 4.
+# The largest allowed ratio at 4 times the input to that at 1: a quadratic operation has 4.
 LINEAR = 1.25
 
 
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def build() -> str:
-    """The program, with the symbols that callgrind needs to find the part that counts."""
+    """The program, with the symbols that callgrind needs to find the counted function."""
     command = ["cargo", "bench", "--locked", "--no-run", "--bench", "instructions"]
     done = subprocess.run(command, cwd=HERE.parent, stderr=subprocess.PIPE, text=True, env=os.environ)
     found = re.search(r"Executable .*instructions\.rs \((.*)\)", done.stderr)

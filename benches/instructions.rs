@@ -25,13 +25,13 @@ fn main() -> ExitCode {
             let Some(work) = works.iter().find(|work| work.name == name) else {
                 return ExitCode::FAILURE;
             };
-            // The first time pays for what is made once.
+            // The first run includes one-time initialisation.
             work.run();
             counted(work);
             println!("{}", work.bytes);
             ExitCode::SUCCESS
         }
-        // A test runner that starts everything does not mean to count.
+        // A test runner that runs all targets does not count.
         _ => ExitCode::SUCCESS,
     }
 }

@@ -1,5 +1,5 @@
-//! How fast the pure parts are: reading the DSL and documents, writing them, diffs. `make bench-micro` runs this and then
-//! counts instructions, which a noisy machine does not change.
+//! Measures the pure parts: parsing and writing the DSL and documents, diffs. `make bench-micro` runs this and then
+//! counts instructions, which other load on the machine does not affect.
 
 mod work;
 
@@ -10,7 +10,7 @@ use working_memory::domain::evidence::{Case, Examples, Input, Judge, Strictness}
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Item, Operation};
 
-/// Times as much input as in use: what is linear has the same throughput at each.
+/// Multiples of the usual size: linear operations have the same throughput at each.
 const SCALES: [usize; 3] = [1, 2, 4];
 
 fn pure_parts(criterion: &mut Criterion) {
@@ -25,7 +25,7 @@ fn pure_parts(criterion: &mut Criterion) {
     }
 }
 
-/// 100 operations held to 2 MB of messages (`docs/evidence.md`): half insights, a quarter snippets, a quarter archives.
+/// 100 operations checked against 2 MB of messages (`docs/evidence.md`): half insights, a quarter snippets, a quarter archives.
 fn evidence(criterion: &mut Criterion) {
     let line = |n: usize| {
         format!(

@@ -1,4 +1,4 @@
-"""What a measurement runs on: a durable PostgreSQL server of its own, one psql, and models that answer at once."""
+"""Shared by measurements: a durable PostgreSQL server, one psql, and models that answer at once."""
 
 import http.server
 import json
@@ -11,9 +11,9 @@ import threading
 
 
 def under_postgres(program: str) -> int:
-    """Runs this script again, as `… --inner`, with `DATABASE_URL` of a server that is started for it and gone with it."""
+    """Runs this script again, as `… --inner`, with `DATABASE_URL` of a server that is started for it and removed afterwards."""
     with tempfile.TemporaryDirectory() as folder:
-        # As root the server runs under another account, which has to get through to its folder.
+        # As root the server runs under another account, which must be able to reach its folder.
         os.chmod(folder, 0o711)
         command = [program, "with-postgres", "--data-dir", f"{folder}/data", "--", sys.executable]
         command += [os.path.abspath(sys.argv[0]), *sys.argv[1:], "--inner"]
@@ -21,14 +21,14 @@ def under_postgres(program: str) -> int:
 
 
 class Database:
-    """Asked through one psql: a connection of its own for each would be measured with the rest."""
+    """Queries through one psql: new connections would affect the measurement."""
 
     def __init__(self, url):
         command = ["psql", url, "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "-v", "ON_ERROR_STOP=1"]
         self.psql = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, statement):
-        """The lines of the answer, columns parted by `|`."""
+        """The lines of the result, columns separated by `|`."""
         self.psql.stdin.write(f"{statement};\n\\echo .\n")
         self.psql.stdin.flush()
         lines = []
@@ -44,12 +44,12 @@ class Database:
 
 
 def models(content):
-    """Starts models with the API of OpenAI; gives the environment of a service that asks them. `content` says what the model of
-    a name answers about the number that stands behind `part` in the last message."""
+    """Starts models with the API of OpenAI; returns the environment of a service that uses them. `content` returns the answer of
+    the model with a name for the number after `part` in the last message."""
 
     class Models(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        # Otherwise the body waits for who acknowledges the headers 40 ms later.
+        # Otherwise the body waits 40 ms for the acknowledgement of the headers.
         disable_nagle_algorithm = True
 
         def do_POST(self):

@@ -1,5 +1,5 @@
-//! How long a prompt takes that is assembled of 200 items and a document of 50 KB, over HTTP: as text, with the receipt,
-//! and within a budget; and what the tokenizer costs in memory. Targets: a median of 5 ms, 80 MiB.
+//! Measures the assembly of a prompt of 200 items and a document of 50 KB, over HTTP: as text, with the receipt,
+//! and within a budget; and the memory of the tokenizer. Targets: a median of 5 ms, 80 MiB.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -60,7 +60,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Ten categories of twenty items, and a document of records and free text.
+/// Adds ten categories of twenty items, and a document of records and free text.
 async fn fill(client: &Client, memory: &str) {
     for category in 0..10 {
         let first = category * ITEMS / 10;
@@ -104,7 +104,7 @@ async fn read(client: &Client, url: &str, accept: &str) -> f64 {
     millis(began.elapsed())
 }
 
-/// What a process has in RAM.
+/// The resident memory of a process.
 fn resident_mib(process: u32) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status

@@ -1,5 +1,5 @@
-//! How long the service takes to be ready, with a database still to be made and with one that is there, and how
-//! much memory it has when idle. Targets: 5 s, 2 s, 60 MiB.
+//! Measures how long the service takes to be ready, with a new database and with an existing one, and its
+//! memory when idle. Targets: 5 s, 2 s, 60 MiB.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -39,7 +39,7 @@ async fn main() -> ExitCode {
         let began = Instant::now();
         let service = Service::start(&client, &environment).await;
         existing.push(millis(began.elapsed()));
-        // A first request of each kind, so that pools and caches are there.
+        // A first request of each kind, so that pools and caches are initialised.
         let context = format!("{}/v1/vaults/bench/memories/m/context", service.url);
         client.put(&context).body("a document").send().await.unwrap();
         client.get(&context).send().await.unwrap();
@@ -66,7 +66,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// What a process has in RAM.
+/// The resident memory of a process.
 fn resident_mib(process: u32) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status

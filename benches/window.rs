@@ -1,5 +1,5 @@
-//! Whether recording a task takes longer the more tasks stand in the archive: none against 10,000, over HTTP, on one
-//! service process and database. Target: at most 1.2 times the time.
+//! Measures whether recording a task depends on the number of archived tasks: none against 10,000, over HTTP, on one
+//! service process and database. Target: a ratio of at most 1.2.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -18,7 +18,7 @@ const ARCHIVED: usize = 10_000;
 /// Tasks of one import.
 const CHUNK: usize = 1_000;
 const ROUNDS: usize = 9;
-/// Tasks to each of the two memories in a round; those to the two alternate.
+/// Tasks to each of the two memories per round; the two alternate.
 const TASKS: usize = 100;
 const TARGET: f64 = 1.2;
 
@@ -32,7 +32,7 @@ async fn main() -> ExitCode {
     for first in (0..ARCHIVED).step_by(CHUNK) {
         fill(&client, &service, first).await;
     }
-    // The window of both is full, so that each task archives another.
+    // The window of both is full, so that each new task archives an old one.
     for memory in ["long", "short"] {
         for _ in 0..10 {
             record(&client, &service, memory).await;
@@ -40,7 +40,7 @@ async fn main() -> ExitCode {
     }
     let (mut none, mut many, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        // A memory of its own for each round, so that its archive stays short.
+        // A new memory for each round, so that its archive stays short.
         let fresh = format!("short-{round}");
         for _ in 0..6 {
             record(&client, &service, &fresh).await;
@@ -72,7 +72,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Puts tasks straight into the archive.
+/// Imports tasks directly into the archive.
 async fn fill(client: &Client, service: &Service, first: usize) {
     let tasks: Vec<_> = (first..first + CHUNK)
         .map(|number| json!({ "time": "2026-01-01T00:00:00Z", "intent": format!("Task {number}"), "summary": "Done." }))
@@ -87,7 +87,7 @@ async fn fill(client: &Client, service: &Service, first: usize) {
     assert_eq!(answer.status(), 201);
 }
 
-/// Records one task; its time in milliseconds.
+/// Records one task; returns its time in milliseconds.
 async fn record(client: &Client, service: &Service, memory: &str) -> f64 {
     let address = format!("{}/v1/vaults/bench/memories/{memory}/tasks", service.url);
     let task_id = format!("t{:032x}", fastrand::u128(..));

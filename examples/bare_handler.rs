@@ -1,5 +1,5 @@
-//! The limit of HTTP on a machine: axum with one handler that answers every request with the same document, on
-//! the runtime of the service. `make bench` measures the service beside it.
+//! The HTTP limit of a machine: axum with one handler that answers every request with the same document, on
+//! the runtime of the service. `make bench` compares the service with it.
 //!
 //! ```sh
 //! cargo run --release --example bare_handler -- DOCUMENT
@@ -27,7 +27,7 @@ async fn serve(document: Bytes) -> Result<(), Box<dyn Error>> {
     };
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("http://{}", listener.local_addr()?);
-    // As the service does it.
+    // The same socket options as the service.
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });

@@ -1,5 +1,5 @@
-//! Opens many streams of one vault's events, writes versions, and tells how soon all clients knew and how much memory
-//! the service took. Results and their reading are in `docs/events.md`.
+//! Opens many streams of one vault's events, writes versions, and prints how soon all clients received them and the memory
+//! of the service. `docs/events.md` has results.
 //!
 //! ```text
 //! cargo build --release --example event_clients
@@ -27,14 +27,14 @@ async fn main() -> Outcome<()> {
     let (told, mut heard) = unbounded_channel();
     for _ in 0..clients {
         tokio::spawn(watch(address.clone(), told.clone()));
-        // One after the other, as clients come.
+        // One after the other, as real clients connect.
         heard.recv().await.ok_or("a client could not connect")?;
     }
     println!("{clients} clients: {}", resident(pid)?);
     let mut last_ones = Vec::new();
     for version in 0..versions {
         put(address, version).await?;
-        // Acknowledged: from here on everybody may know.
+        // Acknowledged: from here on events may arrive.
         let written = Instant::now();
         for _ in 0..clients {
             heard.recv().await.ok_or("a client was cut off")?;
@@ -51,7 +51,7 @@ async fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Tells once when the stream has begun, then each event.
+/// Sends a message when the stream has begun, then one for each event.
 async fn watch(address: String, told: UnboundedSender<()>) -> Outcome<()> {
     let mut stream = TcpStream::connect(&address).await?;
     stream
@@ -92,7 +92,7 @@ async fn put(address: &str, version: usize) -> Outcome<()> {
     }
 }
 
-/// The memory of a process that is in the machine's memory.
+/// The resident memory of a process.
 fn resident(pid: &str) -> Outcome<String> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find(|line| line.starts_with("VmRSS"));

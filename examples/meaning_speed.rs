@@ -1,5 +1,5 @@
 //! Measures searches by meaning: fills a database with vectors of many vaults and times the search of one, as the service
-//! does it. Results and their reading are in `docs/search.md`.
+//! does it. `docs/search.md` has results.
 //!
 //! ```text
 //! cargo build --release --example meaning_speed
@@ -41,7 +41,7 @@ async fn main() -> Outcome<()> {
     let started = Instant::now();
     let share = all.div_ceil(of_vault.max(1));
     for memory in 0..all.div_ceil(PER_MEMORY) {
-        // The memories of the vault lie among those of others, as they come to in a table.
+        // The vault's memories are spread among those of others, as in a real table.
         let vault = match memory % share {
             0 => measured.as_str().to_owned(),
             other => format!("other-{}", other % 50),
@@ -84,7 +84,7 @@ async fn main() -> Outcome<()> {
             })
             .await?;
         times.push(begun.elapsed());
-        // Against every vector of the vault.
+        // Compared with every vector of the vault.
         let mut exact: Vec<f32> = kept.iter().map(|vector| similarity(&query, vector)).collect();
         exact.sort_by(|one, other| other.total_cmp(one));
         let least = exact[9];
@@ -111,7 +111,7 @@ fn vector(random: &mut fastrand::Rng, dimensions: usize, near: Option<&Vec<f32>>
         .collect()
 }
 
-/// A memory with its vectors as the service keeps them.
+/// Inserts a memory with its vectors as the service stores them.
 async fn fill(storage: &Storage, vault: &str, memory: usize, vectors: &[Vec<f32>]) -> Outcome<()> {
     let id = format!("m{memory}");
     let join = |part: fn(&[f32]) -> Vec<u8>| {

@@ -1,6 +1,6 @@
-//! A server of the OpenAI API whose models take 200 ms and always know something new, in the words of the task, so that
-//! evidence takes it at the first asking. `make bench` measures `/update` with it; `GET /times` tells the median of what the models took by their own clock, in milliseconds, since it was
-//! last asked.
+//! A server of the OpenAI API whose models take 200 ms and always return something new, in the words of the task, so that
+//! the evidence check accepts it. `make bench` measures `/update` with it; `GET /times` returns the median time of the
+//! models by their own clock, in milliseconds, since it was last requested.
 //!
 //! ```sh
 //! cargo run --release --example scripted_model
@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 
 const MODEL_TIME: Duration = Duration::from_millis(200);
 
-/// The models: how long each answer took them, and how many there were.
+/// The models: the times of their answers, and the number of answers.
 #[derive(Default)]
 struct Models {
     times: Mutex<Vec<Duration>>,
@@ -38,7 +38,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A model: thinks, then answers its section, each time with something new that its task bears out.
+/// A model: waits, then answers its section, each time with something new that its task supports.
 async fn answer(State(models): State<Arc<Models>>, Json(request): Json<Value>) -> Json<Value> {
     let began = Instant::now();
     let number = models.answers.fetch_add(1, Ordering::Relaxed);
@@ -71,7 +71,7 @@ fn task_of(request: &Value) -> Option<&str> {
     behind.lines().next()
 }
 
-/// The median since this was last asked; null if no model was.
+/// The median since this was last requested; null if no model was called.
 async fn times(State(models): State<Arc<Models>>) -> Json<Value> {
     let mut times = std::mem::take(&mut *models.times.lock().unwrap_or_else(PoisonError::into_inner));
     times.sort_unstable();

@@ -1,12 +1,12 @@
 //! Measures searches: fills a vault with documents, indexes them as the service does, and times queries of several
-//! kinds. Results and their reading are in `docs/search.md`.
+//! kinds. `docs/search.md` has results.
 //!
 //! ```text
 //! cargo build --release --example search_speed
 //! working-memory with-postgres -- target/release/examples/search_speed [DOCUMENTS] [BYTES]
 //! ```
 //!
-//! Words are drawn from 30,000 by Zipf's law, as in real text: a few stand in every document, most in few.
+//! Words are drawn from 30,000 by Zipf's law, as in real text: a few occur in every document, most in few.
 #![expect(clippy::print_stdout, reason = "a program that prints a table")]
 
 use std::error::Error;
@@ -21,7 +21,7 @@ const VOCABULARY: usize = 30_000;
 const ROUNDS: usize = 300;
 const CLIENTS: usize = 2;
 
-/// What a page of the default size reads, and what it shows.
+/// The rows that a page of the default size reads, and those it shows.
 const PAGE: i64 = 51;
 const SHOWN: usize = 50;
 
@@ -42,7 +42,7 @@ async fn main() -> Outcome<()> {
         .bind(vault.as_str())
         .fetch_one(storage.pool())
         .await?;
-    // Documents of an earlier run of the same size are measured again.
+    // Documents of an earlier run of the same size are reused.
     if there != i64::try_from(documents)? {
         prepare(&storage, &vault, &words, documents, bytes, &mut random).await?;
     }
@@ -118,12 +118,12 @@ fn word(random: &mut fastrand::Rng) -> String {
     (0..random.usize(1..5)).map(|_| syllable(random)).collect()
 }
 
-/// The rank of a word: the n-th most frequent stands in a text n times as seldom as the first.
+/// The rank of a word: the n-th most frequent occurs 1/n times as often as the first.
 fn rank(random: &mut fastrand::Rng) -> usize {
     ((VOCABULARY as f64).powf(random.f64()) as usize).min(VOCABULARY) - 1
 }
 
-/// Stores documents as if they had been put.
+/// Stores documents with the rows of a put.
 async fn fill(
     storage: &Storage,
     vault: &VaultId,
@@ -173,7 +173,7 @@ async fn fill(
 
 type Make = fn(&[String], &[String], &mut fastrand::Rng) -> String;
 
-/// Each query is made of words that stand in some document.
+/// Each query consists of words that occur in some document.
 fn kinds() -> [(&'static str, Make); 9] {
     [
         ("one frequent word", |words, _, random| {
@@ -225,7 +225,7 @@ fn pick(samples: &[String], random: &mut fastrand::Rng, count: usize) -> Vec<Str
         .collect()
 }
 
-/// Runs the queries on a few connections at once.
+/// Runs the queries on a few connections concurrently.
 async fn measure(
     storage: &Storage,
     vault: &VaultId,

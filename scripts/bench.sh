@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the program and one of the benchmarks as a release, and runs it with a durable PostgreSQL server of its
-# own, which is gone afterwards.
+# own, which is removed afterwards.
 #
 #   scripts/bench.sh history|start|prompt|window|handoff|commands
 set -eu
@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/wm-bench.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
-# As root the server runs under another account, which has to get through to its folder.
+# As root the server runs under another account, which must be able to reach its folder.
 chmod 711 "$folder"
 
 cargo bench --locked --no-run --bench "$1"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the Debian package, target/debian/working-memory_*.deb, of a program that is built; needs cargo-deb.
+# Builds the Debian package, target/debian/working-memory_*.deb, of an existing program; needs cargo-deb.
 #
 #   scripts/deb.sh [PROFILE]   release (the default, built first) or dev (as it is, for tests)
 set -eu

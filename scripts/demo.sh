@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Plays two memories through a throw-away service and shows what became of them: the sample session of
-# examples/session, then the last commits of this repository. Nothing outside a temporary folder is touched.
+# Runs two memories through a temporary service and prints the results: the sample session of
+# examples/session, then the last commits of this repository. Nothing outside a temporary folder is changed.
 #
 #   WORKING_MEMORY_BIN   the program (default target/release/working-memory)
 #   WORKING_MEMORY__LLM__…, OPENAI_API_KEY, ANTHROPIC_API_KEY
-#                        let a model write, three requests or more an update; without them the built-in rules do
+#                        let a model write, three requests or more per update; without them the built-in rules do
 #
 # Exits non-zero when any request is not answered with 2xx.
 set -euo pipefail
@@ -13,13 +13,13 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 program=${WORKING_MEMORY_BIN:-$root/target/release/working-memory}
 [[ $program == /* ]] || program=$PWD/$program
 commits=20
-# All of them have to fit into one document, whatever the commits are.
+# All of them must fit into one document, whatever the commits are.
 diff_bytes=3000
 failed=0
 service=
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/wm-demo.XXXXXX")
-# As root the embedded database runs under another account, which has to get through to its folder.
+# As root the embedded database runs under another account, which must be able to reach its folder.
 chmod 711 "$work"
 
 clean_up() {
@@ -57,7 +57,7 @@ print(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 PYTHON
 }
 
-# Prints a page of records, one a line. Without python3 the JSON is printed.
+# Prints a page of records, one per line. Without python3 the JSON is printed.
 records() {
     if ! command -v python3 >/dev/null; then
         cat "$1"
@@ -75,16 +75,16 @@ for r in json.load(open(sys.argv[1], encoding="utf-8"))["items"]:
 PYTHON
 }
 
-# Turns standard input into a JSON string. Bytes that are not UTF-8 and control characters are left out.
+# Converts standard input to a JSON string. Bytes that are not UTF-8 and control characters are omitted.
 json_string() {
-    # iconv fails on a character cut off at the end; what it has written by then is all that is wanted.
+    # iconv fails on a character cut off at the end; what it has written by then is complete enough.
     { iconv -c -f UTF-8 -t UTF-8 2>/dev/null || true; } | LC_ALL=C tr -d '\000-\010\013-\037\177' | LC_ALL=C awk '
         BEGIN { printf "\"" }
         { gsub(/\\/, "&&"); gsub(/"/, "\\\\&"); gsub(/\t/, "\\\\t"); printf "%s%s", (NR > 1 ? "\\n" : ""), $0 }
         END { printf "\"" }'
 }
 
-# request METHOD URL [curl arguments]: the answer's body goes to $work/answer; counts what is not 2xx.
+# request METHOD URL [curl arguments]: the response body goes to $work/answer; counts responses that are not 2xx.
 request() {
     local method=$1 url=$2 status
     shift 2
@@ -98,7 +98,7 @@ request() {
     return 1
 }
 
-# update MEMORY TITLE: sends the body in $work/body and prints the log entry of the answer.
+# update MEMORY TITLE: sends the body in $work/body and prints the log entry of the response.
 update() {
     heading "$2"
     if request POST "$1/update" --header 'Content-Type: application/json' --data-binary @"$work/body"; then
@@ -160,7 +160,7 @@ views() {
 [[ -x $program ]] || die "no program at $program; build it with: cargo build --release"
 command -v curl >/dev/null || die "curl is needed"
 
-# A port that nobody answers on.
+# A free port.
 port=
 for _ in $(seq 50); do
     candidate=$((20000 + RANDOM % 20000))
@@ -172,7 +172,7 @@ done
 [[ -n $port ]] || die "found no free port"
 base=http://127.0.0.1:$port
 
-# The throw-away service must not meet the caller's own database or configuration file.
+# The temporary service must not use the caller's own database or configuration file.
 (
     cd "$work"
     unset DATABASE_URL WORKING_MEMORY__DATABASE__URL WORKING_MEMORY__DATABASE__LISTEN_URL

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Licences, duplicates and sources of the dependencies, as deny.toml wants them; with --advisories, known faults too, whose
-# list is fetched. Where there is no cargo-deny, it is built below target/tools; a build for tests is fast enough.
+# Licences, duplicates and sources of the dependencies, as deny.toml requires; with --advisories, known vulnerabilities too, whose
+# list is fetched. Without an installed cargo-deny, it is built below target/tools; a debug build is fast enough.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PWD/target/tools/bin:$PATH"

@@ -26,7 +26,7 @@ if ! command -v mdbook >/dev/null; then
     PATH="$venv/bin:$PATH"
 fi
 
-# The pages keep their places, so that their links to each other hold; what they link to besides goes along.
+# The pages keep their paths, so that the links between them work; the files they link to are copied too.
 source=target/docs/source
 rm -rf "$source" target/docs/site
 python3 tests/docs/site.py "$source"

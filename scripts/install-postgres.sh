@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes sure that the PostgreSQL server binaries (15 or later) are on this machine, for the embedded server
-# and the tests. Says and changes nothing when they are; otherwise installs the package of the system's package
-# manager, as root or through sudo, without making or starting a server of the system.
+# and the tests. Prints and changes nothing if they are; otherwise installs the package of the system's package
+# manager, as root or through sudo, without creating or starting a server of the system.
 set -eu
 
 oldest=15
@@ -45,7 +45,7 @@ as_root() {
     fi
 }
 
-# Debian's packages make a cluster of the system when they are installed, unless told not to.
+# Debian's packages create a cluster of the system when they are installed, unless this is configured.
 install_debian() {
     drop_in=/etc/postgresql-common/createcluster.d/working-memory-install.conf
     as_root mkdir -p "$(dirname "$drop_in")"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Describes every checked query of the sources against a freshly migrated throw-away database, and writes the
-# answers to .sqlx, from which ordinary builds check their queries without any database.
+# Describes every checked query of the sources against a freshly migrated temporary database, and writes the
+# results to .sqlx, from which ordinary builds check their queries without a database.
 #
 #   scripts/prepare.sh            refresh .sqlx
 #   scripts/prepare.sh --check    only compare: fails if .sqlx is out of date
@@ -16,7 +16,7 @@ describe() {
         if head -n 1 "$migration" | grep -q '^-- no-transaction'; then one_transaction=; fi
         psql "$DATABASE_URL" --no-psqlrc --quiet -v ON_ERROR_STOP=1 $one_transaction -f "$migration" >/dev/null
     done
-    # The macros look at the database only when they are expanded anew.
+    # The macros use the database only when they are expanded again.
     touch src/lib.rs
     SQLX_OFFLINE=false SQLX_OFFLINE_DIR="$1" cargo check --quiet --all-targets
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the `working-memory` program and prints its path. If the sources do not compile at the moment (as when
-# the prepared query data is out of date), the program of the last build will do.
+# Builds the `working-memory` program and prints its path. If the sources do not compile at the moment (for example because
+# the prepared query data is out of date), the program of the last build is used.
 set -eu
 cd "$(dirname "$0")/.."
 

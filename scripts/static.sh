@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the program without any library of the system, for this machine's kind: target/TARGET/release/working-memory. Tries
-# it in a root folder that holds nothing else, where this may be done.
+# Builds the program without any library of the system, for this machine's target: target/TARGET/release/working-memory. Runs
+# it in an otherwise empty root folder, if chroot is allowed.
 #
 #   scripts/static.sh [TARGET]   such as x86_64-unknown-linux-musl (the default is that of this machine)
 set -eu

@@ -9,11 +9,11 @@ cd "$(dirname "$0")/.."
 
 program=$(sh scripts/program.sh)
 
-# What does not hold there, and why:
+# What does not work there, and why:
 # - gathered: changes of several vaults are not committed together.
-# - failing_vaults, distribute: they use triggers, and functions that stand in for the extension's.
+# - failing_vaults, distribute: they use triggers, and substitutes for the extension's functions.
 # - distribution: it divides the tables itself.
-# - the three that go down to an older schema: a distributed database is not taken back.
+# - the three that migrate down to an older schema: this does not work on a distributed database.
 without='test(/^(gathered|failing_vaults|distribute|distribution)::/)
     or test(the_schema_before_keeps_the_memories_of_files)
     or test(messages_are_kept_once_a_run_and_instructions_once_a_vault)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every suite of tests/clients against a service of their own with a throw-away database: the clients that others
-# wrote, as they come from their registries. What they need is installed into target/clients. Then the tests of the
+# Runs every suite of tests/clients against a service of its own with a temporary database: clients of other
+# projects, from their registries. What they need is installed into target/clients. Then the tests of the
 # clients of this repository, which start services of their own.
 #
 #   scripts/test-clients.sh [NAME …]   all suites, or those of these names (memory_tool, mcp, python)

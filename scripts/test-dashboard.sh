@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs the dashboard's suite (tests/browser) in a real Chromium against services of its own, with a throw-away database.
-# What it needs is installed: Debian's chromium where there is none, npm packages into target/dashboard/suite. Where
-# Chromium or Node.js cannot be had, it says so and passes.
+# Runs the dashboard's suite (tests/browser) in a real Chromium against services of its own, with a temporary database.
+# It installs what it needs: Debian's chromium if there is none, npm packages into target/dashboard/suite. If
+# Chromium or Node.js cannot be installed, it prints that and exits with 0.
 #
 #   scripts/test-dashboard.sh [WORDS …]   all tests, or those whose names have the words
 set -eu

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs every code block of README.md and docs against services of their own, and follows every link of the pages and, if
-# mdBook is there or can be installed, of the site built of them. What it needs is installed into target/docs.
+# mdBook is installed or can be, of the site built from them. What it needs is installed into target/docs.
 #
 #   scripts/test-docs.sh [PAGE …]   these pages only, such as docs/cli.md; WORKING_MEMORY_BIN names another program
 set -eu

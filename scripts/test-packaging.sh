@@ -1,8 +1,8 @@
 #!/bin/sh
-# Looks at everything in packaging/ and the files of containers, each with the tool that reads it: the unit of systemd, the
-# scripts, the Dockerfile, the Compose files, the manifests of Kubernetes, the Debian package; and runs what
-# packaging/compose describes, two instances behind its balancer and its pooler, for real.
-# Where a tool is missing that cannot be installed here, its part is skipped, and that is said.
+# Checks everything in packaging/ and the files of containers, each with the tool that parses it: the systemd unit, the
+# scripts, the Dockerfile, the Compose files, the Kubernetes manifests, the Debian package; and runs what
+# packaging/compose describes, two instances behind its load balancer and its pooler.
+# If a tool is missing and cannot be installed here, its part is skipped, with a message.
 set -eu
 cd "$(dirname "$0")/.."
 root=$(pwd)
@@ -23,7 +23,7 @@ WORKING_MEMORY_BIN=${WORKING_MEMORY_BIN:-$(sh scripts/program.sh)}
 PATH="$venv/bin:$PATH"
 export PATH WORKING_MEMORY_BIN
 
-# systemd: a unit that it reads, and that exposes little (`systemd-analyze security`: 0 is best, 10 worst).
+# systemd: the unit must be valid and expose little (`systemd-analyze security`: 0 is best, 10 worst).
 if has systemd-analyze; then
     most=2.5
     # The unit names a program that is installed with it.
@@ -45,7 +45,7 @@ fi
 hadolint Dockerfile
 echo "The Dockerfile has no fault that hadolint knows."
 if docker compose version >/dev/null 2>&1; then
-    # Every setting of .env.example reaches the service, and a password with all signs.
+    # Every setting of .env.example reaches the service, and a password with special characters.
     mkdir "$folder/project"
     cp -r docker-compose.yml packaging "$folder/project"
     printf 'POSTGRES_PASSWORD='\''p@ss:w/o#%%d'\''\nWORKING_MEMORY__LLM__MODEL=m\n' >"$folder/project/.env"
@@ -80,7 +80,7 @@ fi
 if cargo deb --version >/dev/null 2>&1; then
     DEB_OUTPUT="$folder/deb" sh scripts/deb.sh dev
     if has lintian; then
-        # Of a program for tests: it keeps its symbols.
+        # A debug build keeps its symbols.
         lintian --fail-on error,warning --suppress-tags unstripped-binary-or-object --allow-root "$folder"/deb/*.deb
         echo "The Debian package has no fault that lintian knows."
     else

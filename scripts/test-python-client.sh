@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks the Python client of clients/python: ruff, mypy, and its tests with a real service, the frameworks' packages and
-# a hostile server; then the package alone, as it is built. What that needs is installed into target/clients/python.
+# a hostile server; then the built package alone. What it needs is installed into target/clients/python.
 #
 #   scripts/test-python-client.sh [ARGUMENT …]   arguments go to pytest, such as tests/test_retry.py or -k session
 #
@@ -24,26 +24,26 @@ if ! cmp -s "$client/requirements.txt" "$venv/installed.txt"; then
 fi
 WORKING_MEMORY_BIN=${WORKING_MEMORY_BIN:-$(sh scripts/program.sh)}
 PATH="$venv/bin:$PATH"
-# What is pinned stays so, whatever asks for it.
+# Pinned versions stay, whatever other packages request.
 sed 's/\[[^]]*\]//' "$client/requirements.txt" >"$folder/constraints.txt"
 PIP_CONSTRAINT="$folder/constraints.txt"
 PIP_DISABLE_PIP_VERSION_CHECK=1
 PIP_QUIET=1
 export PATH PIP_CONSTRAINT PIP_DISABLE_PIP_VERSION_CHECK PIP_QUIET WORKING_MEMORY_BIN
 
-# As the README says how to install it.
+# Installed as the README says.
 sed -n '/^```sh$/,/^```$/{/^```/d;p;}' "$client/README.md" | sh -eu
 
 cd "$client"
 cache="$folder/cache"
 ruff check --cache-dir "$cache/ruff" .
 ruff format --check --quiet --cache-dir "$cache/ruff" .
-# Pydantic AI is not there for Python 3.10, so its types are not; its tests stay out by themselves.
+# Pydantic AI does not support Python 3.10, so its types are missing there; its tests are skipped.
 if python -c 'import pydantic_ai' 2>/dev/null; then mypy --cache-dir "$cache/mypy"; fi
 python -m pytest -o cache_dir="$cache/pytest" "$@"
 [ $# -eq 0 ] || exit 0
 
-# The package as it is built, without any extra: what is left out must not be missed.
+# The built package without any extra: it must work without the optional dependencies.
 rm -rf "$folder/dist" "$folder/alone"
 python -m build --outdir "$folder/dist" . >"$folder/build.log" 2>&1 || { cat "$folder/build.log" >&2; exit 1; }
 python -m venv "$folder/alone"

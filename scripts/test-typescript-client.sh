@@ -8,7 +8,7 @@ command -v npm >/dev/null || { echo "npm (Node 20 or newer) is needed for the Ty
 WORKING_MEMORY_BIN=${WORKING_MEMORY_BIN:-$(sh scripts/program.sh)}
 export WORKING_MEMORY_BIN npm_config_loglevel=error npm_config_audit=false npm_config_fund=false
 
-# The lock names no registry, so that each machine takes its own.
+# The lock file names no registry, so that each machine uses its own.
 if grep -n '"resolved"' clients/typescript/package-lock.json; then
     echo "clients/typescript/package-lock.json names where packages came from: make it again with npm install." >&2
     exit 1

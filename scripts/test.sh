@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs all tests with one throw-away PostgreSQL server beside them. Arguments go to the test runner.
+# Runs all tests with one temporary PostgreSQL server beside them. Arguments go to the test runner.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,9 +10,9 @@ else
     runner="cargo test --all-targets"
 fi
 
-# The laws try the same cases every time, so that what fails here fails for everybody. Another number tries others.
+# The property tests use the same cases every time, so that failures are reproducible. Another number tries others.
 export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-20261121}"
 
 program=$(sh scripts/program.sh)
-# Documentation tests first: the runner's summary is to be the last line.
+# Documentation tests first, so that the runner's summary is the last output.
 exec "$program" with-postgres -- sh -c 'cargo test --doc --quiet && exec "$@"' sh $runner "$@"

@@ -1,8 +1,8 @@
-//! The `working-memory` program: reads the command line and hands over to [`working_memory::cli`].
+//! The `working-memory` program: runs [`working_memory::cli`].
 
 use std::process::ExitCode;
 
-/// Every request makes and frees hundreds of small things.
+/// Every request makes hundreds of small allocations.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

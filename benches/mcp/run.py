@@ -1,13 +1,13 @@
-"""What the Model Context Protocol costs beside the route that it asks, and what 200 clients at once take.
+"""Measures the cost of the Model Context Protocol beside the route that it calls, and 200 concurrent clients.
 
     make bench-mcp                       the program of target/release
     WORKING_MEMORY_BIN=… python3 benches/mcp/run.py
 
 1. `memory_read` over /mcp, less the cost of a message that does nothing (`ping`), against the plain GET of the same
-   document. All three are asked in turn over one connection each, so that the machine's moods reach all alike.
-   Target: at most 1.5 of the GET.
-2. 200 clients, each with a connection of its own, all at once: list the tools, then read and write. Target: the most
-   memory that the service has had resident is under 96 MiB (its database has processes of its own).
+   document. All three are sent alternately over one connection each, so that other load affects all alike.
+   Target: at most 1.5 times the GET.
+2. 200 concurrent clients, each with a connection of its own: list the tools, then read and write. Target: the maximum
+   resident memory of the service is under 96 MiB (its database has processes of its own).
 """
 
 import asyncio
@@ -49,7 +49,7 @@ READ = tool("memory_read", memory="agent")
 
 
 class Service:
-    """The service with a database of its own, both gone with the block."""
+    """The service with a database of its own, both removed after the block."""
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="wm-bench-mcp-")
@@ -83,7 +83,7 @@ class Service:
         return http.client.HTTPConnection(self.host, int(self.port))
 
     def resident_mib(self):
-        """The most that was ever resident."""
+        """The maximum resident memory."""
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
 
@@ -133,7 +133,7 @@ async def client(service, number):
             if line.lower().startswith(b"content-length:"):
                 length = int(line.split(b":")[1])
         text = await reader.readexactly(length)
-        # Refused because the service is full is an answer; a client comes back then.
+        # A 503 because the service is full is a valid response; a client then retries.
         return status, text
 
     async def until_done(body):

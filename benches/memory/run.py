@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How much memory the service takes under attack, and whether others are served meanwhile.
+"""Measures the memory of the service under attack, and whether other requests are answered meanwhile.
 
 Starts `PROGRAM serve` on a PostgreSQL server of its own. Each attack is 60 bodies of a megabyte at once (`POST
 .../operations?dry_run=true` and the like), or 120 clients that ask for a blame of nearly 9 MB and do not read it. Fails
-where the resident memory goes beyond 256 MiB, or a request of another vault fails.
+if the resident memory exceeds 256 MiB, or a request of another vault fails.
 
     python3 benches/memory/run.py --program PROGRAM [--attack short letter ...]
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What a vault notices of another one that asks for the worst: p99 of its reads and writes, quiet and under load, in one run.
+"""Measures how expensive requests to one vault affect another: p99 of its reads and writes, quiet and under load, in one run.
 
-Starts `PROGRAM serve` on a durable PostgreSQL server of its own. For each attack, 64 requests at once about one vault, the
-vault beside it reads and writes one after another before and meanwhile. Fails where its p99 is 5 times the quiet one or
-more, or one of its requests fails.
+Starts `PROGRAM serve` on a durable PostgreSQL server of its own. For each attack, 64 concurrent requests to one vault, a
+client of another vault reads and writes one after another before and during the load. Fails if its p99 is 5 times the quiet one
+or more, or one of its requests fails.
 
     python3 benches/neighbours/run.py --program PROGRAM [--seconds 20] [--attack search blame ...]
 """
@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 
-# What the measurements share stands beside their folders.
+# The modules that the measurements share are in the parent folder.
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import own_server
 
@@ -46,7 +46,7 @@ def put(connection, vault, memory, text):
 
 
 def prepare(port):
-    """Documents in which every word of a search stands, and one of which every line has another origin."""
+    """Documents that contain every word of a search, and one in which every line has another origin."""
     connection = connect(port)
     chance = random.Random(1)
     for memory in range(400):
@@ -83,7 +83,7 @@ ATTACKS = {"search": search, "blame": blame}
 
 
 def attack(port, name, threads, stop, counts):
-    """Asks again and again, and reads what comes without looking at it. It gives way to what is measured."""
+    """Sends requests repeatedly, and discards the responses. It has a lower priority than the measured client."""
     os.nice(10)
 
     def ask():

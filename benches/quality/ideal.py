@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A model that knows the answer: a chat-completions server on loopback for labelled sessions.
+"""A stub of a good model: a chat-completions server on loopback for labelled sessions.
 
     ideal.py sessions.jsonl [--port 8099] [--answers answers.txt]
 
-It finds the session that is asked about by its task, and answers as a careful writer would: with the answer in
-`answers.txt`, which a person wrote in words of their own, or else with the sentences of the session that its labels want.
-So it tells what the service does to good answers: whatever it rejects of them, or scores below, is the service's fault.
+It identifies the session by its task, and answers as a careful writer would: with the answer in
+`answers.txt`, which a person wrote in their own words, or otherwise with the sentences of the session that its labels ask for.
+So it shows what the service does to good answers: whatever it rejects of them, or scores below, is the service's fault.
 """
 import argparse
 import http.server
@@ -19,7 +19,7 @@ ROLES = {"CURRENT_PROGRESS": "progress", "KEY_LEARNINGS": "learnings", "VERBATIM
 
 
 def written(path):
-    """The answers that a person wrote: `== id`, and below it one block a role."""
+    """The answers that a person wrote: `== id`, and below it one block per role."""
     answers, block = {}, None
     for line in open(path, encoding="utf-8"):
         header = re.match(r"(\w+):", line)
@@ -45,7 +45,7 @@ def sentences(session):
 
 
 def wanted(session, places):
-    """The shortest sentence for each label of these places that is not forbidden there."""
+    """The shortest sentence for each label of these sections that is not forbidden there."""
     found = []
     for label in session["must"]:
         if label["in"] in places:

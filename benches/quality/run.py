@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a model's updates make of memories.
+"""Scores what a model's updates add to memories.
 
     make bench-quality ARGS="--corpus sessions.jsonl"     labelled sessions: recall, precision, wrong archives
     make bench-quality ARGS="--planted"                   12 updates that touch none of 10 learnings and 20 facts
 
 Starts the built program with a data folder of its own and the model that the environment configures
-(WORKING_MEMORY__LLM__…), or asks a running service (BASE_URL, API_KEY). The form of sessions is that of docs/quality.md.
+(WORKING_MEMORY__LLM__…), or uses a running service (BASE_URL, API_KEY). docs/quality.md describes the format of sessions.
 """
 import argparse
 import json
@@ -26,7 +26,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 class Service:
-    """A service that runs already, or one of its own for as long as this is in use."""
+    """A running service, or one of its own while this is in use."""
 
     def __init__(self, program):
         self.base = os.environ.get("BASE_URL", "").rstrip("/")
@@ -103,7 +103,7 @@ def matches(patterns, texts):
 
 
 def stands_in(place, added, progress):
-    """The texts of a place of labels."""
+    """The texts of a section of labels."""
     texts = []
     for record in added:
         if place in ("any", "learnings" if record["kind"] == "KL" else "verbatim"):

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Fits the weights of `src/llm/extractive/weights.rs` to labelled sessions, and says what they do on authors left out.
+"""Fits the weights of `src/llm/extractive/weights.rs` to labelled sessions, and scores them on authors left out.
 
     pip install scikit-learn
     python3 benches/quality/weights.py
 
-The unit test `what_is_noticed_is_written_down` writes each sentence that may be kept, with what is noticed of it. A sentence is
-good if it matches a must or a may of its session and no must_not. Sessions with a tag that begins with `unread` are left alone.
-For each author the weights are fitted to all others, and the three heaviest sentences of each session above a bound are held
-against the labels; the last lines are the table that is fitted to all, in whole numbers.
+The unit test `what_is_noticed_is_written_down` writes each candidate sentence with its features. A sentence is
+good if it matches a must or a may of its session and no must_not. Sessions with a tag that begins with `unread` are not used.
+For each author the weights are fitted to all others, and the three best sentences of each session above a threshold are
+compared with the labels; the last lines are the table that is fitted to all, in integers.
 """
 import collections
 import json
@@ -26,7 +26,7 @@ SCALE = 10  # a weight of 10 is one in the logarithm of the odds
 
 
 def author(session):
-    """The narrowest tag of a set, or `base`."""
+    """The most specific tag of a set, or `base`."""
     sets = sorted(t for t in session["tags"] if t.startswith(("unseen", "unread")))
     return max(sets, key=len) if sets else "base"
 
@@ -42,7 +42,7 @@ def sessions():
 
 
 def noticed(found):
-    """What the rules notice of each sentence."""
+    """The features of each sentence."""
     with tempfile.TemporaryDirectory() as folder:
         of, to = os.path.join(folder, "sessions"), os.path.join(folder, "noticed")
         with open(of, "w", encoding="utf-8") as f:
@@ -58,7 +58,7 @@ def matches(patterns, texts):
 
 
 def label(session, row):
-    """Whether a sentence is good, and which musts it meets."""
+    """Whether a sentence is good, and which musts it matches."""
     texts = [row["text"], f"{row['reason']}: {row['text']}"]
     musts = [i for i, m in enumerate(session["must"])
              if m["in"] in ("learnings", "any") and matches(m["any"], texts)]
@@ -67,7 +67,7 @@ def label(session, row):
 
 
 def fit(rows, names):
-    """Whole-number weights and where the odds are even."""
+    """Integer weights and the threshold at even odds."""
     x = np.array([[r["noticed"][n] for n in names] for r in rows], float)
     most = np.maximum(1, x.max(0))
     model = LogisticRegression(C=1.0, max_iter=5000).fit(x / most, [r["good"] for r in rows])

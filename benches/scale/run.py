@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Whether requests take as long with a million memories as with ten thousand.
+"""Measures whether requests take as long with a million memories as with ten thousand.
 
 Starts `PROGRAM serve` on a durable PostgreSQL server of its own, writes one vault of 100 memories with 10 versions each through
 the service, and copies its rows, in the database, to as many vaults as make the small size, and in a copy of the database the
-large one: so all rows are as the service writes them. A service runs on each, and each kind of request is asked one at a time, of
-the one and the other in turn, so that what else the machine does falls on both. Asked about are memories at random of ten
-vaults, which are spread over all: what is asked about is as much at both sizes, what else there is is not. Models answer at
-once. At the end a service with retention takes one version out of as many memories as the small size has. Prints the medians, their ratio, and the memory of the services; fails where a ratio is over 1.3.
+large one: so all rows are those of the service. A service runs on each, and each kind of request is sent one at a time,
+alternately to both, so that other load on the machine affects both. The requests are about random memories of ten
+vaults, which are spread over all: the requested data is the same at both sizes, the rest is not. Models answer at
+once. At the end a service with retention prunes one version of as many memories as the small size has. Prints the medians,
+their ratio, and the memory of the services; fails if a ratio is over 1.3.
 
     python3 benches/scale/run.py --program PROGRAM [--small 10000] [--large 1000000] [--requests 400]
 """
@@ -25,15 +26,15 @@ import tempfile
 import time
 import urllib.parse
 
-# What the measurements share stands beside their folders.
+# The modules that the measurements share are in the parent folder.
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import own_server
 
 MEMORIES, VERSIONS = 100, 10
 MOST = 1.3
-# Vaults that are asked about.
+# Vaults of the requests.
 ASKED = 10
-# Vaults that one statement copies to.
+# Vaults per copying statement.
 AT_ONCE = 50
 COPIED = ("memories", "memory_contexts", "records", "record_changes", "search_entries", "events", "event_streams",
           "vault_storage")
@@ -64,7 +65,7 @@ class Database(own_server.Database):
         self.until("SELECT NOT EXISTS (SELECT FROM memories WHERE search_pending)", 60, "the search index catches up")
 
     def until(self, question, seconds, what):
-        # Asked often: the time until then is measured.
+        # Polled often: the time until then is measured.
         end = time.monotonic() + seconds
         while self.ask(question) != ["t"]:
             if time.monotonic() > end:
@@ -73,7 +74,7 @@ class Database(own_server.Database):
 
     def copy(self, first, end):
         """Copies the first vault to those from `first` to before `end`."""
-        # The rows fit together as they are.
+        # The rows are consistent as they are.
         self.ask("SET session_replication_role = replica")
         for begin in range(first, end, AT_ONCE):
             until = min(begin + AT_ONCE, end) - 1
@@ -122,7 +123,7 @@ class Service:
     def ask(self, method, path, body=None, kind="text/plain", allowed=(200, 201), **headers):
         if body:
             headers["Content-Type"] = kind
-        # The service closes what is silent for long, as while the search index is waited for.
+        # The service closes silent connections, for example while waiting for the search index.
         if time.monotonic() - self.asked > 5:
             self.connection.close()
         self.asked = time.monotonic()
@@ -176,7 +177,7 @@ class Side:
         return lambda: self.service.ask("GET", where, **headers)
 
     def indexed(self):
-        # A memory of a vault that is searched does not rest between two indexings.
+        # A memory of a vault that is searched is indexed again without delay.
         for vault in range(self.asked):
             self.service.ask("GET", f"/v1/vaults/{name(vault * self.vaults // self.asked)}/search?q=parser")
         write = self.put()
@@ -189,7 +190,7 @@ class Side:
 
 
 def measure(sides, requests):
-    """Medians in ms of both sides, by what was asked."""
+    """Medians in ms of both sizes, by kind of request."""
     kinds = [
         ("GetLatestContext, `no-cache`", lambda side: side.get(**{"Cache-Control": "no-cache"}), requests),
         ("GetLatestContext", Side.get, 5 * requests),
@@ -207,7 +208,7 @@ def measure(sides, requests):
         for side in sides:
             side.database.caught_up()
         took = [[], []]
-        # What is asked the first time is read from the disk, whatever the size: the first half counts as a warm-up.
+        # The first request of a row reads from the disk, at any size: the first half counts as a warm-up.
         for number in range(2 * times):
             for side, times_of_side in zip(sides, took):
                 ask = make(side)
@@ -221,7 +222,7 @@ def measure(sides, requests):
 
 
 def retention(arguments, models, url):
-    """Ms a memory of a service that takes out one version of each, for as many memories at both sizes."""
+    """Ms per memory of a service that prunes one version of each, for as many memories at both sizes."""
     database = Database(url)
     last = name(arguments.small // MEMORIES - 1)
     service = Service(arguments.program, models, url, WORKING_MEMORY__RETENTION__MAX_VERSIONS=str(VERSIONS - 1))

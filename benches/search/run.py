@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How well searches find what is meant, and how fast.
+"""Measures how well searches find what is meant, and how fast.
 
     make bench-search                       the judged queries, with the model of the wheel `wordllama`
     make bench-search ARGS="--show hybrid"  and what each query finds
 
-500 memories and 150 queries (judged-*.txt: `=` a memory, `~` others, `?` what asks for the `=` above), in five languages:
-paraphrases, names, numbers, negations. Starts the built program with a data folder of its own and, on loopback, the API of
-embeddings. Prints nDCG@10 by group and mode and fails where hybrid is worse than one of the others, or less than 0.10
+500 memories and 150 queries (judged-*.txt: `=` a memory, `~` others, `?` the query for the `=` above), in five languages:
+paraphrases, names, numbers, negations. Starts the built program with a data folder of its own and, on loopback, the
+embeddings API. Prints nDCG@10 by group and mode and fails if hybrid is worse than one of the others, or less than 0.10
 better than text on paraphrases.
 """
 import argparse
@@ -63,7 +63,7 @@ def judged():
 
 
 def model():
-    """What the wheel carries, by its own loader, without any download."""
+    """The model in the wheel, loaded by its own loader, without any download."""
     import wordllama
 
     root = pathlib.Path(wordllama.__file__).parent
@@ -145,7 +145,7 @@ class Service:
 
 
 def ndcg(found, meant):
-    """One memory is meant: the ideal is that it comes first."""
+    """One memory is expected: the ideal is that it comes first."""
     return 1 / math.log2(found.index(meant) + 2) if meant in found else 0.0
 
 

@@ -1,25 +1,25 @@
-//! What all benchmarks share: a service process to measure, and medians.
+//! Shared by all benchmarks: a service process to measure, and medians.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// `cargo bench` says so; a test runner that builds everything does not mean to measure.
+/// Whether to measure: `cargo bench` passes the flag; a test runner that runs all targets does not.
 pub(crate) fn is_wanted() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }
 
-/// A running `working-memory serve`, stopped with the value.
+/// A running `working-memory serve`, stopped when the value is dropped.
 pub(crate) struct Service {
     pub(crate) process: Child,
-    /// `http://…`, without a slash at the end.
+    /// `http://…`, without a trailing slash.
     pub(crate) url: String,
 }
 
 impl Service {
     /// Starts the service and waits for the first 200 of `/readyz`, with
-    /// further environment; a variable without a value is taken away.
+    /// additional environment variables; one without a value is removed.
     pub(crate) async fn start(client: &reqwest::Client, environment: &[(&str, Option<String>)]) -> Self {
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = free.local_addr().unwrap().to_string();
@@ -62,7 +62,7 @@ impl Drop for Service {
     }
 }
 
-/// A client that keeps its connections and speaks no TLS.
+/// A client with connection reuse and without TLS.
 pub(crate) fn client() -> reqwest::Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
@@ -72,7 +72,7 @@ pub(crate) fn client() -> reqwest::Client {
         .unwrap()
 }
 
-/// Milliseconds.
+/// The time in milliseconds.
 pub(crate) fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }

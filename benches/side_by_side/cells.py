@@ -1,4 +1,4 @@
-"""What is measured, and what it is compared with."""
+"""The cells of the measurement, and their targets."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ SERVICE, BARE, PEERS = "service", "bare", ("langgraph_store", "llama_index_kvsto
 
 @dataclass(frozen=True)
 class Cell:
-    """One kind of load. `place` is where it goes, `requests` what: files by name, with their share in percent."""
+    """One kind of load. `place` is its address, `requests` its requests: files by name, with their share in percent."""
 
     name: str
     title: str
@@ -40,7 +40,7 @@ CELLS = [
 
 @dataclass(frozen=True)
 class Ratio:
-    """A target for the rates of two cells; of several to compare with the fastest counts."""
+    """A target for the ratio of two cells; of several peers the fastest counts."""
 
     title: str
     cell: str

@@ -1,4 +1,4 @@
-"""The documents that are loaded: 10,000 of 4 KB, Markdown as agents keep it, always the same ones."""
+"""The documents that are loaded: 10,000 of 4 KB, Markdown as agents write it, deterministic."""
 
 import random
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 VAULTS = 100
 MEMORIES = 100
 BYTES = 4096
-# Stands in every document once; a put writes another number there, so that each makes a new version.
+# Occurs in every document once; a put writes another number there, so that each makes a new version.
 REVISION = b"0000000000"
 
 _PARTS = "parser router scheduler cache migration ledger importer session index queue gateway worker".split()
@@ -44,7 +44,7 @@ def all_documents() -> list[Document]:
 
 
 def words(count: int) -> list[str]:
-    """What may be searched for: two words that some of the documents have."""
+    """Queries: two words that occur in some of the documents."""
     choose = random.Random(7)
     return [f"{choose.choice(_PARTS)} {choose.choice(_THINGS).split()[-1]}" for _ in range(count)]
 

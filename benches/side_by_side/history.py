@@ -1,4 +1,4 @@
-"""What reads cost with 1 to 100,000 versions of a memory: benches/history.rs, in a database of its own."""
+"""Measures reads with 1 to 100,000 versions of a memory: benches/history.rs, in a database of its own."""
 
 import os
 import re
@@ -12,11 +12,11 @@ VERSIONS = (1, 10, 100, 1_000, 10_000, 100_000)
 
 
 def measure(server: Database) -> dict[str, list[float | None]]:
-    """The medians in milliseconds by kind of read, one for each of `VERSIONS`; none where it makes no sense."""
+    """The medians in milliseconds by kind of read, one for each of `VERSIONS`; none where it does not apply."""
     server.sql("CREATE DATABASE history")
     environment = os.environ | {"DATABASE_URL": server.url_of("history")}
     command = ["cargo", "bench", "--locked", "--quiet", "--bench", "history"]
-    # Of its own session, so that it can be ended with the service that it starts.
+    # In a session of its own, so that it can be ended with the service that it starts.
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen(command, cwd=PROJECT, env=environment, start_new_session=True, **pipes)
     try:
@@ -31,7 +31,7 @@ def measure(server: Database) -> dict[str, list[float | None]]:
         found = re.fullmatch(r"(\S.*?)((?: +(?:[0-9.]+|-)){%d}) +[0-9.]+" % len(VERSIONS), line)
         if found:
             rows[found.group(1)] = [None if value == "-" else float(value) for value in found.group(2).split()]
-    # It fails, too, where a target is missed; then its table is there.
+    # It also fails if a target is missed; its table is complete then.
     if "GetLatestContext" not in rows:
         raise Failed(f"{' '.join(command)} failed: {printed}{errors}")
     return rows

@@ -1,4 +1,4 @@
-"""Ready-made HTTP requests, in files that wrk.lua reads."""
+"""Prepared HTTP requests, in files that wrk.lua reads."""
 
 import http.client
 import json
@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 from documents import REVISION, Document, words
 from tools import Failed
 
-# Revisions of a run of wrk or of the loading: no two runs share any.
+# The revisions of a run of wrk or of the loading: no two runs share any.
 REVISIONS_OF_A_RUN = 10_000_000
 _LOADERS = 8
 
@@ -65,7 +65,7 @@ def write(path: Path, requests: list[bytes]) -> Path:
 
 
 def status_of(url: str, request: bytes) -> int:
-    """What one of the requests is answered with."""
+    """The response to one of the requests."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
     try:
         return _send(connection, request)

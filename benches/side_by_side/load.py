@@ -1,4 +1,4 @@
-"""Runs the load generators and reads what they measured."""
+"""Runs the load generators and parses their results."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from http_requests import REVISIONS_OF_A_RUN
 from tools import HERE, Failed
 
 CONNECTIONS = 32
-# As many as pgbench gets; on two cores both share them with what they measure.
+# The same number for pgbench; on two cores both share them with what they measure.
 THREADS = 2
 
 
@@ -24,7 +24,7 @@ class Figure:
 
 
 class Wrk:
-    """Counts the revisions that are used up, so that every put is a change."""
+    """Counts the used revisions, so that every put is a change."""
 
     def __init__(self) -> None:
         self._runs = 0
@@ -68,7 +68,7 @@ def pgbench(url: str, script: str, seconds: float, variables: dict[str, str], lo
 
 
 def _run(command: list[str]) -> str:
-    # Its own session: a Ctrl-C reaches it through us.
+    # In a session of its own: a Ctrl-C reaches it through this process.
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )

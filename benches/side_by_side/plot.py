@@ -10,7 +10,7 @@ _COLOURS = ("#1b6ca8", "#c8553d", "#4a8f3c", "#7d5ba6", "#b8860b", "#555555")
 
 
 def svg(title: str, xs: Sequence[int], lines: Mapping[str, Sequence[float | None]]) -> str:
-    """One line a name over `xs`, which are at least 1; from 0 up to a round figure above the largest value."""
+    """One line per name over `xs`, which are at least 1; from 0 up to a round figure above the largest value."""
     top = _round_up(max(value for values in lines.values() for value in values if value is not None))
     decades = math.log10(xs[-1] / xs[0])
 

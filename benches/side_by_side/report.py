@@ -1,4 +1,4 @@
-"""The figures as one page: against the targets, on which machine, by which command."""
+"""Prints the figures as one page: the targets, the machine, the command."""
 
 import datetime
 import re
@@ -16,7 +16,7 @@ _BEGIN, _END = "<!-- written by make bench: begin -->", "<!-- written by make be
 
 @dataclass
 class Measured:
-    """What a run found; figures by the names of the cells."""
+    """The results of a run; figures by the names of the cells."""
 
     seconds: int
     rounds: int
@@ -56,7 +56,7 @@ def text(measured: Measured) -> str:
 
 
 def _against(measured: Measured):
-    """Title, figure, target, whether it is met; of what was measured."""
+    """Title, figure, target, whether it is met; for the measured cells."""
     for ratio in RATIOS:
         others = [measured.cells[name]["per_second"] for name in ratio.to if name in measured.cells]
         if ratio.cell in measured.cells and others:
@@ -74,7 +74,7 @@ def _against(measured: Measured):
 
 
 def write(measured: Measured) -> None:
-    """Puts the page between its marks, and the plot beside it."""
+    """Writes the page between its markers, and the plot beside it."""
     page = _PAGE.read_text()
     marked = re.compile(re.escape(_BEGIN) + ".*?" + re.escape(_END), re.DOTALL)
     if not marked.search(page):

@@ -2,7 +2,7 @@
 
     python3 benches/side_by_side/run.py [--seconds N] [--rounds N] [--only CELL …] [--quick]
 
-Everything runs on a PostgreSQL server that is started for the run and is gone with it. A whole run writes its
+Everything runs on a PostgreSQL server that is started for the run and removed afterwards. A whole run writes its
 figures into docs/performance.md; one with --quick or --only prints them.
 """
 
@@ -28,7 +28,7 @@ from cells import BARE, CELLS, PEERS, SERVICE, Cell
 from load import Figure, Wrk, pgbench
 
 _QUICK_SECONDS, _SECONDS, _ROUNDS = 1, 10, 3
-# How long the service may take to index what a cell wrote: the next cell is not to pay for it.
+# How long to wait until the service has indexed what a cell wrote, so that it does not affect the next cell.
 _SETTLING_SECONDS = 120
 
 
@@ -59,7 +59,7 @@ class Bench:
                 began = time.monotonic()
                 http_requests.load(url, self.documents)
                 _say(f"loaded {len(self.documents):,} documents into {name} in {time.monotonic() - began:.0f} s")
-        # The memories that pgbench writes: the same, in vaults of their own, of which the service has read nothing.
+        # The memories that pgbench writes: copies in vaults of their own, of which the service has read nothing.
         self.database.sql(
             """INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter,
                                      verbatim_counter, task_counter, decision_counter, created_at, changed_at,
@@ -87,7 +87,7 @@ class Bench:
         return {name: http_requests.write(self.folder / f"{name}.requests", list(all)) for name, all in made.items()}
 
     def _write_conditional_requests(self) -> None:
-        """The entity tags are those of this moment."""
+        """The entity tags are the current ones."""
         rows = self.database.sql("SELECT vault_id, memory_id, head_context_id FROM memories WHERE vault_id LIKE 'team-%'")
         requests = [
             http_requests.get(documents.Document(vault, memory, b""), If_None_Match=f'"{context}"')
@@ -96,7 +96,7 @@ class Bench:
         self.files["get-304"] = http_requests.write(self.folder / "get-304.requests", requests)
 
     def settle(self) -> None:
-        """Nothing is left to do of the cell before: all is indexed, written out, and the log is empty."""
+        """Waits until no work of the cell before is pending: all is indexed and written out, and the log is empty."""
         deadline = time.monotonic() + _SETTLING_SECONDS
         while self.database.sql("SELECT 1 FROM memories WHERE search_pending LIMIT 1"):
             if time.monotonic() > deadline:
@@ -151,7 +151,7 @@ class Bench:
             return json.load(answer)["p50_millis"] or 0.0
 
     def _check(self, cell: Cell, figure: Figure, versions: int) -> None:
-        """The answers were what the cell is about."""
+        """Checks that the responses were those that the cell measures."""
         if cell.name == "get-304" and figure.bytes_per_answer > 1000:
             raise tools.Failed("304 was asked for, and texts were sent")
         reads_text = cell.requests[0][0] in ("get", "get-no-cache")
@@ -191,7 +191,7 @@ def _measure(arguments: argparse.Namespace, programs: Path, python: Path | None)
     measured = report.Measured(seconds=arguments.seconds, rounds=arguments.rounds, load_before=tools.load_average())
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wm-bench.")))
-        # As root the server runs under another account, which has to get through to its folder.
+        # As root the server runs under another account, which must be able to reach its folder.
         folder.chmod(0o711)
         bench = Bench(programs, python, folder, arguments.cells, stack)
         cells = []
@@ -202,7 +202,7 @@ def _measure(arguments: argparse.Namespace, programs: Path, python: Path | None)
                 cells.append(cell)
         rounds: dict[str, list[dict]] = {cell.name: [] for cell in cells}
         for number in range(arguments.rounds):
-            # Each round begins elsewhere, so that what disturbs a time of the run does not disturb one kind of load.
+            # Each round starts with another cell, so that a disturbance does not affect one kind of load only.
             first = number * len(cells) // arguments.rounds
             for cell in cells[first:] + cells[:first]:
                 found = bench.measure(cell, max(1, arguments.seconds // 4), arguments.seconds)
@@ -219,7 +219,7 @@ def _measure(arguments: argparse.Namespace, programs: Path, python: Path | None)
 
 
 def _interrupted(*_) -> None:
-    # What was started is stopped on the way out, which a second Ctrl-C does not break off.
+    # Started processes are stopped on exit, which a second Ctrl-C does not interrupt.
     for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, lambda *_: None)
     raise KeyboardInterrupt

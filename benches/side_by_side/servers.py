@@ -24,7 +24,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _process(command: list[str], patience: float = 40, **options) -> Iterator[subprocess.Popen]:
-    """A process in a session of its own, so that a Ctrl-C at the terminal reaches it through us, in order."""
+    """A process in a session of its own, so that a Ctrl-C at the terminal reaches it through this process, in order."""
     process = subprocess.Popen(command, start_new_session=True, preexec_fn=_end_with_parent, **options)
     try:
         yield process
@@ -38,11 +38,11 @@ def _process(command: list[str], patience: float = 40, **options) -> Iterator[su
 
 
 class Database:
-    """A PostgreSQL server that was started here, and nothing else."""
+    """A PostgreSQL server that was started here; any other is rejected."""
 
     def __init__(self, url: str, folder: Path) -> None:
         self.url = url
-        # A marker that no other server can have: its files lie in the folder of this run.
+        # A marker that no other server can have: its data is in the folder of this run.
         lies_in = self.sql("SHOW data_directory")
         if not Path(lies_in).resolve().is_relative_to(folder.resolve()):
             raise Failed(f"the server's data lie in {lies_in}, not in {folder}: it is not the benchmark's own")
@@ -61,7 +61,7 @@ class Database:
 @contextmanager
 def database(programs: Path, folder: Path) -> Iterator[Database]:
     """The embedded server of the service, durable, in `folder`."""
-    # It lasts until its input ends, which is when we do.
+    # It runs until its input ends, which is when this process ends.
     command = [programs / "working-memory", "with-postgres", "--data-dir", folder / "data", "--"]
     command += ["sh", "-c", 'echo "$DATABASE_URL"; exec cat >/dev/null']
     with _process([str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -80,7 +80,7 @@ class Service:
         self.process, self.url, self.log = process, url, log
 
     def memory_mib(self, what: str) -> float:
-        """`VmRSS`, what it has in RAM, or `VmHWM`, the most it had."""
+        """`VmRSS`, the resident memory, or `VmHWM`, its maximum."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(rf"{what}:\s*(\d+) kB", status).group(1)) / 1024
 
@@ -111,7 +111,7 @@ def _plain(text: str) -> str:
 
 @contextmanager
 def example(programs: Path, name: str, *arguments: str) -> Iterator[str]:
-    """One of the examples that listen on a free port and say on which; gives its URL."""
+    """An example that listens on a free port and prints it; returns its URL."""
     command = [str(programs / "examples" / name), *arguments]
     with _process(command, stdout=subprocess.PIPE, text=True) as process:
         url = process.stdout.readline().strip()
@@ -122,7 +122,7 @@ def example(programs: Path, name: str, *arguments: str) -> Iterator[str]:
 
 @contextmanager
 def peer(python: Path, name: str, server: Database, folder: Path, port: int) -> Iterator[str]:
-    """A peer behind uvicorn with two workers, in a database of its own on the same server; gives its URL."""
+    """A peer behind uvicorn with two workers, in a database of its own on the same server; returns its URL."""
     server.sql(f"CREATE DATABASE {name}")
     path = folder / f"{name}.log"
     command = [str(python), "-m", "uvicorn", f"{name}:app", "--workers", "2", "--port", str(port)]

@@ -1,4 +1,4 @@
-"""What the benchmark needs on the machine, and what the machine is."""
+"""The tools that the benchmark needs, and the description of the machine."""
 
 import os
 import platform
@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 
 
 class Failed(Exception):
-    """Why the benchmark ends; told to the person who started it."""
+    """Why the benchmark ends; printed for the user."""
 
 
 _NEEDED = {
@@ -25,7 +25,7 @@ _NEEDED = {
 
 
 def check() -> None:
-    """Names everything that is missing, and how to install it, before anything is started."""
+    """Reports everything that is missing, and how to install it, before anything is started."""
     missing = [f"{tool} is missing: {how}" for tool, how in _NEEDED.items() if shutil.which(tool) is None]
     if subprocess.run([sys.executable, "-c", "import venv, ensurepip"], capture_output=True).returncode != 0:
         missing.append("Python cannot make virtual environments: apt-get install python3-venv")
@@ -44,7 +44,7 @@ def target_folder() -> Path:
 
 
 def build() -> Path:
-    """Builds all programs that are measured, as releases, and says where they are."""
+    """Builds all programs that are measured, as releases, and returns their paths."""
     # In one command, so that the library is built once.
     programs = ("--bin", "working-memory", "--example", "bare_handler", "--example", "scripted_model")
     run("cargo", "build", "--locked", "--release", "--quiet", *programs)
@@ -52,7 +52,7 @@ def build() -> Path:
 
 
 def peers_python(folder: Path) -> Path:
-    """A Python that has the peers, installed once and kept in the target folder."""
+    """A Python with the peers, installed once and kept in the target folder."""
     wanted = (HERE / "peers" / "requirements.txt").read_text()
     installed = folder / "installed.txt"
     if not installed.exists() or installed.read_text() != wanted:
@@ -82,7 +82,7 @@ def load_average() -> str:
 
 
 def machine(python: Path | None) -> list[str]:
-    """The machine and the versions, a line each."""
+    """The machine and the versions, one per line."""
     cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     memory = re.search(r"MemTotal:\s*(\d+)", Path("/proc/meminfo").read_text())
     wrk = subprocess.run(["wrk", "-v"], capture_output=True, text=True).stdout.split(" [")[0]

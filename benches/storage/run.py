@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What storage costs: bytes kept by table, and bytes of write-ahead log (WAL), a put and an update.
+"""Measures what a put and an update store: bytes by table, and bytes of write-ahead log (WAL).
 
 Starts `PROGRAM serve` on a durable PostgreSQL server of its own, with models that answer at once and add an insight and a
-snippet which the messages carry, so that none is asked again. Each kind of write goes in turn through the same memories.
-Kept bytes are what the tables
-and their indexes have grown by, after VACUUM FULL. WAL is
-what `pg_current_wal_insert_lsn` has moved by until the search index has caught up, after a checkpoint and without another:
-once with `full_page_writes`, where the first change of a page after a checkpoint logs the page, once without. Fails where a
+snippet which the messages support, so that none is asked again. Each kind of write goes through the same memories in rotation.
+Stored bytes are the growth of the tables
+and their indexes, after VACUUM FULL. WAL is
+the difference of `pg_current_wal_insert_lsn` until the search index has caught up, after a checkpoint and without another:
+once with `full_page_writes`, where the first change of a page after a checkpoint logs the page, once without. Fails if a
 target is missed.
 
     python3 benches/storage/run.py --program PROGRAM [--memories 50] [--rounds 20]
@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 
-# What the measurements share stands beside their folders.
+# The modules that the measurements share are in the parent folder.
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import own_server
 
@@ -39,7 +39,7 @@ timeout cache lease vault memory worker queue deploy rollback cluster replica la
 
 
 def prose(chance, size):
-    """Text of about this many bytes that compresses as text does."""
+    """Text of about this many bytes that compresses like real text."""
     lines, length = [], 0
     while length < size:
         line = " ".join(chance.choices(WORDS, k=chance.randint(8, 16)))
@@ -50,7 +50,7 @@ def prose(chance, size):
 
 
 def document(chance, revision):
-    """A document of 4 KB, of which a revision changes the progress."""
+    """A document of 4 KB; a revision changes the progress."""
     body = "\n".join(prose(chance, 2_700))
     learnings = "\n".join(f"- KL-{n + 1} because it was seen: {line}" for n, line in enumerate(prose(chance, 900)))
     return (
@@ -67,7 +67,7 @@ def messages(chance, size):
 
 
 def answer(model, number):
-    """What is said goes back into the memory."""
+    """The answers of models, which are added to the memory."""
     return {
         "progress": f"CURRENT_PROGRESS:\n  In Progress:\n    - Work on part {number}\n",
         "learnings": f"KEY_LEARNINGS:\n  ADD:\n    - because it was measured: the insight {number}\n",
@@ -80,7 +80,7 @@ class Service:
         self.connection, self.asked = http.client.HTTPConnection("127.0.0.1", port, timeout=60), time.monotonic()
 
     def request(self, method, path, body=None, kind="text/plain"):
-        # The service closes what is silent for long, as while the search index is waited for.
+        # The service closes silent connections, for example while waiting for the search index.
         if time.monotonic() - self.asked > 5:
             self.connection.close()
         self.asked = time.monotonic()
@@ -102,7 +102,7 @@ class Service:
 class Database(own_server.Database):
     def tables(self):
         self.ask("VACUUM FULL")
-        # Whole tables with their indexes and long values, without what is free in them.
+        # Whole tables with their indexes and TOAST tables, without free space.
         rows = self.ask(
             "SELECT relname, pg_total_relation_size(oid) FROM pg_class "
             "WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
@@ -126,7 +126,7 @@ class Database(own_server.Database):
 
 
 def measure(database, rounds, memories, write):
-    """Kept bytes by table and WAL bytes of one write, with and without whole pages."""
+    """Stored bytes by table and WAL bytes of one write, with and without full pages."""
     kept, wals = {}, []
     before = database.tables()
     writes = 0
@@ -175,7 +175,7 @@ def run(arguments, service, database):
     memories, rounds = arguments.memories, arguments.rounds
 
     def fresh():
-        """Documents of 4 KB to begin with: updates add to them."""
+        """Documents of 4 KB to start with: updates add to them."""
         for memory in range(memories):
             service.put(f"m{memory}", document(random.Random(memory), -chance.randrange(10**6)))
         database.caught_up()

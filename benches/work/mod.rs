@@ -1,4 +1,4 @@
-//! What the micro-benchmarks do, on inputs of any size: the same for the clock (`micro`) and for the instruction
+//! The operations of the micro-benchmarks, on inputs of any size: the same for the time (`micro`) and for the instruction
 //! counter (`instructions`).
 
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use working_memory::domain::operation::Operation;
 /// One operation and its input.
 pub(crate) struct Work {
     pub(crate) name: &'static str,
-    /// Of the input.
+    /// The size of the input.
     pub(crate) bytes: usize,
     run: Box<dyn Fn()>,
 }
@@ -22,17 +22,17 @@ impl Work {
         Self { name, bytes, run }
     }
 
-    /// Does it once.
+    /// Executes it once.
     pub(crate) fn run(&self) {
         (self.run)();
     }
 }
 
-/// All of them. With a scale of 1 a document has about 4 KB and a text of the DSL about 2 KB, as they are in use; with
-/// any other that many times as much.
+/// All of them. With a scale of 1 a document has about 4 KB and a text of the DSL about 2 KB, the usual sizes; other
+/// scales multiply these.
 pub(crate) fn all(scale: usize) -> Vec<Work> {
     let document = document(scale);
-    // As a put changes it: a bullet and an insight.
+    // Changed like by a put: a bullet and an insight.
     let changed = document.replacen("step 0 ", "another step ", 1).replacen(
         "- KL-1 ",
         "- KL-0 because it is so: more\n- KL-1 ",
@@ -72,7 +72,7 @@ pub(crate) fn all(scale: usize) -> Vec<Work> {
             let before = document.clone();
             move || project(&before, &changed)
         }),
-        // Applying is what renders: it reads the document and writes sections and records into it.
+        // Applying renders: it parses the document and writes sections and records into it.
         Work::new("memory_apply", document.len() + printed.len(), move || {
             apply(
                 &document,
@@ -123,7 +123,7 @@ fn document(scale: usize) -> String {
     text
 }
 
-/// A text of the DSL of about 2 KB times `scale`, in which everything is good.
+/// A text of the DSL of about 2 KB times `scale`, without faults.
 fn dsl(scale: usize) -> String {
     let mut text = "CURRENT_PROGRESS:\n  Completed:\n".to_owned();
     for step in 0..6 * scale {

@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     globalSetup: "test/shared-service.ts",
     include: ["test/**/*.test.ts"],
-    // A loaded machine is slow, and a test that waits for nothing ends at once all the same.
+    // The timeout allows for a loaded machine; it does not slow down tests that succeed.
     testTimeout: 180_000,
     hookTimeout: 180_000,
   },

@@ -25,7 +25,7 @@ ATTEMPTS = 4
 
 
 class WorkingMemoryTool(BetaBuiltinFunctionTool):
-    """Sends what the model asks of its files to the service, and gives it the answer."""
+    """Sends the model's commands on its files to the service, and returns the results."""
 
     def __init__(self, url: str, *, vault: str, root: str, key: str | None = None, actor: str | None = None) -> None:
         quoted = urllib.parse.quote
@@ -46,7 +46,7 @@ class WorkingMemoryTool(BetaBuiltinFunctionTool):
         return answer["content"]
 
     def _send(self, body: bytes) -> dict:
-        # With a key the service carries a command out once, however often it is sent.
+        # With a key the service executes a command once, however often it is sent.
         headers = self.headers | {"Idempotency-Key": str(uuid.uuid4())}
         request = urllib.request.Request(self.url, body, headers)
         for attempt in range(1, ATTEMPTS + 1):

@@ -1,20 +1,20 @@
-//! Keeps what searches by meaning read behind the writers and behind the full text.
+//! Embeds new versions in the background, after they were written and indexed as full text.
 
 use crate::pipeline::meaning::{Meaning, Pass};
 use crate::storage::Storage;
 use std::time::Duration;
 
-/// How long to wait for a write before looking nevertheless.
+/// The polling interval without notifications.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// How long to wait after a write: its words come first, and a burst is embedded together.
+/// The delay after a write: the full text is indexed first, and a burst of writes is embedded together.
 const GATHER: Duration = Duration::from_millis(300);
 
-/// How long to wait after a failure, at first and at most.
+/// The backoff after a failure: first and longest.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Embeds for as long as it is polled.
+/// Embeds while it is polled.
 pub(super) async fn embed(storage: Storage, meaning: Meaning) {
     let mut wait = AFTER_FAILURE;
     loop {

@@ -1,5 +1,5 @@
-//! Deletes events that are older than they are kept, vault by vault, and numbers what nobody has read yet, so that the
-//! next reader of a vault has little to number.
+//! Deletes expired events, vault by vault, and numbers events that were not read yet, so that the
+//! next reader of a vault has few to number.
 
 use crate::clock::Clock;
 use crate::storage::{FailingVaults, Storage, StorageError};
@@ -7,13 +7,13 @@ use chrono::TimeDelta;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often to look.
+/// The interval between two runs.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// Purges for as long as it is polled.
+/// Purges while it is polled.
 pub(super) async fn events(storage: Storage, clock: Arc<dyn Clock>, keep: TimeDelta) {
     loop {
-        // Instances that start together need not come together for ever.
+        // Jitter: instances that start together should not run together.
         tokio::time::sleep(EVERY.mul_f64(0.5 + fastrand::f64())).await;
         match round(&storage, &*clock, keep).await {
             Ok(0) => {}

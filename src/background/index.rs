@@ -1,8 +1,8 @@
-//! Keeps the full text behind the writers: catches up at the start, wakes up at every write of this instance, and
-//! looks by itself for what other instances wrote and could not index before they ended.
+//! Indexes new versions as full text, after they were written: catches up at the start, is notified of every write of
+//! this instance, and polls for versions that other instances wrote but did not index before they ended.
 //!
-//! A vault that cannot be indexed keeps no other from it, and where not all vaults can be looked through, those are
-//! indexed of which it is told that something was written.
+//! A vault that cannot be indexed does not stop the others. If the statement over all vaults fails, the vaults that
+//! notifications name are indexed one by one.
 
 use crate::clock::Clock;
 use crate::domain::ids::VaultId;
@@ -16,32 +16,32 @@ use std::time::{Duration, Instant};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::TryRecvError;
 
-/// How long to wait for a write before looking nevertheless.
+/// The polling interval without notifications.
 const IDLE: Duration = Duration::from_millis(800);
 
-/// How long to wait after a write, so that a burst of them is indexed together.
+/// The delay after a write, so that a burst of writes is indexed together.
 const GATHER: Duration = Duration::from_millis(25);
 
-/// How long to rest after a batch while documents are being saved, in multiples of the time that the batch took, and at
-/// most: the database is theirs then.
+/// The pause after a batch while documents are being saved, in multiples of the batch's duration, and its maximum:
+/// it leaves the database to the writers.
 const PAUSE_PER_BATCH: u32 = 8;
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
-/// How long to wait after a failure.
+/// The pause after a failure.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);
 
-/// Indexes for as long as it is polled.
+/// Indexes while it is polled.
 pub(super) async fn index(storage: Storage, clock: Arc<dyn Clock>) {
     let mut failing = FailingVaults::new("search");
-    let mut told = storage.notifications();
+    let mut notifications = storage.notifications();
     let mut written = BTreeSet::new();
     loop {
-        named(&mut told, &mut written);
+        named(&mut notifications, &mut written);
         let begun = Instant::now();
         match storage.sweep(pass(&storage, &*clock, &mut failing)).await {
             Ok(()) => {
                 written.clear();
-                // The more memories rest, the longer a look at them takes.
+                // The more memories are pending, the longer a query for them takes.
                 let pause = (begun.elapsed() * PAUSE_PER_BATCH).min(LONGEST_PAUSE);
                 storage.written(IDLE).await;
                 tokio::time::sleep(GATHER.max(pause)).await;
@@ -55,21 +55,21 @@ pub(super) async fn index(storage: Storage, clock: Arc<dyn Clock>) {
     }
 }
 
-/// Adds the vaults of which it was told that something was written.
-fn named(told: &mut Receiver<Notification>, vaults: &mut BTreeSet<VaultId>) {
+/// Adds the vaults that notifications name as written.
+fn named(notifications: &mut Receiver<Notification>, vaults: &mut BTreeSet<VaultId>) {
     loop {
-        match told.try_recv() {
+        match notifications.try_recv() {
             Ok(notification) if notification.version.is_some() => {
                 vaults.insert(notification.vault);
             }
-            // What was missed is found by looking through all.
+            // Missed notifications are covered by the pass over all vaults.
             Ok(_) | Err(TryRecvError::Lagged(_)) => {}
             Err(TryRecvError::Empty | TryRecvError::Closed) => return,
         }
     }
 }
 
-/// Indexes vault by vault, as far as that can be done while it cannot be done for all.
+/// Indexes vault by vault, while the statement over all vaults fails.
 async fn index_named(storage: &Storage, vaults: &mut BTreeSet<VaultId>, failing: &mut FailingVaults) {
     while let Some(vault) = vaults.pop_first() {
         if failing.waits(vault.as_str()) {
@@ -82,8 +82,8 @@ async fn index_named(storage: &Storage, vaults: &mut BTreeSet<VaultId>, failing:
     }
 }
 
-/// Once through all memories that have still to be indexed, in the order of their keys, so that none waits because
-/// others are written all the time.
+/// One pass over all memories that are not indexed yet, in key order, so that none is starved by
+/// others that are written all the time.
 async fn pass(storage: &Storage, clock: &dyn Clock, failing: &mut FailingVaults) -> Result<(), StorageError> {
     let mut last: Option<Pending> = None;
     let mut lag = Duration::ZERO;
@@ -102,14 +102,14 @@ async fn pass(storage: &Storage, clock: &dyn Clock, failing: &mut FailingVaults)
         batch.retain(|pending| !failing.waits(pending.vault.as_str()));
         index_batch(storage, &batch, failing).await?;
         if storage.is_saving() {
-            // A search indexes what its vault still needs; writers cannot be helped otherwise.
+            // A search indexes the pending memories of its vault; writers get the time of this pause.
             tokio::time::sleep((begun.elapsed() * PAUSE_PER_BATCH).min(LONGEST_PAUSE)).await;
         }
         last = Some(end);
     }
 }
 
-/// Together, and where that fails vault by vault, so that the others are indexed.
+/// Indexes a batch together or, if that fails, vault by vault, so that the others are indexed.
 async fn index_batch(
     storage: &Storage,
     batch: &[Pending],

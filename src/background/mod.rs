@@ -1,4 +1,4 @@
-//! What the service does by itself, beside answering requests. Each task may run in any number of instances.
+//! Background tasks of the service. Each may run in any number of instances.
 
 mod embed;
 mod events;
@@ -27,7 +27,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// Starts all of them; old versions are taken out if `retention` says which.
+    /// Starts the tasks that always run; old versions are pruned if `retention` is set.
     #[must_use]
     pub fn start(storage: &Storage, clock: &Arc<dyn Clock>, retention: Option<Retention>) -> Self {
         let background = Self {
@@ -44,13 +44,13 @@ impl Background {
         background
     }
 
-    /// Starts listening to what other instances write.
+    /// Starts listening for notifications of other instances.
     pub fn listen(&self, storage: &Storage, url: String) {
         let storage = storage.clone();
         self.spawn(async move { storage.listen(&url).await });
     }
 
-    /// Starts looking how far the standby for reads is behind, where there is one.
+    /// Starts measuring the lag of the standby for reads, if there is one.
     pub fn follow_replica(&self, storage: &Storage) {
         let storage = storage.clone();
         self.spawn(async move { storage.follow_replica().await });
@@ -71,19 +71,19 @@ impl Background {
         self.spawn(review::expire(storage.clone(), clock.clone(), expire_after));
     }
 
-    /// Starts embedding what searches by meaning read.
+    /// Starts embedding memories for searches by meaning.
     pub fn embed(&self, storage: &Storage, meaning: &Meaning) {
         self.spawn(embed::embed(storage.clone(), meaning.clone()));
     }
 
-    /// Ends them at their next pause and waits for that.
+    /// Stops all tasks at their next await point and waits for them.
     pub async fn stop(self) {
         self.stop.cancel();
         self.tasks.close();
         self.tasks.wait().await;
     }
 
-    /// A task is dropped where it waits; what it had begun in the database is rolled back.
+    /// A task is dropped at an await point; its open transaction is rolled back.
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let stop = self.stop.clone();
         self.tasks.spawn(async move {

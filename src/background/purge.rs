@@ -1,19 +1,19 @@
-//! Deletes what has expired.
+//! Deletes expired rows.
 
 use crate::storage::Storage;
 use crate::telemetry::meters;
 use std::time::Duration;
 
-/// How often to look.
+/// The interval between two runs.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// How many rows to delete at once: short transactions, however much there is.
+/// Rows per transaction, so that transactions are short.
 const BATCH: u16 = 500;
 
-/// Purges for as long as it is polled.
+/// Purges while it is polled.
 pub(super) async fn purge(storage: Storage) {
     loop {
-        // Instances that start together need not come together for ever.
+        // Jitter: instances that start together should not run together.
         tokio::time::sleep(EVERY.mul_f64(0.5 + fastrand::f64())).await;
         match purge_keys(&storage).await {
             Ok(0) => {}
@@ -21,7 +21,7 @@ pub(super) async fn purge(storage: Storage) {
             Err(error) => tracing::warn!(%error, "expired idempotency keys could not be deleted"),
         }
         if let Err(error) = storage.sum_up_stored().await {
-            tracing::warn!(%error, "what vaults hold could not be summed up");
+            tracing::warn!(%error, "counts of vaults could not be merged");
         }
         match purge_items(&storage).await {
             Ok(0) => {}

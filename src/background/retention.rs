@@ -1,4 +1,4 @@
-//! Retention, beside the service: any number of instances may do it at once.
+//! Retention in the background: any number of instances may run it at once.
 
 use crate::clock::Clock;
 use crate::domain::retention::Retention;
@@ -8,25 +8,25 @@ use chrono::TimeDelta;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long to wait between two rounds.
+/// The pause between two rounds.
 const BETWEEN_ROUNDS: Duration = Duration::from_secs(15 * 60);
 
-/// Takes out old versions, now and again and again. Ends only by being aborted, at any time.
+/// Prunes old versions repeatedly. Ends only by being aborted, which is safe at any time.
 pub(super) async fn retention(storage: Storage, clock: Arc<dyn Clock>, retention: Retention) {
     loop {
         match storage.prune_versions(&retention, clock.now()).await {
             Ok(0) => {}
             Ok(versions) => {
                 meters::purged("versions", versions);
-                tracing::info!(versions, "old versions taken out");
+                tracing::info!(versions, "old versions pruned");
             }
-            Err(error) => tracing::warn!(%error, "old versions could not be taken out, trying again later"),
+            Err(error) => tracing::warn!(%error, "old versions could not be pruned, trying again later"),
         }
         tokio::time::sleep(BETWEEN_ROUNDS).await;
     }
 }
 
-/// Deletes runs that ended more than `max_age` ago, now and again and again.
+/// Deletes runs that ended more than `max_age` ago, repeatedly.
 pub(super) async fn retain_runs(storage: Storage, clock: Arc<dyn Clock>, max_age: TimeDelta) {
     loop {
         if let Some(before) = clock.now().checked_sub_signed(max_age) {

@@ -1,4 +1,4 @@
-//! Ends proposals that have waited for too long.
+//! Expires proposals that have waited too long.
 
 use crate::clock::Clock;
 use crate::storage::{FailingVaults, Storage};
@@ -7,17 +7,17 @@ use chrono::TimeDelta;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often to look.
+/// The interval between two runs.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// How many to end at once: short transactions, however many there are.
+/// Proposals per transaction, so that transactions are short.
 const BATCH: u16 = 500;
 
-/// Ends them for as long as it is polled. Until then an old one is refused all the same, by its age.
+/// Expires proposals while it is polled. An older one that is not expired yet is rejected by its age.
 pub(super) async fn expire(storage: Storage, clock: Arc<dyn Clock>, expire_after: TimeDelta) {
     let mut failing = FailingVaults::new("proposals");
     loop {
-        // Instances that start together need not come together for ever.
+        // Jitter: instances that start together should not run together.
         tokio::time::sleep(EVERY.mul_f64(0.5 + fastrand::f64())).await;
         loop {
             match storage
@@ -31,7 +31,7 @@ pub(super) async fn expire(storage: Storage, clock: Arc<dyn Clock>, expire_after
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "old proposals could not be ended, trying again later");
+                    tracing::warn!(%error, "old proposals could not be expired, trying again later");
                     break;
                 }
             }

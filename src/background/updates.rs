@@ -1,7 +1,7 @@
-//! Runs updates that were accepted before: any number of instances may do so at once.
+//! Workers that run queued updates: any number of instances may do so at once.
 //!
-//! A worker looks for work when it is told of some, when one of its updates has ended (the next of that memory may be
-//! run then), and by itself now and then: for what an instance left that died, and for what waits for another attempt.
+//! A worker looks for work when it is notified, when one of its updates has ended (the next of that memory may
+//! run then), and at an interval: for updates of an instance that died, and for those that wait for another attempt.
 
 use crate::clock::Clock;
 use crate::config::queue::QueueConfig;
@@ -23,16 +23,16 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The longest wait before another attempt.
+/// The longest backoff before another attempt.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(300);
 
-/// How long to wait after the database failed.
+/// The pause after a database failure.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// How often the metrics of the queue are read.
 const MEASURE_EVERY: Duration = Duration::from_secs(5);
 
-/// What is left of a shutdown's time for handing updates back.
+/// The part of a shutdown's time that is reserved for returning updates to the queue.
 const HANDING_BACK: Duration = Duration::from_secs(1);
 
 /// The workers of one instance.
@@ -42,8 +42,8 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts them. When `stopping` is cancelled they begin nothing more; what has not ended within `grace` is handed
-    /// back to the queue.
+    /// Starts the workers. When `stopping` is cancelled they start nothing more; updates that have not ended within
+    /// `grace` are returned to the queue.
     #[must_use]
     pub fn start(
         storage: &Storage,
@@ -98,7 +98,7 @@ struct Shared {
     settings: QueueConfig,
     per_vault: usize,
     free: Arc<Semaphore>,
-    /// How many run here, by vault.
+    /// Running updates of this instance, by vault.
     running: Mutex<HashMap<VaultId, usize>>,
     /// Vaults whose updates cannot be claimed for now.
     failing: Mutex<FailingVaults>,
@@ -107,11 +107,11 @@ struct Shared {
     hand_back: CancellationToken,
 }
 
-/// Why an update does not run any more.
+/// Why an update stopped running.
 enum End {
-    /// It came to this; `None` if it panicked.
+    /// It finished with this result; `None` if it panicked.
     Of(Option<Result<(), PipelineError>>),
-    /// Its claim is lost: called off, taken over or deleted.
+    /// Its claim was lost: cancelled, taken over or deleted.
     Lost,
     /// The instance stops.
     Stopping,
@@ -119,18 +119,18 @@ enum End {
 
 impl Shared {
     async fn dispatch(self: Arc<Self>, stopping: CancellationToken) {
-        let mut told = self.storage.notifications();
+        let mut notifications = self.storage.notifications();
         let mut named = None;
         while !stopping.is_cancelled() {
             if let Err(error) = self.begin_all_due(None, &stopping).await {
-                tracing::warn!(%error, "queued updates could not be looked for, trying again");
-                // Where not all vaults can be looked through, the one that was told of may be.
+                tracing::warn!(%error, "queued updates could not be queried, trying again");
+                // If the statement over all vaults fails, one over the notified vault may not.
                 let own = match named.take() {
                     Some(vault) => self.begin_all_due(Some(&vault), &stopping).await,
                     None => Ok(()),
                 };
                 if let Err(error) = own {
-                    tracing::debug!(%error, "not in the vault that was told of either");
+                    tracing::debug!(%error, "nor those of the notified vault");
                 }
                 tokio::time::sleep(AFTER_FAILURE).await;
             }
@@ -138,14 +138,14 @@ impl Shared {
             tokio::select! {
                 () = stopping.cancelled() => {}
                 () = self.ended.notified() => {}
-                vault = queue_changes(&mut told, None) => named = vault,
-                // Instances that start together need not come together for ever.
+                vault = queue_changes(&mut notifications, None) => named = vault,
+                // Jitter: instances that start together should not poll together.
                 () = tokio::time::sleep(poll.mul_f64(0.75 + 0.5 * fastrand::f64())) => {}
             }
         }
     }
 
-    /// Begins what is due, of one vault or of all; those of which nothing can be claimed are passed over.
+    /// Starts updates that are due, of one vault or of all; vaults whose updates cannot be claimed are skipped.
     async fn begin_all_due(
         self: &Arc<Self>,
         vault: Option<&VaultId>,
@@ -183,7 +183,7 @@ impl Shared {
         }
     }
 
-    /// Vaults of which as many updates run here as may, and those of which none can be claimed.
+    /// Vaults that have reached their limit of running updates here, and those whose updates cannot be claimed.
     fn not_now(&self) -> Vec<String> {
         let mut vaults = self.failing().waiting();
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -214,13 +214,14 @@ impl Shared {
         self.count(&vault, |count| *count += 1);
         let max = i32::try_from(self.settings.max_attempts).unwrap_or(i32::MAX);
         let ended = if claimed.attempts > max {
-            let problem = format!("it was begun {max} times, and its service ended over it each time");
+            let problem =
+                format!("it was started {max} times, and the service process ended during each attempt");
             self.storage
                 .give_up_update(&claimed, RunStatus::Failed, &problem)
                 .await
         } else {
             let work = async {
-                // Large, and on the way of nothing that is done often.
+                // Boxed: the future is large, and this path is rare.
                 let end = Box::pin(self.run_to_its_end(&claimed, claimed.attempts < max)).await;
                 self.end(&claimed, end).await
             };
@@ -228,9 +229,9 @@ impl Shared {
         };
         match ended {
             Ok(true) => {}
-            Ok(false) => tracing::debug!("an update was called off or taken over"),
+            Ok(false) => tracing::debug!("an update was cancelled or taken over"),
             Err(error) => {
-                tracing::warn!(%error, "the end of an update could not be kept; its claim runs out")
+                tracing::warn!(%error, "the result of an update could not be saved; its claim will expire")
             }
         }
         self.count(&vault, |count| *count -= 1);
@@ -239,7 +240,7 @@ impl Shared {
     }
 
     async fn run_to_its_end(&self, claimed: &Claimed, is_tried_again: bool) -> End {
-        // Dropped where it waits; a version that was being saved is saved or not, under its claim.
+        // Dropped at an await point; a version that was being saved is saved or not, under its claim.
         tokio::select! {
             biased;
             () = self.hand_back.cancelled() => End::Stopping,
@@ -253,11 +254,11 @@ impl Shared {
     /// Returns when the claim is lost.
     async fn keep_claim(&self, claimed: &Claimed) {
         let every = Duration::from_secs(self.settings.lease_seconds.into()) / 3;
-        let mut told = self.storage.notifications();
+        let mut notifications = self.storage.notifications();
         loop {
             tokio::select! {
                 () = tokio::time::sleep(every) => {}
-                _ = queue_changes(&mut told, Some((&claimed.due.vault, &claimed.due.memory))) => {}
+                _ = queue_changes(&mut notifications, Some((&claimed.due.vault, &claimed.due.memory))) => {}
             }
             match self.storage.renew_update(claimed, self.lease()).await {
                 Ok(true) => {}
@@ -267,7 +268,7 @@ impl Shared {
         }
     }
 
-    /// Counts a claim that another instance took over; one that was called off, or deleted, was meant to end.
+    /// Counts a claim that another instance took over; a cancelled or deleted one is not counted.
     async fn count_lost(&self, claimed: &Claimed) {
         let due = &claimed.due;
         match self.storage.run(&due.vault, &due.memory, &due.update_id).await {
@@ -276,7 +277,7 @@ impl Shared {
         }
     }
 
-    /// Keeps what an update came to, where the pipeline has not. `false` if the claim was lost.
+    /// Saves the result of an update, unless the pipeline already has. `false` if the claim was lost.
     async fn end(&self, claimed: &Claimed, end: End) -> Result<bool, StorageError> {
         let result = match end {
             End::Of(Some(result)) => result,
@@ -325,12 +326,12 @@ impl Shared {
                 tracing::warn!(%error, "an update was stopped by its database");
                 self.try_again(claimed, "the database failed").await
             }
-            // Its run is kept already.
+            // Its run is saved already.
             Err(_) => Ok(true),
         }
     }
 
-    /// Another attempt later, or the end if there were enough; of a run that is kept already the claim is gone.
+    /// Returns the update to the queue, or ends it after the last attempt; a run that is saved already has no claim.
     async fn try_again(&self, claimed: &Claimed, problem: &str) -> Result<bool, StorageError> {
         let attempts = u32::try_from(claimed.attempts).unwrap_or(1);
         if attempts >= self.settings.max_attempts {
@@ -351,18 +352,18 @@ impl Shared {
     fn backoff(&self, attempts: u32) -> Duration {
         let first = Duration::from_secs(self.settings.backoff_seconds.into());
         let doubled = first.saturating_mul(1 << attempts.saturating_sub(1).min(16));
-        // What failed together need not come back together.
+        // Jitter: updates that failed together should not be retried together.
         doubled.min(LONGEST_BACKOFF).mul_f64(0.8 + 0.4 * fastrand::f64())
     }
 }
 
-/// Returns when a queue has changed, of any memory or of the one, with its vault; also when that may have been missed.
+/// Returns when a queue may have changed, of any memory or of the given one, with its vault; also after missed notifications.
 async fn queue_changes(
-    told: &mut Receiver<Notification>,
+    notifications: &mut Receiver<Notification>,
     of: Option<(&VaultId, &MemoryId)>,
 ) -> Option<VaultId> {
     loop {
-        match told.recv().await {
+        match notifications.recv().await {
             Ok(notification) => {
                 let wanted = of.is_none_or(|of| of == (&notification.vault, &notification.memory));
                 if wanted && (notification.queue || notification.forget) {
@@ -370,13 +371,13 @@ async fn queue_changes(
                 }
             }
             Err(RecvError::Lagged(_)) => return None,
-            // The storage that sends lives as long as its workers.
+            // The storage, which holds the sender, lives as long as its workers.
             Err(RecvError::Closed) => std::future::pending().await,
         }
     }
 }
 
-/// Keeps the metrics of the queue up to date for as long as it is polled.
+/// Updates the metrics of the queue while it is polled.
 async fn measure(storage: Storage, clock: Arc<dyn Clock>) {
     loop {
         if let Ok(state) = storage.queue_state().await {

@@ -20,8 +20,8 @@ pub struct Delete {
 impl Delete {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        let place = service.place()?;
-        let what = format!("memory {} of vault {}", place.memory, place.vault);
+        let memory_ref = service.memory_ref()?;
+        let what = format!("memory {} of vault {}", memory_ref.memory, memory_ref.vault);
         // A memory that does not exist needs no confirmation.
         let there = service.of_memory(Method::GET, &[])?.send().await?;
         let head: serde_json::Value = there.json()?;
@@ -29,7 +29,7 @@ impl Delete {
             0 => "its prompt items (it has no document)".to_owned(),
             versions => format!("its versions up to {versions}"),
         };
-        confirm(&format!("Delete {what} with {goes}, for good?"), self.yes)?;
+        confirm(&format!("Delete {what} with {goes} permanently?"), self.yes)?;
         service
             .of_memory(Method::DELETE, &[])?
             .if_match(self.if_match.as_deref())?
@@ -37,10 +37,11 @@ impl Delete {
             .await?;
         let mut out = Output::new();
         if self.service.is_raw() {
-            let done = json!({ "deleted": place.memory.as_str(), "vault_id": place.vault.as_str() });
+            let done =
+                json!({ "deleted": memory_ref.memory.as_str(), "vault_id": memory_ref.vault.as_str() });
             out.text(&done.to_string());
         } else {
-            out.text("deleted ").styled(Look::Id, place.memory.as_str());
+            out.text("deleted ").styled(Look::Id, memory_ref.memory.as_str());
         }
         out.end().write()
     }

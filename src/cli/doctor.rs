@@ -53,7 +53,7 @@ impl Doctor {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let mut findings = Findings::default();
         // A wrong setting is a finding of this command, not a failure of it.
-        match Service::waiting(&self.service, ANSWER_TIME) {
+        match Service::with_timeout(&self.service, ANSWER_TIME) {
             Ok(service) => {
                 configured(&service, &mut findings);
                 reached(&service, &mut findings).await;
@@ -137,12 +137,12 @@ fn configured(service: &Service, findings: &mut Findings) {
     if clear && connection.key != KeySource::None {
         findings.warn(
             "key",
-            "it travels in clear: the address is http:// and not on this machine",
+            "it is sent unencrypted: the address is http:// and not on this machine",
         );
     } else if clear {
         findings.warn(
             "service",
-            "what is said travels in clear: the address is http:// and not on this machine",
+            "all content is sent unencrypted: the address is http:// and not on this machine",
         );
     }
 }
@@ -158,7 +158,12 @@ async fn reached(service: &Service, findings: &mut Findings) {
             Ok(text) if text.starts_with("ready") => {
                 findings.good("reachable", text.lines().collect::<Vec<_>>().join(", "));
             }
-            _ => return findings.bad("reachable", "what answers there is no working-memory service"),
+            _ => {
+                return findings.bad(
+                    "reachable",
+                    "the server at this address is not a working-memory service",
+                );
+            }
         },
         Err(failure) if failure.exit == Exit::NoService => {
             return findings.bad("reachable", failure.sentence);
@@ -173,11 +178,11 @@ async fn reached(service: &Service, findings: &mut Findings) {
         Err(failure) => Err(failure),
     };
     match vaults {
-        Ok(_) if has_key => findings.good("access", "the service takes the key, or asks for none"),
-        Ok(_) if is_loopback(service.url()) => findings.good("access", "the service asks nobody for a key"),
+        Ok(_) if has_key => findings.good("access", "the service accepts the key, or requires none"),
+        Ok(_) if is_loopback(service.url()) => findings.good("access", "the service requires no key"),
         Ok(_) => findings.warn(
             "access",
-            "the service asks nobody for a key, and is not on this machine: who reaches it reads and writes everything",
+            "the service requires no key, and is not on this machine: anyone who reaches it can read and write everything",
         ),
         Err(failure) => findings.bad("access", failure.sentence),
     }
@@ -197,7 +202,7 @@ async fn reached(service: &Service, findings: &mut Findings) {
                 findings.good("memory", found);
             }
             Err(failure) if failure.exit == Exit::NotFound => {
-                findings.good("memory", "does not exist yet; the first change makes it");
+                findings.good("memory", "does not exist yet; the first change creates it");
             }
             Err(failure) => findings.bad("memory", failure.sentence),
         }
@@ -223,7 +228,7 @@ fn insecure(config: &Config, findings: &mut Findings) {
     if http.allow_open && http.require_keys != Some(true) {
         findings.warn(
             "serve here",
-            "http.allow_open: as long as there are no keys, who reaches the service reads and writes everything",
+            "http.allow_open: while there are no keys, anyone who reaches the service can read and write everything",
         );
     }
     if !is_local && http.tls.files().is_none() {

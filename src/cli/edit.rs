@@ -1,7 +1,7 @@
 //! `working-memory edit`: opens the document in an editor and puts it back if it has not changed meanwhile. On any
 //! failure the edited text stays in a file.
 
-use super::client::{Answer, Exit, Failure, Method, Output, Service, ServiceArgs, note};
+use super::client::{Exit, Failure, Method, Output, Service, ServiceArgs, ServiceResponse, note};
 use super::{handoff, put};
 use crate::clock::{Clock as _, SystemClock};
 use clap::Args;
@@ -49,7 +49,7 @@ impl Edit {
         put::print(&answer, self.service.is_raw())
     }
 
-    async fn put(&self, service: &Service, base: &Base, text: Vec<u8>) -> Result<Answer, Failure> {
+    async fn put(&self, service: &Service, base: &Base, text: Vec<u8>) -> Result<ServiceResponse, Failure> {
         let call = service
             .of_memory(Method::PUT, &["context"])?
             .maybe("confirm", self.confirm_collapse.then_some("collapse"))
@@ -62,7 +62,7 @@ impl Edit {
         if answer.status == 412 {
             return Err(overtaken(service, base).await);
         }
-        answer.judged("")
+        answer.into_success("")
     }
 }
 
@@ -99,7 +99,7 @@ async fn overtaken(service: &Service, base: &Base) -> Failure {
         && let Ok(answer) = call.query("base", before).accept("text/plain").send().await
         && let Ok(diff) = answer.text()
     {
-        note("somebody else changed the document meanwhile:");
+        note("the document was changed meanwhile:");
         note(diff.trim_end());
     }
     let if_match = now.map(|now| format!(" --if-match {now}")).unwrap_or_default();
@@ -155,7 +155,7 @@ fn editor() -> Result<String, Failure> {
 
 /// Creates the file to edit, readable by its owner only.
 fn working_file(service: &Service, text: &str) -> Result<PathBuf, Failure> {
-    let place = service.place()?;
+    let memory_ref = service.memory_ref()?;
     let folder = handoff::home()?.join("edits");
     let unwritable =
         |error: io::Error| Failure::failed(format!("cannot write into {}: {error}", folder.display()));
@@ -165,7 +165,7 @@ fn working_file(service: &Service, text: &str) -> Result<PathBuf, Failure> {
         .create(&folder)
         .map_err(unwritable)?;
     let now = SystemClock.now().format("%Y%m%dT%H%M%SZ");
-    let name = format!("{}-{now}-{}.md", place.memory, std::process::id());
+    let name = format!("{}-{now}-{}.md", memory_ref.memory, std::process::id());
     let file = folder.join(name);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);

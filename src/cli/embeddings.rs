@@ -62,7 +62,7 @@ async fn status(storage: &Storage, as_json: bool) -> Result<(), Box<dyn Error>> 
     let spaces = storage.embedding_spaces().await?;
     let answering = spaces.answering().map(|space| space.id.clone());
     let mut all = Vec::new();
-    for (place, space) in spaces.0.iter().enumerate() {
+    for (index, space) in spaces.0.iter().enumerate() {
         let progress = storage.embedding_progress(&space.id).await?;
         let settings = &space.settings;
         let is_answering = answering.as_ref() == Some(&space.id);
@@ -74,27 +74,27 @@ async fn status(storage: &Storage, as_json: bool) -> Result<(), Box<dyn Error>> 
                 "query_prefix": settings.query_prefix,
                 "activated_at": space.activated_at,
                 "ready_at": space.ready_at,
-                "current": place == 0,
+                "current": index == 0,
                 "answering": is_answering,
                 "passages": progress.passages,
                 "refused": progress.refused,
                 "memories": progress.memories,
-                "pending": if place == 0 { Some(progress.pending) } else { None },
+                "pending": if index == 0 { Some(progress.pending) } else { None },
             }));
             continue;
         }
-        let state = match (place == 0, is_answering) {
+        let state = match (index == 0, is_answering) {
             (true, true) => "embeds and answers",
-            (true, false) => "embeds; the one before answers until it is ready",
+            (true, false) => "is being built; queries use the previous one until it is complete",
             (false, true) => "answers",
             (false, false) => "left over",
         };
         println!("{} ({} dimensions): {state}", settings.model, settings.dimensions);
         println!(
-            "  {} passages, {} refused by the model",
+            "  {} passages, {} rejected by the model",
             progress.passages, progress.refused
         );
-        if place == 0 {
+        if index == 0 {
             println!("  {} of {} memories wait", progress.pending, progress.memories);
         }
     }
@@ -113,6 +113,8 @@ async fn rebuild(storage: &Storage) -> Result<(), Box<dyn Error>> {
                 .into(),
         );
     }
-    println!("all memories are marked; a running service embeds them now (working-memory embeddings status)");
+    println!(
+        "all memories are marked; a running service embeds them again (working-memory embeddings status)"
+    );
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `working-memory events`: the events of a vault.
 
 use super::client::{
-    Failure, Feed, List, Look, Method, Output, PageArgs, Service, ServiceArgs, Told, note, when,
+    Failure, Feed, FeedEvent, List, Look, Method, Output, PageArgs, Service, ServiceArgs, note, when,
 };
 use clap::Args;
 use serde_json::Value;
@@ -43,7 +43,7 @@ impl Events {
             print(&mut out, event);
         }
         out.write()?;
-        list.tell_rest();
+        list.print_rest();
         Ok(())
     }
 
@@ -53,13 +53,13 @@ impl Events {
         let mut was_open = false;
         loop {
             match feed.next().await {
-                Told::Opened => {
+                FeedEvent::Opened => {
                     if was_open {
-                        note("the stream is open again; it goes on where it was");
+                        note("the stream is open again and resumes after the last event");
                     }
                     was_open = true;
                 }
-                Told::Happened => {
+                FeedEvent::Happened => {
                     for event in feed.take() {
                         let mut out = Output::new();
                         match serde_json::from_str::<Value>(&event) {
@@ -69,8 +69,8 @@ impl Events {
                         out.write()?;
                     }
                 }
-                Told::Broken(failure) if !was_open => return Err(failure),
-                Told::Broken(failure) => note(&format!("{}; trying again", failure.sentence)),
+                FeedEvent::Broken(failure) if !was_open => return Err(failure),
+                FeedEvent::Broken(failure) => note(&format!("{}; trying again", failure.sentence)),
             }
         }
     }

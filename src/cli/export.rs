@@ -50,7 +50,7 @@ impl Export {
         };
         let written = tokio::select! {
             written = self.write(&database.storage) => written,
-            () = stop.wait() => Err("stopped; nothing is complete".into()),
+            () = stop.wait() => Err("stopped; the file was not written".into()),
         };
         database.close().await?;
         written
@@ -69,7 +69,7 @@ impl Export {
             // The file contains whole documents: readable by its owner only.
             .mode(0o600)
             .open(&unfinished.path);
-        let file = file.map_err(|error| format!("cannot make {}: {error}", unfinished.path.display()))?;
+        let file = file.map_err(|error| format!("cannot create {}: {error}", unfinished.path.display()))?;
         let mut out = BufWriter::new(tokio::fs::File::from_std(file));
         self.write_to(storage, &mut out).await?;
         out.into_inner().sync_all().await?;

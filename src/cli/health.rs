@@ -62,20 +62,20 @@ impl Health {
                 _ => ask(&url).await,
             }
         };
-        let told = match timeout(Duration::from_secs(self.timeout.into()), asked).await {
+        let message = match timeout(Duration::from_secs(self.timeout.into()), asked).await {
             Ok(Ok(line)) => line,
             Ok(Err(error)) => error,
             Err(_) => format!("no answer within {} s", self.timeout),
         };
-        let is_well = told.split(' ').nth(1) == Some("200");
+        let is_well = message.split(' ').nth(1) == Some("200");
         if self.json {
-            let body = json!({ "healthy": is_well, "url": url.as_str(), "answer": told });
+            let body = json!({ "healthy": is_well, "url": url.as_str(), "answer": message });
             Output::new().text(&body.to_string()).end().write()?;
         }
         if is_well {
             Ok(())
         } else {
-            Err(Failure::failed(format!("{url}: {told}")))
+            Err(Failure::failed(format!("{url}: {message}")))
         }
     }
 
@@ -121,7 +121,7 @@ impl Health {
     /// the address used here, so it is not verified then; no secret is sent.
     async fn ask_over_tls(&self, url: &Url) -> Result<String, String> {
         let client = match self.settings {
-            true => unjudging_client(),
+            true => unverified_client(),
             false => super::client::http_client(url).map_err(|failure| failure.sentence),
         }?;
         let answer = client
@@ -135,26 +135,26 @@ impl Health {
 
 /// Sends one HTTP/1.0 request and returns the status line of the response.
 async fn ask(url: &Url) -> Result<String, String> {
-    let told = |error: io::Error| error.to_string();
+    let message = |error: io::Error| error.to_string();
     let host = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default().unwrap_or(80);
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let mut stream = TcpStream::connect((bare, port)).await.map_err(told)?;
+    let mut stream = TcpStream::connect((bare, port)).await.map_err(message)?;
     let request = format!(
         "GET {} HTTP/1.0\r\nHost: {host}:{port}\r\n\r\n",
         &url[url::Position::BeforePath..url::Position::AfterQuery]
     );
-    stream.write_all(request.as_bytes()).await.map_err(told)?;
+    stream.write_all(request.as_bytes()).await.map_err(message)?;
     let mut line = String::new();
     BufReader::new(stream.take(1024))
         .read_line(&mut line)
         .await
-        .map_err(told)?;
+        .map_err(message)?;
     Ok(line.trim_end().to_owned())
 }
 
 /// A client that accepts any certificate.
-fn unjudging_client() -> Result<reqwest::Client, String> {
+fn unverified_client() -> Result<reqwest::Client, String> {
     // No other code in this process installs a provider before.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()

@@ -127,7 +127,7 @@ pub(super) fn command() -> Command {
     command
         .help_template(TEMPLATE)
         .before_help(groups)
-        .after_help("working-memory COMMAND --help says more of each, with an example.")
+        .after_help("working-memory COMMAND --help describes each, with an example.")
         .after_long_help(format!("\n{EXIT_CODES}"))
 }
 

@@ -84,7 +84,7 @@ impl Import {
             skipped,
         } = done;
         eprintln!(
-            "memories: {created} new, {appended} appended to, {unchanged} there before, {skipped} skipped"
+            "memories: {created} new, {appended} appended to, {unchanged} unchanged, {skipped} skipped"
         );
         database.close().await?;
         read

@@ -1,6 +1,6 @@
 //! `working-memory init`: writes which memory the work in this folder belongs to, and offers to install the git hook.
 
-use super::client::{Failure, Output, PROJECT_FILE, PlaceArgs, confirm};
+use super::client::{Failure, MemoryArgs, Output, PROJECT_FILE, confirm};
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use clap::Args;
 use std::fs::{self, OpenOptions};
@@ -24,7 +24,7 @@ pub struct Init {
     #[arg(long, value_name = "URL")]
     url: Option<Url>,
     #[command(flatten)]
-    place: PlaceArgs,
+    memory_ref: MemoryArgs,
     /// The author of changes.
     #[arg(long, value_name = "ACTOR")]
     actor: Option<ActorId>,
@@ -47,7 +47,7 @@ impl Init {
                 "there is a {PROJECT_FILE} here; --force replaces it"
             )));
         }
-        let (vault, memory) = self.place.options();
+        let (vault, memory) = self.memory_ref.options();
         let vault: VaultId = chosen("vault", vault, "WORKING_MEMORY_VAULT", DEFAULT_VAULT)?;
         let memory: MemoryId = chosen("memory", memory, "WORKING_MEMORY_MEMORY", &name_of_folder())?;
         let mut text = String::from("# Which memory the work in this folder belongs to (working-memory).\n");
@@ -85,15 +85,17 @@ impl Init {
         };
         let shown = hook.display();
         match fs::read_to_string(&hook) {
-            Ok(there) if there == HOOK => return Ok(Some(format!("the git hook is there already: {shown}"))),
+            Ok(there) if there == HOOK => {
+                return Ok(Some(format!("the git hook is already installed: {shown}")));
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             _ => {
                 return Ok(Some(format!(
-                    "{shown} is another hook and stays; examples/git/post-commit is what it would have to run too"
+                    "{shown} is another hook and is unchanged; add examples/git/post-commit to it"
                 )));
             }
         }
-        let question = format!("Record each commit as a task, by the git hook {shown}?");
+        let question = format!("Record each commit as a task, with the git hook {shown}?");
         if !self.git_hook && (!io::stdin().is_terminal() || confirm(&question, false).is_err()) {
             return Ok(Some("no git hook was installed (--git-hook)".to_owned()));
         }

@@ -147,7 +147,7 @@ impl AddItem {
         let metadata: Option<&RawValue> = match &self.metadata {
             Some(text) => Some(
                 serde_json::from_str(text)
-                    .map_err(|error| Failure::usage(format!("--metadata is no JSON: {error}")))?,
+                    .map_err(|error| Failure::usage(format!("--metadata is not JSON: {error}")))?,
             ),
             None => None,
         };
@@ -207,7 +207,7 @@ impl ListItems {
             out.text(": ").text(&one_line(&item.content)).end();
         }
         out.write()?;
-        list.tell_rest();
+        list.print_rest();
         Ok(())
     }
 }

@@ -50,7 +50,7 @@ impl Log {
                 .indented("  ", &entry.log);
         }
         out.write()?;
-        list.tell_rest();
+        list.print_rest();
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ const FAILED: u8 = 1;
 
 /// Prints the error.
 pub(super) fn fail(error: &dyn Display) -> ExitCode {
-    client::tell_failure(FAILED, &error.to_string(), None);
+    client::print_failure(FAILED, &error.to_string(), None);
     ExitCode::FAILURE
 }
 

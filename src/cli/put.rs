@@ -1,6 +1,6 @@
 //! `working-memory put`: puts a document as the newest version of a memory.
 
-use super::client::{Answer, Failure, Look, Method, Output, Service, ServiceArgs, note, read};
+use super::client::{Failure, Look, Method, Output, Service, ServiceArgs, ServiceResponse, note, read};
 use clap::Args;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ impl Put {
 }
 
 /// Prints the response of a request that put a text as the newest version.
-pub(super) fn print(answer: &Answer, json: bool) -> Result<(), Failure> {
+pub(super) fn print(answer: &ServiceResponse, json: bool) -> Result<(), Failure> {
     if json {
         return answer.print_json();
     }

@@ -47,7 +47,7 @@ impl RebuildRecords {
             rebuilt = database.storage.rebuild_records(self.vault.as_ref(), self.memory.as_ref()) => rebuilt,
             () = stop.wait() => {
                 database.close().await?;
-                return Err("stopped; memories that were done stay done".into());
+                return Err("stopped; memories rebuilt so far are saved".into());
             }
         };
         database.close().await?;
@@ -56,7 +56,7 @@ impl RebuildRecords {
             return Err("there is no such memory".into());
         }
         println!(
-            "{} memories looked through, {} mended",
+            "{} memories checked, {} corrected",
             rebuilt.memories, rebuilt.mended
         );
         Ok(())

@@ -73,7 +73,7 @@ impl Records {
             print(&mut out, record);
         }
         out.write()?;
-        list.tell_rest();
+        list.print_rest();
         Ok(())
     }
 }

@@ -34,11 +34,11 @@ struct Redacted {
 impl Redact {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        let place = service.place()?;
+        let memory_ref = service.memory_ref()?;
         confirm(
             &format!(
-                "Take the text of version {} of memory {} of vault {} out for good, with all that quotes it?",
-                self.version, place.memory, place.vault
+                "Remove the text of version {} of memory {} of vault {} permanently, with everything that quotes it?",
+                self.version, memory_ref.memory, memory_ref.vault
             ),
             self.yes,
         )?;

@@ -54,7 +54,7 @@ pub fn run() -> ExitCode {
 /// Reports an invalid command line or prints help, in the requested format.
 fn misused(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && client::wants_json(std::env::args_os()) {
-        client::tell_failure(USAGE, error.to_string().trim_end(), None);
+        client::print_failure(USAGE, error.to_string().trim_end(), None);
     } else {
         // If standard error cannot be written, there is no way to report it.
         let _ = error.print();

@@ -20,7 +20,7 @@ pub struct Search {
 }
 
 #[derive(Debug, Deserialize)]
-struct Found {
+struct Hit {
     memory_id: String,
     version: i64,
     extract: String,
@@ -37,7 +37,7 @@ impl Search {
         if self.service.is_raw() {
             return answer.print_json();
         }
-        let list: List<Found> = answer.json()?;
+        let list: List<Hit> = answer.json()?;
         let mut out = Output::new();
         for found in &list.items {
             out.styled(Look::Id, &found.memory_id)
@@ -53,7 +53,7 @@ impl Search {
             out.end();
         }
         out.write()?;
-        list.tell_rest();
+        list.print_rest();
         Ok(())
     }
 }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_extract_becomes_text_with_its_marks_told() {
+    fn an_extract_becomes_text_with_its_marks() {
         let pieces = marked("the <mark>parser</mark> &amp;lt; <mark>a&#39;b</mark> &lt;mark&gt;");
         let pieces: Vec<_> = pieces
             .iter()

@@ -46,7 +46,7 @@ impl Sections {
             out.end();
         }
         out.write()?;
-        list.tell_rest();
+        list.print_rest();
         Ok(())
     }
 }

@@ -64,7 +64,7 @@ impl Serve {
         drop(log);
         match served {
             Ok(true) => ExitCode::SUCCESS,
-            Ok(false) => fail(&"requests were still running when the time to finish them was over"),
+            Ok(false) => fail(&"requests were still running at the end of the shutdown timeout"),
             Err(error) => fail(&error),
         }
     }
@@ -129,7 +129,7 @@ fn raise_file_limit() {
     limit.current = limit.maximum;
     // On failure the existing limit suffices for most.
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::debug!(%error, "the limit of open files stays as it is");
+        tracing::debug!(%error, "the limit of open files is unchanged");
     }
 }
 
@@ -195,7 +195,7 @@ async fn with_database(
     let reload = settings
         .tls
         .clone()
-        .map(|tls| tokio::spawn(reload_when_told(tls)));
+        .map(|tls| tokio::spawn(reload_on_sighup(tls)));
     tracing::info!(url = format!("{scheme}://{}", listener.local_addr()?), "ready");
     let metrics = tokio::spawn(telemetry::keep_metrics());
     let background = Background::start(&storage, &clock, config.retention.policy());
@@ -289,13 +289,13 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
 }
 
 /// Reloads certificate and key at every SIGHUP.
-async fn reload_when_told(tls: Arc<Tls>) {
+async fn reload_on_sighup(tls: Arc<Tls>) {
     let Ok(mut hangup) = signal(SignalKind::hangup()) else {
         return;
     };
     while hangup.recv().await.is_some() {
         match tls.reload() {
-            Ok(()) => tracing::info!("certificate and key were read again"),
+            Ok(()) => tracing::info!("certificate and key were reloaded"),
             Err(error) => tracing::error!(%error, "the certificate in use stays"),
         }
     }

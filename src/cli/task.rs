@@ -1,6 +1,6 @@
 //! `working-memory task`: records a completed task in the window.
 
-use super::client::{Answer, Failure, Look, Method, Output, Service, ServiceArgs, read_text};
+use super::client::{Failure, Look, Method, Output, Service, ServiceArgs, ServiceResponse, read_text};
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
@@ -46,7 +46,7 @@ impl Task {
         let outcome = match &self.outcome {
             Some(path) => Some(
                 serde_json::from_str(&read_text(path)?)
-                    .map_err(|error| Failure::usage(format!("{} is no JSON: {error}", path.display())))?,
+                    .map_err(|error| Failure::usage(format!("{} is not JSON: {error}", path.display())))?,
             ),
             None => None,
         };
@@ -68,7 +68,7 @@ impl Task {
 
 /// Prints the response of a request that wrote to the window: `done`, the record and the version, if the response
 /// names them.
-pub(super) fn print(answer: &Answer, json: bool, done: &str) -> Result<(), Failure> {
+pub(super) fn print(answer: &ServiceResponse, json: bool, done: &str) -> Result<(), Failure> {
     if json {
         return answer.print_json();
     }

@@ -71,7 +71,7 @@ impl Tree {
             }
         }
         if matches!(name, "" | "." | "..") {
-            return Err(io::Error::other("is no name of a file"));
+            return Err(io::Error::other("is not a file name"));
         }
         Ok(Some((folder, name)))
     }
@@ -93,7 +93,7 @@ impl Tree {
             Err(error) => return Err(error.into()),
         };
         if !file.metadata()?.is_file() {
-            return Err(io::Error::other("is no plain file"));
+            return Err(io::Error::other("is not a regular file"));
         }
         let mut bytes = Vec::new();
         file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
@@ -170,7 +170,7 @@ impl Lock<'_> {
                 Ok(()) => return Ok(format!("{above}{kept}")),
             }
         }
-        Err(io::Error::other(format!("{MAX_KEPT} copies are kept already")))
+        Err(io::Error::other(format!("there are {MAX_KEPT} copies already")))
     }
 
     /// Removes a file.
@@ -214,7 +214,7 @@ fn step(folder: &OwnedFd, name: &str, make: bool) -> io::Result<OwnedFd> {
             let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
             Err(match FileType::from_raw_mode(found.st_mode) {
                 FileType::Symlink => is_link(),
-                _ => io::Error::other(format!("{name} is no folder")),
+                _ => io::Error::other(format!("{name} is not a folder")),
             })
         }
         Err(error) => Err(error.into()),
@@ -239,5 +239,5 @@ fn is_link() -> io::Error {
 }
 
 fn no_folder() -> io::Error {
-    io::Error::other("its folder cannot be made")
+    io::Error::other("its folder cannot be created")
 }

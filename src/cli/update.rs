@@ -1,6 +1,6 @@
 //! `working-memory update`: sends a task and messages, from which the service's models update the memory.
 
-use super::client::{Answer, Failure, Look, Method, Output, Service, ServiceArgs, read_text};
+use super::client::{Failure, Look, Method, Output, Service, ServiceArgs, ServiceResponse, read_text};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -85,7 +85,7 @@ struct Body<'b> {
 
 impl Update {
     pub(super) async fn run(self) -> Result<(), Failure> {
-        let service = Service::waiting(&self.service, ANSWER_TIME)?;
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         let messages = match &self.messages {
             Some(path) => messages(&read_text(path)?)
                 .map_err(|wrong| Failure::usage(format!("{}: {wrong}", path.display())))?,
@@ -119,7 +119,8 @@ fn messages(lines: &str) -> Result<Vec<Map<String, Value>>, String> {
     let lines = lines.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     lines
         .map(|(line, number)| {
-            let problem = |what: &str| format!("line {number} is no {{\"role\": …, \"content\": …}}: {what}");
+            let problem =
+                |what: &str| format!("line {number} is not {{\"role\": …, \"content\": …}}: {what}");
             let message: Map<String, Value> =
                 serde_json::from_str(line).map_err(|error| problem(&error.to_string()))?;
             match message.get("role") {
@@ -161,7 +162,7 @@ struct Item {
 }
 
 /// Prints the response to `update` and `operations`.
-pub(super) fn print(answer: &Answer, json: bool) -> Result<(), Failure> {
+pub(super) fn print(answer: &ServiceResponse, json: bool) -> Result<(), Failure> {
     if json {
         return answer.print_json();
     }
@@ -229,8 +230,8 @@ mod tests {
             ("\n[]\n", "line 2"),
             ("{\"role\":1,\"content\":\"a\"}", "line 1"),
         ] {
-            let told = messages(lines).unwrap_err();
-            assert!(told.starts_with(wrong), "{told}");
+            let error = messages(lines).unwrap_err();
+            assert!(error.starts_with(wrong), "{error}");
         }
     }
 }

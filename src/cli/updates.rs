@@ -50,16 +50,16 @@ impl Updates {
                     &format!(" {} {}", when(&entry.created_at), entry.actor_id),
                 )
                 .end()
-                .indented("  ", told(&entry.outcome));
+                .indented("  ", outcome_text(&entry.outcome));
         }
         out.write()?;
-        list.tell_rest();
+        list.print_rest();
         Ok(())
     }
 }
 
 /// The outcome of a run, in words.
-fn told(outcome: &Value) -> &str {
+fn outcome_text(outcome: &Value) -> &str {
     let said = outcome["log"].as_str().or_else(|| outcome["problem"].as_str());
     said.unwrap_or_default()
 }

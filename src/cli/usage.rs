@@ -106,9 +106,9 @@ impl Usage {
                     .map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}")),
             ]);
         }
-        table.print(&mut out, "no model was asked");
+        table.print(&mut out, "no model was called");
         out.write()?;
-        body.days.tell_rest();
+        body.days.print_rest();
         Ok(())
     }
 }

@@ -1,54 +1,54 @@
-//! `[database]`: where the database is.
+//! `[database]`: the database connection.
 
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// A day, in seconds: longer is the same as for ever.
+/// A day, in seconds: the longest timeout.
 const LONGEST_TIMEOUT: u64 = 86_400;
 
-/// How far a standby may be behind: an hour, in seconds.
+/// The largest allowed lag of a standby: an hour, in seconds.
 const LONGEST_LAG: u64 = 3_600;
 
-/// Where the database is.
+/// The database connection.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DatabaseConfig {
-    /// A PostgreSQL URL (version 15 or later). Without one the service runs its own, embedded server.
+    /// A PostgreSQL URL (version 15 or later). Without one the service runs its own embedded server.
     /// `DATABASE_URL` sets it too.
     pub url: Option<SecretString>,
-    /// A URL for `LISTEN`, where `url` goes through a transaction-mode pooler, which cannot carry it.
+    /// A URL for `LISTEN`, if `url` goes through a transaction-mode pooler, which does not support it.
     pub listen_url: Option<SecretString>,
-    /// The URL of a standby of the same database, for reads that may be a little behind. Without one all go to the
+    /// The URL of a standby of the same database, for reads that may be slightly behind. Without one all reads use the
     /// primary.
     pub replica_url: Option<SecretString>,
-    /// Seconds that the standby may be behind; while it is more, the primary is asked.
+    /// Seconds that the standby may be behind; if it is more, the primary is used.
     pub replica_max_lag_seconds: u64,
-    /// Connections at most.
+    /// Maximum number of connections.
     pub max_connections: u32,
     /// Seconds a request waits for a connection before it is answered 503.
     pub acquire_timeout_seconds: u64,
-    /// Seconds a statement of a request that reads may be without an answer.
+    /// Deadline in seconds of a statement of a reading request.
     pub read_timeout_seconds: u64,
-    /// Seconds a statement of a request that changes something, and a commit, may be without an answer.
+    /// Deadline in seconds of a statement of a writing request, and of a commit.
     pub write_timeout_seconds: u64,
-    /// Seconds a statement of a search may be without an answer.
+    /// Deadline in seconds of a statement of a search.
     pub search_timeout_seconds: u64,
-    /// Seconds a statement that no request waits for may be without an answer.
+    /// Deadline in seconds of a statement of background work.
     pub maintenance_timeout_seconds: u64,
-    /// Seconds without any answer after which the database counts as silent: what waits for it is given up, and its
+    /// Seconds without any answer after which the database counts as silent: waiting requests fail, and its
     /// connections are closed.
     pub silence_timeout_seconds: u64,
     /// Whether prepared statements are named and kept. Not behind a transaction-mode pooler that does not
-    /// track them (PgBouncer before 1.21). Left out, the service finds out when it starts.
+    /// track them (PgBouncer before 1.21). If unset, the service detects it at the start.
     pub prepared_statements: Option<bool>,
-    /// Bytes of newest versions that the process keeps, so that reading them does not ask the database. They are used
-    /// only while the process hears at once what other instances write. 0 keeps none.
+    /// Size in bytes of the cache of newest versions, which are returned without a query. The cache is used
+    /// only while the process receives the notifications of other instances. 0 turns it off.
     pub head_cache_bytes: u64,
-    /// Whether changes that come while another is being committed are sent together, in one transaction. A distributed
-    /// database (Citus) is recognised, and they are not.
+    /// Whether changes that arrive while another is being committed share a transaction (group commit). On a distributed
+    /// database (Citus), which is detected, they do not.
     pub gather_puts: bool,
-    /// The embedded server's folder. Made if it is not there.
+    /// The embedded server's folder. Created if it does not exist.
     pub data_dir: PathBuf,
 }
 
@@ -82,7 +82,7 @@ impl DatabaseConfig {
             ("database.replica_url", &self.replica_url),
         ] {
             let Some(url) = url else { continue };
-            // The address may hold a password: only what stands before it is shown.
+            // The URL may contain a password: only the part before it is shown.
             let scheme = url
                 .expose_secret()
                 .split_once("://")

@@ -1,39 +1,39 @@
-//! `[embeddings]`: which model makes vectors of texts, for searches by meaning. Without it there are none.
+//! `[embeddings]`: the embedding model, for searches by meaning. Without it there are none.
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::time::Duration;
 use url::Url;
 
-/// The most dimensions a vector may have.
+/// The maximum number of dimensions of a vector.
 pub const MAX_DIMENSIONS: u32 = 8_192;
 
-/// The most texts of one request.
+/// The maximum number of texts in one request.
 const MAX_BATCH: u32 = 2_048;
 
 /// The `[embeddings]` section.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EmbeddingsConfig {
-    /// Address of an OpenAI-compatible API with its `/v1`. Unset: searches go by words only.
+    /// Address of an OpenAI-compatible API with its `/v1`. Unset: searches use words only.
     pub base_url: Option<String>,
-    /// Key for the API. Unset: `OPENAI_API_KEY` where the address is OpenAI's; local servers need none.
+    /// Key for the API. Unset: `OPENAI_API_KEY` if the address is OpenAI's; local servers need none.
     pub api_key: Option<SecretString>,
     /// Name of the model.
     pub model: Option<String>,
-    /// How many dimensions to ask for, of models that have a choice. Unset: what the model answers.
+    /// The number of dimensions to request, for models with a choice. Unset: the model's default.
     pub dimensions: Option<u32>,
-    /// What stands before every query, where the model wants that (`query: `).
+    /// A prefix for every query, if the model requires one (`query: `).
     pub query_prefix: String,
-    /// What stands before every text of a memory (`passage: `).
+    /// A prefix for every text of a memory (`passage: `).
     pub document_prefix: String,
-    /// Texts in one request.
+    /// Texts per request.
     pub batch_size: u32,
-    /// Longest time of one attempt while memories are indexed, in seconds.
+    /// Timeout of one attempt while memories are indexed, in seconds.
     pub timeout_seconds: f64,
-    /// How often a failed attempt is made again then.
+    /// Retries of a failed attempt while memories are indexed.
     pub max_retries: u32,
-    /// Longest time that a search waits for the vector of its query, in seconds; then it goes by words.
+    /// How long a search waits for the vector of its query, in seconds; after that it uses words only.
     pub query_timeout_seconds: f64,
 }
 
@@ -54,7 +54,7 @@ impl Default for EmbeddingsConfig {
     }
 }
 
-/// What the section comes to; every value is checked.
+/// The checked settings of the section.
 #[derive(Debug, Clone)]
 pub struct EmbeddingsSettings {
     /// Address of the API.
@@ -63,24 +63,24 @@ pub struct EmbeddingsSettings {
     pub api_key: Option<SecretString>,
     /// Name of the model.
     pub model: String,
-    /// How many dimensions to ask for.
+    /// The number of dimensions to request.
     pub dimensions: Option<u32>,
-    /// What stands before every query.
+    /// The prefix of every query.
     pub query_prefix: String,
-    /// What stands before every text of a memory.
+    /// The prefix of every text of a memory.
     pub document_prefix: String,
-    /// Texts in one request.
+    /// Texts per request.
     pub batch_size: usize,
-    /// Longest time of one attempt.
+    /// Timeout of one attempt.
     pub timeout: Duration,
-    /// How often a failed attempt is made again.
+    /// Retries of a failed attempt.
     pub max_retries: u32,
-    /// Longest time that a search waits.
+    /// How long a search waits.
     pub query_timeout: Duration,
 }
 
 impl EmbeddingsConfig {
-    /// Takes over `OPENAI_API_KEY`, which is sent to OpenAI only.
+    /// Sets the value of `OPENAI_API_KEY`, which is sent to OpenAI only.
     #[must_use]
     pub fn with_environment(mut self, openai: Option<SecretString>) -> Self {
         let is_openai = self.base_url.as_deref().is_some_and(|url| {
@@ -95,15 +95,15 @@ impl EmbeddingsConfig {
     /// Checks the section.
     ///
     /// # Errors
-    /// The first key that cannot be used.
+    /// The first invalid key.
     pub fn validate(&self) -> Result<(), String> {
         self.settings().map(|_| ())
     }
 
-    /// What is configured; `None` if nothing is.
+    /// The checked settings; `None` without a model.
     ///
     /// # Errors
-    /// The first key that cannot be used. It never shows a secret.
+    /// The first invalid key. The message never shows a secret.
     pub fn settings(&self) -> Result<Option<EmbeddingsSettings>, String> {
         let filled = |value: Option<&str>| {
             value
@@ -115,10 +115,10 @@ impl EmbeddingsConfig {
         let (base_url, model) = match (base_url, model) {
             (None, None) => return Ok(None),
             (Some(_), None) => {
-                return Err("embeddings.model must be set where embeddings.base_url is".to_owned());
+                return Err("embeddings.model must be set if embeddings.base_url is".to_owned());
             }
             (None, Some(_)) => {
-                return Err("embeddings.base_url must be set where embeddings.model is".to_owned());
+                return Err("embeddings.base_url must be set if embeddings.model is".to_owned());
             }
             (Some(base_url), Some(model)) => (base_url, model),
         };

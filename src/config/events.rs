@@ -1,12 +1,12 @@
-//! `[events]`: what a vault's streams tell, and for how long.
+//! `[events]`: retention and limits of events and their streams.
 
 use serde::Deserialize;
 
-/// What a vault's streams tell, and for how long.
+/// Retention and limits of events and their streams.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EventsConfig {
-    /// Hours that events are kept for clients that were away.
+    /// Hours that events are kept for clients that reconnect.
     pub keep_hours: u32,
     /// Streams that are open at once on this instance, of events and of steps; more are answered 503.
     pub max_streams: usize,
@@ -14,7 +14,7 @@ pub struct EventsConfig {
     pub max_streams_per_vault: usize,
     /// Streams with one key that are open at once on this instance; more are answered 429.
     pub max_streams_per_key: usize,
-    /// Seconds between two comments on a stream where nothing happens.
+    /// Seconds between two heartbeat comments on a stream without events.
     pub heartbeat_seconds: u32,
 }
 

@@ -1,17 +1,17 @@
-//! `[guard]`: what is done about a text that loses much of a document.
+//! `[guard]`: what happens to a put that drops much of a document.
 
 use super::words::read_from_words;
 use serde::Deserialize;
 
-/// What is done about a put that drops more than half of the bytes, or any active record.
+/// What happens to a put that drops more than half of the bytes, or any active record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Collapse {
     /// Nothing.
     Off,
-    /// The version is made, and the answer says what it lost.
+    /// The version is saved, and the response reports what it dropped.
     #[default]
     Warn,
-    /// The version is made only with `?confirm=collapse`.
+    /// The version is saved only with `?confirm=collapse`.
     Reject,
 }
 
@@ -21,7 +21,7 @@ read_from_words!(Collapse {
     "reject" => Reject,
 });
 
-/// What is done about a text that loses much of a document.
+/// What happens to a put that drops much of a document.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GuardConfig {

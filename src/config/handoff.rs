@@ -8,18 +8,18 @@ use serde::{Deserialize, Deserializer};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HandoffConfig {
-    /// How far back a handoff looks: an ISO 8601 duration such as `PT2H`, or `2h`; one second to 366 days.
+    /// The window of a handoff: an ISO 8601 duration such as `PT2H`, or `2h`; one second to 366 days.
     #[serde(deserialize_with = "window")]
     pub window: Window,
-    /// Whether a model writes the prose, where the role `llm.roles.handoff` has one; otherwise rules do.
+    /// Whether a model writes the prose, if the role `llm.roles.handoff` has one; otherwise rules do.
     pub model: bool,
-    /// Lines of one section; more are left out, and the section says so.
+    /// Lines of one section; more are omitted, and the section says so.
     pub section_lines: usize,
     /// Characters quoted in one line.
     pub line_chars: usize,
-    /// Changes of the window that are read, the newest first.
+    /// Changes of the window that are read, newest first.
     pub max_changes: usize,
-    /// Handoffs of a memory that are kept; the oldest go.
+    /// Handoffs kept per memory; the oldest are deleted.
     pub keep: i64,
 }
 
@@ -37,7 +37,7 @@ impl Default for HandoffConfig {
 }
 
 impl HandoffConfig {
-    /// The caps of sections and lines.
+    /// The limits of sections and lines.
     #[must_use]
     pub fn caps(&self) -> Caps {
         Caps {

@@ -1,15 +1,15 @@
-//! `http.allowed_hosts`: the names under which the service is reached.
+//! `http.allowed_hosts`: the host names of the service.
 
 use serde::{Deserialize, Deserializer};
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// `host` or `host:port`, as `Host` and `Origin` write it, in one form: letters are small, an address is an address
-/// however it is spelt.
+/// `host` or `host:port`, as in `Host` and `Origin`, normalised: letters are lower case, and IP addresses are
+/// parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authority {
     host: Host,
-    /// The port, where one is named.
+    /// The port, if one is given.
     pub port: Option<u16>,
 }
 
@@ -19,7 +19,7 @@ enum Host {
     Address(IpAddr),
 }
 
-/// The text is no `host` or `host:port`.
+/// The text is not `host` or `host:port`.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("not a host name or address with or without a port")]
 pub struct NoAuthority;
@@ -46,7 +46,7 @@ impl FromStr for Authority {
             }
         };
         match port {
-            // A colon with nothing behind it names no port (RFC 3986, 3.2.3).
+            // An empty port after the colon counts as none (RFC 3986, 3.2.3).
             "" => Ok(Self::new(host, None)),
             digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
                 let port = digits.parse().map_err(|_| NoAuthority)?;
@@ -59,7 +59,7 @@ impl FromStr for Authority {
 
 impl Host {
     fn of(text: &str) -> Result<Self, NoAuthority> {
-        // The dot of the root makes no other name of it.
+        // A trailing dot (the root) does not change the name.
         let name = text.strip_suffix('.').unwrap_or(text);
         let sane = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
         if name.is_empty() || !name.bytes().all(sane) {
@@ -77,13 +77,13 @@ impl Authority {
         Self { host, port }
     }
 
-    /// The address of a machine.
+    /// An IP address.
     #[must_use]
     pub fn of_address(address: IpAddr) -> Self {
         Self::new(Host::Address(address.to_canonical()), None)
     }
 
-    /// Whether it names this machine on every machine (RFC 6761 for `localhost` and all below it).
+    /// Whether it is a loopback name or address (RFC 6761 for `localhost` and all names below it).
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         match &self.host {
@@ -92,7 +92,7 @@ impl Authority {
         }
     }
 
-    /// Whether `other` has the same host, and the same port where this names one.
+    /// Whether `other` has the same host, and the same port if this has one.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         self.host == other.host && self.port.is_none_or(|port| other.port == Some(port))
@@ -105,7 +105,7 @@ impl Authority {
     }
 }
 
-/// Reads a list of a file, or the same separated by commas, as the environment has it.
+/// Reads a list from the file, or a comma-separated text from the environment.
 pub(super) fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

@@ -1,4 +1,4 @@
-//! `[http]`: how the service is reached.
+//! `[http]`: address, limits and access of the HTTP server.
 
 use super::hosts::{self, Authority};
 use serde::de::Error;
@@ -6,52 +6,52 @@ use serde::{Deserialize, Deserializer};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-/// How the service is reached.
+/// Address, limits and access of the HTTP server.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpConfig {
-    /// Address and port to listen on. Port 0 takes a free one, which the log tells.
+    /// Address and port to listen on. Port 0 selects a free one, which is logged.
     #[serde(deserialize_with = "bind")]
     pub bind: SocketAddr,
-    /// Listen on an address other than loopback although nobody has to show a key. Only for a network in
+    /// Listen on an address other than loopback although no key is required. Only for a network in
     /// which everybody may read and write every memory, such as a container's own.
     pub allow_open: bool,
-    /// Whether a key has to be shown. Unset: from the first key on, for ever. True: also before there is one. False:
-    /// never, whatever keys there are.
+    /// Whether a key is required. Unset: from the first key on, permanently. True: also before there is one. False:
+    /// never, whatever keys exist.
     pub require_keys: Option<bool>,
-    /// Names under which the service is reached besides those of loopback, each with or without a port. Where nobody
-    /// has to show a key, only these are answered: a web page could reach the service by a name of its own.
+    /// Host names of the service besides those of loopback, each with or without a port. If no key is
+    /// required, only these are answered: a web page could reach the service by a name of its own.
     #[serde(deserialize_with = "hosts::list")]
     pub allowed_hosts: Vec<String>,
-    /// Requests a minute with one key; 0 sets no limit.
+    /// Requests per minute with one key; 0 means no limit.
     pub rate_per_key: u32,
-    /// Requests a minute from one address without a key; 0 sets no limit.
+    /// Requests per minute from one address without a key; 0 means no limit.
     pub rate_per_address: u32,
-    /// Requests that run at once; more are answered 503. Each may hold a body several times over.
+    /// Concurrent requests; more are answered 503. Each may hold a body several times over.
     pub max_requests: usize,
-    /// Bytes of requests and answers that are held at once, counted with what working on them takes; more are answered
-    /// 503. Never less than eight of the largest bodies that are taken. A vault has a quarter of them for what arrives
-    /// and is sent, and a quarter for work.
+    /// Bytes of requests and responses that are held at once, including the memory for processing them; more are answered
+    /// 503. Never less than eight of the largest accepted bodies. A vault may use a quarter of them for bodies that arrive
+    /// and are sent, and a quarter for processing.
     pub max_bytes_in_flight: usize,
     /// Connections that are open at once; more wait in the listener's queue.
     pub max_connections: usize,
-    /// Connections that one address may have open on which no key was shown; more are answered 503. 0 sets no limit.
+    /// Connections that one address may have open without a valid key; more are answered 503. 0 means no limit.
     pub max_connections_per_address: usize,
     /// Bytes of the head of a request; more are answered 431.
     pub max_header_bytes: usize,
     /// Lines of the head of a request; more are answered 431.
     pub max_headers: usize,
-    /// Certificate and key of TLS; without them the service speaks HTTP.
+    /// TLS certificate and key; without them the service speaks HTTP.
     pub tls: TlsConfig,
-    /// Seconds a request may take before it is answered 503; `/update` has its models' time besides.
+    /// Deadline in seconds of a request, which is then answered 503; `/update` has its models' time in addition.
     pub request_timeout_seconds: u64,
     /// Seconds a client may take to send the head of a request.
     pub header_timeout_seconds: u64,
-    /// Seconds a client may take to send a body; less than the time of a whole request, so that it is told so.
+    /// Seconds a client may take to send a body; less than the deadline of a request, so that the client gets the right error.
     pub body_timeout_seconds: u64,
-    /// Seconds a client may take to read any of an answer before its connection is cut off.
+    /// Seconds in which a client must read some of a response before its connection is closed.
     pub write_timeout_seconds: u64,
-    /// Seconds that running requests are given to finish at shutdown.
+    /// Seconds that running requests have to finish at shutdown.
     pub shutdown_timeout_seconds: u64,
 }
 
@@ -80,18 +80,18 @@ impl Default for HttpConfig {
     }
 }
 
-/// Where the certificate of TLS is.
+/// The files of the TLS certificate.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TlsConfig {
-    /// A PEM file: the service's certificate, then those that lead to the root.
+    /// A PEM file: the service's certificate, then the chain to the root.
     pub certificate: Option<PathBuf>,
     /// A PEM file: the certificate's private key.
     pub key: Option<PathBuf>,
 }
 
 impl TlsConfig {
-    /// Certificate and key, if TLS is wanted.
+    /// Certificate and key, if TLS is configured.
     #[must_use]
     pub fn files(&self) -> Option<(&PathBuf, &PathBuf)> {
         self.certificate.as_ref().zip(self.key.as_ref())
@@ -99,7 +99,7 @@ impl TlsConfig {
 }
 
 impl HttpConfig {
-    /// Whether the service may answer everybody where it listens.
+    /// Whether the service may run without keys on its address.
     #[must_use]
     pub fn may_be_open(&self) -> bool {
         is_loopback(self.bind.ip()) || self.allow_open
@@ -116,8 +116,8 @@ impl HttpConfig {
         )
     }
 
-    /// The names and addresses under which the service is reached, besides those of loopback. What is none is left
-    /// out; `validate` has refused it.
+    /// The host names and addresses of the service, besides those of loopback. Invalid ones are
+    /// omitted; `validate` has rejected them.
     #[must_use]
     pub fn own_hosts(&self) -> Vec<Authority> {
         let bind = Some(self.bind.ip()).filter(|ip| !ip.is_unspecified());

@@ -1,4 +1,4 @@
-//! `[limits]`: sizes that requests and documents may have.
+//! `[limits]`: maximum sizes of requests and documents, and quotas.
 
 use crate::domain::ids::VaultId;
 use crate::domain::memory::Limits;
@@ -13,24 +13,24 @@ pub const MOST_BYTES: usize = 10 * 1024 * 1024;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
-    /// A context document. At most 10 MiB, so that its copies and its diff stay affordable.
+    /// A document. At most 10 MiB, so that the cost of its copies and its diff stays limited.
     pub context_bytes: usize,
     /// One insight or snippet.
     pub item_bytes: usize,
     /// The body of a request other than a document.
     pub body_bytes: usize,
-    /// Tokens that a vault's models may read and write in a day (UTC); from then on `/update` is answered 429 until
-    /// the next. Unset: no limit.
+    /// Tokens that a vault's models may read and write per day (UTC); after that `/update` is answered 429 until
+    /// the next day. Unset: no limit.
     pub vault_tokens_per_day: Option<u64>,
-    /// The same for single vaults, by their ids; 0 is none at all.
+    /// The same for single vaults, by their ids; 0 allows none.
     #[serde(deserialize_with = "super::prices::table")]
     pub vault_tokens: BTreeMap<String, u64>,
-    /// Memories that a vault may have; a new one beyond is answered 507. Unset: no limit.
+    /// Memories per vault; a new one beyond the limit is answered 507. Unset: no limit.
     pub vault_memories: Option<u64>,
-    /// Bytes that the texts of a vault's versions may have together; what would make them more is answered 507. Unset: no
+    /// Total bytes of the texts of a vault's versions; a change that would exceed it is answered 507. Unset: no
     /// limit.
     pub vault_bytes: Option<u64>,
-    /// Keys that may be active within the vaults of an administrator who is limited to some.
+    /// Active keys within the vaults of an administrator who is limited to some.
     pub vault_keys: u64,
 }
 
@@ -60,7 +60,7 @@ impl LimitsConfig {
         }
     }
 
-    /// Tokens that a vault's models may read and write in a day, if that is limited.
+    /// Tokens that a vault's models may read and write per day, if that is limited.
     #[must_use]
     pub fn tokens_per_day(&self, vault: &VaultId) -> Option<u64> {
         let own = self.vault_tokens.get(vault.as_str()).copied();
@@ -85,7 +85,7 @@ impl LimitsConfig {
             .find(|vault| VaultId::from_str(vault).is_err())
         {
             return Err(format!(
-                "limits.vault_tokens has a key that is no id of a vault: {vault}"
+                "limits.vault_tokens has a key that is not the id of a vault: {vault}"
             ));
         }
         Ok(())

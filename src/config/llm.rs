@@ -1,9 +1,9 @@
-//! `[llm]`: which models maintain the sections, and how long and how often they are asked.
+//! `[llm]`: the models that maintain the sections, with their timeouts and retries.
 //!
-//! Every key of `[llm]` may stand under `[llm.roles.progress]`, `[llm.roles.learnings]`,
-//! `[llm.roles.verbatim]` and `[llm.roles.handoff]` too; a role falls back to `[llm]` key by key. `base_url`, `api_key` and `model`
-//! belong to a provider, so a role with a provider of its own does not take those of another one: a key
-//! is never sent to a company it was not made for.
+//! Every key of `[llm]` is also allowed under `[llm.roles.progress]`, `[llm.roles.learnings]`,
+//! `[llm.roles.verbatim]` and `[llm.roles.handoff]`; a role falls back to `[llm]` key by key. `base_url`, `api_key` and `model`
+//! belong to a provider, so a role with a provider of its own does not fall back to those of another one: a key
+//! is never sent to another provider.
 
 mod provider;
 mod resolve;

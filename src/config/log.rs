@@ -3,13 +3,13 @@
 use super::words::read_from_words;
 use serde::Deserialize;
 
-/// The form of a log line.
+/// The format of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogFormat {
     /// For people.
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 

@@ -1,8 +1,8 @@
 //! Configuration: defaults, then `working-memory.toml`, then the environment (DESIGN §9).
 //!
 //! Environment variables are `WORKING_MEMORY__SECTION__KEY`, and the names that other tools use:
-//! `DATABASE_URL`, `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`. A key that the service does not know refuses
-//! the start: a misspelt limit would otherwise be no limit.
+//! `DATABASE_URL`, `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`. The service does not start with an unknown key:
+//! a misspelt limit would otherwise have no effect.
 
 pub mod database;
 pub mod embeddings;
@@ -30,7 +30,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// The file read when no other is named.
+/// The default file.
 pub const DEFAULT_FILE: &str = "working-memory.toml";
 
 const PREFIX: &str = "WORKING_MEMORY";
@@ -39,53 +39,53 @@ const PREFIX: &str = "WORKING_MEMORY";
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// How the service is reached.
+    /// The HTTP server.
     pub http: http::HttpConfig,
-    /// Where its database is.
+    /// The database.
     pub database: database::DatabaseConfig,
-    /// Sizes that requests and documents may have.
+    /// Maximum sizes of requests and documents, and quotas.
     pub limits: limits::LimitsConfig,
-    /// What is done about a text that loses much of a document.
+    /// What happens to a put that drops much of a document.
     pub guard: guard::GuardConfig,
-    /// Which models write updates.
+    /// The models of updates.
     pub llm: llm::LlmConfig,
-    /// Which model makes vectors for searches by meaning.
+    /// The embedding model for searches by meaning.
     pub embeddings: embeddings::EmbeddingsConfig,
     /// How updates are run.
     pub pipeline: pipeline::PipelineConfig,
-    /// What the streams of events tell.
+    /// Retention and limits of events.
     pub events: events::EventsConfig,
-    /// How much the items of prompts may hold.
+    /// Limits of prompt items.
     pub prompt: prompt::PromptConfig,
     /// How handoffs are made.
     pub handoff: handoff::HandoffConfig,
-    /// Which old versions are taken out.
+    /// Which old versions are pruned.
     pub retention: retention::RetentionConfig,
-    /// What becomes of proposals.
+    /// Expiry of proposals.
     pub review: review::ReviewConfig,
-    /// How many recent tasks and decisions stand in a document.
+    /// How many recent tasks and decisions are in a document.
     pub window: window::WindowConfig,
     /// What the service writes to its log.
     pub log: log::LogConfig,
-    /// Where its traces go.
+    /// Traces.
     pub telemetry: telemetry::TelemetryConfig,
 }
 
-/// Why there is no configuration. Every message names the key or the file.
+/// The configuration is invalid. Every message names the key or the file.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A file or variable that cannot be read, or a key that does not exist.
+    /// A file or variable that cannot be read, or an unknown key.
     #[error("configuration: {0}")]
     Unreadable(#[from] config::ConfigError),
-    /// A file that was named but is not there.
-    #[error("configuration: {0} is not there")]
+    /// A named file that does not exist.
+    #[error("configuration: {0} does not exist")]
     NoSuchFile(PathBuf),
-    /// A value that makes no sense.
+    /// An invalid value.
     #[error("configuration: {0}")]
     Invalid(String),
 }
 
-/// The same in words that say what is taken: of a negative number the parser says only that it expected an integer.
+/// The same error with the accepted values: for a negative number the parser only says that it expected an integer.
 fn explained(error: config::ConfigError) -> ConfigError {
     match wanted_number(&error) {
         Some((key, found)) => {
@@ -95,7 +95,7 @@ fn explained(error: config::ConfigError) -> ConfigError {
     }
 }
 
-/// The key that should hold a whole number, and what it holds.
+/// The key that expects an integer, and its value.
 fn wanted_number(error: &config::ConfigError) -> Option<(String, String)> {
     match error {
         config::ConfigError::Type {
@@ -114,16 +114,16 @@ fn wanted_number(error: &config::ConfigError) -> Option<(String, String)> {
 }
 
 impl Config {
-    /// Reads the configuration. `file` is a file that must be there; without it `working-memory.toml` of
-    /// the working folder is read if there is one. `environment` is the process's.
+    /// Reads the configuration. `file` is a file that must exist; without it `working-memory.toml` of
+    /// the working folder is read if it exists. `environment` is the process's.
     ///
     /// # Errors
-    /// As [`ConfigError`] says.
+    /// See [`ConfigError`].
     pub fn load(
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
-        // An empty variable is one that was not set: compose files and shells make them so.
+        // An empty variable counts as unset: compose files and shells create those.
         let environment: std::collections::HashMap<String, String> = environment
             .into_iter()
             .filter(|(_, value)| !value.is_empty())
@@ -146,7 +146,7 @@ impl Config {
             }
         };
         if let Some(url) = environment.get("DATABASE_URL") {
-            // The service's own variable, added below, counts for more.
+            // The service's own variable, added below, takes precedence.
             builder = builder.add_source(
                 config::Config::builder()
                     .set_override("database.url", url.as_str())?
@@ -173,10 +173,10 @@ impl Config {
         Ok(config)
     }
 
-    /// Checks what types cannot say.
+    /// Checks what the types cannot express.
     ///
     /// # Errors
-    /// The first value that makes no sense, with its key.
+    /// The first invalid value, with its key.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.http.validate().map_err(ConfigError::Invalid)?;
         self.database.validate().map_err(ConfigError::Invalid)?;

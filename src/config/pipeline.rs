@@ -5,16 +5,16 @@ use crate::domain::evidence::Strictness;
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// What is done about items of a model's answer that the task and the messages do not carry.
+/// What happens to items of a model's answer that the task and the messages do not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EvidenceConfig {
     /// They are rejected.
     #[default]
     Reject,
-    /// They are applied, with a warning; what holds a credential is rejected.
+    /// They are applied, with a warning; what contains a credential is rejected.
     Warn,
-    /// Nothing is compared, and no evidence kept.
+    /// Nothing is compared, and no evidence stored.
     Off,
 }
 
@@ -34,13 +34,13 @@ impl From<EvidenceConfig> for Strictness {
 pub struct PipelineConfig {
     /// How often a role's model is asked again about faulty items.
     pub max_reprompts: u32,
-    /// Additions that one section takes in one update.
+    /// Additions per section in one update.
     pub max_additions: usize,
-    /// Records that a model's answer may archive in one section; of more, none is.
+    /// Records that a model's answer may archive per section; if it names more, all are rejected.
     pub max_archives: usize,
-    /// What is done about items that the input does not carry.
+    /// What happens to items that the input does not support.
     pub evidence: EvidenceConfig,
-    /// How often progress is asked again because the memory moved, before the update is refused.
+    /// How often progress is asked again because the memory changed, before the update is rejected.
     pub max_rebases: u32,
     /// Updates of one memory that may run or wait within one service.
     pub queue_per_memory: usize,
@@ -48,9 +48,9 @@ pub struct PipelineConfig {
     pub concurrent_updates: usize,
     /// Updates of one vault that run at once within one service.
     pub concurrent_updates_per_vault: usize,
-    /// Updates that are accepted before they are run.
+    /// The queue of updates.
     pub queue: QueueConfig,
-    /// Bytes of messages that a model is shown; of more, the oldest are left out.
+    /// Bytes of messages that a model is shown; of more, the oldest are omitted.
     pub messages_bytes: usize,
     /// A folder whose prompt files replace the built-in ones of the same name.
     pub prompts_dir: Option<PathBuf>,

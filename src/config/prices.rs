@@ -1,6 +1,6 @@
-//! `[llm.prices]` and `[limits.vault_tokens]`: tables whose keys are names of the operator's own.
+//! `[llm.prices]` and `[limits.vault_tokens]`: tables whose keys are chosen by the operator.
 //!
-//! In the file they are tables; in the environment, where a name would lose its case, each is one variable that holds
+//! In the file they are tables; in the environment, where a name would lose its case, each is one variable that contains
 //! the table as JSON.
 
 use serde::{Deserialize, Deserializer, de};
@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Tokens it reads.
+    /// Input tokens.
     pub input: f64,
-    /// Tokens it reads from the provider's cache. Unset: as `input`.
+    /// Input tokens read from the provider's cache. Unset: as `input`.
     pub cached_input: Option<f64>,
-    /// Tokens it reads and the provider puts into its cache. Unset: as `input`.
+    /// Input tokens written to the provider's cache. Unset: as `input`.
     pub cache_write: Option<f64>,
-    /// Tokens it writes.
+    /// Output tokens.
     pub output: f64,
 }
 
@@ -34,8 +34,8 @@ impl Price {
         .all(|price| price.is_finite() && price >= 0.0)
     }
 
-    /// What tokens cost: all that were read, those of them that came from the cache and that went into it, and all
-    /// that were written.
+    /// The cost of tokens: all input tokens, those of them that were read from the cache and written to it, and all
+    /// output tokens.
     #[must_use]
     #[expect(
         clippy::cast_precision_loss,
@@ -51,7 +51,7 @@ impl Price {
     }
 }
 
-/// Reads a table, or a text that holds one as JSON.
+/// Reads a table, or a text that contains one as JSON.
 pub(super) fn table<'de, D, T>(deserializer: D) -> Result<BTreeMap<String, T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -90,7 +90,7 @@ mod tests {
             ..price
         };
         assert!((flat.of(1_000_000, 500_000, 100_000, 0) - 2.0).abs() < 1e-9);
-        // What a server tells need not add up.
+        // The numbers that a server reports need not be consistent.
         assert!(price.of(10, 20, 30, 0) >= 0.0);
     }
 

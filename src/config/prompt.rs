@@ -1,18 +1,18 @@
-//! `[prompt]`: how much the items of prompts may hold.
+//! `[prompt]`: limits of prompt items.
 
 use super::limits::MOST_BYTES;
 use crate::domain::prompt::ItemLimits;
 use serde::Deserialize;
 
-/// Bounds of a memory's own items, and of a vault's own items.
+/// Limits of a memory's own items, and of a vault's own items.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PromptConfig {
     /// The content of one item, in bytes.
     pub item_bytes: usize,
-    /// How many items a memory may have, and a vault beside its memories.
+    /// Items per memory, and per vault for those of the vault.
     pub max_items: usize,
-    /// What the contents of all those items may come to, in bytes: a prompt is assembled in memory.
+    /// Total bytes of the contents of these items: a prompt is assembled in memory.
     pub total_bytes: usize,
 }
 
@@ -27,7 +27,7 @@ impl Default for PromptConfig {
 }
 
 impl PromptConfig {
-    /// The bounds that storage holds writers to.
+    /// The limits that storage enforces.
     #[must_use]
     pub fn limits(&self) -> ItemLimits {
         ItemLimits {

@@ -1,20 +1,20 @@
-//! `[pipeline.queue]`: updates that are accepted before they are run.
+//! `[pipeline.queue]`: the queue of updates.
 
 use serde::Deserialize;
 
-/// How updates with `Prefer: respond-async` are kept and run.
+/// How updates with `Prefer: respond-async` are queued and run.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueConfig {
     /// Queued updates that this instance runs at once; 0: it accepts them, and others run them.
     pub workers: usize,
-    /// Seconds after which an update is taken over whose instance says nothing any more.
+    /// Seconds after which an update of an instance that no longer renews its claim is taken over.
     pub lease_seconds: u32,
-    /// How often an update is begun before it is `failed`.
+    /// Attempts of an update before it is `failed`.
     pub max_attempts: u32,
     /// Seconds before the second attempt; doubled before each further one, up to five minutes.
     pub backoff_seconds: u32,
-    /// Seconds between two looks for work that nobody told of.
+    /// Polling interval in seconds for work without a notification.
     pub poll_seconds: u32,
     /// Updates of one memory that may be queued or running.
     pub max_per_memory: u32,

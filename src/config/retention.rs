@@ -1,4 +1,4 @@
-//! `[retention]`: which old versions and runs are taken out. By default all are kept for ever.
+//! `[retention]`: which old versions and runs are deleted. By default all are kept forever.
 
 use crate::domain::duration;
 use crate::domain::retention::Retention;
@@ -6,23 +6,23 @@ use chrono::TimeDelta;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-/// The longest length of time that is taken, in days: ten thousand years, which dates can still hold.
+/// The longest accepted duration, in days: ten thousand years, which dates can still represent.
 const MAX_DAYS: i64 = 10_000 * 366;
 
-/// Which old versions and runs are taken out; the newest version of a memory never is.
+/// Which old versions and runs are deleted; the newest version of a memory never is.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetentionConfig {
-    /// How many of the newest versions of a memory stay. All, if it is not set.
+    /// How many of the newest versions of a memory are kept. All, if it is not set.
     pub max_versions: Option<u32>,
-    /// How long a version stays after another took its place: a duration such as
-    /// `90d` or `P90D`. For ever, if it is not set.
+    /// How long a version is kept after it was replaced: a duration such as
+    /// `90d` or `P90D`. Forever, if it is not set.
     #[serde(deserialize_with = "age")]
     pub max_age: Option<TimeDelta>,
-    /// How long a run of `/update` and `/operations` stays after it ended, such as `30d`. For ever, if it is not set.
+    /// How long a run of `/update` and `/operations` is kept after it ended, such as `30d`. Forever, if it is not set.
     #[serde(deserialize_with = "runs_age")]
     pub runs_max_age: Option<TimeDelta>,
-    /// Whether versions stay in which an active record first stood.
+    /// Whether versions are kept in which an active record first appeared.
     pub keep_provenance: bool,
 }
 
@@ -38,7 +38,7 @@ impl Default for RetentionConfig {
 }
 
 impl RetentionConfig {
-    /// Which versions to keep; `None` if none is ever taken out.
+    /// Which versions to keep; `None` if none is ever pruned.
     #[must_use]
     pub fn policy(&self) -> Option<Retention> {
         let limited = self.max_versions.is_some() || self.max_age.is_some();
@@ -79,7 +79,7 @@ fn age_of<'de, D: Deserializer<'de>>(name: &str, deserializer: D) -> Result<Opti
     })
 }
 
-/// Reads a length of time that is not nothing; see [`duration`].
+/// Parses a duration that is greater than zero; see [`duration`].
 pub(crate) fn parse_age(text: &str) -> Option<TimeDelta> {
     let seconds = duration::seconds(text.trim()).filter(|seconds| *seconds > 0)?;
     TimeDelta::try_seconds(i64::try_from(seconds).ok()?).filter(|age| age.num_days() <= MAX_DAYS)

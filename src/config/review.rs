@@ -1,15 +1,15 @@
-//! `[review]`: what becomes of proposals.
+//! `[review]`: expiry of proposals.
 
 use super::retention::parse_age;
 use chrono::TimeDelta;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-/// What becomes of proposals that nobody decides.
+/// Expiry of proposals without a decision.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReviewConfig {
-    /// How long a proposal waits before it ends undecided: a number and `s`, `m`, `h`, `d` or `w`, such as `30d`.
+    /// How long a proposal waits before it expires: a number and `s`, `m`, `h`, `d` or `w`, such as `30d`.
     #[serde(deserialize_with = "age")]
     pub expire_after: TimeDelta,
 }

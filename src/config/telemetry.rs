@@ -7,12 +7,12 @@ use url::Url;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TelemetryConfig {
-    /// Address of a collector that takes OTLP over HTTP, without its `/v1/traces`: `http://127.0.0.1:4318`. Unset: no
+    /// Address of a collector that accepts OTLP over HTTP, without its `/v1/traces`: `http://127.0.0.1:4318`. Unset: no
     /// traces.
     pub otlp_endpoint: Option<String>,
-    /// What the service is called in traces.
+    /// The name of the service in traces.
     pub service_name: String,
-    /// The share of requests that are traced, 0 to 1, where the caller's `traceparent` does not say.
+    /// The share of requests that are traced, 0 to 1, unless the caller's `traceparent` decides.
     pub sampling_ratio: f64,
 }
 
@@ -38,7 +38,7 @@ impl TelemetryConfig {
             Url::parse(text).is_ok_and(|url| !url.username().is_empty() || url.password().is_some())
         };
         if self.otlp_endpoint.as_ref().is_some_and(names_somebody) {
-            return Err("telemetry.otlp_endpoint must not hold a user name or password".to_owned());
+            return Err("telemetry.otlp_endpoint must not contain a user name or password".to_owned());
         }
         if !(0.0..=1.0).contains(&self.sampling_ratio) {
             return Err("telemetry.sampling_ratio must be from 0 to 1".to_owned());

@@ -1,4 +1,4 @@
-//! What is read from where, and the sample file held to the code.
+//! The sources of the configuration, and the sample file compared with the code.
 
 use super::{Config, ConfigError};
 use secrecy::ExposeSecret;
@@ -29,7 +29,7 @@ fn sample() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-/// The keys that a section of the code knows: what it says it expected in place of one it does not know.
+/// The keys of a section, from the error message for an unknown one.
 fn keys_of(section: &[&str]) -> Vec<String> {
     let name = ["WORKING_MEMORY"]
         .iter()
@@ -61,7 +61,7 @@ fn the_sample_file_lists_every_key_and_no_other() {
                 || path == ["LLM", "ROLES"]
                 || path == ["PIPELINE", "QUEUE"]
                 || (path.len() == 3 && path[..2] == ["LLM", "ROLES"]);
-            // Vaults are named in the file only: the environment does not tell their letters' case.
+            // Vaults are named in the file only: the environment does not keep the case of letters.
             let is_of_file = path == ["WINDOW", "VAULTS"];
             if is_section {
                 sections.push(path);
@@ -84,7 +84,7 @@ fn the_sample_files_values_are_the_defaults() {
         .filter(|(name, _)| *name != "DATABASE_URL")
         .collect();
     let mut sampled = load(&given).unwrap();
-    // Naming the default is the same as naming nothing.
+    // Naming the default equals naming nothing.
     sampled.llm.provider = None;
     assert_eq!(format!("{sampled:?}"), format!("{:?}", load(&[]).unwrap()));
 }
@@ -256,10 +256,13 @@ fn a_bad_value_is_answered_with_what_is_taken() {
         ),
     ] {
         let error = Config::load(None, [(name.to_owned(), value.to_owned())]).unwrap_err();
-        let told = error.to_string();
+        let message = error.to_string();
         for part in parts {
-            assert!(told.contains(part), "{name}: {told}");
+            assert!(message.contains(part), "{name}: {message}");
         }
-        assert!(!told.contains("hunter2") && !told.contains("variant"), "{told}");
+        assert!(
+            !message.contains("hunter2") && !message.contains("variant"),
+            "{message}"
+        );
     }
 }

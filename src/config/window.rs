@@ -1,4 +1,4 @@
-//! `[window]`: how many recent tasks and decisions stand in a document.
+//! `[window]`: how many recent tasks and decisions are in a document.
 
 use crate::domain::ids::VaultId;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// The largest window that any configuration allows.
 pub const MOST: usize = 1_000;
 
-/// How much stands in the window; what is older is archived.
+/// The size of the window; older entries are archived.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WindowConfig {
@@ -15,11 +15,11 @@ pub struct WindowConfig {
     pub tasks: usize,
     /// Decisions, 1 to 1,000.
     pub decisions: usize,
-    /// Other numbers for single vaults, by vault id: `[window.vaults.<vault_id>]`. In the file only.
+    /// Other sizes for single vaults, by vault id: `[window.vaults.<vault_id>]`. In the file only.
     pub vaults: BTreeMap<String, VaultWindow>,
 }
 
-/// The window of one vault; what it does not say is as everywhere.
+/// The window of one vault; unset values are the general ones.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct VaultWindow {
@@ -40,7 +40,7 @@ impl Default for WindowConfig {
 }
 
 impl WindowConfig {
-    /// Tasks and decisions that stand in the documents of a vault.
+    /// The number of tasks and decisions in the documents of a vault.
     #[must_use]
     pub fn of_vault(&self, vault: &str) -> (usize, usize) {
         let own = self.vaults.get(vault);
@@ -53,7 +53,7 @@ impl WindowConfig {
         for vault in self.vaults.keys() {
             vault
                 .parse::<VaultId>()
-                .map_err(|rule| format!("window.vaults.\"{vault}\" names no vault: an id {rule}"))?;
+                .map_err(|rule| format!("window.vaults.\"{vault}\" is not a valid vault id: an id {rule}"))?;
         }
         let all = [
             ("window.tasks".to_owned(), self.tasks),

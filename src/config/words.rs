@@ -1,12 +1,12 @@
-//! Values that are one of a few words, and errors that say which.
+//! Values from a fixed set of words, and errors that list them.
 
 use serde::Deserialize as _;
 use serde::de::{Deserializer, Error};
 
-/// Reads a word as the value that it names.
+/// Parses a word to the value that it names.
 ///
 /// # Errors
-/// Another word; the message lists those that are taken.
+/// Another word; the message lists the accepted ones.
 pub(super) fn one_of<'de, D: Deserializer<'de>, T: Copy>(
     deserializer: D,
     words: &[(&str, T)],
@@ -20,7 +20,7 @@ pub(super) fn one_of<'de, D: Deserializer<'de>, T: Copy>(
     })
 }
 
-/// Makes an enum of the configuration read itself from its words.
+/// Implements parsing from words for an enum of the configuration.
 macro_rules! read_from_words {
     ($name:ident { $($word:literal => $value:ident),+ $(,)? }) => {
         impl<'de> serde::Deserialize<'de> for $name {

@@ -1,4 +1,4 @@
-//! How pages ask the routes of the HTTP interface, on behalf of whoever looks at them.
+//! Requests of pages to the routes of the HTTP interface, on behalf of the visitor.
 
 use super::failure::{Failure, Refusal};
 use super::link;
@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower::ServiceExt;
 
-/// The routes, and what they need to know of whoever asks: put among the extensions of a request for a page by the room
-/// that has the routes.
+/// The routes, and the caller's extensions that they need: inserted into the extensions of a page request by `http`,
+/// which has the routes.
 #[derive(Clone)]
 pub(crate) struct Routes {
     routes: Router,
@@ -20,28 +20,28 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// `carried` is put among the extensions of each request; `routes` test what it allows.
+    /// `carried` is inserted into the extensions of each request; `routes` check the rights in it.
     pub(crate) fn new(routes: Router, carried: Extensions) -> Self {
         Self { routes, carried }
     }
 
-    /// Asks a route that reads.
+    /// A GET request.
     pub(super) fn get(&self, segments: &[&str]) -> Ask {
         self.ask(Method::GET, segments)
     }
 
-    /// Asks a route that does something.
+    /// A POST request.
     pub(super) fn post(&self, segments: &[&str]) -> Ask {
         self.ask(Method::POST, segments)
     }
 
-    /// Asks a route below `/v1`.
+    /// A request below `/v1`.
     pub(super) fn ask(&self, method: Method, segments: &[&str]) -> Ask {
         let path = format!("/v1{}", link::path(segments));
         self.ask_path(method, path).header("accept", "application/json")
     }
 
-    /// Asks a route by its path, which is escaped already.
+    /// A request to a path that is already escaped.
     pub(super) fn ask_path(&self, method: Method, path: String) -> Ask {
         Ask {
             routes: self.clone(),
@@ -65,7 +65,7 @@ pub(super) struct Ask {
     body: Vec<u8>,
 }
 
-/// What a route answered.
+/// The response of a route.
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
@@ -78,7 +78,7 @@ impl Ask {
         self
     }
 
-    /// A parameter that may be missing; an empty one counts as missing.
+    /// Adds an optional parameter; an empty one counts as missing.
     pub(super) fn maybe(self, name: &str, value: Option<&str>) -> Self {
         match value.filter(|value| !value.is_empty()) {
             Some(value) => self.query(name, value),
@@ -86,7 +86,7 @@ impl Ask {
         }
     }
 
-    /// A header, in place of one of its name.
+    /// Sets a header.
     pub(super) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers
             .retain(|(other, _)| !other.eq_ignore_ascii_case(name));
@@ -94,7 +94,7 @@ impl Ask {
         self
     }
 
-    /// `If-Match` with the version that the form was made for.
+    /// Sets `If-Match` to the version that the form was made for.
     pub(super) fn if_match(self, context_id: &str) -> Self {
         self.header("if-match", format!("\"{context_id}\""))
     }
@@ -116,7 +116,7 @@ impl Ask {
         self
     }
 
-    /// Sends it. Whatever the status: the answer as it comes, of which more may follow.
+    /// Sends the request and returns the response with any status; its body may be a stream.
     pub(super) async fn send(self) -> Result<Response, Failure> {
         let query: Vec<(&str, Option<&str>)> = self
             .query
@@ -130,7 +130,7 @@ impl Ask {
             .map_err(|_| {
                 Failure::said(
                     StatusCode::UNPROCESSABLE_ENTITY,
-                    "what was entered is too long for a request",
+                    "the entered text is too long for a request",
                 )
             })?;
         for (name, value) in self.headers {
@@ -151,10 +151,10 @@ impl Ask {
         }
     }
 
-    /// Sends it and reads all of its answer, whatever the status.
+    /// Sends the request and reads the whole response, with any status.
     pub(super) async fn answer(self) -> Result<Answer, Failure> {
         let (parts, body) = self.send().await?.into_parts();
-        // Made by this service, whose answers are bounded by its own limits.
+        // The response comes from this service, whose own limits apply.
         let body = to_bytes(body, usize::MAX).await.map_err(Failure::internal)?;
         Ok(Answer {
             status: parts.status,
@@ -163,7 +163,7 @@ impl Ask {
         })
     }
 
-    /// Sends it; what is no success is a failure of the page.
+    /// Sends the request; any status but a success is a failure of the page.
     pub(super) async fn done(self) -> Result<Answer, Failure> {
         let answer = self.answer().await?;
         if answer.status.is_success() {
@@ -172,12 +172,12 @@ impl Ask {
         Err(Failure::refused(answer.status, Refusal::read(&answer.body)))
     }
 
-    /// Sends it and reads the JSON of its answer.
+    /// Sends the request and parses the JSON of the response.
     pub(super) async fn read<T: DeserializeOwned>(self) -> Result<T, Failure> {
         serde_json::from_slice(&self.done().await?.body).map_err(Failure::internal)
     }
 
-    /// The same, where nothing may be there.
+    /// Like [`Ask::read`]; `None` for 404.
     pub(super) async fn find<T: DeserializeOwned>(self) -> Result<Option<T>, Failure> {
         match self.read().await {
             Ok(found) => Ok(Some(found)),

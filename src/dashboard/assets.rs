@@ -1,5 +1,5 @@
-//! Style, script and icon: files of the tree, compiled in, served under names with their hashes, so that a browser keeps
-//! them for ever and asks again only when they change.
+//! Style, script and icon: files of the source tree, compiled in, served under names with their hashes, so that browsers
+//! cache them forever and request them again only when they change.
 
 use super::failure::Failure;
 use axum::extract::Path;
@@ -37,7 +37,7 @@ const ASSETS: [Asset; 3] = [
     },
 ];
 
-/// Where each of them is.
+/// The paths of the assets.
 static ADDRESSES: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
     ASSETS.map(|asset| {
         let hash = Sha256::digest(asset.text.as_bytes());
@@ -66,7 +66,7 @@ pub(super) async fn asset(Path(name): Path<String>) -> Result<impl IntoResponse,
     let asset = found.and_then(|place| ASSETS.get(place)).ok_or_else(|| {
         Failure::said(
             StatusCode::NOT_FOUND,
-            "There is no such file; it may be one of another version.",
+            "There is no such file; it may belong to another version of the service.",
         )
     })?;
     let headers = [

@@ -1,4 +1,4 @@
-//! What went wrong: handlers answer `application/problem+json` like routes do, and so does what stands in front of them.
+//! Failures of pages: handlers return `application/problem+json` like routes, and so do the layers in front of them.
 
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
@@ -10,7 +10,7 @@ use std::fmt::Display;
 /// The media type of a problem.
 pub(super) const PROBLEM: &str = "application/problem+json";
 
-/// A problem as a route told it.
+/// A problem from a route.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Refusal {
     #[serde(default)]
@@ -27,12 +27,12 @@ impl Refusal {
     }
 }
 
-/// Why a page is not shown.
+/// Why a page cannot be shown.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Not signed in: the place of signing in.
+    /// Not signed in: redirects to the path of the sign-in page.
     SignIn(String),
-    /// What a route or the page itself refused.
+    /// Rejected by a route or by the page itself.
     Refused(StatusCode, Box<Refusal>),
     /// A fault of the service; the cause goes to the log.
     Internal(String),
@@ -43,7 +43,7 @@ impl Failure {
         Self::Refused(status, Box::new(refusal))
     }
 
-    /// What the page itself refuses.
+    /// A rejection by the page itself.
     pub(super) fn said(status: StatusCode, detail: impl Into<String>) -> Self {
         Self::refused(
             status,
@@ -67,7 +67,7 @@ impl Failure {
         }
     }
 
-    /// What was refused, if it was.
+    /// The rejection, if it is one.
     pub(super) fn refusal(&self) -> Option<&Refusal> {
         match self {
             Self::Refused(_, refusal) => Some(refusal),
@@ -83,10 +83,10 @@ impl IntoResponse for Failure {
             Self::SignIn(place) => return Redirect::to(&place).into_response(),
             Self::Refused(_, refusal) => *refusal,
             Self::Internal(cause) => {
-                tracing::error!(%cause, "a page could not be made");
+                tracing::error!(%cause, "a page could not be rendered");
                 Refusal {
                     title: "A fault of the service".to_owned(),
-                    detail: "The page could not be made because of a fault of the service.".to_owned(),
+                    detail: "The page could not be rendered because of a fault of the service.".to_owned(),
                     members: Map::new(),
                 }
             }

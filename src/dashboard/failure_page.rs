@@ -1,4 +1,4 @@
-//! What a browser is shown in place of a page: problems become pages on their way out, in one place.
+//! Error pages: problems become pages in one place, as the response leaves.
 
 use super::failure::{PROBLEM, Refusal};
 use super::layout::{self, Crumb, Page};
@@ -9,7 +9,7 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-/// The longest problem that is shown.
+/// The maximum size of a problem that is parsed.
 const MAX_PROBLEM_BYTES: usize = 64 * 1024;
 
 #[derive(Template)]
@@ -21,7 +21,7 @@ struct View {
     advice: &'static str,
 }
 
-/// What a person can do about it.
+/// What the visitor can do about it.
 fn advice(status: StatusCode) -> &'static str {
     match status {
         StatusCode::NOT_FOUND => {
@@ -30,12 +30,14 @@ fn advice(status: StatusCode) -> &'static str {
         StatusCode::UNAUTHORIZED => "Sign in again.",
         StatusCode::FORBIDDEN => "Ask an administrator for a key with that right.",
         StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => {
-            "Somebody was there first. Go back, load the page again, and look at what changed."
+            "Another change was saved first. Go back, reload the page, and see what changed."
         }
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-            "Wait a moment and load the page again."
+            "Wait a moment and reload the page."
         }
-        status if status.is_server_error() => "Load the page again. If it stays, look at the service's log.",
+        status if status.is_server_error() => {
+            "Reload the page. If the error remains, check the service's log."
+        }
         _ => "Go back and change what the message names.",
     }
 }
@@ -46,13 +48,13 @@ struct Again {
     page: Page,
 }
 
-/// Has a browser ask for the page again, by itself and not for another site's page.
+/// A page that makes the browser request the same page again, so that the request does not come from another site's page.
 pub(crate) fn arrive_again() -> Response {
     let page = Page::plain("One moment", None);
     layout::render(&Again { page }).unwrap_or_else(IntoResponse::into_response)
 }
 
-/// The answer to a request for a page: a problem becomes a page, all else stays.
+/// Converts a problem into a page; other responses are unchanged.
 pub(crate) async fn as_page(response: Response) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
@@ -71,9 +73,9 @@ pub(crate) async fn as_page(response: Response) -> Response {
     let refusal = if media_type.as_deref() == Some(PROBLEM.as_bytes()) {
         Refusal::read(&to_bytes(body, MAX_PROBLEM_BYTES).await.unwrap_or_default())
     } else {
-        // An address that is not percent-encoded UTF-8.
+        // A path that is not percent-encoded UTF-8.
         Refusal {
-            detail: "The address of the page cannot be read.".to_owned(),
+            detail: "The address of the page is not valid.".to_owned(),
             ..Refusal::default()
         }
     };

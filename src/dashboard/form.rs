@@ -1,8 +1,8 @@
-//! What a form sent, if it is one of this browser's own.
+//! Parses a form, if it comes from a page of this service in the same browser.
 //!
-//! A page of another site can have a browser send a form here, with its cookies. Three things keep it out: the cookie is
-//! `SameSite=Strict`; the form has a token that only pages of this service have; and what the browser says of the page
-//! that sent it (`Sec-Fetch-Site`, else `Origin`) has to be this site.
+//! A page of another site can make a browser send a form here, with its cookies. Three checks reject it: the cookie is
+//! `SameSite=Strict`; the form has a token that only pages of this service contain; and what the browser reports about
+//! the sending page (`Sec-Fetch-Site`, else `Origin`) must be this site.
 
 use super::failure::Failure;
 use super::visit::{Anybody, Visit};
@@ -12,16 +12,16 @@ use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::{HeaderMap, StatusCode};
 use subtle::ConstantTimeEq;
 
-/// The field with the token.
+/// The name of the token's field.
 pub(super) const TOKEN: &str = "form_token";
 
-/// Bytes that a form may have beside a document.
+/// Bytes that a form may have besides a document.
 const AROUND_A_DOCUMENT: usize = 128 * 1024;
 
-/// Each byte of a document may be three in a form.
+/// Percent-encoding may need three bytes per byte of a document.
 const BYTES_PER_BYTE: usize = 3;
 
-/// The fields of a form, with the visitor who sent it.
+/// The fields of a form, and the visitor who sent it.
 pub(crate) struct Form<V = Visit> {
     pub(super) visit: V,
     pub(super) headers: HeaderMap,
@@ -37,7 +37,7 @@ impl<V> Form<V> {
             .filter(|value| !value.is_empty())
     }
 
-    /// A field as it was sent; empty if it is missing.
+    /// A field, unchanged; empty if it is missing.
     pub(super) fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
@@ -51,7 +51,7 @@ impl<V> Form<V> {
     }
 }
 
-/// What a form needs to know of who sent it.
+/// What a form needs to know about its sender.
 pub(super) trait Sender {
     fn form_token(&self) -> &str;
     fn context_bytes(&self) -> usize;
@@ -105,7 +105,7 @@ where
         let body = to_bytes(body, most).await.map_err(|_| {
             Failure::said(
                 StatusCode::PAYLOAD_TOO_LARGE,
-                format!("The form did not arrive whole, or has more than {most} bytes."),
+                format!("The form is incomplete, or has more than {most} bytes."),
             )
         })?;
         let fields: Vec<(String, String)> = url::form_urlencoded::parse(&body).into_owned().collect();
@@ -132,7 +132,7 @@ fn foreign() -> Failure {
     )
 }
 
-/// Whether the browser says that a page of this site sent the request. A program says nothing; it has to know the token.
+/// Whether the browser reports that a page of this site sent the request. Programs send no such header; they need the token.
 fn is_own_site(headers: &HeaderMap) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
         return site == "same-origin" || site == "none";
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_site_sends_is_told_apart() {
+    fn requests_of_another_site_are_detected() {
         assert!(own(&[]));
         assert!(own(&[
             ("sec-fetch-site", "same-origin"),

@@ -1,4 +1,4 @@
-//! What all pages have: their head, their way back, and the headers they are sent with.
+//! The common parts of all pages: head, breadcrumbs, and response headers.
 
 use super::assets;
 use super::failure::Failure;
@@ -13,11 +13,11 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 
-/// Nothing but what this service sends itself, and no script or style within a page.
+/// Allows only content of this service, and no inline scripts or styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/// One step of the way back.
+/// A breadcrumb.
 #[derive(Debug)]
 pub(super) struct Crumb {
     pub(super) label: String,
@@ -40,7 +40,7 @@ impl Crumb {
     }
 }
 
-/// A page beside this one.
+/// A tab.
 #[derive(Debug)]
 pub(super) struct Tab {
     pub(super) label: &'static str,
@@ -48,17 +48,17 @@ pub(super) struct Tab {
     pub(super) is_here: bool,
 }
 
-/// Who is signed in.
+/// The signed-in visitor.
 #[derive(Debug)]
 pub(super) struct Who {
-    /// The key's name; `None` where no key is asked for.
+    /// The key's name; `None` if no key is required.
     pub(super) name: Option<String>,
     pub(super) role: &'static str,
     pub(super) is_admin: bool,
     pub(super) runs_the_service: bool,
 }
 
-/// What the base of all pages shows.
+/// The data of the base template.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) title: String,
@@ -66,9 +66,9 @@ pub(super) struct Page {
     pub(super) tabs: Vec<Tab>,
     pub(super) who: Option<Who>,
     pub(super) form_token: String,
-    /// What a form just did.
+    /// The success message of a form.
     pub(super) notice: Option<&'static str>,
-    /// The stream that tells when this page is out of date.
+    /// The event stream that notifies when this page is out of date.
     pub(super) live: Option<String>,
     pub(super) style: &'static str,
     pub(super) script: &'static str,
@@ -77,7 +77,7 @@ pub(super) struct Page {
     pub(super) now: Option<DateTime<Utc>>,
 }
 
-/// What forms say when they are done: `?done=` in the address of the page they lead to.
+/// The success messages of forms: `?done=` in the URL of the page they redirect to.
 const NOTICES: [(&str, &str); 13] = [
     ("put", "Saved as a new version."),
     (
@@ -90,9 +90,9 @@ const NOTICES: [(&str, &str); 13] = [
     ("approved", "Approved and applied."),
     (
         "approved-unchanged",
-        "Approved; nothing of it held any more, so the memory stays as it was.",
+        "Approved; none of its operations is valid any more, so the memory is unchanged.",
     ),
-    ("rejected", "Rejected. The run is kept with the reason."),
+    ("rejected", "Rejected. The run is saved with the reason."),
     ("cancelled", "Cancelled; it will save nothing."),
     ("revoked", "The key was revoked, and its sessions have ended."),
     ("refreshed", "The handoff was compiled again."),
@@ -101,7 +101,7 @@ const NOTICES: [(&str, &str); 13] = [
 ];
 
 impl Page {
-    /// A page for whoever looks at it.
+    /// A page for a visitor.
     pub(super) fn of(visit: &Visit, title: impl Into<String>) -> Self {
         let mut page = Self::plain(title, Some(visit.now));
         page.who = Some(Who {
@@ -115,7 +115,7 @@ impl Page {
         page
     }
 
-    /// A page for anybody.
+    /// A page without a visitor.
     pub(super) fn plain(title: impl Into<String>, now: Option<DateTime<Utc>>) -> Self {
         Self {
             title: title.into(),
@@ -138,7 +138,7 @@ impl Page {
         self
     }
 
-    /// A page of a vault; `here` is the label of the tab that it is.
+    /// A page of a vault; `here` is the label of its tab.
     pub(super) fn in_vault(mut self, vault: &str, here: &str) -> Self {
         let tab = |label, below: &[&str]| Tab {
             label,
@@ -155,7 +155,7 @@ impl Page {
         self.crumb(Crumb::to(vault, link::vault(vault, &[])))
     }
 
-    /// A page of a memory; `here` is the label of the tab that it is.
+    /// A page of a memory; `here` is the label of its tab.
     pub(super) fn in_memory(mut self, vault: &str, memory: &str, here: &str) -> Self {
         let tab = |label, below: &[&str]| Tab {
             label,
@@ -177,7 +177,7 @@ impl Page {
             .crumb(Crumb::to(memory, link::memory(vault, memory, &[])))
     }
 
-    /// Has the page load again when something happens that it shows.
+    /// Makes the page reload when its content changes.
     pub(super) fn live(mut self, vault: &str, memory: Option<&str>) -> Self {
         let stream = link::vault(vault, &["stream"]);
         self.live = Some(link::with_query(&stream, &[("memory_id", memory)]));
@@ -189,7 +189,7 @@ impl Page {
         self.now.map(|now| When::new(now, now))
     }
 
-    /// Whether there is somebody to sign out.
+    /// Whether a visitor is signed in with a key.
     pub(super) fn can_sign_out(&self) -> bool {
         self.who.as_ref().is_some_and(|who| who.name.is_some())
     }
@@ -200,7 +200,7 @@ fn notice(name: &str) -> Option<&'static str> {
     Some(text)
 }
 
-/// The address of a page that says that a form was done.
+/// A redirect to a page with the success message of a form.
 pub(super) fn done(path: &str, what: &str) -> axum::response::Redirect {
     axum::response::Redirect::to(&link::with_query(path, &[("done", Some(what))]))
 }
@@ -218,7 +218,7 @@ pub(super) fn guard(headers: &mut HeaderMap) {
     }
 }
 
-/// The answer that is this page.
+/// The response with this page.
 pub(super) fn render(view: &impl Template) -> Result<Response, Failure> {
     let text = view.render().map_err(Failure::internal)?;
     let mut response = ([(CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response();

@@ -1,4 +1,4 @@
-//! Addresses of pages and routes, with whatever stands in them escaped.
+//! URLs of pages and routes, with escaped segments.
 
 use std::fmt::Write as _;
 use url::form_urlencoded::Serializer;
@@ -34,7 +34,7 @@ pub(super) fn memory(vault: &str, memory: &str, below: &[&str]) -> String {
     path(&segments)
 }
 
-/// A path with these parameters; those without a value are left out.
+/// A path with these parameters; those without a value are omitted.
 pub(super) fn with_query(path: &str, query: &[(&str, Option<&str>)]) -> String {
     let mut written = Serializer::new(String::new());
     let mut any = false;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_in_an_address_is_escaped() {
+    fn segments_of_a_url_are_escaped() {
         assert_eq!(path(&["ui", "a/b", "\"><x"]), "/ui/a%2Fb/%22%3E%3Cx");
         assert_eq!(memory("v", "m", &["raw"]), "/ui/vaults/v/memories/m/raw");
         assert_eq!(

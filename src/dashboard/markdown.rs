@@ -1,10 +1,10 @@
-//! Markdown of memories as HTML: what a document says in Markdown is shown, what it says in HTML stays text. Nothing of
-//! it is loaded from anywhere, and links lead away only by http, https and mail, without telling where from.
+//! Markdown of memories as HTML: Markdown is rendered, raw HTML of a document is shown as text. It loads
+//! nothing, and its links allow only http, https and mail, without sending a referrer.
 
 use super::parts::Escaped;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
-/// Headings of a document stand below those of its page.
+/// Headings of a document are this many levels below those of its page.
 const LEVELS_DOWN: usize = 2;
 
 /// A Markdown text as HTML.
@@ -17,7 +17,7 @@ pub(super) fn render(text: &str) -> String {
     written
 }
 
-/// One event, without what a document must not do. `links` has for each open link whether it is shown as one.
+/// One event, without what a document must not contain. `links` has for each open link whether it is rendered as one.
 fn safe<'t>(event: Event<'t>, links: &mut Vec<bool>) -> Vec<Event<'t>> {
     match event {
         Event::Html(text) | Event::InlineHtml(text) => vec![Event::Text(text)],
@@ -65,7 +65,7 @@ fn safe<'t>(event: Event<'t>, links: &mut Vec<bool>) -> Vec<Event<'t>> {
     }
 }
 
-/// HTML of this file, in which all that is a document's was escaped.
+/// HTML generated in this file, in which all text of a document is escaped.
 fn own(text: String) -> Event<'static> {
     Event::InlineHtml(CowStr::from(text))
 }

@@ -1,13 +1,13 @@
-//! The dashboard: pages for people, made by the server, below `/ui` (docs/dashboard.md).
+//! The dashboard: web pages rendered by the server, below `/ui` (docs/dashboard.md).
 //!
-//! Every page asks the routes of the HTTP interface, as tools of `mcp` do, and every form sends one request to them: what
-//! a route refuses, a page refuses, in the same words. So a page knows nothing of the database, and needs no rules of its
-//! own about roles, vaults, preconditions or limits. What is the browser's business is done here: sessions, tokens of
-//! forms, a content security policy without inline scripts and styles, and texts of memories that stay texts.
+//! Every page calls the routes of the HTTP interface, as tools of `mcp` do, and every form sends one request to them: what
+//! a route rejects, a page rejects, with the same message. So a page does not depend on the database, and needs no rules of
+//! its own about roles, vaults, preconditions or limits. This module handles what is specific to browsers: sessions, tokens of
+//! forms, a content security policy without inline scripts and styles, and escaping of memories' texts.
 //!
-//! - [`api`]: how a page asks. [`visit`]: who looks. [`layout`]: what all pages have.
-//! - [`failure`]: what went wrong. [`failure_page`]: the page that says so.
-//! - `pages`: one file a page, its template beside it.
+//! - [`api`]: requests to the routes. [`visit`]: the visitor. [`layout`]: the common parts of pages.
+//! - [`failure`]: failures. [`failure_page`]: error pages.
+//! - `pages`: one file per page, with its template beside it.
 //! - `assets`: style, script and icon, served under names with their hashes.
 
 mod api;
@@ -30,15 +30,15 @@ pub(crate) use failure_page::{arrive_again, as_page};
 pub(crate) use router::router;
 pub(crate) use visit::Facts;
 
-/// Where the pages are.
+/// The path of the pages.
 pub(crate) const ROOT: &str = "/ui";
 
-/// Whether a path is one of the dashboard's.
+/// Whether a path belongs to the dashboard.
 pub(crate) fn is_page(path: &str) -> bool {
     path == "/" || path == ROOT || path.strip_prefix(ROOT).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Whether a route of the dashboard is answered to whoever is not signed in.
+/// Whether a route of the dashboard needs no sign-in.
 pub(crate) fn is_public(route: &str) -> bool {
     matches!(route, "/" | "/ui" | "/ui/sign-in" | "/ui/assets/{name}")
 }

@@ -1,12 +1,12 @@
-//! Small parts of pages: times, sizes, ids, pages of lists. What they show of others' texts is escaped here, so that
-//! templates write them as they are.
+//! Small parts of pages: times, sizes, ids, pagination. They escape external text, so that
+//! templates insert them without escaping.
 
 use super::link;
 use askama::filters::HtmlSafe;
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use std::fmt;
 
-/// A text with what means something in HTML escaped.
+/// A text that is escaped for HTML when it is displayed.
 pub(super) struct Escaped<'t>(pub(super) &'t str);
 
 impl fmt::Display for Escaped<'_> {
@@ -41,7 +41,7 @@ impl When {
         Self { time, now }
     }
 
-    /// The time of day alone.
+    /// Only the time of day.
     pub(super) fn clock(&self) -> String {
         self.time.format("%Y-%m-%d %H:%M:%S UTC").to_string()
     }
@@ -61,7 +61,7 @@ impl fmt::Display for When {
 
 impl HtmlSafe for When {}
 
-/// How long ago something was, in words.
+/// An age, in words.
 pub(super) fn ago(age: TimeDelta) -> String {
     let seconds = age.num_seconds();
     if seconds.abs() < 10 {
@@ -84,7 +84,7 @@ pub(super) fn ago(age: TimeDelta) -> String {
     }
 }
 
-/// How long something took.
+/// A duration, in words.
 pub(super) fn took(millis: i64) -> String {
     match millis {
         ..1_000 => format!("{millis} ms"),
@@ -102,7 +102,7 @@ pub(super) fn size(bytes: i64) -> String {
     }
 }
 
-/// A number with its thousands apart.
+/// A number with thousands separators.
 pub(super) fn grouped(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut shown = String::new();
@@ -115,7 +115,7 @@ pub(super) fn grouped(number: i64) -> String {
     if number < 0 { format!("-{shown}") } else { shown }
 }
 
-/// An id with a button that copies it, where scripts run.
+/// An id with a button that copies it, if scripts run.
 #[derive(Debug)]
 pub(super) struct Id<'t>(pub(super) &'t str);
 
@@ -128,7 +128,7 @@ impl fmt::Display for Id<'_> {
 
 impl HtmlSafe for Id<'_> {}
 
-/// How full something is: a bar with its value in words.
+/// A bar for a used share, with its value in words.
 #[derive(Debug)]
 pub(super) struct Bar {
     percent: f64,
@@ -162,7 +162,7 @@ impl fmt::Display for Bar {
 
 impl HtmlSafe for Bar {}
 
-/// HTML that this service made of texts it escaped.
+/// HTML of this service, in which external text is escaped.
 #[derive(Debug, Default)]
 pub(super) struct Markup(pub(super) String);
 
@@ -182,7 +182,7 @@ pub(super) struct Pager {
 }
 
 impl Pager {
-    /// `path` with `query` is the list; `cursor` is where this page begins and `next` where the next one does.
+    /// `path` with `query` is the list; `cursor` is that of this page and `next` that of the next one.
     pub(super) fn new(
         path: &str,
         query: &[(&str, Option<&str>)],
@@ -200,7 +200,7 @@ impl Pager {
         }
     }
 
-    /// The same with another address of the first page.
+    /// Sets another URL of the first page.
     pub(super) fn first(mut self, path: String) -> Self {
         self.first = self.first.map(|_| path);
         self
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_are_told_in_the_largest_unit() {
+    fn ages_are_shown_in_the_largest_unit() {
         for (seconds, said) in [
             (0, "now"),
             (59, "59 seconds ago"),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_numbers_are_told_for_people() {
+    fn sizes_and_numbers_are_readable() {
         assert_eq!(
             (size(999), size(1_500)),
             ("999 B".to_owned(), "1.5 KB".to_owned())

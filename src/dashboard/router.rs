@@ -10,7 +10,7 @@ use axum::middleware::from_fn;
 use axum::response::Redirect;
 use axum::routing::{get, post};
 
-/// All pages. The room that mounts them finds out who asks, and puts what they need among the extensions of a request.
+/// All pages. `http`, which mounts them, authenticates the visitor and inserts what they need into the extensions of a request.
 pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let home = || async { Redirect::to("/ui/") };
     Router::new()

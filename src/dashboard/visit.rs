@@ -1,4 +1,4 @@
-//! Who looks at a page, and what a page can do for them.
+//! The visitor of a page, and their rights.
 
 use super::api::Routes;
 use super::door::{Door, Visitor};
@@ -14,27 +14,27 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What pages know of the service: among the extensions of every request for one.
+/// What pages need from the service: in the extensions of every page request.
 #[derive(Clone)]
 pub(crate) struct Facts {
-    /// The time.
+    /// The clock.
     pub(crate) clock: Arc<dyn Clock>,
     /// Signing in and out.
     pub(crate) door: Arc<dyn Door>,
     /// The largest document, in bytes.
     pub(crate) context_bytes: usize,
-    /// What the database says of itself is asked of it.
+    /// For what the database reports about itself.
     pub(crate) storage: Storage,
-    /// The public document of the routes.
+    /// The OpenAPI document of the routes.
     pub(crate) document: fn() -> &'static Value,
 }
 
-/// The time of a request, for pages that know nothing else.
+/// The time of a request, for pages without a visitor.
 pub(super) fn now_of(extensions: &Extensions) -> Option<DateTime<Utc>> {
     Some(extensions.get::<Facts>()?.clock.now())
 }
 
-/// A page that is asked for by somebody who is let in.
+/// A page request of a visitor who is signed in or needs no key.
 pub(crate) struct Visit {
     pub(super) api: Routes,
     pub(super) caller: Caller,
@@ -50,12 +50,12 @@ impl Visit {
         self.caller.may(AccessRole::Writer)
     }
 
-    /// Whether the visitor may take history away, and make keys.
+    /// Whether the visitor may remove history, and create keys.
     pub(super) fn may_admin(&self) -> bool {
         self.caller.may(AccessRole::Admin)
     }
 
-    /// Whether the visitor may see what is of all vaults.
+    /// Whether the visitor may see what belongs to all vaults.
     pub(super) fn runs_the_service(&self) -> bool {
         self.may_admin() && self.caller.scope == VaultScope::All
     }
@@ -68,16 +68,16 @@ impl Visit {
             .filter(|value| !value.is_empty())
     }
 
-    /// A name for what a form does once, however often it is sent.
+    /// An `Idempotency-Key` for a form, so that it is executed once.
     pub(super) fn once(&self) -> String {
         format!("ui-{}", self.facts.clock.new_id().simple())
     }
 }
 
-/// What a page has in its request, whoever asks.
+/// An extension of a page request.
 fn present<T: Clone + Send + Sync + 'static>(parts: &Parts) -> Result<T, Failure> {
     let found = parts.extensions.get::<T>().cloned();
-    found.ok_or_else(|| Failure::internal("a page was asked for past the layer in front of it"))
+    found.ok_or_else(|| Failure::internal("a page was requested without the layer in front of it"))
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Visit {
@@ -100,7 +100,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
             }
             return Err(Failure::said(
                 StatusCode::UNAUTHORIZED,
-                "You are not signed in any more; what you sent was not done.",
+                "You are no longer signed in; the form was not executed.",
             ));
         };
         let facts: Facts = present(parts)?;
@@ -118,7 +118,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
     }
 }
 
-/// A page that is asked for by anybody.
+/// A page request of any visitor.
 pub(crate) struct Anybody {
     pub(super) visitor: Visitor,
     pub(super) facts: Facts,

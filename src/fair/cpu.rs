@@ -1,4 +1,4 @@
-//! Long computations: not on the threads that answer everybody, not all at once, and vault by vault.
+//! Long computations: outside the threads that answer requests, limited in number, and scheduled by vault.
 
 use super::{Gate, Party, Shares};
 use std::num::NonZero;
@@ -7,23 +7,23 @@ use std::thread::available_parallelism;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 
-/// Bytes of input from which on a computation counts as long: at the usual speed of a pass over a text that is about as
-/// long as everybody else may wait.
+/// The input size in bytes from which a computation counts as long: at the usual speed of a pass over a text this takes about
+/// as long as other requests may be delayed.
 pub const LONG_WORK: usize = 32 << 10;
 
-/// As many long computations run at once as there are processors, less one for all else.
+/// The number of concurrent long computations: the processors, less one for other work.
 static PROCESSORS: LazyLock<Gate> = LazyLock::new(|| {
     let processors = available_parallelism().map_or(1, NonZero::get);
     Gate::new(Shares::of(processors.saturating_sub(1)))
 });
 
-/// Computes something from so many bytes, on behalf of the party that this task works for.
+/// Runs a computation on an input of this size, on behalf of the current task's party.
 pub async fn on_cpu<T>(bytes: usize, compute: impl FnOnce() -> T) -> T {
     on_cpu_for(&Party::current(), bytes, compute).await
 }
 
-/// Computes something from so many bytes: at once if they are few, else when it is the party's turn, while other threads
-/// go on with what else this one had to do.
+/// Runs a computation on an input of this size: a short one at once, a long one when the party gets a permit, while other
+/// threads take over this thread's tasks.
 pub async fn on_cpu_for<T>(party: &Party, bytes: usize, compute: impl FnOnce() -> T) -> T {
     if bytes < LONG_WORK {
         return compute();
@@ -32,8 +32,8 @@ pub async fn on_cpu_for<T>(party: &Party, bytes: usize, compute: impl FnOnce() -
     without_hogging(bytes, compute)
 }
 
-/// Computes something from so many bytes now, where nothing can be waited for, while other threads go on with what else
-/// this one had to do.
+/// Runs a computation on an input of this size now, without waiting for a permit, while other threads take over this
+/// thread's tasks if it is long.
 pub fn without_hogging<T>(bytes: usize, compute: impl FnOnce() -> T) -> T {
     if bytes < LONG_WORK {
         compute()
@@ -42,14 +42,14 @@ pub fn without_hogging<T>(bytes: usize, compute: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Computes something long on this thread, while the other tasks of this worker go on on another one. Dearer than a
-/// call: for what takes milliseconds.
+/// Runs a long computation on this thread, while another thread takes over this worker's other tasks. More expensive than a
+/// plain call: for computations of milliseconds.
 pub fn in_place<T>(compute: impl FnOnce() -> T) -> T {
     let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
     if matches!(flavor, Ok(RuntimeFlavor::MultiThread)) {
         block_in_place(compute)
     } else {
-        // There is one thread for all.
+        // A current-thread runtime has no other worker.
         compute()
     }
 }
@@ -62,9 +62,9 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn other_tasks_of_the_only_worker_go_on_meanwhile() {
-        let (told, heard) = mpsc::channel();
-        let long = tokio::spawn(async move { in_place(|| heard.recv_timeout(Duration::from_secs(60))) });
-        let other = tokio::spawn(async move { told.send("still here") });
+        let (sender, receiver) = mpsc::channel();
+        let long = tokio::spawn(async move { in_place(|| receiver.recv_timeout(Duration::from_secs(60))) });
+        let other = tokio::spawn(async move { sender.send("still here") });
         assert_eq!(long.await.unwrap(), Ok("still here"));
         other.await.unwrap().unwrap();
     }

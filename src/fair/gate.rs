@@ -1,4 +1,4 @@
-//! A bounded amount, given out fairly.
+//! A fair semaphore for a limited resource.
 
 use super::Party;
 use std::collections::{HashMap, VecDeque};
@@ -6,14 +6,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// How much there is, and how much of it one vault and one key may hold.
+/// The total amount, and the limits of one vault and one key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares {
-    /// All there is.
+    /// The total amount.
     pub total: usize,
-    /// What one vault may hold.
+    /// The limit of one vault.
     pub of_vault: usize,
-    /// What one key may hold, in all its vaults: more, so that the vaults of a gateway's one key are neighbours, too.
+    /// The limit of one key, in all its vaults: higher, so that the vaults of a gateway with one key can share it.
     pub of_key: usize,
 }
 
@@ -30,7 +30,7 @@ impl Shares {
     }
 }
 
-/// Gives something out to many parties. Cheap to clone.
+/// A fair semaphore with permits of any size. Cheap to clone.
 #[derive(Clone)]
 pub struct Gate(Arc<Inner>);
 
@@ -50,7 +50,7 @@ enum Holder {
 struct State {
     taken: usize,
     held: HashMap<Holder, usize>,
-    /// Those who wait, vault by vault; the vault in front has its turn next.
+    /// Waiting requests, by vault; the vault at the front is next.
     queues: VecDeque<(Option<Arc<str>>, VecDeque<Waiting>)>,
 }
 
@@ -60,7 +60,7 @@ struct Waiting {
     granted: oneshot::Sender<Permit>,
 }
 
-/// Some of what a gate guards, until it is dropped.
+/// An amount of a gate's resource, returned when it is dropped.
 pub struct Permit {
     gate: Gate,
     party: Party,
@@ -119,12 +119,12 @@ impl State {
         }
     }
 
-    /// Takes what the next in turn waits for, if anybody's fits.
+    /// Removes the next waiter whose amount fits, and counts it as taken.
     fn next(&mut self, shares: &Shares) -> Option<Waiting> {
         for _ in 0..self.queues.len() {
             let (vault, mut queue) = self.queues.pop_front()?;
             queue.retain(|waiting| !waiting.granted.is_closed());
-            // Of one vault in the order of arrival, but not behind one whose key holds its share.
+            // Within a vault in the order of arrival, but waiters whose key has reached its limit are skipped.
             let fits = |waiting: &Waiting| self.fits(shares, &waiting.party, waiting.amount);
             let found = queue.iter().position(fits).and_then(|place| queue.remove(place));
             if !queue.is_empty() {
@@ -140,7 +140,7 @@ impl State {
 }
 
 impl Gate {
-    /// A gate of which nothing is held.
+    /// A gate with nothing taken.
     #[must_use]
     pub fn new(shares: Shares) -> Self {
         Self(Arc::new(Inner {
@@ -153,7 +153,7 @@ impl Gate {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who wants more than its share may ever be gets its share: it then is alone.
+    /// Limits a request to the party's share: a larger one would wait forever.
     fn most(&self, party: &Party, amount: usize) -> usize {
         let shares = &self.0.shares;
         let shares_of = party.holders().map(|holder| shares.of_holder(&holder));
@@ -168,7 +168,7 @@ impl Gate {
         }
     }
 
-    /// Waits for its turn.
+    /// Waits for a permit.
     pub async fn acquire(&self, party: &Party, amount: usize) -> Permit {
         let amount = self.most(party, amount);
         let waiting = {
@@ -187,12 +187,12 @@ impl Gate {
         };
         match waiting.await {
             Ok(permit) => permit,
-            // A gate holds its waiters for as long as it is there, and `self` is one.
+            // A gate keeps its waiters while it exists, and `self` is one reference.
             Err(_) => self.overdraw(party, amount),
         }
     }
 
-    /// What is there at once, or nothing.
+    /// A permit, if it is available at once.
     #[must_use]
     pub fn try_acquire(&self, party: &Party, amount: usize) -> Option<Permit> {
         let mut state = self.state();
@@ -203,26 +203,26 @@ impl Gate {
         })
     }
 
-    /// Counts what is held already, whether there is room for it or not.
+    /// Counts an amount that is already in use, even beyond the total.
     #[must_use]
     pub fn overdraw(&self, party: &Party, amount: usize) -> Permit {
         self.state().take(party, amount);
         self.permit(party, amount)
     }
 
-    /// How much of it is held.
+    /// The amount that is taken.
     #[must_use]
     pub fn taken(&self) -> usize {
         self.state().taken
     }
 
-    /// How many wait.
+    /// The number of waiters.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.state().queues.iter().map(|(_, queue)| queue.len()).sum()
     }
 
-    /// How it is shared.
+    /// The total and the limits.
     #[must_use]
     pub fn shares(&self) -> Shares {
         self.0.shares
@@ -233,7 +233,7 @@ impl Gate {
             let Some(next) = self.state().next(&self.0.shares) else {
                 return;
             };
-            // Outside the lock: a permit that nobody takes any more comes back through `drop`.
+            // Outside the lock: a permit whose receiver was dropped is returned through `drop`.
             let permit = self.permit(&next.party, next.amount);
             drop(next.granted.send(permit));
         }
@@ -241,7 +241,7 @@ impl Gate {
 }
 
 impl Permit {
-    /// Takes so much more, if it is there; no more than makes it a share.
+    /// Adds to the permit, if that is available and within the party's limit.
     pub fn grow(&mut self, more: usize) -> bool {
         let most = self.gate.most(&self.party, self.amount.saturating_add(more));
         let more = most.saturating_sub(self.amount);
@@ -255,7 +255,7 @@ impl Permit {
         fits
     }
 
-    /// Gives back all but so much.
+    /// Returns all but this amount.
     pub fn shrink(&mut self, to: usize) {
         let less = self.amount.saturating_sub(to);
         if less > 0 {
@@ -265,7 +265,7 @@ impl Permit {
         }
     }
 
-    /// How much it holds.
+    /// The permit's amount.
     #[must_use]
     pub fn amount(&self) -> usize {
         self.amount
@@ -304,7 +304,7 @@ mod tests {
         Party::new(Some(vault), None)
     }
 
-    /// Whether a waiter has its turn.
+    /// The permit, if the waiter has it.
     async fn turn<F: Future<Output = Permit>>(waiting: std::pin::Pin<&mut F>) -> Option<Permit> {
         let mut waiting = waiting;
         std::future::poll_fn(|context| match waiting.as_mut().poll(context) {
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn turns_go_round_the_vaults_and_not_by_arrival() {
+    async fn waiters_are_admitted_vault_by_vault_and_not_by_arrival() {
         let gate = Gate::new(Shares {
             total: 1,
             of_vault: 1,
@@ -362,15 +362,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_goes_away_while_it_waits_or_has_its_turn_keeps_nobody_out() {
+    async fn a_dropped_waiter_or_permit_blocks_no_other() {
         let gate = Gate::new(Shares::of(1));
         let first = gate.acquire(&party("a"), 1).await;
         {
             let b = party("b");
-            let mut gone = pin!(gate.acquire(&b, 1));
-            assert!(turn(gone.as_mut()).await.is_none());
+            let mut dropped = pin!(gate.acquire(&b, 1));
+            assert!(turn(dropped.as_mut()).await.is_none());
             drop(first);
-            // It has its turn now, and never takes it.
+            // It has its permit now, and drops it.
         }
         assert_eq!(gate.taken(), 0);
         assert!(gate.try_acquire(&party("c"), 1).is_some());

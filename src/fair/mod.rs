@@ -1,8 +1,8 @@
-//! Neighbours: what one vault, or one key, may hold at once of what all share, and whose turn it is.
+//! Fairness between vaults: what one vault, or one key, may hold of shared resources, and the order of waiting requests.
 //!
-//! A [`Gate`] guards something of which there is a bounded amount: connections, processors, bytes. Whoever holds some of
-//! it is counted against its vault and its key, neither of which may ever hold all of it. Who waits gets its turn vault
-//! by vault, not in the order of arrival: a vault with hundreds of requests waiting delays another by one of them.
+//! A [`Gate`] guards a limited resource: connections, processors, bytes. A permit is counted against its vault and its
+//! key, neither of which may ever hold the whole resource. Waiters are admitted vault by vault in rotation, not in the
+//! order of arrival: a vault with hundreds of waiting requests delays another by one of them.
 
 mod cpu;
 mod gate;

@@ -1,4 +1,4 @@
-//! On whose behalf something is done.
+//! The vault and key on whose behalf work is done.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ tokio::task_local! {
     static CURRENT: Party;
 }
 
-/// The vault that a request is about and the key that it was made with. The service itself is neither.
+/// The vault and the key of a request. The service itself has neither.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Party {
-    /// The vault, or what stands for it: the address of a caller without one.
+    /// The vault, or its substitute: the address of a caller without one.
     pub(super) vault: Option<Arc<str>>,
     /// The key.
     pub(super) key: Option<Arc<str>>,
@@ -25,19 +25,19 @@ impl Party {
         }
     }
 
-    /// On whose behalf this task works; the service's own where nobody said.
+    /// The party of this task; the service itself if none was set.
     #[must_use]
     pub fn current() -> Self {
         CURRENT.try_with(Clone::clone).unwrap_or_default()
     }
 
-    /// Whether it is the service itself, whose work is few and bounded by other means.
+    /// Whether it is the service itself, whose own work is little and limited otherwise.
     #[must_use]
     pub fn is_service(&self) -> bool {
         self.vault.is_none() && self.key.is_none()
     }
 
-    /// Runs something on its behalf. A task that is spawned in it has to be told again.
+    /// Runs a future on behalf of this party. A task that is spawned inside does not inherit it.
     pub async fn scope<F: Future>(self, work: F) -> F::Output {
         CURRENT.scope(self, work).await
     }

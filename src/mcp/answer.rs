@@ -1,9 +1,9 @@
-//! What a request of the HTTP interface is answered with.
+//! The response to a request of the HTTP interface.
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
 
-/// An answer with its whole body.
+/// A response with its whole body.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// Its status.
@@ -17,20 +17,20 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Whether what was asked for was done.
+    /// Whether the status is a success.
     pub(super) fn is_success(&self) -> bool {
         (200..=299).contains(&self.status)
     }
 }
 
-/// An answer of which more may come.
+/// The response to a streaming request.
 pub(crate) enum Opened {
-    /// It did not succeed.
+    /// Another status than a success.
     Refused(Answer),
-    /// Its pieces.
+    /// The pieces of the body.
     Stream(BoxStream<'static, Result<Bytes, Away>>),
 }
 
-/// Nobody answers; the sentence says who is missing and what would help.
+/// The service cannot be reached; the message says which address and what to do.
 #[derive(Debug)]
 pub(crate) struct Away(pub(crate) String);

@@ -1,11 +1,11 @@
-//! The arguments of a tool, read strictly: what is unknown, missing or of a wrong type is named.
+//! The arguments of a tool, parsed strictly: an unknown or missing member or a wrong type is named.
 
 use super::failure::Failure;
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// What is left of the arguments once vault and memory are taken out. A member that is null counts as left out.
+/// Parses the arguments that remain after vault and memory were removed. A member that is null counts as missing.
 pub(super) fn read<T: DeserializeOwned>(mut arguments: JsonObject) -> Result<T, Failure> {
     arguments.retain(|_, value| !value.is_null());
     serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
@@ -36,7 +36,7 @@ mod tests {
         reason: String,
     }
 
-    fn told(value: Value) -> String {
+    fn message_for(value: Value) -> String {
         let Value::Object(arguments) = value else {
             panic!("no object")
         };
@@ -45,9 +45,9 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        assert!(told(json!({"add": [{"reason": "a"}, {"reason": 1}]})).contains("add[1].reason"));
-        assert!(told(json!({"more": 1})).contains("more"));
-        assert!(told(json!({"add": [{}]})).contains("reason"));
+        assert!(message_for(json!({"add": [{"reason": "a"}, {"reason": 1}]})).contains("add[1].reason"));
+        assert!(message_for(json!({"more": 1})).contains("more"));
+        assert!(message_for(json!({"add": [{}]})).contains("reason"));
     }
 
     #[test]

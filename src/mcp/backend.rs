@@ -1,4 +1,4 @@
-//! Who answers what tools, resources and prompts ask for.
+//! The interface through which tools, resources and prompts call the routes.
 
 use super::answer::{Answer, Away, Opened};
 use super::fixed::Fixed;
@@ -8,21 +8,21 @@ use std::fmt::Write as _;
 use std::future::Future;
 use url::form_urlencoded::Serializer;
 
-/// What a request does.
+/// The HTTP method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     /// Reads.
     Get,
-    /// Does something.
+    /// Executes an action.
     Post,
-    /// Writes a whole.
+    /// Replaces a whole.
     Put,
 }
 
 /// One request of the HTTP interface.
 #[derive(Debug)]
 pub(crate) struct Ask {
-    /// What it does.
+    /// Its method.
     pub(crate) method: Method,
     /// The decoded segments of its path.
     pub(crate) path: Vec<String>,
@@ -30,12 +30,12 @@ pub(crate) struct Ask {
     pub(crate) query: Vec<(&'static str, String)>,
     /// Its headers.
     pub(crate) headers: Vec<(&'static str, String)>,
-    /// What it sends.
+    /// Its body.
     pub(crate) body: Vec<u8>,
 }
 
 impl Ask {
-    /// A request to something below `/v1`, answered as JSON.
+    /// A request below `/v1`, with a JSON response.
     pub(super) fn new(method: Method, path: &[&str]) -> Self {
         let path = std::iter::once("v1").chain(path.iter().copied());
         Self {
@@ -47,7 +47,7 @@ impl Ask {
         }
     }
 
-    /// Asks for another form than JSON.
+    /// Requests another media type than JSON.
     pub(crate) fn accept(mut self, media_type: &str) -> Self {
         self.headers.retain(|(name, _)| *name != "accept");
         self.header("accept", media_type)
@@ -65,7 +65,7 @@ impl Ask {
         self
     }
 
-    /// Adds a parameter that may be missing.
+    /// Adds an optional parameter.
     pub(super) fn maybe<T: ToString>(self, name: &'static str, value: Option<T>) -> Self {
         match value {
             Some(value) => self.query(name, value),
@@ -73,21 +73,21 @@ impl Ask {
         }
     }
 
-    /// Sends a text.
+    /// Sets a text body.
     pub(super) fn text(self, text: String) -> Self {
         let mut ask = self.header("content-type", "text/plain; charset=utf-8");
         ask.body = text.into_bytes();
         ask
     }
 
-    /// Sends JSON.
+    /// Sets a JSON body.
     pub(super) fn json(self, body: &Value) -> Self {
         let mut ask = self.header("content-type", "application/json");
         ask.body = body.to_string().into_bytes();
         ask
     }
 
-    /// Path and query as they stand in a request.
+    /// Path and query, encoded.
     pub(crate) fn target(&self) -> String {
         let mut target = String::new();
         for segment in &self.path {
@@ -111,19 +111,19 @@ impl Ask {
     }
 }
 
-/// Answers requests. `from` is what belongs to the message that caused them.
+/// Executes requests. `from` contains the extensions of the message that caused them.
 pub(crate) trait Backend: Send + Sync + 'static {
-    /// Whether it speaks with one client for as long as that is there, so that it can push to it.
+    /// Whether it serves one client for its whole session, so that it can push notifications.
     const HAS_SESSION: bool;
 
     /// The vault and memory that are fixed for this client.
     fn fixed(&self, from: &Extensions) -> Fixed;
 
-    /// Asks and reads the whole answer.
+    /// Sends a request and reads the whole response.
     fn ask(&self, from: &Extensions, ask: Ask) -> impl Future<Output = Result<Answer, Away>> + Send;
 
-    /// Asks for a version of a document: the members of its JSON, `context` among them, or the refusal. Who has the
-    /// text at hand need not write it as JSON and read that again: it is the largest part of many messages.
+    /// Requests a version of a document: the members of its JSON, `context` among them, or the failure. A backend that has
+    /// the text in memory need not serialize and parse it as JSON: it is the largest part of many messages.
     fn document(
         &self,
         from: &Extensions,
@@ -135,12 +135,12 @@ pub(crate) trait Backend: Send + Sync + 'static {
                 return Ok(Err(answer));
             }
             let document = serde_json::from_slice(&answer.body);
-            let unreadable = |_| Away("the answer of the memory service cannot be read".to_owned());
+            let unreadable = |_| Away("the response of the memory service cannot be parsed".to_owned());
             document.map(Ok).map_err(unreadable)
         }
     }
 
-    /// Asks for a stream.
+    /// Opens a stream.
     fn open(&self, from: &Extensions, ask: Ask) -> impl Future<Output = Result<Opened, Away>> + Send;
 }
 

@@ -6,7 +6,7 @@ use super::resources::{names, read_json};
 use crate::domain::ids::{MemoryId, VaultId};
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Extensions};
 
-/// Names that begin as the argument does. What is no name's beginning has none, and so have other arguments.
+/// Names that begin with the argument's value. An invalid prefix has none, and so have other arguments.
 pub(super) async fn complete<B: Backend>(
     backend: &B,
     from: &Extensions,
@@ -49,7 +49,7 @@ async fn vaults<B: Backend>(
     begun: &str,
 ) -> Result<(Vec<String>, bool), Failure> {
     let (mut values, mut cursor) = (Vec::new(), None);
-    // Vaults have no parameter for the beginning of a name; a service has few of them.
+    // The route of vaults has no prefix parameter; a service has few of them.
     loop {
         let ask = Ask::new(Method::Get, &["vaults"])
             .query("limit", 500)

@@ -1,20 +1,20 @@
-//! What went wrong, told to a model: what, and what to do next.
+//! Failures for a model: what went wrong, and what to do next.
 
 use super::answer::{Answer, Away};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, MetaObject};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
-/// The longest list of further members of a problem that is told, in bytes.
+/// The maximum size of a problem's additional members in the message, in bytes.
 const MAX_MEMBERS_BYTES: usize = 4_000;
 
-/// Where a problem stands in the `_meta` of a tool error, for programs.
+/// The key of the problem in the `_meta` of a tool error, for programs.
 const META: &str = "working-memory/problem";
 
 /// A call that failed.
 #[derive(Debug)]
 pub(super) struct Failure {
-    /// The status that the route answered with; 0 where none was asked.
+    /// The status of the route's response; 0 if no route was called.
     status: u16,
     detail: String,
     next: String,
@@ -22,7 +22,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// A call that cannot be done as it is.
+    /// A call that cannot be executed.
     pub(super) fn new(detail: impl Into<String>, next: impl Into<String>) -> Self {
         Self {
             status: 0,
@@ -40,7 +40,7 @@ impl Failure {
         )
     }
 
-    /// An argument is missing that is not fixed for this client.
+    /// A required argument is missing and not fixed for this client.
     pub(super) fn missing(name: &'static str) -> Self {
         let next = match name {
             "vault" => {
@@ -54,7 +54,7 @@ impl Failure {
         )
     }
 
-    /// An argument names something else than what is fixed for this client.
+    /// An argument differs from the value that is fixed for this client.
     pub(super) fn contradicts(name: &'static str, given: &str, fixed: &str) -> Self {
         Self::new(
             format!("{name} is {given}, but this connection is fixed to the {name} {fixed}"),
@@ -62,23 +62,23 @@ impl Failure {
         )
     }
 
-    /// The status that the route answered with, if one was asked.
+    /// The status of the route's response, if one was called.
     pub(super) fn status(&self) -> u16 {
         self.status
     }
 
-    /// What another answer than a success says.
+    /// The failure of a response that is not a success.
     pub(super) fn of_answer(answer: &Answer) -> Self {
         let problem = serde_json::from_slice(&answer.body).unwrap_or_default();
         Self::of_problem(problem, answer.status, answer.retry_after.as_deref())
     }
 
-    /// The same of a problem that came otherwise.
+    /// The failure of a problem from another source.
     pub(super) fn of_problem(problem: Value, status: u16, retry_after: Option<&str>) -> Self {
         let text = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
         let kind = text("type").rsplit(':').next().unwrap_or_default();
         let mut detail = match (text("detail"), text("title")) {
-            ("", "") => format!("what answers is no working-memory service (status {status})"),
+            ("", "") => format!("the server is not a working-memory service (status {status})"),
             ("", title) => title.to_owned(),
             (detail, _) => detail.to_owned(),
         };
@@ -106,7 +106,7 @@ impl Failure {
         result
     }
 
-    /// As an error of the protocol, where there is no other form: of resources and prompts.
+    /// As an error of the protocol, for resources and prompts, which have no other form.
     pub(super) fn into_error(self) -> ErrorData {
         let sentence = self.sentence();
         match self.status {
@@ -130,13 +130,13 @@ impl From<Away> for Failure {
             status: 503,
             ..Self::new(
                 sentence,
-                "Nothing was read or changed. Go on without the memory for now, tell the user, and try again later.",
+                "Nothing was read or changed. Continue without the memory for now, tell the user, and try again later.",
             )
         }
     }
 }
 
-/// What a problem says beyond its sentence, such as the items that were rejected.
+/// The additional members of a problem, such as the rejected items.
 fn further_members(problem: &Value) -> Option<String> {
     let known = ["type", "title", "status", "detail", "field", "instance"];
     let members: Map<String, Value> = problem
@@ -157,7 +157,7 @@ fn next_step(kind: &str, problem: &Value, retry_after: Option<&str>) -> String {
     );
     match kind {
         "malformed" | "invalid" => match field {
-            Some("as_of") => "Give a time of the past in the form 2026-11-22T08:00:00Z.".to_owned(),
+            Some("as_of") => "Pass a time in the past in the format 2026-11-22T08:00:00Z.".to_owned(),
             Some("cursor") => "Take next_cursor of the page before as it is, with the same other arguments.".to_owned(),
             Some(field) if field != "body" => {
                 format!("Correct {field} and call again; nothing was changed.")
@@ -223,9 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_problem_is_told_too() {
+    fn a_response_that_is_not_a_problem_is_reported_too() {
         let text = Failure::of_problem(Value::Null, 502, None).sentence();
-        assert!(text.contains("no working-memory service (status 502)"), "{text}");
+        assert!(
+            text.contains("not a working-memory service (status 502)"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which vault and memory a call is about: its arguments, or what is fixed for the client.
+//! The vault and memory of a call: its arguments, or the values fixed for the client.
 
 use super::failure::Failure;
 use crate::domain::ids::{MemoryId, VaultId};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// What `?vault=&memory=` of the URL, or the settings of the command line, fix for a client.
+/// The values that `?vault=&memory=` of the URL, or the settings of the command line, fix for a client.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fixed {
     /// The vault.
@@ -17,17 +17,17 @@ pub(crate) struct Fixed {
 }
 
 impl Fixed {
-    /// The vault of a call; takes it out of the arguments.
+    /// The vault of a call; removes it from the arguments.
     pub(super) fn vault(&self, arguments: &mut JsonObject) -> Result<VaultId, Failure> {
         chosen("vault", arguments, self.vault.as_ref())
     }
 
-    /// The memory of a call; takes it out of the arguments.
+    /// The memory of a call; removes it from the arguments.
     pub(super) fn memory(&self, arguments: &mut JsonObject) -> Result<MemoryId, Failure> {
         chosen("memory", arguments, self.memory.as_ref())
     }
 
-    /// Takes a memory out of the arguments of a call that is about a whole vault.
+    /// Removes the memory from the arguments of a call about a whole vault.
     pub(super) fn ignore_memory(&self, arguments: &mut JsonObject) -> Result<(), Failure> {
         match arguments.contains_key("memory") {
             true => maybe("memory", arguments, self.memory.as_ref()).map(|_: Option<MemoryId>| ()),
@@ -35,7 +35,7 @@ impl Fixed {
         }
     }
 
-    /// Refuses a vault or memory that contradicts what is fixed.
+    /// Rejects a vault or memory that differs from the fixed one.
     pub(super) fn check(&self, vault: &VaultId, memory: &MemoryId) -> Result<(), Failure> {
         same("vault", vault, self.vault.as_ref())?;
         same("memory", memory, self.memory.as_ref())

@@ -1,25 +1,25 @@
-//! Server-sent events, in whatever pieces they come.
+//! Parses server-sent events from pieces of any size.
 
-/// More than any event of the service has.
+/// The maximum size of an event.
 const MAX_FRAME_BYTES: usize = 4 * 1024 * 1024;
 
 /// One event.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Frame {
-    /// Its name; empty where it has none.
+    /// Its name; empty without one.
     pub(super) event: String,
     /// Its data.
     pub(super) data: String,
 }
 
-/// What has arrived of a stream.
+/// The incomplete data of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     pending: Vec<u8>,
 }
 
 impl Frames {
-    /// Takes a piece and gives the events that it completes. A stream that is none is cut: its rest is forgotten.
+    /// Adds a piece and returns the events that it completes. If the data has no event boundaries, it is discarded.
     pub(super) fn feed(&mut self, piece: &[u8]) -> Vec<Frame> {
         self.pending.extend_from_slice(piece);
         let mut complete = Vec::new();
@@ -34,7 +34,7 @@ impl Frames {
     }
 }
 
-/// The event of a block of lines; none where it is only a comment.
+/// The event of a block of lines; `None` if it is only a comment.
 fn frame(block: &str) -> Option<Frame> {
     let (mut event, mut data) = (String::new(), Vec::new());
     for line in block.lines() {
@@ -61,7 +61,7 @@ mod tests {
         let text = ": hello\n\nevent: asked\nid: 1-a\ndata: {\"a\":1}\n\ndata: b\ndata: c\n\ndata: cut";
         for size in 1..text.len() {
             let mut frames = Frames::default();
-            let told: Vec<Frame> = text
+            let parsed: Vec<Frame> = text
                 .as_bytes()
                 .chunks(size)
                 .flat_map(|piece| frames.feed(piece))
@@ -74,7 +74,7 @@ mod tests {
                 event: String::new(),
                 data: "b\nc".to_owned(),
             };
-            assert_eq!(told, [asked, plain], "pieces of {size}");
+            assert_eq!(parsed, [asked, plain], "pieces of {size}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The Model Context Protocol: memories as tools, resources and prompts of an agent's client.
 //!
-//! Every tool is a translation: its arguments become one request of the HTTP interface, the answer becomes its
-//! structured content, and a problem becomes a tool error that says what to do next. Who answers the requests is a
-//! [`Backend`]: within the service its own routes (`http::routes::mcp`), for `working-memory mcp` a service over HTTP
+//! Every tool maps its arguments to one request of the HTTP interface, the response to its
+//! structured content, and a problem to a tool error that says what to do next. A [`Backend`] executes
+//! the requests: within the service its own routes (`http::routes::mcp`), for `working-memory mcp` a service over HTTP
 //! (`cli::mcp`). So a tool is the same over both transports, and role, vault, limits and storage functions are those of
 //! the route.
 

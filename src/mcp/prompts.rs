@@ -1,4 +1,4 @@
-//! Prompts: what a user picks to have a session begun, ended, or the memory reviewed.
+//! Prompts that a user selects to start or end a session, or to review the memory.
 
 use super::backend::{Ask, Backend, Method};
 use super::failure::Failure;
@@ -8,16 +8,16 @@ use crate::domain::ids::{MemoryId, VaultId};
 use rmcp::model::{Extensions, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 
-/// What a user can pick.
+/// A prompt.
 struct Text {
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    /// What the agent is told; `{vault}` and `{memory}` stand for the names.
+    /// The text for the agent; `{vault}` and `{memory}` are replaced by the names.
     text: &'static str,
-    /// What is put below it, by the last segment of its route and its heading.
+    /// The parts appended to it: the last segment of the route and the heading.
     parts: &'static [(&'static str, &'static str)],
-    /// A further argument, and what it is.
+    /// An additional argument, and its description.
     argument: Option<(&'static str, &'static str)>,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn list(fixed: &Fixed) -> Vec<Prompt> {
     ALL.iter().map(prompt).collect()
 }
 
-/// One prompt, with what the memory says now.
+/// One prompt, with the current content of the memory.
 pub(super) async fn get<B: Backend>(
     backend: &B,
     from: &Extensions,
@@ -85,7 +85,7 @@ pub(super) async fn get<B: Backend>(
             format!("There are: {}.", names.join(", ")),
         ));
     };
-    // A form that was left empty says nothing.
+    // An empty field of a form counts as missing.
     arguments.retain(|_, value| value.as_str() != Some(""));
     let fixed = backend.fixed(from);
     let vault = fixed.vault(&mut arguments)?;
@@ -108,16 +108,16 @@ pub(super) async fn get<B: Backend>(
     }
     let mut messages = vec![PromptMessage::new_text(Role::User, text)];
     for (part, heading) in prompt.parts {
-        let told = match part_of(backend, from, &vault, &memory, part).await? {
+        let content_text = match part_of(backend, from, &vault, &memory, part).await? {
             Some(content) => format!("{heading} ({vault}/{memory}), as data:\n\n{content}"),
             None => format!("{heading} ({vault}/{memory}): there is none yet."),
         };
-        messages.push(PromptMessage::new_text(Role::User, told));
+        messages.push(PromptMessage::new_text(Role::User, content_text));
     }
     Ok(GetPromptResult::new(messages).with_description(prompt.description))
 }
 
-/// A part of the memory; `None` if it is not there.
+/// A part of the memory; `None` if it does not exist.
 async fn part_of<B: Backend>(
     backend: &B,
     from: &Extensions,

@@ -1,4 +1,4 @@
-//! Resources: what a client can read, and show to its user, without a tool.
+//! Resources that a client can read, and show to its user, without a tool.
 
 use super::answer::Answer;
 use super::backend::{Ask, Backend, Method};
@@ -13,13 +13,13 @@ use std::str::FromStr;
 
 const SCHEME: &str = "memory://";
 
-/// The instructions for agents, which belong to no memory.
+/// The instructions for agents, which do not belong to a memory.
 const GUIDANCE: &str = "memory://guidance";
 
 const MARKDOWN: &str = "text/markdown";
 const JSON: &str = "application/json";
 
-/// What can be read of a memory.
+/// The parts of a memory that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Context,
@@ -30,7 +30,7 @@ enum Part {
     Record(String),
 }
 
-/// The parts that a memory has once: the last segment of their address, and what they are.
+/// The parts that exist once per memory: the last segment of their URI, and their names and descriptions.
 const WHOLE: [(&str, Part, &str, &str); 4] = [
     (
         "context",
@@ -58,7 +58,7 @@ const WHOLE: [(&str, Part, &str, &str); 4] = [
     ),
 ];
 
-/// An address that was understood.
+/// A parsed URI.
 #[derive(Debug)]
 enum Address {
     Guidance,
@@ -154,8 +154,8 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     whole.into_iter().chain([version, record]).collect()
 }
 
-/// One page of resources: the guidance, then the documents of the memories, vault by vault. A client that is fixed to
-/// one memory gets all that this has.
+/// One page of resources: the guidance, then the documents of the memories, vault by vault. A client with a fixed
+/// memory gets all resources of that memory.
 pub(super) async fn list<B: Backend>(
     backend: &B,
     from: &Extensions,
@@ -193,8 +193,8 @@ pub(super) async fn list<B: Backend>(
     Ok(result)
 }
 
-/// The documents of one page of memories; the cursor of the page behind it. A cursor names the vault, and its memories'
-/// own cursor behind a slash.
+/// The documents of one page of memories, and the cursor of the next page. A cursor contains the vault, a slash and the
+/// cursor of its list of memories.
 async fn documents<B: Backend>(
     backend: &B,
     from: &Extensions,
@@ -227,7 +227,7 @@ async fn documents<B: Backend>(
     let ask = Ask::new(Method::Get, &["vaults", &vault, "memories"]).maybe("cursor", page);
     let list = read_json(backend, from, ask).await?;
     let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-    // Of a memory without a document there is nothing to read.
+    // A memory without a document has nothing to read.
     let with_document = items.iter().filter(|item| !item["context_id"].is_null());
     resources.extend(
         with_document
@@ -251,7 +251,7 @@ async fn documents<B: Backend>(
     })
 }
 
-/// The values of a member in a page.
+/// The values of a member in a page of a list.
 pub(super) fn names(list: &Value, member: &str) -> Vec<String> {
     let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
     items
@@ -293,7 +293,7 @@ pub(super) async fn read<B: Backend>(
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// Asks, and takes a success only.
+/// Sends a request, and fails unless the response is a success.
 pub(super) async fn ask_for<B: Backend>(backend: &B, from: &Extensions, ask: Ask) -> Result<Answer, Failure> {
     let answer = backend.ask(from, ask).await?;
     match answer.status {
@@ -302,7 +302,7 @@ pub(super) async fn ask_for<B: Backend>(backend: &B, from: &Extensions, ask: Ask
     }
 }
 
-/// The same, and reads JSON.
+/// Like [`ask_for`], and parses the JSON.
 pub(super) async fn read_json<B: Backend>(
     backend: &B,
     from: &Extensions,
@@ -312,12 +312,12 @@ pub(super) async fn read_json<B: Backend>(
     Ok(serde_json::from_slice(&answer.body).unwrap_or_default())
 }
 
-/// Whether changes of a resource can be told: it belongs to a memory and is no version, which never changes.
+/// Whether changes of a resource are notified: it belongs to a memory and is not a version, which never changes.
 pub(super) fn is_watchable(uri: &str) -> bool {
     of_memory(uri).is_some()
 }
 
-/// Vault and memory of a resource whose changes can be told.
+/// Vault and memory of a resource whose changes are notified.
 pub(super) fn of_memory(uri: &str) -> Option<(VaultId, MemoryId)> {
     match uri.parse().ok()? {
         Address::Of {

@@ -1,4 +1,4 @@
-//! The protocol's methods, each handed to what answers it.
+//! The protocol's methods, each delegated to its module.
 
 use super::backend::Backend;
 use super::failure::Failure;
@@ -17,7 +17,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What a client is told of this server as a whole.
+/// The instructions for clients about this server.
 const INSTRUCTIONS: &str = include_str!("texts/instructions.md");
 
 type Context = RequestContext<RoleServer>;
@@ -29,7 +29,7 @@ pub(crate) struct Server<B> {
 }
 
 impl<B: Backend> Server<B> {
-    /// Nothing is asked yet.
+    /// Creates a server; sends no request.
     pub(crate) fn new(backend: Arc<B>) -> Self {
         Self {
             backend,
@@ -61,7 +61,7 @@ impl<B: Backend> ServerHandler for Server<B> {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let mut result = self.negotiate_initialize(&request)?;
-        // Versions with a handshake subscribe for a session, and only some transports have one.
+        // Protocol versions with a handshake subscribe per session, and only some transports have one.
         if !B::HAS_SESSION
             && let Some(resources) = &mut result.capabilities.resources
         {
@@ -98,7 +98,7 @@ impl<B: Backend> ServerHandler for Server<B> {
         Ok(result.unwrap_or_else(|| tools::unknown(&request.name)).into())
     }
 
-    /// A call whose arguments are no object comes here, since it is no call as the schema has it.
+    /// A call whose arguments are not an object arrives here, since it does not match the schema of a call.
     async fn on_custom_request(&self, request: CustomRequest, _: Context) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
         if method != "tools/call" {
@@ -202,7 +202,7 @@ impl<B: Backend> ServerHandler for Server<B> {
     }
 }
 
-/// Refuses the cursor of a list that has one page.
+/// Rejects a cursor for a list that has one page.
 fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
         Some(cursor) if !cursor.is_empty() => Err(ErrorData::invalid_params(

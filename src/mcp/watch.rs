@@ -17,20 +17,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// How many resources one session watches.
+/// The maximum number of resources that one session watches.
 const MAX_WATCHED: usize = 100;
 
-/// Before a stream that ended is opened again.
+/// The pause before a stream that ended is reopened.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// The resources that a session watches; one that ends its watching drops its guard.
+/// The resources that a session watches; unsubscribing drops the guard.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     watched: Mutex<HashMap<String, DropGuard>>,
 }
 
 impl Watch {
-    /// Tells a subscription of changes until it is cancelled, or the service ends the stream.
+    /// Notifies a subscription of changes until it is cancelled, or the service ends the stream.
     pub(super) async fn listen<B: Backend>(
         &self,
         backend: &B,
@@ -56,7 +56,7 @@ impl Watch {
         }
     }
 
-    /// Tells a session of the changes of one resource until it unsubscribes.
+    /// Notifies a session of the changes of one resource until it unsubscribes.
     pub(super) async fn subscribe<B: Backend>(
         &self,
         backend: &Arc<B>,
@@ -65,14 +65,14 @@ impl Watch {
     ) -> Result<(), Failure> {
         if !B::HAS_SESSION {
             return Err(Failure::new(
-                "this transport keeps no session that could be told of changes",
+                "this transport has no session that could be notified of changes",
                 "Use subscriptions/listen of protocol version 2026-07-28, or the stdio transport.",
             ));
         }
         if !resources::is_watchable(&uri) {
             return Err(Failure::argument(
                 "uri",
-                format!("{uri:.200} is no resource that changes"),
+                format!("{uri:.200} is not a resource that changes"),
             ));
         }
         let uris = vec![uri.clone()];
@@ -102,7 +102,7 @@ impl Watch {
                         }
                     }
                 }
-                // What happened meanwhile is not known: a client that reads again misses nothing.
+                // Changes may have been missed meanwhile: notify the resource, so that the client reads it again.
                 events = loop {
                     tokio::time::sleep(PAUSE).await;
                     if let Ok(events) = Events::open(&*backend, &from, &uris).await {
@@ -118,7 +118,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Ends the watching of one resource.
+    /// Stops watching a resource.
     pub(super) fn unsubscribe(&self, uri: &str) {
         self.watched
             .lock()
@@ -127,9 +127,9 @@ impl Watch {
     }
 }
 
-/// The events of the vaults that some resources are in.
+/// The event streams of the vaults of some resources.
 struct Events {
-    /// Nothing is told any more once one of them has ended: that is `None`.
+    /// Yields `None` when one of the streams has ended; no events are read after that.
     streams: SelectAll<BoxStream<'static, Option<Vec<Frame>>>>,
 }
 
@@ -158,7 +158,7 @@ impl Events {
         Ok(Self { streams })
     }
 
-    /// Those of `uris` that changed; `None` once not everything is told any more.
+    /// Those of `uris` that changed; `None` once a stream has ended.
     async fn next(&mut self, uris: &[String]) -> Option<Vec<String>> {
         loop {
             let frames = self.streams.next().await??;

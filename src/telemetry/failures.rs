@@ -1,4 +1,4 @@
-//! The last requests that failed by a fault of the service, for whoever looks at its state.
+//! The latest requests that failed by a fault of the service, for the dashboard's page about the service.
 
 use chrono::{DateTime, Utc};
 use std::collections::VecDeque;
@@ -7,35 +7,35 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How many are kept.
 const KEPT: usize = 30;
 
-/// A request that failed: what its log line says.
+/// A failed request, with the members of its log line.
 #[derive(Debug, Clone)]
 pub struct FailedRequest {
     /// When it ended.
     pub at: DateTime<Utc>,
     /// Its method.
     pub method: &'static str,
-    /// Its route, as the table of routes writes it.
+    /// Its route, as in the table of routes.
     pub route: Arc<str>,
     /// Its status.
     pub status: u16,
     /// How long it took.
     pub millis: u64,
-    /// Its id, in the log too.
+    /// Its id, as in the log.
     pub request_id: String,
-    /// Why.
+    /// The cause.
     pub cause: Option<Arc<str>>,
 }
 
 static FAILED: Mutex<VecDeque<FailedRequest>> = Mutex::new(VecDeque::new());
 
-/// Keeps one, in place of the oldest.
+/// Adds a request, and drops the oldest.
 pub fn keep(failed: FailedRequest) {
     let mut kept = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
     kept.truncate(KEPT - 1);
     kept.push_front(failed);
 }
 
-/// Those that are kept, the newest first.
+/// The kept requests, newest first.
 #[must_use]
 pub fn recent() -> Vec<FailedRequest> {
     let kept = FAILED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! The fields of a log line as text, as `tracing-subscriber` writes them: what nearly all of them are, short plain
-//! words and numbers, without its general machinery, which takes as long as the rest of a small request's log line.
+//! Formats the fields of a log line like `tracing-subscriber`, with a fast path for short plain words and numbers, which
+//! nearly all fields are: the general formatter takes as long as the rest of a small request's log line.
 
 use std::fmt::{self, Debug};
 use tracing::field::{Field, Visit};
@@ -30,7 +30,7 @@ struct PlainVisitor<'writer> {
 }
 
 impl PlainVisitor<'_> {
-    /// Writes a field whose value looks the same to everybody.
+    /// Writes a field whose value needs no escaping.
     fn write(&mut self, field: &Field, [before, value, behind]: [&str; 3]) {
         let blank = if self.is_empty { "" } else { " " };
         self.is_empty = false;
@@ -39,7 +39,7 @@ impl PlainVisitor<'_> {
         }
     }
 
-    /// Has any field written the usual way.
+    /// Writes any other field with the general formatter.
     fn write_usual(&mut self, record: impl FnOnce(&mut DefaultVisitor<'_>)) {
         if self.result.is_ok() {
             let mut usual = DefaultVisitor::new(self.writer.by_ref(), self.is_empty);
@@ -49,14 +49,14 @@ impl PlainVisitor<'_> {
         }
     }
 
-    /// Colours, and names that stand for something else, are not ours.
+    /// Colours and renamed fields need the general formatter.
     fn is_ours(&self, field: &Field) -> bool {
         let name = field.name();
         !self.writer.has_ansi_escapes() && name != "message" && !name.contains(['.', '#'])
     }
 }
 
-/// Whether a text stands in a line as it is.
+/// Whether a text needs no escaping.
 fn is_plain(text: &str) -> bool {
     let plain = |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
     text.bytes().all(plain)

@@ -1,7 +1,7 @@
-//! Where log lines go: gathered for a moment and written together, since a write for every line costs as much as the
-//! answer to a small request. (A channel to a writing thread costs more still: it wakes that thread for every line.)
+//! Buffered writing of log lines: lines are collected for a moment and written together, since a write per line costs as
+//! much as answering a small request. (A channel to a writing thread costs more: it wakes that thread for every line.)
 //!
-//! Who logs waits for the writer only if more than [`MOST_BYTES`] have gathered. What has gathered is written when the
+//! A thread that logs waits for the writer only if more than [`MOST_BYTES`] are buffered. The buffer is written when the
 //! [`Guard`] is dropped; a process that is killed loses the lines of its last [`GATHER`].
 
 use std::io::{self, Write};
@@ -10,22 +10,22 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// How long a line waits for others.
+/// How long a line may stay in the buffer.
 const GATHER: Duration = Duration::from_millis(10);
 
-/// How much may gather.
+/// The size limit of the buffer.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// Lines on their way to where they are written.
+/// The buffer of lines to be written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Something has gathered, or all ends.
+    /// Signalled when lines were added, or at the end.
     came: Condvar,
-    /// What had gathered is being written.
+    /// Signalled when the buffer was taken by the writer.
     went: Condvar,
 }
 
@@ -35,7 +35,7 @@ struct State {
     ends: bool,
 }
 
-/// Writes what has gathered when it is dropped, and ends the writer. Lines after that are lost.
+/// Writes the buffer when it is dropped, and ends the writer. Later lines are lost.
 #[derive(Debug)]
 pub struct Guard {
     lines: Lines,
@@ -43,10 +43,10 @@ pub struct Guard {
 }
 
 impl Lines {
-    /// Lines that a thread writes to `out`; the guard ends it.
+    /// Starts a thread that writes the lines to `out`; the guard ends it.
     ///
     /// # Errors
-    /// No thread can be started.
+    /// The thread cannot be started.
     pub(super) fn to(out: impl Write + Send + 'static) -> io::Result<(Self, Guard)> {
         let lines = Self::default();
         let shared = lines.0.clone();
@@ -78,7 +78,7 @@ impl Shared {
             }
             std::mem::swap(&mut self.state().gathered, &mut lines);
             self.went.notify_all();
-            // A log that cannot be written is no reason to stop, and there is nowhere to say so.
+            // A write error must not stop the service, and cannot be logged.
             let _ = out.write_all(&lines).and_then(|()| out.flush());
             if ends && lines.is_empty() {
                 return;

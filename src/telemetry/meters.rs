@@ -1,23 +1,23 @@
-//! Every metric of the service: one table, and a function for each thing that is counted.
+//! Every metric of the service: one table, and a function for each event that is counted.
 //!
-//! No label is ever an id, a text or anything else that a client chooses: routes are as the table of routes writes
-//! them, models as the configuration names them, and all else is one of a few words. `docs/observability.md` lists
-//! the same table for people; a test holds the two together.
+//! No label is ever an id, a text or anything else that a client chooses: routes are those of the table of routes,
+//! models those of the configuration, and all others have a small fixed set of values. `docs/observability.md` contains
+//! the same table; a test compares them.
 
 use std::time::Duration;
 
-/// What kind of metric.
+/// The kind of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricKind {
     /// A number that only grows.
     Counter,
-    /// A number that is what it is at the moment.
+    /// A current value.
     Gauge,
     /// Times, in seconds, in buckets.
     Histogram,
 }
 
-/// A metric as it is registered.
+/// A registered metric.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
     /// Its name in Prometheus.
@@ -26,7 +26,7 @@ pub struct Metric {
     pub kind: MetricKind,
     /// The names of its labels.
     pub labels: &'static [&'static str],
-    /// What it says.
+    /// Its description.
     pub help: &'static str,
 }
 
@@ -49,47 +49,47 @@ metrics! {
     POOL_CONNECTIONS = "db_pool_connections", Gauge, ["state"], "Open database connections, idle or used";
     POOL_MOST = "db_pool_max_connections", Gauge, [], "Database connections that may be open";
     POOL_WAIT_SECONDS = "db_pool_wait_seconds", Histogram, [], "Time to get a database connection, with the BEGIN of a transaction";
-    REPLICA_LAG_SECONDS = "db_replica_lag_seconds", Gauge, [], "How far the standby for reads is behind at most";
-    REPLICA_READS_TOTAL = "db_replica_reads_total", Counter, ["result"], "Reads that may be behind: answered by the standby, by the primary because it was too far behind or away (behind), or after it failed (repeated)";
+    REPLICA_LAG_SECONDS = "db_replica_lag_seconds", Gauge, [], "Maximum lag of the standby for reads";
+    REPLICA_READS_TOTAL = "db_replica_reads_total", Counter, ["result"], "Reads that may be behind: answered by the standby, by the primary because the standby was too far behind or unavailable (behind), or by the primary after the standby failed (repeated)";
     EMBEDDING_CALLS_TOTAL = "embedding_calls_total", Counter, ["outcome"], "Requests to the embedding model: asked or failed";
     EMBEDDING_LAG_SECONDS = "embedding_lag_seconds", Gauge, [], "Age of the oldest version that searches by meaning do not find yet";
-    EMBEDDING_PASSAGES_TOTAL = "embedding_passages_total", Counter, ["outcome"], "Passages of memories given to the embedding model: embedded or refused";
+    EMBEDDING_PASSAGES_TOTAL = "embedding_passages_total", Counter, ["outcome"], "Passages of memories sent to the embedding model: embedded or refused";
     STREAMS_OPEN = "event_streams_open", Gauge, [], "Streams of events and steps that are open";
-    HEAD_CACHE_BYTES = "head_cache_bytes", Gauge, [], "Bytes of newest versions that the process keeps";
-    HEAD_CACHE_HEADS = "head_cache_heads", Gauge, [], "Newest versions that the process keeps";
-    HEAD_CACHE_REQUESTS_TOTAL = "head_cache_requests_total", Counter, ["result"], "Readings of newest versions: hit or miss";
-    CONNECTIONS_BROKEN_TOTAL = "http_connections_broken_total", Counter, ["reason"], "Connections that ended in a fault";
+    HEAD_CACHE_BYTES = "head_cache_bytes", Gauge, [], "Bytes of newest versions in the cache of the process";
+    HEAD_CACHE_HEADS = "head_cache_heads", Gauge, [], "Newest versions in the cache of the process";
+    HEAD_CACHE_REQUESTS_TOTAL = "head_cache_requests_total", Counter, ["result"], "Reads of newest versions through the cache: hit or miss";
+    CONNECTIONS_BROKEN_TOTAL = "http_connections_broken_total", Counter, ["reason"], "Connections that ended with an error";
     CONNECTIONS_OPEN = "http_connections_open", Gauge, [], "Connections open";
     REQUEST_SECONDS = "http_request_duration_seconds", Histogram, ["method", "route"], "Time to answer a request";
-    REFUSED_TOTAL = "http_requests_refused_total", Counter, ["reason"], "Requests refused by a bound or for a missing right";
+    REFUSED_TOTAL = "http_requests_refused_total", Counter, ["reason"], "Requests rejected by a limit or for a missing right";
     REQUESTS_RUNNING = "http_requests_running", Gauge, [], "Requests being answered";
     REQUESTS_TOTAL = "http_requests_total", Counter, ["method", "route", "status"], "Requests answered";
-    MODEL_CALL_SECONDS = "model_call_seconds", Histogram, ["role", "model"], "Time of an asking of a model, retries included";
+    MODEL_CALL_SECONDS = "model_call_seconds", Histogram, ["role", "model"], "Time of a model call, retries included";
     MODEL_CALLS_TOTAL = "model_calls_total", Counter, ["role", "model"], "Requests to models, retries included";
-    MODEL_FAILURES_TOTAL = "model_failures_total", Counter, ["role", "model", "reason"], "Askings that failed after their retries";
-    MODEL_RETRIES_TOTAL = "model_retries_total", Counter, ["role", "model"], "Requests to models that were repeated";
-    MODEL_TOKENS_TOTAL = "model_tokens_total", Counter, ["role", "model", "kind"], "Tokens, where servers tell them";
-    MEMORY_BYTES = "process_resident_memory_bytes", Gauge, [], "Memory that the process holds";
+    MODEL_FAILURES_TOTAL = "model_failures_total", Counter, ["role", "model", "reason"], "Model calls that failed after their retries";
+    MODEL_RETRIES_TOTAL = "model_retries_total", Counter, ["role", "model"], "Retries of requests to models";
+    MODEL_TOKENS_TOTAL = "model_tokens_total", Counter, ["role", "model", "kind"], "Tokens, if servers report them";
+    MEMORY_BYTES = "process_resident_memory_bytes", Gauge, [], "Resident memory of the process";
     UPTIME_SECONDS = "process_uptime_seconds", Gauge, [], "Time since the process started";
-    PURGED_TOTAL = "purged_total", Counter, ["what"], "Rows deleted because their time was over";
+    PURGED_TOTAL = "purged_total", Counter, ["what"], "Expired rows that were deleted";
     SEARCH_LAG_SECONDS = "search_lag_seconds", Gauge, [], "Age of the oldest version that searches do not find yet";
-    TRANSACTION_REPEATS_TOTAL = "transaction_repeats_total", Counter, ["transaction"], "Transactions run again because they lost a race";
-    UPDATE_CLAIMS = "update_claims_total", Counter, [], "Queued updates begun by this instance";
-    FAULTS_TOTAL = "update_faults_total", Counter, ["section", "kind"], "Items that were rejected or warned of";
+    TRANSACTION_REPEATS_TOTAL = "transaction_repeats_total", Counter, ["transaction"], "Transactions retried after a concurrent change";
+    UPDATE_CLAIMS = "update_claims_total", Counter, [], "Queued updates started by this instance";
+    FAULTS_TOTAL = "update_faults_total", Counter, ["section", "kind"], "Items that were rejected or had a warning";
     UPDATE_LEASE_LOSSES = "update_lease_losses_total", Counter, [], "Updates that another instance claimed while they ran here";
-    REBASES_TOTAL = "update_rebases_total", Counter, [], "Updates whose memory moved while they ran";
-    REPROMPTS_TOTAL = "update_reprompts_total", Counter, ["role"], "Askings again about faulty items";
-    UPDATE_RETRIES = "update_retries_total", Counter, [], "Attempts of queued updates that failed and are made again";
+    REBASES_TOTAL = "update_rebases_total", Counter, [], "Updates whose memory changed while they ran";
+    REPROMPTS_TOTAL = "update_reprompts_total", Counter, ["role"], "Reprompts about faulty items";
+    UPDATE_RETRIES = "update_retries_total", Counter, [], "Failed attempts of queued updates that are retried";
     UPDATE_STEP_SECONDS = "update_step_seconds", Histogram, ["step"], "Time of the steps of updates";
     UPDATE_QUEUE_AGE = "updates_queue_oldest_seconds", Gauge, [], "Age of the queued update that has waited longest";
-    UPDATES_RUNNING = "updates_queue_running", Gauge, [], "Queued updates being run, by all instances";
-    UPDATES_QUEUED = "updates_queued", Gauge, [], "Updates that wait to be run, over all vaults";
-    UPDATES_TOTAL = "updates_total", Counter, ["kind", "status"], "Runs of updates and operations by how they ended";
-    PASSED_OVER_TOTAL = "vaults_passed_over_total", Counter, ["work"], "Times that work in the background failed for one vault and went on with the others";
+    UPDATES_RUNNING = "updates_queue_running", Gauge, [], "Running queued updates of all instances";
+    UPDATES_QUEUED = "updates_queued", Gauge, [], "Updates that wait in the queue, over all vaults";
+    UPDATES_TOTAL = "updates_total", Counter, ["kind", "status"], "Runs of updates and operations by final status";
+    PASSED_OVER_TOTAL = "vaults_passed_over_total", Counter, ["work"], "Failures of background work for one vault, after which it continued with the others";
     VERSIONS_TOTAL = "versions_total", Counter, ["source"], "Versions made";
 }
 
-/// Tells the recorder what the metrics mean.
+/// Registers the descriptions of the metrics with the recorder.
 pub(super) fn describe() {
     for metric in METRICS {
         match metric.kind {
@@ -101,32 +101,32 @@ pub(super) fn describe() {
     metrics::gauge!(BUILD_INFO, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
 }
 
-/// A transaction of this name lost a race and is run again.
+/// A transaction of this name failed because of a concurrent change and is retried.
 pub fn transaction_repeated(name: &'static str) {
     metrics::counter!(TRANSACTION_REPEATS_TOTAL, "transaction" => name).increment(1);
 }
 
-/// The standby for reads is this far behind at most.
+/// The maximum lag of the standby for reads.
 pub fn replica_lag(lag: Duration) {
     metrics::gauge!(REPLICA_LAG_SECONDS).set(lag.as_secs_f64());
 }
 
-/// A read that may be behind was answered so.
+/// The result of a read that may be behind.
 pub fn replica_read(result: &'static str) {
     metrics::counter!(REPLICA_READS_TOTAL, "result" => result).increment(1);
 }
 
-/// Work that goes through all vaults failed for one.
+/// Background work over all vaults failed for one.
 pub fn vault_passed_over(work: &'static str) {
     metrics::counter!(PASSED_OVER_TOTAL, "work" => work).increment(1);
 }
 
-/// A step of an update, named as in the documentation.
+/// A step of an update, with the name in the documentation.
 pub fn step(name: &'static str, time: Duration) {
     metrics::histogram!(UPDATE_STEP_SECONDS, "step" => name).record(time.as_secs_f64());
 }
 
-/// An update or a text of operations came to its end. `section` and `kind` of its faults are words of the design.
+/// An update or a text of operations ended. `section` and `kind` of its faults are from fixed sets.
 pub fn update_ended<'f>(
     kind: &'static str,
     status: &'static str,
@@ -149,38 +149,38 @@ pub fn embedding_calls(calls: u64, failures: u64) {
     metrics::counter!(EMBEDDING_CALLS_TOTAL, "outcome" => "failed").increment(failures);
 }
 
-/// Passages were given to the embedding model.
+/// Passages were sent to the embedding model.
 pub fn embedding_passages(embedded: usize, refused: usize) {
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     metrics::counter!(EMBEDDING_PASSAGES_TOTAL, "outcome" => "embedded").increment(count(embedded));
     metrics::counter!(EMBEDDING_PASSAGES_TOTAL, "outcome" => "refused").increment(count(refused));
 }
 
-/// How long the oldest version waits that is not embedded.
+/// The age of the oldest version that is not embedded.
 pub fn embedding_lag(time: Duration) {
     metrics::gauge!(EMBEDDING_LAG_SECONDS).set(time.as_secs_f64());
 }
 
-/// What one asking of a model came to.
+/// The result of one call of a model.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking<'a> {
     /// The role's name.
     pub role: &'static str,
-    /// The model's name out of the configuration.
+    /// The model's name in the configuration.
     pub model: &'a str,
     /// Requests made, at least 1.
     pub attempts: u32,
-    /// Whether it was about faulty items of an earlier answer.
+    /// Whether it was a reprompt about faulty items.
     pub again: bool,
     /// From the first request to the end of the last.
     pub time: Duration,
-    /// Tokens by kind, where the server tells them.
+    /// Tokens by kind, if the server reports them.
     pub tokens: [(&'static str, Option<u64>); 4],
-    /// Why it failed, in a word.
+    /// Why it failed, in one word.
     pub failure: Option<&'static str>,
 }
 
-/// A model was asked.
+/// A model was called.
 pub fn asked(asking: &Asking<'_>) {
     let (role, model) = (asking.role, || asking.model.to_owned());
     metrics::counter!(MODEL_CALLS_TOTAL, "role" => role, "model" => model())
@@ -211,17 +211,17 @@ pub fn version_made(source: &'static str) {
     metrics::counter!(VERSIONS_TOTAL, "source" => source).increment(1);
 }
 
-/// Rows were deleted because their time was over.
+/// Expired rows were deleted.
 pub fn purged(what: &'static str, rows: u64) {
     metrics::counter!(PURGED_TOTAL, "what" => what).increment(rows);
 }
 
-/// A connection was waited for.
+/// The wait for a connection.
 pub fn pool_wait(time: Duration) {
     metrics::histogram!(POOL_WAIT_SECONDS).record(time.as_secs_f64());
 }
 
-/// How the heads that the process keeps are used, as it is at the moment.
+/// The current state of the cache of newest versions.
 pub fn head_cache(hits: u64, misses: u64, heads: usize, bytes: u64) {
     metrics::counter!(HEAD_CACHE_REQUESTS_TOTAL, "result" => "hit").absolute(hits);
     metrics::counter!(HEAD_CACHE_REQUESTS_TOTAL, "result" => "miss").absolute(misses);
@@ -231,7 +231,7 @@ pub fn head_cache(hits: u64, misses: u64, heads: usize, bytes: u64) {
     metrics::gauge!(HEAD_CACHE_BYTES).set(bytes);
 }
 
-/// The pool as it is at the moment.
+/// The current state of the pool.
 pub fn pool(open: u32, idle: usize, most: u32) {
     let idle = u32::try_from(idle).unwrap_or(u32::MAX).min(open);
     metrics::gauge!(POOL_CONNECTIONS, "state" => "idle").set(f64::from(idle));
@@ -239,10 +239,10 @@ pub fn pool(open: u32, idle: usize, most: u32) {
     metrics::gauge!(POOL_MOST).set(f64::from(most));
 }
 
-/// The process as it is at the moment.
+/// The current state of the process.
 pub(super) fn process(uptime: Duration) {
     metrics::gauge!(UPTIME_SECONDS).set(uptime.as_secs_f64());
-    // Where the system does not tell, as on other systems than Linux, there is no such metric.
+    // Only Linux reports it; elsewhere the metric does not exist.
     if let Some(kibibytes) = resident_kibibytes() {
         metrics::gauge!(MEMORY_BYTES).set(f64::from(kibibytes) * 1024.0);
     }

@@ -1,4 +1,4 @@
-//! The metrics of requests. They are counted so often that what counts them is kept, and not looked up by all of its
+//! The metrics of requests. They are counted so often that the metric handles are cached instead of being looked up by all
 //! labels each time.
 
 use super::{REQUEST_SECONDS, REQUESTS_RUNNING, REQUESTS_TOTAL};
@@ -7,14 +7,14 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 use std::time::Duration;
 
-/// What counts requests of one method and route that ended with one status.
+/// The metric handles of requests of one method and route that ended with one status.
 #[derive(Clone)]
 struct Ended {
     total: Counter,
     seconds: Histogram,
 }
 
-/// By route, method and status: a bounded number, since the table of routes names them.
+/// By route, method and status: bounded, since routes come from the table of routes.
 type Known = HashMap<Box<str>, Vec<((&'static str, u16), Ended)>>;
 
 static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
@@ -25,7 +25,7 @@ pub fn began() {
     RUNNING.increment(1.0);
 }
 
-/// It ended. `route` is as the table of routes writes it, `method` one of a few words.
+/// A request ended. `route` is that of the table of routes, `method` is from a fixed set.
 pub fn ended(method: &'static str, route: &str, status: u16, time: Duration) {
     RUNNING.decrement(1.0);
     let ended = find(method, route, status).unwrap_or_else(|| remember(method, route, status));

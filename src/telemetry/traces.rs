@@ -1,8 +1,8 @@
-//! Traces by OpenTelemetry, sent by OTLP where the configuration names a collector; otherwise nothing is set up and
+//! OpenTelemetry traces, sent by OTLP if the configuration names a collector; otherwise nothing is set up and
 //! a span costs a comparison.
 //!
-//! The spans that only traces are for have the target [`TARGET`] and the lowest level, so that they are not in the
-//! log. Like the metrics they hold no ids but the request's, and no texts.
+//! Spans that are only for traces have the target [`TARGET`] and the lowest level, so that they are not in the
+//! log. Like the metrics they contain no ids except the request's, and no texts.
 
 use super::{Guard, fmt_layer};
 use crate::config::log::LogFormat;
@@ -26,10 +26,10 @@ use tracing_subscriber::util::SubscriberInitExt;
 /// The target of spans that are for traces only.
 pub const TARGET: &str = "working_memory::trace";
 
-/// How long one delivery of spans may take, and how long the last one may take at the end.
+/// The timeout of one export of spans, and of the last one at shutdown.
 const DELIVERY_TIME: Duration = Duration::from_secs(5);
 
-/// Keeps the traces until the end of the service.
+/// Keeps the exporter until the end of the service.
 #[derive(Debug)]
 pub struct Traces(SdkTracerProvider);
 
@@ -39,19 +39,19 @@ pub struct Traces(SdkTracerProvider);
 pub struct TracesError(String);
 
 impl Traces {
-    /// Delivers what is not delivered yet, for five seconds at most.
+    /// Exports the remaining spans, for five seconds at most.
     pub async fn stop(self) {
         let stopped = tokio::task::spawn_blocking(move || self.0.shutdown_with_timeout(DELIVERY_TIME)).await;
         if let Ok(Err(error)) = stopped {
-            tracing::warn!(%error, "the last spans could not be delivered");
+            tracing::warn!(%error, "the last spans could not be exported");
         }
     }
 }
 
-/// Starts the log, which ends with the guard, and, beside it, traces to `endpoint`, which `client` asks.
+/// Starts the log, which ends with the guard, and traces to `endpoint`, sent through `client`.
 ///
 /// # Errors
-/// An address that is none, or no thread for the log.
+/// The address is invalid, or the thread of the log cannot be started.
 pub fn start(
     format: LogFormat,
     filter: &str,
@@ -85,17 +85,17 @@ pub fn start(
         .with_tracked_inactivity(false)
         .with_filter(filter_fn(is_traced));
     let (log, guard) = fmt_layer(format, filter).map_err(|error| TracesError(error.to_string()))?;
-    // The only error is that a log is there already, as in a test that starts several services.
+    // The only error is that a subscriber is already set, as in a test that starts several services.
     let _ = tracing_subscriber::registry().with(log).with(spans).try_init();
     Ok((guard, Traces(provider)))
 }
 
-/// The service's own spans; no events, whose texts are the log's.
+/// Whether it is one of the service's spans; events, whose texts belong to the log, are not exported.
 fn is_traced(metadata: &Metadata<'_>) -> bool {
     metadata.is_span() && metadata.target().starts_with("working_memory")
 }
 
-/// The span of a request, below the one that its `traceparent` names.
+/// The span of a request, a child of the one that its `traceparent` names.
 pub fn request_span(method: &'static str, route: &str, request_id: &str, headers: &dyn Extractor) -> Span {
     let span = tracing::trace_span!(
         target: TARGET,
@@ -111,13 +111,13 @@ pub fn request_span(method: &'static str, route: &str, request_id: &str, headers
     if !span.is_disabled() {
         span.record("otel.name", format!("{method} {route}"));
         let parent = global::get_text_map_propagator(|propagator| propagator.extract(headers));
-        // Fails only where no traces are set up.
+        // Fails only if no traces are set up.
         let _ = span.set_parent(parent);
     }
     span
 }
 
-/// How the request of a span ended.
+/// Records the status of a request on its span.
 pub fn request_ended(span: &Span, status: u16) {
     span.record("http.response.status_code", status);
     if status >= 500 {
@@ -130,7 +130,7 @@ pub fn step<W: Future>(name: &'static str, work: W) -> Instrumented<W> {
     work.instrument(tracing::trace_span!(target: TARGET, "step", "otel.name" = format!("update.{name}")))
 }
 
-/// One attempt of a queued update: a trace of its own, since whoever asked for it was answered long ago.
+/// One attempt of a queued update: a trace of its own, since its request was answered long before.
 pub fn queued_update<W: Future>(update_id: &str, attempt: i32, work: W) -> Instrumented<W> {
     work.instrument(tracing::trace_span!(target: TARGET, parent: None, "update.run", update_id, attempt))
 }
@@ -148,7 +148,7 @@ pub fn model_call<W: Future>(role: &'static str, model: &str, attempt: u32, work
     work.instrument(span)
 }
 
-/// Names the present span in a request to somebody else (W3C trace context); nothing without traces.
+/// Adds the current span to an outgoing request (W3C trace context); does nothing without traces.
 pub fn send_on(headers: &mut dyn Injector) {
     let context = Span::current().context();
     global::get_text_map_propagator(|propagator| {

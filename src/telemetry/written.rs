@@ -1,4 +1,4 @@
-//! Where tests have the log written.
+//! Captures the log in tests.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 pub(crate) struct Written(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Written {
-    /// All of it.
+    /// The whole text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().concat()).unwrap()
     }
 
-    /// How many writes it took.
+    /// The number of writes.
     pub(crate) fn writes(&self) -> usize {
         self.0.lock().unwrap().len()
     }

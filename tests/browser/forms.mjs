@@ -35,7 +35,7 @@ export async function forms({ test, open, browser, runs, shot, picture }) {
     await page.fill("#text", "# Plan\nmine\n");
     await api.put("forms", "page", "# Plan\ntheirs\n", { "x-actor-id": "somebody" });
     await page.click("text=Save as a new version");
-    await page.waitForSelector("text=Somebody else was first");
+    await page.waitForSelector("text=Another change was saved first");
     const shown = await page.textContent("main");
     if (!shown.includes("theirs") || !shown.includes("somebody")) throw new Error("their change is not shown");
     if ((await page.inputValue("#text")) !== "# Plan\nmine\n") throw new Error("my text is lost");
@@ -67,7 +67,7 @@ export async function forms({ test, open, browser, runs, shot, picture }) {
     await page.goto(`${base}/versions/2`);
     await api.put("forms", "page", "meanwhile\n");
     await page.click("text=Restore as version");
-    await page.waitForSelector("text=Somebody else was first");
+    await page.waitForSelector("text=Another change was saved first");
     if ((await text()) !== "meanwhile\n") throw new Error("restored over somebody else's change");
     await page.close();
   });
@@ -81,7 +81,7 @@ export async function forms({ test, open, browser, runs, shot, picture }) {
     await picture(page, "proposal");
     await page.uncheck(".record:has-text('an empty queue is no fault') input[name=operation]");
     await page.fill("#comment", "only the dial");
-    await page.click("text=Approve what is chosen");
+    await page.click("text=Approve the selected operations");
     await page.waitForURL("**?done=approved");
     const run = await api.must("GET", `/vaults/acme/memories/importer/updates/${runs.second}`);
     if (run.status !== "approved" || run.outcome.review.operations.length !== 2) throw new Error(JSON.stringify(run.outcome.review));

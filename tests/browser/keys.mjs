@@ -35,7 +35,7 @@ export async function keys({ test, keyed, shot }) {
     await shot(page, "sign-in");
     await page.fill("#key", "wm_none_" + "0".repeat(64));
     await page.keyboard.press("Enter");
-    await page.waitForSelector("text=The key is not taken");
+    await page.waitForSelector("text=The key is not valid");
     await page.fill("#key", admin);
     await page.keyboard.press("Enter");
     await page.waitForURL("**/ui/vaults/acme?sort=bytes");

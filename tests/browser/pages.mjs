@@ -153,7 +153,7 @@ export async function pages(world) {
     await page.goto(`${open.address}/ui/vaults/acme/memories/thousand/timeline`);
     await page.check(`input[name=base][value="${VERSIONS - 6}"]`);
     await page.check(`input[name=to][value="${VERSIONS - 2}"]`);
-    await page.click("text=Compare the chosen versions");
+    await page.click("text=Compare the selected versions");
     const signs = await page.$$eval(".diff .s", (cells) => new Set(cells.map((cell) => cell.textContent.trim())));
     if ((await page.$$(".diff tr.add, .diff tr.del")).length === 0) throw new Error(`no changes: ${[...signs]}`);
     await page.close();

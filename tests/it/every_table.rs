@@ -114,7 +114,7 @@ async fn every_table_of_memories_is_reached_by_export_redaction_and_deletion() {
         &other,
         &[],
         &file,
-        "memories: 1 new, 0 appended to, 0 there before, 0 skipped",
+        "memories: 1 new, 0 appended to, 0 unchanged, 0 skipped",
     );
     let there = PgPool::connect(&other.url()).await.unwrap();
     let imported = rows_by_table(&there).await;

@@ -1,6 +1,6 @@
-"""LangGraph's PostgreSQL store behind FastAPI: one document a memory, the last put wins, no history.
+"""LangGraph's PostgreSQL store behind FastAPI: one document per memory, the last put wins, no history.
 
-Run as a program it makes the tables, which two workers cannot do at once.
+Run as a program it creates the tables, which two workers cannot do at once.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ async def healthz() -> Response:
 
 @app.get("/v1/vaults/{vault}/memories/{memory}/context")
 async def get(vault: str, memory: str) -> Response:
-    # `refresh_ttl=False`: a read that writes nothing, as the others' reads.
+    # `refresh_ttl=False`: a read that writes nothing, like those of the others.
     item = await app.state.store.aget((vault,), memory, refresh_ttl=False)
     if item is None:
         return Response(status_code=404)

@@ -1,6 +1,6 @@
-"""LlamaIndex's PostgreSQL key-value store behind FastAPI: one document a key, the last put wins, no history.
+"""LlamaIndex's PostgreSQL key-value store behind FastAPI: one document per key, the last put wins, no history.
 
-Run as a program it makes the tables, which two workers cannot do at once.
+Run as a program it creates the tables, which two workers cannot do at once.
 """
 
 import os
@@ -53,5 +53,5 @@ async def put(vault: str, memory: str, request: Request) -> Response:
 
 
 if __name__ == "__main__":
-    # Its first use makes them.
+    # The first use creates them.
     _store().get("there is none")

@@ -11,13 +11,13 @@ import { jsonSchema, tool, type ModelMessage, type ToolSet } from "ai";
 import type { EditOperation, Memory, MessageLike } from "./memory.js";
 import type { Body } from "./types.js";
 
-/** Entries that one call lists. */
+/** Entries per list that a tool returns. */
 const LISTED = 20;
 
 const text = (description: string) => ({ type: "string", description }) as const;
 const texts = (description: string) => ({ type: "array", items: { type: "string" }, description }) as const;
 
-/** The arguments of a tool: an object of these members. */
+/** The schema of a tool's arguments: an object with these members. */
 function input<Arguments>(properties: Record<string, unknown>, required: readonly string[] = []) {
   const schema = { type: "object", properties, required: [...required], additionalProperties: false };
   return jsonSchema<Arguments>(schema as Parameters<typeof jsonSchema>[0]);
@@ -45,7 +45,7 @@ const ARCHIVE = {
   },
 };
 
-/** Tools with which a model keeps the memory. What the service refuses becomes a tool error, which the model reads. */
+/** Tools with which a model uses the memory. An error response becomes a tool error, which the model reads. */
 export function memoryTools(memory: Memory): ToolSet {
   return {
     memory_read: tool({
@@ -150,7 +150,7 @@ function operationsOf({ learnings, snippets, progress }: Edit): EditOperation[] 
   return operations;
 }
 
-/** The AI SDK's messages in the form that `finish` takes: texts, calls of tools and their results. */
+/** Converts the AI SDK's messages for `finish`: texts, calls of tools and their results. */
 export function fromModelMessages(messages: readonly ModelMessage[]): MessageLike[] {
   return messages.map(({ role, content }) => {
     if (typeof content === "string") return { role, content };
@@ -159,7 +159,7 @@ export function fromModelMessages(messages: readonly ModelMessage[]): MessageLik
   });
 }
 
-/** What the parts of all roles have in common. */
+/** The common members of the parts of all roles. */
 interface ModelPart {
   type: string;
   text?: string;
@@ -183,7 +183,7 @@ function partOf(part: ModelPart): Record<string, unknown> | undefined {
       return { type: "text", text: "[image]" };
     case "file":
       return { type: "text", text: "[file]" };
-    // Reasoning is not part of what was said, and approvals are none of the conversation.
+    // Reasoning and approvals are not part of the conversation.
     default:
       return undefined;
   }

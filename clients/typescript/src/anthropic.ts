@@ -1,5 +1,5 @@
 /**
- * The tool `memory` of Anthropic's API (`memory_20250818`), carried out by the service.
+ * The tool `memory` of Anthropic's API (`memory_20250818`), executed by the service.
  *
  * ```ts
  * const runner = anthropic.beta.messages.toolRunner({ ..., tools: [memoryTool(client.vault("team"), "agent-1")] });
@@ -14,18 +14,18 @@ import type { WriteOptions } from "./transport.js";
 import type { Body } from "./types.js";
 import type { Vault } from "./vault.js";
 
-/** Who edits the files. */
+/** Options of the tool. */
 export interface MemoryToolOptions {
   /** The actor of the versions. */
   actor?: string | undefined;
 }
 
-/** Further members of the tool's definition, such as `cache_control`. */
+/** Additional members of the tool's definition, such as `cache_control`. */
 export type MemoryToolDefinition = Omit<BetaMemoryTool20250818, "type" | "name">;
 
 /**
  * The tool for the SDK's tool runners. `root` names the tree of files below `/memories`. A command that is sent again,
- * as after a crash, is carried out once: its `Idempotency-Key` is the id of the tool use.
+ * for example after a crash, is executed once: its `Idempotency-Key` is the id of the tool use.
  */
 export function memoryTool(
   vault: Vault,
@@ -43,13 +43,13 @@ export function memoryTool(
   };
 }
 
-/** The handlers that the SDK's `betaMemoryTool` takes. */
+/** The handlers for the SDK's `betaMemoryTool`. */
 export function memoryToolHandlers(vault: Vault, root: string, options: MemoryToolOptions = {}): MemoryToolHandlers {
   const handler = (command: BetaMemoryTool20250818Command) => relay(vault, root, command, options);
   return { view: handler, create: handler, str_replace: handler, insert: handler, delete: handler, rename: handler };
 }
 
-/** Sends the command as the model wrote it. What the tool refuses becomes an error result, which the model can mend. */
+/** Sends the command as the model wrote it. A rejected command becomes an error result, which the model can correct. */
 async function relay(
   vault: Vault,
   root: string,

@@ -8,7 +8,7 @@ import { toQuery, type Answer, type Body, type Item, type Parameters, type Query
 import { Vault } from "./vault.js";
 
 /**
- * A service at its address.
+ * A client of a service.
  *
  * ```ts
  * const memory = new Client("http://127.0.0.1:8080", { key }).memory("team", "agent-1");
@@ -26,12 +26,12 @@ export class Client {
     return this.#core.api;
   }
 
-  /** A vault. Nothing is asked yet. */
+  /** A vault. Sends no request. */
   vault(vaultId: string): Vault {
     return new Vault(this.#core, vaultId);
   }
 
-  /** A memory. Nothing is asked yet; its first change makes it. */
+  /** A memory. Sends no request; its first change creates it. */
   memory(vaultId: string, memoryId: string): Memory {
     return new Memory(this.#core, vaultId, memoryId);
   }
@@ -50,7 +50,7 @@ export class Client {
     );
   }
 
-  /** Makes an API key. Its secret is told this once. */
+  /** Creates an API key. Its secret is returned only once. */
   createKey(key: Body<"CreateKey">, options: CallOptions = {}): Promise<Answer<"CreateKey">> {
     return data(this.#core.api.POST("/v1/keys", { body: key, ...this.#core.init(options) }));
   }
@@ -69,7 +69,7 @@ export class Client {
     );
   }
 
-  /** Makes a key that takes the place of this one. */
+  /** Creates a key that replaces this one. */
   rotateKey(keyId: string, options: Query<"RotateKey"> & CallOptions = {}): Promise<Answer<"RotateKey">> {
     const params = { path: { key_id: keyId }, query: toQuery<Parameters<"RotateKey">>(options) };
     return data(this.#core.api.POST("/v1/keys/{key_id}/rotate", { params, ...this.#core.init(options) }));
@@ -85,7 +85,7 @@ export class Client {
     return this.#text("/healthz", options);
   }
 
-  /** Whether the service can work; it throws while it cannot. */
+  /** Whether the service is ready; it throws otherwise. */
   getReadiness(options: CallOptions = {}): Promise<string> {
     return this.#text("/readyz", options);
   }
@@ -95,7 +95,7 @@ export class Client {
     return this.#text("/metrics", options);
   }
 
-  /** What the service answers, as OpenAPI in YAML. */
+  /** The OpenAPI document of the service, as YAML. */
   getOpenApi(options: CallOptions = {}): Promise<string> {
     return this.#text("/openapi.yaml", options);
   }

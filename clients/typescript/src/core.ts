@@ -1,4 +1,4 @@
-/** What client, vault and memory have in common: the typed requests of openapi-fetch over the transport. */
+/** The common part of client, vault and memory: the typed requests of openapi-fetch over the transport. */
 
 import createClient from "openapi-fetch";
 import type { paths } from "./schema.js";
@@ -6,10 +6,10 @@ import { Pages, type PageOf } from "./pages.js";
 import { Transport, type CallOptions, type ChangeOptions, type ClientOptions } from "./transport.js";
 import { toQuery } from "./types.js";
 
-/** All options that a request can have. */
+/** All options of requests. */
 type AnyOptions = CallOptions & ChangeOptions;
 
-/** A service, as requests see it. */
+/** The service, as requests use it. */
 export class Core {
   /** Every route with its types, for what the methods do not offer. */
   readonly api: ReturnType<typeof createClient<paths, "application/json">>;
@@ -24,7 +24,7 @@ export class Core {
     this.api = createClient<paths, "application/json">({ baseUrl: url, fetch: this.transport.fetch({}) });
   }
 
-  /** The part of a request that its options say. */
+  /** The part of a request that comes from its options. */
   init(options: AnyOptions, usual?: number) {
     return {
       headers: headersOf(options),
@@ -33,7 +33,7 @@ export class Core {
     };
   }
 
-  /** The same for an answer that is handed on as it begins. */
+  /** Like `init`, for a response whose body is streamed. */
   stream(options: AnyOptions) {
     return {
       headers: { ...headersOf(options), accept: "text/event-stream" },
@@ -53,22 +53,22 @@ function headersOf({ idempotencyKey, actor, ifMatch, ifNoneMatch }: AnyOptions):
   };
 }
 
-/** A `context_id` as the entity tag that it is. */
+/** A `context_id` as an entity tag. */
 function entityTag(text: string): string {
   return text === "*" || text.includes('"') ? text : `"${text}"`;
 }
 
-/** What was answered. Refusals were thrown by the transport. */
+/** The data of a response. The transport has thrown error responses. */
 export async function data<T>(answer: Promise<{ data?: T | undefined }>): Promise<T> {
   return (await answer).data as T;
 }
 
-/** An answer that says nothing. */
+/** A response without a body. */
 export async function done(answer: Promise<unknown>): Promise<void> {
   await answer;
 }
 
-/** A list; `ask` is given the parameters of each page. */
+/** A list; `ask` receives the parameters of each page. */
 export function list<Page extends PageOf<unknown>>(
   options: { cursor?: string | undefined },
   ask: (query: never) => Promise<Page>,

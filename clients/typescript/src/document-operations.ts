@@ -1,4 +1,4 @@
-/** The operations of a memory's document, its versions and updates, by the names that openapi.yaml gives them. */
+/** The operations on a memory's document, its versions and updates, with the names of openapi.yaml. */
 
 import { data, done, list, type Core } from "./core.js";
 import type { Pages } from "./pages.js";
@@ -8,10 +8,10 @@ import { toQuery, type Answer, type Body, type Item, type Parameters, type Query
 /** A version: its number or its `context_id`. */
 export type Ref = number | string;
 
-/** Where memories are. */
+/** The path of a memory. */
 export const MEMORY = "/v1/vaults/{vault_id}/memories/{memory_id}";
 
-/** A memory as its document, its versions and its updates. */
+/** A memory's document, versions and updates. */
 export class DocumentOperations {
   protected readonly core: Core;
   protected readonly path: { vault_id: string; memory_id: string };
@@ -31,7 +31,7 @@ export class DocumentOperations {
     return this.path.memory_id;
   }
 
-  /** The memory as a whole; throws NotFoundError before its first change. */
+  /** The memory's entry; throws NotFoundError before its first change. */
   getMemory(options: CallOptions = {}): Promise<Answer<"GetMemory">> {
     return data(this.core.api.GET(MEMORY, { params: { path: this.path }, ...this.core.init(options) }));
   }
@@ -55,7 +55,7 @@ export class DocumentOperations {
     );
   }
 
-  /** The newest document, one of its sections, or that of a time. */
+  /** The newest document, one of its sections, or the document at a time. */
   getLatestContext(options: Query<"GetLatestContext"> & CallOptions = {}): Promise<Answer<"GetLatestContext">> {
     return data(
       this.core.api.GET(`${MEMORY}/context`, {
@@ -103,7 +103,7 @@ export class DocumentOperations {
     );
   }
 
-  /** Takes the text of an old version out for good. */
+  /** Removes the text of an old version permanently. */
   redactContext(ref: Ref, reason: string, options: ChangeOptions = {}): Promise<Answer<"RedactContext">> {
     return data(
       this.core.api.POST(`${MEMORY}/contexts/{ref}/redact`, {
@@ -121,7 +121,7 @@ export class DocumentOperations {
     );
   }
 
-  /** Which version brought each line in. */
+  /** Which version added each line. */
   getBlame(options: Query<"GetBlame"> & CallOptions = {}): Promise<Answer<"GetBlame">> {
     return data(
       this.core.api.GET(`${MEMORY}/blame`, {
@@ -138,7 +138,7 @@ export class DocumentOperations {
     );
   }
 
-  /** Adds and archives single records, as a list of operations or as the text that models write. */
+  /** Adds and archives single records, as a list of operations or as text in the format of models. */
   applyOperations(
     operations: Body<"ApplyOperations">,
     options: Query<"ApplyOperations"> & ChangeOptions = {},
@@ -179,7 +179,7 @@ export class DocumentOperations {
     );
   }
 
-  /** Applies what was proposed, or some of its operations. */
+  /** Approves a proposal, or some of its operations. */
   approveUpdate(
     updateId: string,
     approval: Body<"ApproveUpdate"> = {},
@@ -194,7 +194,7 @@ export class DocumentOperations {
     );
   }
 
-  /** Rejects what was proposed. */
+  /** Rejects a proposal. */
   rejectUpdate(updateId: string, reason: string, options: ChangeOptions = {}): Promise<Answer<"RejectUpdate">> {
     return data(
       this.core.api.POST(`${MEMORY}/updates/{update_id}/reject`, {
@@ -205,7 +205,7 @@ export class DocumentOperations {
     );
   }
 
-  /** Tells what was done and has the models update the document. It waits for the answer. */
+  /** Sends what was done, and lets the models update the document. It waits for the answer. */
   updateContext(request: Body<"UpdateContext">, options: ChangeOptions = {}): Promise<Answer<"UpdateContext", 200>> {
     const init = this.core.init(options, this.core.transport.updateTimeout);
     return data(

@@ -1,31 +1,31 @@
-/** What happens in a vault, as a stream that survives lost connections. */
+/** The events of a vault, as a stream that reconnects. */
 
 import type { components } from "./schema.js";
 import { ConnectionError, ProtocolError, TimeoutError, TooManyRequestsError, UnavailableError } from "./problem.js";
 import { frames } from "./sse.js";
 import { sleep } from "./transport.js";
 
-/** Something that happened. */
+/** An event. */
 export type MemoryEvent = components["schemas"]["Event"];
 
-/** The place that was asked for is not kept any more: look at the memories themselves. What happens from now on follows. */
+/** The events after the requested position have expired: read the memories themselves. New events follow. */
 export interface ResetEvent {
   kind: "reset";
-  /** The place behind it. */
+  /** The new position. */
   id: string | undefined;
 }
 
-/** Which events. */
+/** The filter of a stream. */
 export interface EventOptions {
   /** Only those of this memory. */
   memoryId?: string | undefined;
   /** Only those of these kinds. */
   kinds?: readonly MemoryEvent["kind"][] | undefined;
-  /** Behind this event; `0`: from the oldest that is kept; without it from now on. */
+  /** Start after this event; `0`: with the oldest stored one; without it: now. */
   lastEventId?: string | undefined;
   /** Ends the stream: it throws the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds without any sign of life after which the connection counts as lost (60,000). */
+  /** Milliseconds without any data after which the connection counts as lost (60,000). */
   idleTimeout?: number | undefined;
 }
 
@@ -33,10 +33,10 @@ const IDLE = 60_000;
 const FIRST_PAUSE = 2_000;
 const LONGEST_PAUSE = 30_000;
 
-/** Opens a stream behind a place. */
+/** Opens a stream after a position. */
 export type Connect = (place: string | undefined, signal: AbortSignal) => Promise<Response>;
 
-/** The events, across as many connections as it takes. A refusal that does not pass, such as of a revoked key, is thrown. */
+/** The events, over any number of connections. A permanent error, such as of a revoked key, is thrown. */
 export async function* resumed(
   connect: Connect,
   options: EventOptions,
@@ -55,15 +55,15 @@ export async function* resumed(
     };
     try {
       const response = await connect(place, connection.signal);
-      if (!response.body) throw new ProtocolError("the answer is no stream");
+      if (!response.body) throw new ProtocolError("the response is not a stream");
       alive();
       for await (const frame of frames(response.body, alive)) {
         failures = 0;
         asked = frame.retry ?? asked;
         if (frame.data !== undefined) {
-          // The consumer may take its time.
+          // The time that the consumer takes does not count.
           clearTimeout(timer);
-          // Told first: who ends the loop here has seen this one.
+          // Updated before yielding: a consumer that leaves the loop here has processed this event.
           place = frame.id ?? place;
           yield frame.event === "reset" ? { kind: "reset", id: frame.id } : eventOf(frame.data);
           alive();
@@ -88,11 +88,11 @@ function eventOf(data: string): MemoryEvent {
   try {
     return JSON.parse(data) as MemoryEvent;
   } catch (error) {
-    throw new ProtocolError("an event is no JSON", { cause: error });
+    throw new ProtocolError("an event is not JSON", { cause: error });
   }
 }
 
-/** Whether another connection may do better. A connection that breaks while it is read throws what the platform throws. */
+/** Whether a new connection may succeed. A connection that breaks while it is read throws an error of the platform. */
 function passes(error: unknown): boolean {
   const known = [ConnectionError, TimeoutError, UnavailableError, TooManyRequestsError];
   return (

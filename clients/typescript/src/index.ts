@@ -1,4 +1,4 @@
-/** Client of `working-memory`, the service that keeps the working memory of agents. */
+/** Client of `working-memory`, a service for the working memory of agents. */
 
 export { Client } from "./client.js";
 export type { EventOptions, MemoryEvent, ResetEvent } from "./events.js";

@@ -1,4 +1,4 @@
-/** The operations of what a memory's document is made of and what is made of it, by the names that openapi.yaml gives them. */
+/** The operations on a memory's records, window, items, prompt and handoff, with the names of openapi.yaml. */
 
 import { data, done, list } from "./core.js";
 import { DocumentOperations, MEMORY } from "./document-operations.js";
@@ -6,7 +6,7 @@ import type { Pages } from "./pages.js";
 import type { CallOptions, ChangeOptions, WriteOptions } from "./transport.js";
 import { toQuery, type Answer, type Body, type Item, type Parameters, type Query } from "./types.js";
 
-/** What the service offers of one memory. `Memory` adds the short names. */
+/** The service's operations on one memory. `Memory` adds the short names. */
 export class MemoryOperations extends DocumentOperations {
   /** Learnings, snippets, tasks and decisions. */
   listRecords(options: Query<"ListRecords"> & CallOptions = {}): Pages<Item<"ListRecords">, Answer<"ListRecords">> {
@@ -15,7 +15,7 @@ export class MemoryOperations extends DocumentOperations {
     );
   }
 
-  /** What the memory says, and with `status: "all"` what it said, by words and by meaning. */
+  /** Searches the memory by words and meaning; with `status: "all"` also archived records. */
   searchMemory(options: Query<"SearchMemory"> & CallOptions): Pages<Item<"SearchMemory">, Answer<"SearchMemory">> {
     return list(options, (query) =>
       data(this.core.api.GET(`${MEMORY}/search`, { params: { path: this.path, query }, ...this.core.init(options) })),
@@ -50,7 +50,7 @@ export class MemoryOperations extends DocumentOperations {
     );
   }
 
-  /** Writes the goal and what blocks it. */
+  /** Writes the goal and the blocker. */
   setStatus(status: Body<"SetStatus">, options: ChangeOptions = {}): Promise<Answer<"SetStatus">> {
     return data(
       this.core.api.PUT(`${MEMORY}/status`, { params: { path: this.path }, body: status, ...this.core.init(options) }),
@@ -62,7 +62,7 @@ export class MemoryOperations extends DocumentOperations {
     return data(this.core.api.GET(`${MEMORY}/window`, { params: { path: this.path }, ...this.core.init(options) }));
   }
 
-  /** Takes over tasks, decisions and status from elsewhere. */
+  /** Imports tasks, decisions and status. */
   importWindow(window: Body<"ImportWindow">, options: ChangeOptions = {}): Promise<Answer<"ImportWindow">> {
     return data(
       this.core.api.POST(`${MEMORY}/window/import`, {
@@ -152,7 +152,7 @@ export class MemoryOperations extends DocumentOperations {
     );
   }
 
-  /** The assembled prompt with what it was made of. */
+  /** The assembled prompt with its receipt. */
   getPrompt(options: Query<"GetPrompt"> & CallOptions = {}): Promise<Answer<"GetPrompt">> {
     return data(
       this.core.api.GET(`${MEMORY}/prompt`, {
@@ -162,19 +162,19 @@ export class MemoryOperations extends DocumentOperations {
     );
   }
 
-  /** The newest handoff with its freshness now. */
+  /** The newest handoff with its current freshness. */
   getHandoff(options: CallOptions = {}): Promise<Answer<"GetHandoff">> {
     return data(this.core.api.GET(`${MEMORY}/handoff`, { params: { path: this.path }, ...this.core.init(options) }));
   }
 
-  /** Whether the newest handoff can be relied on. */
+  /** The freshness of the newest handoff. */
   getHandoffStatus(options: CallOptions = {}): Promise<Answer<"GetHandoffStatus">> {
     return data(
       this.core.api.GET(`${MEMORY}/handoff/status`, { params: { path: this.path }, ...this.core.init(options) }),
     );
   }
 
-  /** Makes the handoff anew if it is stale or missing. */
+  /** Makes a new handoff if it is stale or missing. */
   refreshHandoff(
     workspace?: Body<"RefreshHandoff">["workspace"],
     options: Query<"RefreshHandoff"> & WriteOptions = {},

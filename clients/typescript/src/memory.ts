@@ -1,4 +1,4 @@
-/** A memory, with the short names of what agents do with it. */
+/** A memory, with short names for the usual operations of agents. */
 
 import { data } from "./core.js";
 import type { EventOptions, MemoryEvent, ResetEvent } from "./events.js";
@@ -10,11 +10,11 @@ import type { CallOptions, ChangeOptions } from "./transport.js";
 import type { Answer, Body, Item, Query } from "./types.js";
 import { vaultEvents } from "./vault-events.js";
 
-/** What a session begins with. */
+/** The start of a session. */
 export interface Session {
-  /** The assembled system prompt; empty if there is nothing to say. */
+  /** The assembled system prompt; empty if the memory is empty. */
   prompt: string;
-  /** The handoff of the sessions before, with a word on its freshness; empty if there is none. */
+  /** The handoff of earlier sessions, with its freshness; empty if there is none. */
   handoff: string;
   /** The version that the prompt shows; null on a first session. */
   version: number | null;
@@ -24,14 +24,14 @@ export interface Session {
   tokens: number;
 }
 
-/** How a session begins. */
+/** Options of `start`. */
 export type StartOptions = Query<"GetPrompt"> &
   CallOptions & {
-    /** Make a stale handoff anew first (false: the one that the last `finish` made, with a word on its freshness). */
+    /** Refresh a stale handoff first (false: the one of the last `finish`, with its freshness). */
     refresh?: boolean | undefined;
   };
 
-/** A message as the SDKs of OpenAI and Anthropic have it. Members that are not named here are sent as they are. */
+/** A message in the format of OpenAI's or Anthropic's SDK. Members that are not declared here are sent unchanged. */
 export interface MessageLike {
   role: string;
   content?: unknown;
@@ -40,16 +40,16 @@ export interface MessageLike {
 /** One operation of `edit`. */
 export type EditOperation = NonNullable<Body<"ApplyOperations">["operations"]>[number];
 
-/** How a session ends: members of the request, such as `record`, and options. */
+/** Options of `finish`: members of the request, such as `record`, and request options. */
 export type FinishOptions = Omit<Body<"UpdateContext">, "task" | "messages"> &
   ChangeOptions & {
-    /** Make the handoff anew (true). */
+    /** Make a new handoff (true). */
     handoff?: boolean | undefined;
   };
 
 /** One memory of a vault. */
 export class Memory extends MemoryOperations {
-  /** Begins a session: the prompt to work with, and the handoff of the sessions before. Both are empty the first time. */
+  /** Starts a session: returns the prompt, and the handoff of earlier sessions. Both are empty the first time. */
   async start(options: StartOptions = {}): Promise<Session> {
     const { refresh = false, ...query } = options;
     const call = { signal: options.signal, timeout: options.timeout };
@@ -59,8 +59,8 @@ export class Memory extends MemoryOperations {
   }
 
   /**
-   * Ends a session: tells what was done, with the conversation as the agent's SDK has it. `record` keeps the task in the
-   * same version. It waits for the models, and has the handoff made for the next session; see `finishLater`.
+   * Ends a session: sends what was done, with the conversation in the format of the agent's SDK. `record` saves the task in
+   * the same version. It waits for the models, and makes the handoff for the next session; see `finishLater`.
    */
   async finish(
     task: string,
@@ -70,7 +70,7 @@ export class Memory extends MemoryOperations {
     const { request, call, handoff } = finishing(task, messages, options);
     const answer = await this.updateContext(request, call);
     if (handoff && answer.status === "applied") {
-      // The update is saved: a handoff that could not be made says itself that it is stale.
+      // The update is saved: a handoff that could not be refreshed is marked as stale.
       await this.refreshHandoff(undefined, { signal: call.signal, timeout: call.timeout, actor: call.actor }).catch(
         passOver,
       );
@@ -78,7 +78,7 @@ export class Memory extends MemoryOperations {
     return answer;
   }
 
-  /** The same without waiting: the update is stored when this returns, and run later. `getUpdate` tells what came of it. */
+  /** Like `finish`, without waiting: the update is queued when this returns. `getUpdate` returns its outcome. */
   async finishLater(
     task: string,
     messages: readonly MessageLike[] = [],
@@ -105,7 +105,7 @@ export class Memory extends MemoryOperations {
     return this.getLatestContext(options);
   }
 
-  /** Adds and archives single records: a list of operations, or the text that models write. */
+  /** Adds and archives single records: a list of operations, or text in the format of models. */
   edit(
     operations: readonly EditOperation[] | string,
     options: Query<"ApplyOperations"> & ChangeOptions = {},
@@ -114,7 +114,7 @@ export class Memory extends MemoryOperations {
     return this.applyOperations(body, options);
   }
 
-  /** The records that have all words of the query, in any case; looked through here, page by page. See also `vault.search`. */
+  /** The records that contain all words of the query, ignoring case; filtered here, page by page. See also `vault.search`. */
   search(
     words: string,
     { archived = false, ...call }: { archived?: boolean | undefined } & CallOptions = {},
@@ -137,13 +137,13 @@ export class Memory extends MemoryOperations {
     return this.getLog(options);
   }
 
-  /** What happens to this memory, from now on or behind `lastEventId`, across lost connections. */
+  /** The events of this memory, from now on or after `lastEventId`, with reconnection. */
   events(options: Omit<EventOptions, "memoryId"> = {}): AsyncGenerator<MemoryEvent | ResetEvent, void, undefined> {
     return vaultEvents(this.core, this.path.vault_id, { ...options, memoryId: this.memoryId });
   }
 
   async #handoff(refresh: boolean, call: CallOptions): Promise<string> {
-    // A key that may only read gets the handoff as it is.
+    // A read-only key gets the handoff as it is.
     if (refresh) await this.refreshHandoff(undefined, call).catch(passOver);
     try {
       const { preface, markdown } = await this.getHandoff(call);
@@ -155,7 +155,7 @@ export class Memory extends MemoryOperations {
   }
 }
 
-/** Takes what the service says against something that can be done without; what ends the call ends it. */
+/** Ignores error responses of an optional request; an abort is rethrown. */
 function passOver(error: unknown): void {
   if (!(error instanceof WorkingMemoryError)) throw error;
 }
@@ -164,10 +164,10 @@ function folded(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
 
-/** The options of a `finish`, told apart. */
+/** Separates the options of a `finish`. */
 function finishing(task: string, messages: readonly MessageLike[], options: FinishOptions) {
   const { signal, timeout, idempotencyKey, actor, ifMatch, ifNoneMatch, handoff = true, ...members } = options;
-  // The types of the SDKs are narrower or wider than the service's; what it does not take it names.
+  // The types of the SDKs are narrower or wider than the service's, which reports what it does not accept.
   const request = {
     ...members,
     task,

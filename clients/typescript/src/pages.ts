@@ -7,10 +7,10 @@ export interface PageOf<Item> {
 }
 
 /**
- * A list, asked for as far as it is read.
+ * A list that requests its pages as it is read.
  *
- * `for await (const item of list)` reads every entry; `await list.first()` the first page with whatever else stands in
- * it; `for await (const page of list.pages())` page by page; `await list.all(1000)` at most so many entries at once.
+ * `for await (const item of list)` reads every entry; `await list.first()` the first page with its other members;
+ * `for await (const page of list.pages())` page by page; `await list.all(1000)` at most this many entries at once.
  */
 export class Pages<Item, Page extends PageOf<Item> = PageOf<Item>> implements AsyncIterable<Item> {
   readonly #fetch: (cursor: string | undefined) => Promise<Page>;
@@ -40,7 +40,7 @@ export class Pages<Item, Page extends PageOf<Item> = PageOf<Item>> implements As
     for await (const page of this.pages()) yield* page.items;
   }
 
-  /** The entries, at most so many. */
+  /** The entries, at most this many. */
   async all(limit = Infinity): Promise<Item[]> {
     const items: Item[] = [];
     if (limit <= 0) return items;

@@ -1,36 +1,36 @@
-/** What goes wrong, as errors that a program can tell apart. */
+/** The errors, as classes. */
 
 import type { components } from "./schema.js";
 
-/** The body of every refusal of the service (RFC 9457). */
+/** The body of every error response of the service (RFC 9457). */
 export type ProblemBody = components["schemas"]["Problem"] & { readonly [member: string]: unknown };
 
-/** What all errors of this package are. */
+/** The base class of all errors of this package. */
 export class WorkingMemoryError extends Error {
   override name = "WorkingMemoryError";
 }
 
-/** Nobody answered, or the connection was lost. A write that was sent under an `Idempotency-Key` may be sent again under it. */
+/** There was no response, or the connection was lost. A write with an `Idempotency-Key` may be sent again with the same key. */
 export class ConnectionError extends WorkingMemoryError {
   override name = "ConnectionError";
 }
 
-/** No answer came within the time-out. */
+/** The timeout was exceeded. */
 export class TimeoutError extends WorkingMemoryError {
   override name = "TimeoutError";
 }
 
-/** What was answered is not what the service answers, as from a proxy in front of it. */
+/** The response is not the service's, but for example that of a proxy. */
 export class ProtocolError extends WorkingMemoryError {
   override name = "ProtocolError";
 }
 
-/** The service refused. Which subclass it is depends on the status. */
+/** An error response of the service. The subclass depends on the status. */
 export class ProblemError extends WorkingMemoryError {
   override name = "ProblemError";
-  /** The status of the answer. */
+  /** The status of the response. */
   readonly status: number;
-  /** What kind of problem it is: a stable URI, such as `urn:working-memory:problem:not-found`. */
+  /** The kind of the problem: a stable URI, such as `urn:working-memory:problem:not-found`. */
   readonly type: string;
   /** The last part of `type`, such as `not-found`. */
   readonly kind: string;
@@ -38,13 +38,13 @@ export class ProblemError extends WorkingMemoryError {
   readonly title: string;
   /** What is wrong with this request. */
   readonly detail: string;
-  /** The field that is wrong. */
+  /** The invalid field. */
   readonly field: string | undefined;
-  /** The limit it breaks. */
+  /** The limit that was exceeded. */
   readonly limit: number | undefined;
   /** Its actual size. */
   readonly actual: number | undefined;
-  /** After how many seconds the service asks to try again. */
+  /** The seconds of `Retry-After`. */
   readonly retryAfter: number | undefined;
   /** All members of the problem. */
   readonly body: ProblemBody;
@@ -64,62 +64,62 @@ export class ProblemError extends WorkingMemoryError {
   }
 }
 
-/** 400: the request cannot be read. */
+/** 400: the request cannot be parsed. */
 export class MalformedError extends ProblemError {
   override name = "MalformedError";
 }
 
-/** 401: there is no key, or one that is not taken. */
+/** 401: there is no key, or an invalid one. */
 export class UnauthorizedError extends ProblemError {
   override name = "UnauthorizedError";
 }
 
-/** 403: the key may not do this. */
+/** 403: the key does not have the right. */
 export class ForbiddenError extends ProblemError {
   override name = "ForbiddenError";
 }
 
-/** 404: there is no such thing, or none for this key. */
+/** 404: it does not exist, or this key does not reach it. */
 export class NotFoundError extends ProblemError {
   override name = "NotFoundError";
 }
 
-/** 409: the state of the memory stands against it (`kind`: `conflict`, `collapse` or `still-running`). */
+/** 409: the state of the memory does not allow it (`kind`: `conflict`, `collapse` or `still-running`). */
 export class ConflictError extends ProblemError {
   override name = "ConflictError";
 }
 
-/** 410: it was there and was taken out for good. */
+/** 410: it was redacted or deleted. */
 export class GoneError extends ProblemError {
   override name = "GoneError";
 }
 
-/** 412: `ifMatch` or `ifNoneMatch` does not hold: somebody else wrote first. */
+/** 412: `ifMatch` or `ifNoneMatch` is not satisfied: another writer was first. */
 export class PreconditionFailedError extends ProblemError {
   override name = "PreconditionFailedError";
 }
 
-/** 413: what was sent is too large. */
+/** 413: the body is too large. */
 export class TooLargeError extends ProblemError {
   override name = "TooLargeError";
 }
 
-/** 422: the request can be read and is not valid. */
+/** 422: the request can be parsed but is not valid. */
 export class InvalidError extends ProblemError {
   override name = "InvalidError";
 }
 
-/** 429: too much at once, or a quota is used up. */
+/** 429: too many requests at once, or a quota is used up. */
 export class TooManyRequestsError extends ProblemError {
   override name = "TooManyRequestsError";
 }
 
-/** 502 and 504: a model that the service asked failed. */
+/** 502 and 504: a model of the service failed. */
 export class ModelError extends ProblemError {
   override name = "ModelError";
 }
 
-/** 503: the service cannot work at the moment. */
+/** 503: the service is unavailable at the moment. */
 export class UnavailableError extends ProblemError {
   override name = "UnavailableError";
 }
@@ -140,10 +140,10 @@ const CLASSES: Readonly<Record<number, typeof ProblemError>> = {
   504: ModelError,
 };
 
-/** How much of an answer that is no problem stands in the message. */
+/** How much of a response that is not a problem is quoted in the message. */
 const SHOWN_CHARACTERS = 200;
 
-/** The error that an answer other than a success is. */
+/** The error of a response that is not a success. */
 export function errorOf(status: number, headers: Headers, text: string): WorkingMemoryError {
   const body = problemOf(headers, text);
   if (body === undefined) {
@@ -163,14 +163,14 @@ function problemOf(headers: Headers, text: string): ProblemBody | undefined {
   }
 }
 
-/** Whether this is the body of a problem, wherever it stands. */
+/** Whether a value is the body of a problem. */
 export function isProblem(body: unknown): body is ProblemBody {
   if (typeof body !== "object" || body === null) return false;
   const { type, title, detail, status } = body as Record<string, unknown>;
   return [type, title, detail].every((text) => typeof text === "string") && typeof status === "number";
 }
 
-/** The seconds that `Retry-After` asks to wait, given as a number or a date. */
+/** The seconds of a `Retry-After`, which is a number or a date. */
 export function retryAfter(headers: Headers): number | undefined {
   const value = headers.get("retry-after")?.trim();
   if (!value) return undefined;

@@ -1,23 +1,23 @@
-/** Server-sent events, read as the HTML standard says. */
+/** A parser of server-sent events, according to the HTML standard. */
 
 import { ProtocolError } from "./problem.js";
 
-/** One event, or only a place in the stream (`data` undefined). */
+/** One event, or only a position in the stream (`data` undefined). */
 export interface Frame {
   /** Its name. */
   event: string;
-  /** What it says. */
+  /** Its data. */
   data: string | undefined;
-  /** The place behind it. */
+  /** The position after it. */
   id: string | undefined;
-  /** How long the service asks to wait before coming back, in milliseconds. */
+  /** How long the service asks to wait before reconnecting, in milliseconds. */
   retry: number | undefined;
 }
 
-/** More than any event of the service has. */
+/** The maximum size of an event. */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
-/** The events of a body; heartbeats are passed over. Ends with the body. `alive` is called whenever anything comes. */
+/** The events of a body; heartbeats are skipped. Ends with the body. `alive` is called whenever data arrives. */
 export async function* frames(
   body: ReadableStream<Uint8Array>,
   alive: () => void,

@@ -1,44 +1,44 @@
-/** Requests with time-outs, retries and the headers that all of them have. */
+/** Requests with timeouts, retries and common headers. */
 
 import { ConnectionError, ProblemError, TimeoutError, errorOf, retryAfter } from "./problem.js";
 
-/** How the service is reached. */
+/** Options of a client. */
 export interface ClientOptions {
-  /** An API key, or what gives one. It is sent as `Authorization: Bearer`, and shown by no error. */
+  /** An API key, or a function that returns one. It is sent as `Authorization: Bearer`; no error shows it. */
   key?: string | (() => string | Promise<string>) | undefined;
-  /** Who makes changes, where the key's name is not to be the actor. */
+  /** The author of changes, if it is not to be the key's name. */
   actor?: string | undefined;
-  /** How long an answer may take, in milliseconds (60,000). An update by models has `updateTimeout`. */
+  /** The timeout of a response, in milliseconds (60,000). An update by models has `updateTimeout`. */
   timeout?: number | undefined;
-  /** How long an update or a refresh of the handoff may take, in milliseconds (600,000). */
+  /** The timeout of an update or a refresh of the handoff, in milliseconds (600,000). */
   updateTimeout?: number | undefined;
-  /** How often what failed in passing is sent again (3). */
+  /** Retries after transient failures (3). */
   retries?: number | undefined;
-  /** The longest `Retry-After`, in milliseconds, that is waited for (60,000); what asks for more fails at once. */
+  /** The longest `Retry-After`, in milliseconds, that is waited for (60,000); a longer one fails at once. */
   maxRetryWait?: number | undefined;
   /** Headers of every request. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Another `fetch` than the global one. */
+  /** A replacement for the global `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
 
-/** What one request may say of itself. */
+/** Options of a request. */
 export interface CallOptions {
-  /** Breaks it off. */
+  /** Aborts it. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds for each attempt. */
+  /** Timeout of each attempt, in milliseconds. */
   timeout?: number | undefined;
 }
 
-/** What a request that changes something may say of itself. */
+/** Options of a request that changes something. */
 export interface WriteOptions extends CallOptions {
-  /** Under which it happens once, however often it is sent; a random one without it. */
+  /** Its `Idempotency-Key`: it is executed once, however often it is sent. Random if not set. */
   idempotencyKey?: string | undefined;
-  /** Who makes the change. */
+  /** The author of the change. */
   actor?: string | undefined;
 }
 
-/** What a request that changes a memory may say of itself. */
+/** Options of a request that changes a memory. */
 export interface ChangeOptions extends WriteOptions {
   /** Only if the newest version is the one with this `context_id`; `*`: only if there is one. */
   ifMatch?: string | undefined;
@@ -53,13 +53,13 @@ const MAX_RETRY_WAIT = 60_000;
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 8_000;
 
-/** The parts of an answer that `fetch` gives no body. */
+/** The statuses for which `fetch` has no body. */
 const WITHOUT_BODY = [204, 205, 304];
 
 /** How one request is sent. */
 interface Manner {
   timeout?: number | undefined;
-  /** The answer is handed on as it begins. */
+  /** The body is not read here, but streamed to the caller. */
   stream?: boolean;
 }
 
@@ -73,7 +73,7 @@ export class Transport {
     this.updateTimeout = options.updateTimeout ?? UPDATE_TIMEOUT;
   }
 
-  /** A `fetch` that sends in this manner. */
+  /** A `fetch` with this behaviour. */
   fetch(manner: Manner): (request: Request) => Promise<Response> {
     return (request) => this.#send(request, manner);
   }
@@ -94,7 +94,7 @@ export class Transport {
     }
   }
 
-  /** One attempt: its answer, or what went wrong and whether it may be sent again. */
+  /** One attempt: its response, or the error and whether it may be retried. */
   async #attempt(request: Request, init: RequestInit, manner: Manner, repeatable: boolean): Promise<Outcome> {
     let answer: { response: Response; text: string | undefined };
     try {
@@ -113,7 +113,7 @@ export class Transport {
     };
   }
 
-  /** The answer, whole unless it is a stream that began well; with its text if it is a refusal. */
+  /** The response, with its whole body unless it is a successful stream; an error response with its text. */
   async #once(request: Request, init: RequestInit, { timeout, stream }: Manner) {
     const { fetch = globalThis.fetch.bind(globalThis), timeout: usual = TIMEOUT } = this.#options;
     const limit = timeout ?? usual;
@@ -147,14 +147,14 @@ export class Transport {
             : error.message
           : "";
       throw new ConnectionError(
-        `${request.method} ${new URL(request.url).origin}: nobody answers${reason && `: ${reason}`}`,
+        `${request.method} ${new URL(request.url).origin}: no service answers${reason && `: ${reason}`}`,
         {
           cause: error,
         },
       );
     } finally {
       clearTimeout(timer);
-      // A stream is still broken off by its caller.
+      // The caller can still abort a stream.
       if (!streams) request.signal.removeEventListener("abort", given);
     }
   }
@@ -167,7 +167,7 @@ export class Transport {
     if (!headers.has("accept")) headers.set("accept", "application/json");
     if (["PUT", "POST"].includes(request.method)) {
       if (actor !== undefined && !headers.has("x-actor-id")) headers.set("x-actor-id", actor);
-      // A stream under a key would come as a whole at its end; outside of vaults nothing is kept under keys.
+      // With an Idempotency-Key a stream would be sent as a whole; outside of vaults no responses are saved.
       const keyed = !stream && new URL(request.url).pathname.includes("/v1/vaults/");
       if (keyed && !headers.has("idempotency-key")) headers.set("idempotency-key", randomKey());
     }
@@ -179,7 +179,7 @@ type Outcome =
   | { response: Response; error?: never; again?: never; wait?: never }
   | { response?: never; error: unknown; again: boolean; wait?: number };
 
-/** The body was unpacked on its way, so its length is what it is now. */
+/** `fetch` has decompressed the body, so its length has changed. */
 function lengthOf(headers: Headers, body: ArrayBuffer | null): Headers {
   const own = new Headers(headers);
   own.delete("content-encoding");
@@ -188,19 +188,19 @@ function lengthOf(headers: Headers, body: ArrayBuffer | null): Headers {
   return own;
 }
 
-/** Whether a refusal is one that passes. */
+/** Whether an error response is transient. */
 function mayRepeat(status: number, error: unknown, isAskedTo: boolean, repeatable: boolean): boolean {
-  // Nothing was begun.
+  // Nothing was executed.
   if (status === 429) return true;
   if (!repeatable) return false;
-  // The first request under this key is still running.
+  // The first request with this key is still running.
   if (status === 409) return isAskedTo;
-  // A model that failed is asked again by whoever wants to pay for it; a gateway that failed is asked again.
+  // A failed model costs money, so only the caller retries it; a failed gateway is retried.
   if (status === 502 || status === 504) return !(error instanceof ProblemError);
   return status === 408 || status === 503;
 }
 
-/** Full jitter: many clients that failed at one moment do not come back at one moment. */
+/** Full jitter: clients that failed at the same time do not retry at the same time. */
 function backoff(attempt: number): number {
   return Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** attempt);
 }
@@ -221,7 +221,7 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
   });
 }
 
-/** `crypto.randomUUID` is missing on pages that did not come over TLS. */
+/** `crypto.randomUUID` is missing on pages without TLS. */
 function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

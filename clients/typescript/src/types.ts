@@ -1,4 +1,4 @@
-/** Parameters, bodies and answers of the service's operations, by their ids. */
+/** Parameters, bodies and responses of the service's operations, by their ids. */
 
 import type { operations } from "./schema.js";
 
@@ -16,7 +16,7 @@ type In<Id extends OperationId, Place extends string> = operations[Id]["paramete
 /** The query parameters of an operation as the service spells them. */
 export type Parameters<Id extends OperationId> = In<Id, "query">;
 
-/** The query parameters of an operation, in this language's spelling (`maxTokens` for `max_tokens`). */
+/** The query parameters of an operation, in camel case (`maxTokens` for `max_tokens`). */
 export type Query<Id extends OperationId> = {
   [Name in keyof In<Id, "query"> as CamelCase<Name>]: In<Id, "query">[Name];
 };
@@ -30,7 +30,7 @@ export type Body<Id extends OperationId> = operations[Id] extends {
     : never
   : never;
 
-/** The JSON answer of an operation. */
+/** The JSON response of an operation. */
 export type Answer<Id extends OperationId, Status extends number = 200 | 201> = {
   [Key in keyof operations[Id]["responses"]]: Key extends Status
     ? operations[Id]["responses"][Key] extends { content: { "application/json": infer Json } }
@@ -39,13 +39,13 @@ export type Answer<Id extends OperationId, Status extends number = 200 | 201> = 
     : never;
 }[keyof operations[Id]["responses"]];
 
-/** One entry of an operation that lists. */
+/** One entry of a list operation. */
 export type Item<Id extends OperationId> = Answer<Id> extends { items: (infer One)[] } ? One : never;
 
-/** What is said of a request and is no parameter of its operation. */
+/** The options of a request that are not parameters of its operation. */
 const OF_REQUEST = new Set(["signal", "timeout", "idempotencyKey", "actor", "ifMatch", "ifNoneMatch"]);
 
-/** The parameters among the options, in the service's spelling. */
+/** The parameters among the options, with the service's names. */
 export function toQuery<Parameters>(options: object): Parameters {
   const query: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {

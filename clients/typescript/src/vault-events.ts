@@ -1,10 +1,10 @@
-/** The events of a vault, asked for. */
+/** The events of a vault. */
 
 import type { Core } from "./core.js";
 import { resumed, type EventOptions, type MemoryEvent, type ResetEvent } from "./events.js";
 import { toQuery, type Parameters } from "./types.js";
 
-/** What happens in a vault, from now on or behind `lastEventId`, across lost connections. */
+/** The events of a vault, from now on or after `lastEventId`, with reconnection. */
 export function vaultEvents(
   core: Core,
   vaultId: string,

@@ -10,7 +10,7 @@ import { vaultEvents } from "./vault-events.js";
 
 const VAULT = "/v1/vaults/{vault_id}";
 
-/** A vault: what is in it and what happens there. */
+/** A vault: its memories and events. */
 export class Vault {
   protected readonly core: Core;
   protected readonly path: { vault_id: string };
@@ -25,12 +25,12 @@ export class Vault {
     return this.path.vault_id;
   }
 
-  /** A memory of it. Nothing is asked yet. */
+  /** A memory of the vault. Sends no request. */
   memory(memoryId: string): Memory {
     return new Memory(this.core, this.vaultId, memoryId);
   }
 
-  /** Searches the vault's memories by their words, the best first. */
+  /** Searches the vault's memories by their words, best first. */
   search(
     q: string,
     options: Omit<Query<"SearchContexts">, "q"> & CallOptions = {},
@@ -38,12 +38,12 @@ export class Vault {
     return this.searchContexts({ ...options, q });
   }
 
-  /** What happens, from now on or behind `lastEventId`, across lost connections. */
+  /** The events, from now on or after `lastEventId`, with reconnection. */
   events(options: EventOptions = {}): AsyncGenerator<MemoryEvent | ResetEvent, void, undefined> {
     return this.streamEvents(options);
   }
 
-  /** The same. */
+  /** The same as `events`. */
   streamEvents(options: EventOptions = {}): AsyncGenerator<MemoryEvent | ResetEvent, void, undefined> {
     return vaultEvents(this.core, this.vaultId, options);
   }
@@ -55,7 +55,7 @@ export class Vault {
     );
   }
 
-  /** The memories of the vault by the words of their newest documents, and by their meaning where the service has a model. */
+  /** The memories of the vault by the words of their newest documents, and by meaning if the service has a model. */
   searchContexts(
     options: Query<"SearchContexts"> & CallOptions,
   ): Pages<Item<"SearchContexts">, Answer<"SearchContexts">> {
@@ -64,7 +64,7 @@ export class Vault {
     );
   }
 
-  /** The runs of the whole vault; with `status: "proposed"` the inbox of what waits to be approved. */
+  /** The runs of the whole vault; with `status: "proposed"` the proposals that wait for approval. */
   listVaultUpdates(
     options: Query<"ListVaultUpdates"> & CallOptions = {},
   ): Pages<Item<"ListVaultUpdates">, Answer<"ListVaultUpdates">> {
@@ -73,7 +73,7 @@ export class Vault {
     );
   }
 
-  /** What models cost, by day. The totals stand in `first()`. */
+  /** What models cost, by day. `first()` has the totals. */
   getUsage(options: Query<"GetUsage"> & CallOptions = {}): Pages<Item<"GetUsage">, Answer<"GetUsage">> {
     return list(options, (query) =>
       data(this.core.api.GET(`${VAULT}/usage`, { params: { path: this.path, query }, ...this.core.init(options) })),
@@ -141,7 +141,7 @@ export class Vault {
     );
   }
 
-  /** Carries out a command of the tool `memory` of Anthropic's API on the files of `root`. */
+  /** Executes a command of the tool `memory` of Anthropic's API on the files of `root`. */
   runMemoryTool(
     root: string,
     command: Body<"RunMemoryTool">,
@@ -170,7 +170,7 @@ export class Vault {
     );
   }
 
-  /** Makes a file of the memory tool, or a new version of it. */
+  /** Creates a file of the memory tool, or a new version of it. */
   putMemoryFile(
     root: string,
     path: string,
@@ -186,7 +186,7 @@ export class Vault {
     );
   }
 
-  /** Takes a file out of the memory tool's tree; its memory stays. */
+  /** Removes a file from the memory tool's tree; its memory stays. */
   unlinkMemoryFile(
     root: string,
     path: string,

@@ -1,4 +1,4 @@
-/** The tool set in the AI SDK's own loop, with a model that says what a script says. */
+/** The tool set in the AI SDK's own loop, with a scripted model. */
 
 import { generateText, isStepCount } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
@@ -13,7 +13,7 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-/** A model that makes call after call and then says that it is done. */
+/** A model that makes call after call and then ends. */
 function scripted(calls: readonly (readonly [tool: string, input: unknown])[]): MockLanguageModelV4 {
   let asked = 0;
   return new MockLanguageModelV4({
@@ -57,7 +57,7 @@ test("a model keeps the memory with its tools", async () => {
   });
   expect(result.text).toBe("All done.");
   const parts = result.steps.flatMap((step) => step.content);
-  // There is nothing to read at first, which the model is told as an error that it can do something about.
+  // There is nothing to read at first: the model gets an error that says what to do.
   const errors = parts.filter((part) => part.type === "tool-error");
   expect(errors.map((part) => [part.toolName, String(part.error)])).toEqual([
     ["memory_read", expect.stringContaining("does not exist")],

@@ -1,4 +1,4 @@
-/** The memory tool in the SDK's own tool runner, with a model that says what a script says. */
+/** The memory tool in the SDK's own tool runner, with a scripted model. */
 
 import Anthropic from "@anthropic-ai/sdk";
 import { betaMemoryTool } from "@anthropic-ai/sdk/helpers/beta/memory";
@@ -11,7 +11,7 @@ const vault = new Client(inject("url")).vault(`v-${randomUUID()}`);
 
 type Command = Record<string, unknown>;
 
-/** Anthropic's API as the SDK sees it: it calls the tool with command after command, and what came back is kept. */
+/** A stub of Anthropic's API: it calls the tool with command after command, and records the results. */
 function scripted(commands: readonly Command[]) {
   const results: { content: unknown; is_error?: boolean }[] = [];
   let asked = 0;

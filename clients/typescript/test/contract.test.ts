@@ -1,4 +1,4 @@
-/** The package cannot drift from openapi.yaml. */
+/** Compares the package with openapi.yaml. */
 
 import openapiTS, { astToString, COMMENT_HEADER } from "openapi-typescript";
 import { readFileSync } from "node:fs";
@@ -16,10 +16,10 @@ test("the committed types are those of openapi.yaml (mend with: npm run types)",
   expect(readFileSync(new URL("../src/schema.ts", import.meta.url), "utf8") === generated).toBe(true);
 });
 
-/** Agents speak the Model Context Protocol by a client of their own. */
+/** Agents use another client for the Model Context Protocol. */
 const ELSEWHERE = ["SpeakMcp"];
 
-/** What is not an operation: places, accessors, and the short names of vaults. */
+/** Methods that are not operations: scopes, accessors, and the short names of vaults. */
 const FURTHER = ["constructor", "api", "vault", "memory", "vaultId", "memoryId", "search", "events"];
 
 test("every operation has its method, and every method its operation", () => {

@@ -1,4 +1,4 @@
-/** The core runs where there is nothing but what browsers and edge runtimes have in common. */
+/** The core runs with only the APIs that browsers and edge runtimes have in common. */
 
 import { runInNewContext } from "node:vm";
 import { randomUUID } from "node:crypto";

@@ -12,7 +12,7 @@ import { Service } from "./service.js";
 
 const client = new Client(inject("url"));
 
-/** The next so many events of a stream that is then left. */
+/** The next events of a stream, which is then closed. */
 async function take(
   stream: AsyncGenerator<MemoryEvent | ResetEvent>,
   count: number,
@@ -69,7 +69,7 @@ async function take1(stream: AsyncGenerator<MemoryEvent | ResetEvent>): Promise<
   return value ? [value] : [];
 }
 
-/** A service that is killed, and then asks for keys. */
+/** A service that is killed, and then requires keys. */
 let service: Service;
 beforeAll(async () => {
   service = await Service.start();
@@ -104,7 +104,7 @@ test("keys are shown, and what they may not do is told", async () => {
   await expect(reader.memory("team", "agent-2").put("x")).rejects.toBeInstanceOf(ForbiddenError);
   await expect(reader.memory("other", "agent-2").get()).rejects.toBeInstanceOf(NotFoundError);
 
-  // A reader cannot have the handoff made anew, and begins with the one there is.
+  // A reader cannot refresh the handoff, and starts with the existing one.
   expect((await reader.memory("team", "agent-2").start({ refresh: true })).handoff).toBe("");
   await boss.memory("team", "agent-2").start({ refresh: true });
   const session = await reader.memory("team", "agent-2").start({ refresh: true });

@@ -1,4 +1,4 @@
-/** Every block of README.md, checked and run against the packed package as somebody's project has it. */
+/** Checks and runs every block of README.md against the packed package, as in a project that uses it. */
 
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const blocks = [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, lang
 }));
 const programs = blocks.filter(({ language }) => language === "ts").map(({ code }) => code);
 
-/** What a project of the README's reader has installed beside the package. */
+/** What such a project has installed beside the package. */
 const INSTALLED = [
   "openapi-fetch",
   "openapi-typescript-helpers",
@@ -66,7 +66,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Anthropic's API: it calls a tool of the request once and then says that it is done. */
+/** A stub of Anthropic's API: it calls a tool of the request once and then ends. */
 function claude(): Promise<Server> {
   const server = createServer((request, response) => {
     let text = "";

@@ -1,4 +1,4 @@
-/** The program, started for tests with a database of its own. */
+/** Starts the program for tests, with a database of its own. */
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { execFileSync } from "node:child_process";
@@ -17,7 +17,7 @@ export function program(): string {
   );
 }
 
-/** A port that nobody listens on. */
+/** A free port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once("error", reject);
@@ -81,7 +81,7 @@ export class Service {
     throw new Error(`the service did not start:\n${this.#log}`);
   }
 
-  /** Ends the process at once, or with time to close. */
+  /** Kills the process, or lets it shut down. */
   async stop(signal: "SIGKILL" | "SIGTERM" = "SIGTERM"): Promise<void> {
     const child = this.#process;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;

@@ -7,7 +7,7 @@ declare module "vitest" {
   }
 }
 
-/** One service for all tests that leave it as it is. */
+/** One service for all tests that do not change its state for others. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const service = await Service.start();
   project.provide("url", service.url);

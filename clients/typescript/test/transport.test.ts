@@ -1,4 +1,4 @@
-/** Retries, time-outs and keys, against a server that misbehaves. */
+/** Retries, timeouts and keys, against a faulty server. */
 
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,7 +20,7 @@ type Step = (request: IncomingMessage, response: ServerResponse) => void;
 const servers: (() => void)[] = [];
 afterEach(() => servers.splice(0).forEach((close) => close()));
 
-/** A server that answers request after request by these steps, the last one from then on, and what it was sent. */
+/** A server that answers requests by these steps, then repeats the last one, and records the requests. */
 async function serving(...steps: Step[]) {
   const seen: {
     method: string;

@@ -1,8 +1,8 @@
-//! A request to a service, from its parameters to its answer.
+//! A request to a service, from its parameters to its response.
 
-use super::answer::{Answer, judged};
 use super::endpoint::Endpoint;
 use super::failure::{Exit, Failure};
+use super::response::{ServiceResponse, into_success};
 use super::wire::{Broken, MAX_ANSWER_BYTES, innermost, whole};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH};
 use reqwest::{Body, Method};
@@ -10,12 +10,12 @@ use serde::Serialize;
 use std::time::Duration;
 use url::Url;
 
-/// Waited before a request whose connection was lost is sent again, the same and under the same key.
+/// Pauses before a request whose connection was lost is retried, unchanged and with the same `Idempotency-Key`.
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// A request that is being put together.
+/// A request under construction.
 pub(in crate::cli) struct Call<'s> {
     endpoint: &'s Endpoint,
     method: Method,
@@ -38,7 +38,7 @@ impl<'s> Call<'s> {
         }
     }
 
-    /// What it is about, for messages.
+    /// Sets the subject of the request, for messages.
     pub(super) fn about(mut self, about: String) -> Self {
         self.about = about;
         self
@@ -50,7 +50,7 @@ impl<'s> Call<'s> {
         self
     }
 
-    /// Adds a parameter that may be missing.
+    /// Adds an optional parameter.
     pub(in crate::cli) fn maybe<T: ToString>(self, name: &str, value: Option<T>) -> Self {
         match value {
             Some(value) => self.query(name, &value.to_string()),
@@ -58,21 +58,21 @@ impl<'s> Call<'s> {
         }
     }
 
-    /// Adds `name=true`, if it is.
+    /// Adds `name=true`, if `set`.
     pub(in crate::cli) fn flag(self, name: &str, set: bool) -> Self {
         self.maybe(name, set.then_some("true"))
     }
 
-    /// Asks for another form than JSON.
+    /// Requests another media type than JSON.
     pub(in crate::cli) fn accept(mut self, media_type: &'static str) -> Self {
         self.headers.insert(ACCEPT, HeaderValue::from_static(media_type));
         self
     }
 
-    /// Writes only if the newest version is this one: a context_id, with or without quotes, or `*`.
+    /// Sets `If-Match`: a context_id, with or without quotes, or `*`.
     ///
     /// # Errors
-    /// It can stand in no header.
+    /// It is not valid in a header.
     pub(in crate::cli) fn if_match(mut self, version: Option<&str>) -> Result<Self, Failure> {
         let Some(version) = version else { return Ok(self) };
         let tag = if version == "*" || version.starts_with('"') {
@@ -89,21 +89,21 @@ impl<'s> Call<'s> {
     /// Sets a header.
     ///
     /// # Errors
-    /// It can stand in no header.
+    /// It is not valid in a header.
     pub(in crate::cli) fn header(mut self, name: &'static str, value: &str) -> Result<Self, Failure> {
         let value = HeaderValue::from_str(value)
-            .map_err(|_| Failure::usage(format!("{name} cannot be sent: it is no text of a header")))?;
+            .map_err(|_| Failure::usage(format!("{name} cannot be sent: it is not valid in a header")))?;
         self.headers.insert(HeaderName::from_static(name), value);
         Ok(self)
     }
 
-    /// Sends this, of the media type that a header says.
+    /// Sets the body; the caller sets its media type as a header.
     pub(in crate::cli) fn body(mut self, body: Vec<u8>) -> Self {
         self.body = body;
         self
     }
 
-    /// Asks only for what is another than this; the answer may be 304, without a body.
+    /// Sets `If-None-Match`: the response may be 304, without a body.
     pub(in crate::cli) fn if_none_match(mut self, etag: Option<&HeaderValue>) -> Self {
         if let Some(etag) = etag {
             self.headers.insert(IF_NONE_MATCH, etag.clone());
@@ -111,14 +111,15 @@ impl<'s> Call<'s> {
         self
     }
 
-    /// Goes on behind this event.
+    /// Resumes after this event.
     pub(super) fn behind(mut self, id: &str) -> Result<Self, Failure> {
-        let id = HeaderValue::from_str(id).map_err(|_| Failure::failed("the service's event id is none"))?;
+        let id =
+            HeaderValue::from_str(id).map_err(|_| Failure::failed("the service's event id is invalid"))?;
         self.headers.insert(HeaderName::from_static("last-event-id"), id);
         Ok(self)
     }
 
-    /// Sends a text.
+    /// Sets a text body.
     pub(in crate::cli) fn text(mut self, text: Vec<u8>) -> Self {
         let plain = HeaderValue::from_static("text/plain; charset=utf-8");
         self.headers.insert(CONTENT_TYPE, plain);
@@ -126,10 +127,10 @@ impl<'s> Call<'s> {
         self
     }
 
-    /// Sends JSON.
+    /// Sets a JSON body.
     ///
     /// # Errors
-    /// The value has no JSON form.
+    /// The value cannot be serialized as JSON.
     pub(in crate::cli) fn json(mut self, body: &impl Serialize) -> Result<Self, Failure> {
         self.body = serde_json::to_vec(body).map_err(|error| Failure::failed(error.to_string()))?;
         self.headers
@@ -137,24 +138,24 @@ impl<'s> Call<'s> {
         Ok(self)
     }
 
-    /// Sends it and reads the answer. Where the connection is lost it is sent again: a write bears a key under which
-    /// the service does it once.
+    /// Sends the request and reads the response. If the connection is lost it is retried: a write carries a key, so that
+    /// the service executes it once.
     ///
     /// # Errors
-    /// Nobody answers, or not in time, or the answer is a refusal.
-    pub(in crate::cli) async fn send(self) -> Result<Answer, Failure> {
+    /// No response, or not in time, or an error status.
+    pub(in crate::cli) async fn send(self) -> Result<ServiceResponse, Failure> {
         let answer = self.exchange().await?;
-        judged(answer, &self.about)
+        into_success(answer, &self.about)
     }
 
-    /// The same with whatever it answers.
+    /// Like [`Call::send`], with any status as success.
     ///
     /// # Errors
-    /// Nobody answers, or not in time.
-    pub(in crate::cli) async fn exchange(&self) -> Result<Answer, Failure> {
+    /// No response, or not in time.
+    pub(in crate::cli) async fn exchange(&self) -> Result<ServiceResponse, Failure> {
         let mut pauses = match self.method {
             Method::GET | Method::POST | Method::PUT => PAUSES.iter(),
-            // Has no key, and a second one would not find what the first removed.
+            // A deletion has no key, and a retry would find nothing to delete.
             _ => [].iter(),
         };
         let mut lost = None;
@@ -173,7 +174,7 @@ impl<'s> Call<'s> {
                 return Err(self.too_slow());
             }
             if error.is_connect() && lost.is_none() {
-                return Err(self.nobody_there(&error));
+                return Err(self.no_service(&error));
             }
             let Some(pause) = pauses.next() else {
                 return Err(self.lost(lost.as_ref().unwrap_or(&error)));
@@ -183,15 +184,15 @@ impl<'s> Call<'s> {
         }
     }
 
-    /// Sends it once and reads the answer: for what can be done without.
+    /// Sends the request once and reads the response: for optional requests.
     ///
     /// # Errors
     /// As [`Call::send`].
-    pub(in crate::cli) async fn send_once(self) -> Result<Answer, Failure> {
+    pub(in crate::cli) async fn send_once(self) -> Result<ServiceResponse, Failure> {
         match self.once().await {
-            Ok(answer) => judged(answer, &self.about),
+            Ok(answer) => into_success(answer, &self.about),
             Err(Broken::Http(error)) if error.is_timeout() => Err(self.too_slow()),
-            Err(Broken::Http(error)) if error.is_connect() => Err(self.nobody_there(&error)),
+            Err(Broken::Http(error)) if error.is_connect() => Err(self.no_service(&error)),
             Err(Broken::Http(error)) => Err(self.lost(&error)),
             Err(Broken::TooLarge) => Err(Failure::failed("the answer is too large")),
         }
@@ -209,25 +210,26 @@ impl<'s> Call<'s> {
         )
     }
 
-    /// Sends it once and leaves the answer open, however long it lasts. Only its beginning has to come in time.
+    /// Sends the request once and returns the response while its body is still open. Only its head has a timeout.
     ///
     /// # Errors
     /// As [`Call::send`].
     pub(super) async fn open(self) -> Result<reqwest::Response, Failure> {
         let about = self.about.clone();
         match self.begin().await? {
-            Begun::Success(response) => Ok(response),
-            Begun::Other(answer) => Err(judged(answer, &about)
+            OpenResponse::Success(response) => Ok(response),
+            OpenResponse::Other(answer) => Err(into_success(answer, &about)
                 .err()
-                .unwrap_or_else(|| Failure::failed("the answer is no stream"))),
+                .unwrap_or_else(|| Failure::failed("the response is not a stream"))),
         }
     }
 
-    /// The same with whatever it answers. It bears no key of a retry, under which the answer would come as a whole.
+    /// Like [`Call::open`], with any status as success. It carries no `Idempotency-Key`, which would make the service
+    /// send the stream as a whole.
     ///
     /// # Errors
-    /// Nobody answers, or not in time.
-    pub(in crate::cli) async fn begin(mut self) -> Result<Begun, Failure> {
+    /// No response, or not in time.
+    pub(in crate::cli) async fn begin(mut self) -> Result<OpenResponse, Failure> {
         self.headers.remove(IDEMPOTENCY_KEY);
         let endpoint = self.endpoint;
         let request = endpoint.client.request(self.method.clone(), self.url.clone());
@@ -240,14 +242,14 @@ impl<'s> Call<'s> {
             return Err(Failure::new(Exit::Busy, sentence));
         };
         let response = begun.map_err(|error| match error.is_connect() {
-            true => self.nobody_there(&error),
+            true => self.no_service(&error),
             false => self.lost(&error),
         })?;
         if response.status().is_success() {
-            return Ok(Begun::Success(response));
+            return Ok(OpenResponse::Success(response));
         }
         match tokio::time::timeout(endpoint.timeout, whole(response)).await {
-            Ok(Ok(answer)) => Ok(Begun::Other(answer)),
+            Ok(Ok(answer)) => Ok(OpenResponse::Other(answer)),
             _ => Err(Failure::failed(format!(
                 "the answer of {} was lost",
                 endpoint.url
@@ -255,7 +257,7 @@ impl<'s> Call<'s> {
         }
     }
 
-    async fn once(&self) -> Result<Answer, Broken> {
+    async fn once(&self) -> Result<ServiceResponse, Broken> {
         let request = self
             .endpoint
             .client
@@ -269,7 +271,7 @@ impl<'s> Call<'s> {
         whole(response).await
     }
 
-    fn nobody_there(&self, error: &reqwest::Error) -> Failure {
+    fn no_service(&self, error: &reqwest::Error) -> Failure {
         Failure::new(
             Exit::NoService,
             format!(
@@ -284,7 +286,7 @@ impl<'s> Call<'s> {
     fn lost(&self, error: &reqwest::Error) -> Failure {
         let unknown = match self.method {
             Method::GET => "",
-            _ => "; whether it was done is not known",
+            _ => "; whether the request was executed is unknown",
         };
         Failure::failed(format!(
             "the connection to {} was lost ({}){unknown}",
@@ -294,10 +296,10 @@ impl<'s> Call<'s> {
     }
 }
 
-/// An answer that has begun.
-pub(in crate::cli) enum Begun {
-    /// Its body is still to come.
+/// A response whose head has arrived.
+pub(in crate::cli) enum OpenResponse {
+    /// A success; the body is still to be read.
     Success(reqwest::Response),
-    /// Of another status, with its whole body.
-    Other(Answer),
+    /// Any other status, with its whole body.
+    Other(ServiceResponse),
 }

@@ -1,4 +1,4 @@
-//! The commands that ask a running service or answer from its local copy, and what runs them.
+//! The commands that call a running service or read its local copy, and their execution.
 
 use super::failure::{Failure, finish};
 use crate::cli::{
@@ -9,42 +9,42 @@ use crate::cli::{
 use clap::Subcommand;
 use std::process::ExitCode;
 
-/// Commands that ask a running service.
+/// Commands that call a running service.
 #[derive(Debug, Subcommand)]
 pub enum ClientCommand {
-    /// Say in a file which memory the work in this folder belongs to, and install the git hook.
+    /// Write which memory the work in this folder belongs to, and install the git hook.
     Init(init::Init),
-    /// Say what is configured, reachable, active and insecure.
+    /// Report what is configured, reachable, active and insecure.
     Doctor(doctor::Doctor),
     /// Edit the document in an editor.
     Edit(edit::Edit),
     /// List the versions of a memory.
     Versions(versions::Versions),
-    /// Print which version brought each line in.
+    /// Print which version added each line.
     Blame(blame::Blame),
-    /// Take the text of an old version out for good.
+    /// Remove the text of an old version permanently.
     Redact(redact::Redact),
-    /// Delete a memory for good.
+    /// Delete a memory permanently.
     Delete(delete::Delete),
     /// List the vaults.
     Vaults(vaults::Vaults),
-    /// Print what happens in a vault.
+    /// Print the events of a vault.
     Events(events::Events),
-    /// Print what a vault holds, and what its models cost.
+    /// Print a vault's storage with its limits, and what its models cost.
     Usage(usage::Usage),
     /// Put a document: a new version of a memory.
     Put(put::Put),
     /// Print the document of a memory.
     Get(get::Get),
-    /// Tell what was done, and have the memory updated.
+    /// Send what was done, and let the models update the memory.
     Update(update::Update),
     /// Apply operations: text that adds and archives records.
     Operations(operations::Operations),
-    /// List the updates of a vault, such as those that wait to be approved.
+    /// List the updates of a vault, such as proposals that wait for approval.
     Updates(updates::Updates),
-    /// Approve what somebody proposed.
+    /// Approve a proposal.
     Approve(approve::Approve),
-    /// Reject what somebody proposed.
+    /// Reject a proposal.
     Reject(approve::Reject),
     /// Print what changed, newest first.
     Log(log::Log),
@@ -64,12 +64,12 @@ pub enum ClientCommand {
     Task(task::Task),
     /// Record a decision.
     Decision(decision::Decision),
-    /// Write the goal and what blocks it.
+    /// Write the goal and the blocker.
     SetStatus(set_status::SetStatus),
     /// The window and its archive as a folder of Markdown files.
     #[command(subcommand)]
     Window(window::Window),
-    /// Keep a folder of Markdown files and the memory tool's files equal, both ways.
+    /// Synchronise a folder of Markdown files with the memory tool's files, in both directions.
     Sync(sync::Sync),
     /// Parts of system prompts that components own.
     #[command(subcommand)]
@@ -78,16 +78,16 @@ pub enum ClientCommand {
     Prompt(prompt::Prompt),
     /// Speak the Model Context Protocol on standard input and output, for agents' clients.
     Mcp(mcp::Mcp),
-    /// What coding agents run as sessions begin and end.
+    /// Hooks that coding agents run when sessions begin and end.
     #[command(subcommand)]
     Hook(hook::Hook),
-    /// Print the handoff as the service has it, or else its local copy; exits with 8 if it is stale.
+    /// Print the service's handoff, or else its local copy; exits with 8 if it is stale.
     Show(handoff::show::Show),
     /// Print whether the local copy of the handoff is fresh; exits with 8 if it is stale.
     Status(handoff::status::Status),
-    /// Print where the local copy of the handoff is.
+    /// Print the path of the local copy of the handoff.
     Path(handoff::path::Path),
-    /// Have the handoff made anew if it is stale, and copy it here.
+    /// Let the service refresh the handoff if it is stale, and copy it here.
     Refresh(handoff::refresh::Refresh),
     /// Print completions for a shell.
     Completions(completions::Completions),
@@ -96,7 +96,8 @@ pub enum ClientCommand {
 }
 
 impl ClientCommand {
-    /// Runs the command; some tell of the whole program. What needs no network is answered without setting any up.
+    /// Runs the command. `program` is the whole command line, for completions and manual pages. Commands that need no
+    /// network start no runtime.
     pub(in crate::cli) fn run(self, program: fn() -> clap::Command) -> ExitCode {
         finish(match self {
             Self::Init(command) => command.run(),
@@ -155,7 +156,7 @@ impl ClientCommand {
                 Self::Init(_) | Self::Path(_) | Self::Completions(_) | Self::Man(_) => Ok(()),
             }
         });
-        // A read of standard input cannot be broken off, and nobody waits for it any more.
+        // A blocking read of standard input cannot be cancelled, and its result is no longer needed.
         runtime.shutdown_background();
         outcome
     }

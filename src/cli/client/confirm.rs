@@ -1,13 +1,13 @@
-//! Questions before what cannot be taken back.
+//! Confirmation of irreversible actions.
 
 use super::failure::Failure;
 use super::text::visible;
 use std::io::{IsTerminal as _, Write as _};
 
-/// Asks whoever sits at the terminal; where nobody does, `--yes` has to say it.
+/// Asks on the terminal; without a terminal `--yes` is required.
 ///
 /// # Errors
-/// The answer is no, or there is nobody to ask.
+/// The answer is no, or there is no terminal.
 pub(in crate::cli) fn confirm(question: &str, yes: bool) -> Result<(), Failure> {
     if yes {
         return Ok(());
@@ -15,7 +15,7 @@ pub(in crate::cli) fn confirm(question: &str, yes: bool) -> Result<(), Failure> 
     let input = std::io::stdin();
     if !input.is_terminal() || !std::io::stderr().is_terminal() {
         return Err(Failure::usage(format!(
-            "nothing was done: {question} Say --yes, since there is no terminal to ask at"
+            "nothing was done: {question} Pass --yes, since there is no terminal to ask on"
         )));
     }
     let mut err = std::io::stderr();

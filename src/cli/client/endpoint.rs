@@ -1,9 +1,9 @@
-//! Where requests of a service go, and how long each answer may take.
+//! The HTTP client of a service, and the timeout of its responses.
 
 use std::time::Duration;
 use url::Url;
 
-/// What a request needs of the service it is sent to.
+/// What a request needs to be sent to the service.
 pub(super) struct Endpoint {
     pub(super) client: reqwest::Client,
     pub(super) url: Url,

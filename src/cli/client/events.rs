@@ -1,4 +1,4 @@
-//! What happens to a memory, as the service tells it (docs/events.md): a stream that is opened again where it breaks.
+//! The events of a memory or vault (docs/events.md): a stream that reconnects when its connection is lost.
 
 use super::failure::{Exit, Failure};
 use super::service::Service;
@@ -6,34 +6,34 @@ use reqwest::Method;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Between two tries to open the stream: doubled from the first to the last.
+/// The backoff between attempts to open the stream: doubled from the first to the last.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// After a refusal the stream is asked for again this much later.
+/// After a rejection the stream is requested again this much later.
 const REFUSED_PAUSE: Duration = Duration::from_secs(300);
 
-/// A stream that is silent for so long is taken for broken. A comment comes every 15 s, unless the operator says
-/// otherwise; where that is rarer, the stream is opened anew and goes on where it was.
+/// A stream without any data for this long counts as broken. A comment comes every 15 s by default; if the operator
+/// configured a longer heartbeat, the stream is reopened and resumes after the last event.
 const SILENCE: Duration = Duration::from_secs(120);
 
-/// The longest line that is read, in bytes.
+/// The longest line that is accepted, in bytes.
 const MAX_LINE_BYTES: usize = 64 * 1024;
 
-/// Who only wants to know that something happened takes none; so many are kept.
+/// How many events are kept for a caller that does not read their data.
 const MAX_UNTAKEN: usize = 1_024;
 
-/// What came of waiting for an event.
+/// The result of waiting for an event.
 #[derive(Debug)]
-pub(in crate::cli) enum Told {
-    /// The stream is open: from now on everything is told.
+pub(in crate::cli) enum FeedEvent {
+    /// The stream is open: from now on every event is received.
     Opened,
-    /// Something happened to the memory.
+    /// An event arrived.
     Happened,
-    /// The stream broke or could not be opened; the sentence says why.
+    /// The stream broke or could not be opened, with the error.
     Broken(Failure),
 }
 
-/// Which events are asked for.
+/// The filter of the stream.
 struct Wanted {
     memory: Option<String>,
     kinds: Option<String>,
@@ -42,7 +42,7 @@ struct Wanted {
 /// The events of a vault, or of one memory.
 pub(in crate::cli) struct Feed<'s> {
     service: &'s Service,
-    /// `None`: versions of the memory that is meant, and its end.
+    /// `None`: versions of the selected memory, and its deletion.
     wanted: Option<Wanted>,
     stream: Option<reqwest::Response>,
     reader: Reader,
@@ -51,7 +51,7 @@ pub(in crate::cli) struct Feed<'s> {
 }
 
 impl<'s> Feed<'s> {
-    /// Versions of the memory that is meant. Opens nothing yet.
+    /// Versions of the selected memory. Opens no connection yet.
     pub(in crate::cli) fn of(service: &'s Service) -> Self {
         Self::wanting(service, None)
     }
@@ -76,26 +76,28 @@ impl<'s> Feed<'s> {
         }
     }
 
-    /// Whether everything is told at once.
+    /// Whether the stream is open, so that events arrive at once.
     pub(in crate::cli) fn is_open(&self) -> bool {
         self.stream.is_some()
     }
 
-    /// What the events said that were told since this was last asked, as JSON.
+    /// Returns the JSON data of the events since the last call.
     pub(in crate::cli) fn take(&mut self) -> Vec<String> {
         std::mem::take(&mut self.reader.events)
     }
 
-    /// Waits for what comes next. May be dropped and called again.
-    pub(in crate::cli) async fn next(&mut self) -> Told {
-        let told = match &mut self.stream {
+    /// Waits for the next event. Cancellation safe.
+    pub(in crate::cli) async fn next(&mut self) -> FeedEvent {
+        let event = match &mut self.stream {
             None => {
                 tokio::time::sleep_until(self.retry_at).await;
-                self.open().await.map(|()| Told::Opened)
+                self.open().await.map(|()| FeedEvent::Opened)
             }
-            Some(stream) => happened(stream, &mut self.reader).await.map(|()| Told::Happened),
+            Some(stream) => happened(stream, &mut self.reader)
+                .await
+                .map(|()| FeedEvent::Happened),
         };
-        told.unwrap_or_else(|failure| {
+        event.unwrap_or_else(|failure| {
             self.stream = None;
             self.reader.restart();
             let wait = match failure.exit {
@@ -104,7 +106,7 @@ impl<'s> Feed<'s> {
             };
             self.pause = (self.pause * 2).min(PAUSES.1);
             self.retry_at = Instant::now() + wait;
-            Told::Broken(failure)
+            FeedEvent::Broken(failure)
         })
     }
 
@@ -115,7 +117,7 @@ impl<'s> Feed<'s> {
                 .maybe("memory_id", memory.as_ref())
                 .maybe("kinds", kinds.as_ref()),
             None => call
-                .query("memory_id", self.service.place()?.memory.as_str())
+                .query("memory_id", self.service.memory_ref()?.memory.as_str())
                 .query("kinds", "version,memory_deleted"),
         };
         let mut call = call.accept("text/event-stream");
@@ -129,7 +131,7 @@ impl<'s> Feed<'s> {
                 Ok(())
             }
             Err(failure) => {
-                // A place that the service does not understand is not asked for again.
+                // A position that the service rejects is not sent again.
                 if failure.exit == Exit::Refused {
                     self.reader.last_id = None;
                 }
@@ -142,7 +144,7 @@ impl<'s> Feed<'s> {
 /// Reads until an event is complete.
 async fn happened(stream: &mut reqwest::Response, reader: &mut Reader) -> Result<(), Failure> {
     loop {
-        let broken = |why: &str| Failure::failed(format!("the stream of events {why}"));
+        let broken = |why: &str| Failure::failed(format!("the event stream {why}"));
         let chunk = match tokio::time::timeout(SILENCE, stream.chunk()).await {
             Err(_) => return Err(broken("fell silent")),
             Ok(Err(_)) => return Err(broken("broke")),
@@ -155,25 +157,25 @@ async fn happened(stream: &mut reqwest::Response, reader: &mut Reader) -> Result
     }
 }
 
-/// Lines of a stream, in whatever pieces they come.
+/// Parses the lines of a stream, in pieces of any size.
 #[derive(Debug, Default)]
 struct Reader {
     line: Vec<u8>,
     id: Option<String>,
     data: Option<String>,
-    /// The data of events that were complete and not yet taken.
+    /// The data of complete events that were not yet returned.
     events: Vec<String>,
-    /// The id of the last event that was complete.
+    /// The id of the last complete event.
     last_id: Option<String>,
 }
 
 impl Reader {
-    /// Forgets the event that was on its way.
+    /// Discards the incomplete event.
     fn restart(&mut self) {
         (self.line, self.id, self.data) = (Vec::new(), None, None);
     }
 
-    /// Takes a piece; whether an event became complete.
+    /// Adds a piece; returns whether an event became complete.
     fn feed(&mut self, piece: &[u8]) -> Result<bool, ()> {
         let mut is_complete = false;
         for part in piece.split_inclusive(|byte| *byte == b'\n') {

@@ -1,4 +1,4 @@
-//! Why a command failed: a sentence for its user and an exit code for the script around it.
+//! The failure of a command: a message for its user and an exit code for scripts.
 
 use super::text::visible;
 use serde_json::{Value, json};
@@ -6,48 +6,48 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-/// What a command ends with. The numbers are documented in `--help` and in docs/cli.md, and stay.
+/// The exit codes. The numbers are documented in `--help` and in docs/cli.md, and stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum Exit {
-    /// The service failed, its answer cannot be read, or a local file is damaged or cannot be written.
+    /// The service failed, its response cannot be parsed, or a local file is damaged or cannot be written.
     Failed = 1,
     /// The command line, the environment or a configuration file is wrong.
     Usage = 2,
-    /// Nobody answers at the address.
+    /// No service answers at the address.
     NoService = 3,
     /// No such memory, version, record or local copy.
     NotFound = 4,
-    /// The service understood and refused: invalid, too large, a precondition, a conflict.
+    /// The service rejected the request: invalid, too large, a precondition, a conflict.
     Refused = 5,
     /// A key is missing, or does not allow it.
     NotAllowed = 6,
-    /// Too much at once, or not in time: the same may work later.
+    /// Too many requests, or a timeout: a retry may succeed.
     Busy = 7,
-    /// The handoff was shown and is not fresh: a refresh is due.
+    /// The handoff was shown but is stale: run `refresh`.
     Stale = 8,
 }
 
-/// What `--help` says of exit codes.
+/// The exit codes in `--help`.
 pub(in crate::cli) const EXIT_CODES: &str = "\
-Exit codes of commands that ask a service:
+Exit codes of commands that call a service:
   0  done
-  1  failed: the service, its answer, or a local file
+  1  failed: the service, its response, or a local file
   2  wrong usage or configuration
   3  no service answers at the URL
   4  not found: memory, version, record, local copy
-  5  refused: invalid, too large, precondition, conflict
+  5  rejected: invalid, too large, precondition, conflict
   6  not allowed: key missing or not sufficient
-  7  busy or not in time; try again later
+  7  busy or timed out; try again later
   8  the handoff that was shown, or the local copy, is stale: refresh it";
 
 /// A command that failed.
 #[derive(Debug)]
 pub(in crate::cli) struct Failure {
-    /// What the process ends with.
+    /// The exit code of the process.
     pub(in crate::cli) exit: Exit,
-    /// What its user is told, without a full stop at the end.
+    /// The message, without a full stop at the end.
     pub(in crate::cli) sentence: String,
-    /// What the service said of it, where it did.
+    /// The service's problem, if it returned one.
     pub(super) problem: Option<Value>,
 }
 
@@ -76,7 +76,7 @@ impl Failure {
     }
 }
 
-/// Ends a command: nothing, or the sentence on standard error and the code.
+/// Ends a command: prints the message on standard error, if it failed, and returns the exit code.
 pub(in crate::cli) fn finish(outcome: Result<(), Failure>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -85,25 +85,25 @@ pub(in crate::cli) fn finish(outcome: Result<(), Failure>) -> ExitCode {
             sentence,
             problem,
         }) => {
-            tell_failure(exit as u8, &sentence, problem.as_ref());
+            print_failure(exit as u8, &sentence, problem.as_ref());
             ExitCode::from(exit as u8)
         }
     }
 }
 
-/// Says on standard error why a command failed: in a sentence, or with `--json` as one line of JSON with the problem
-/// that the service answered, if it did.
-pub(in crate::cli) fn tell_failure(code: u8, sentence: &str, problem: Option<&Value>) {
+/// Prints on standard error why a command failed: a sentence, or with `--json` one line of JSON with the service's
+/// problem, if there is one.
+pub(in crate::cli) fn print_failure(code: u8, sentence: &str, problem: Option<&Value>) {
     if wants_json(std::env::args_os()) {
-        let told = json!({ "error": sentence, "exit_code": code, "problem": problem });
-        let _ = writeln!(std::io::stderr(), "{told}");
+        let line = json!({ "error": sentence, "exit_code": code, "problem": problem });
+        let _ = writeln!(std::io::stderr(), "{line}");
     } else {
         note(&format!("working-memory: {sentence}"));
     }
 }
 
-/// Whether a command line asks for JSON. It is looked for here and not in the parsed arguments, since a line that
-/// cannot be parsed is answered in the same form.
+/// Whether a command line requests JSON. This does not use the parsed arguments, since a parse error is
+/// reported in the same format.
 pub(in crate::cli) fn wants_json(arguments: impl IntoIterator<Item = OsString>) -> bool {
     let options = arguments.into_iter().take_while(|argument| argument != "--");
     let mut is_format = false;
@@ -122,7 +122,7 @@ pub(in crate::cli) fn wants_json(arguments: impl IntoIterator<Item = OsString>) 
     false
 }
 
-/// A line on standard error, safe for a terminal. One that cannot be written is nobody's loss.
+/// Prints a line on standard error, safe for a terminal. Write errors are ignored.
 pub(in crate::cli) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", visible(line));
 }

@@ -1,14 +1,14 @@
-//! What a command reads: a file, or standard input.
+//! The input of a command: a file, or standard input.
 
 use super::failure::Failure;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// More than any service takes, so that a device or an endless pipe ends.
+/// More than any service accepts, so that a device or an endless pipe ends.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// All of a file, or of standard input for `-`.
+/// Reads a whole file, or all of standard input for `-`.
 ///
 /// # Errors
 /// It cannot be read, or is over 64 MiB.
@@ -30,7 +30,7 @@ fn bounded(source: impl Read, name: &str) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same as text.
+/// Like [`read`], as text.
 ///
 /// # Errors
 /// As [`read`], or it is not UTF-8.

@@ -1,21 +1,21 @@
-//! Standard output: coloured and made safe on a terminal, byte for byte in a pipe or file.
+//! Standard output: coloured and escaped on a terminal, byte for byte in a pipe or file.
 
 use super::failure::Failure;
 use super::text::visible;
 use std::io::{ErrorKind, Write as _};
 
-/// How a piece of text looks where colours are shown.
+/// The style of a piece of text, if colours are on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum Look {
-    /// What it is about.
+    /// The main content.
     Strong,
-    /// What is beside the point.
+    /// Secondary content.
     Dim,
-    /// What came.
+    /// Added.
     Added,
-    /// What went, or was refused.
+    /// Removed, or rejected.
     Removed,
-    /// A number or id to go on with.
+    /// A number or id that can be used in the next command.
     Id,
 }
 
@@ -31,7 +31,7 @@ impl Look {
     }
 }
 
-/// What a command prints, held until it is complete and then written at once.
+/// The output of a command, buffered until it is complete and then written at once.
 #[derive(Debug)]
 pub(in crate::cli) struct Output {
     terminal: bool,
@@ -40,7 +40,7 @@ pub(in crate::cli) struct Output {
 }
 
 impl Output {
-    /// For standard output as it is, coloured as `--color` says.
+    /// For the process's standard output, coloured as `--color` says.
     pub(in crate::cli) fn new() -> Self {
         let (terminal, colour) = super::style::of_stdout();
         Self::of(terminal, colour)
@@ -54,7 +54,7 @@ impl Output {
         }
     }
 
-    /// Adds text of others or of our own.
+    /// Adds text.
     pub(in crate::cli) fn text(&mut self, text: &str) -> &mut Self {
         if self.terminal {
             self.text.push_str(&visible(text));
@@ -64,7 +64,7 @@ impl Output {
         self
     }
 
-    /// Adds text that looks like this.
+    /// Adds text with a style.
     pub(in crate::cli) fn styled(&mut self, look: Look, text: &str) -> &mut Self {
         if !self.colour || text.is_empty() {
             return self.text(text);
@@ -83,7 +83,7 @@ impl Output {
         self
     }
 
-    /// Adds the lines of a text, each behind `indent`.
+    /// Adds the lines of a text, each after `indent`.
     pub(in crate::cli) fn indented(&mut self, indent: &str, text: &str) -> &mut Self {
         for line in text.lines() {
             self.text(indent).text(line).end();
@@ -91,7 +91,7 @@ impl Output {
         self
     }
 
-    /// Adds a line, if `text` is one, and the end of the last line if it lacks it.
+    /// Adds the text, if it is not empty, and a line end if the text has none.
     pub(in crate::cli) fn whole_lines(&mut self, text: &str) -> &mut Self {
         self.text(text);
         if !text.is_empty() && !text.ends_with('\n') {
@@ -116,14 +116,14 @@ impl Output {
         self
     }
 
-    /// What there is so far.
+    /// The text so far.
     #[cfg(test)]
     pub(super) fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Writes it, on a terminal that is not as high as it is long by a pager. A reader that has seen enough (`| head`)
-    /// is no failure.
+    /// Writes the output, through a pager if it is longer than the terminal's height. A reader that closes the pipe early
+    /// (`| head`) is not a failure.
     pub(in crate::cli) fn write(&self) -> Result<(), Failure> {
         if self.terminal && super::pager::show(&self.text) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Lists: one page at a time, as the service gives them.
+//! Paged lists.
 
 use super::call::Call;
 use super::failure::{Failure, note};
@@ -14,17 +14,17 @@ const MAX_PAGES: usize = 20_000;
 /// Options of every list.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct PageArgs {
-    /// Most entries to print.
+    /// The maximum number of entries to print.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u16).range(1..=500))]
     limit: u16,
-    /// Go on where a list ended that named this cursor.
+    /// Continue a list at the cursor that it printed.
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
 }
 
 impl PageArgs {
-    /// Asks for this page.
+    /// Adds the page's parameters to a request.
     pub(in crate::cli) fn of<'s>(&self, call: Call<'s>) -> Call<'s> {
         call.query("limit", &self.limit.to_string())
             .maybe("cursor", self.cursor.as_ref())
@@ -40,10 +40,10 @@ pub(in crate::cli) struct List<T> {
     next_cursor: Option<String>,
 }
 
-/// All entries of a list, page after page. `call` begins the request of each.
+/// Returns all entries of a list, page after page. `call` creates the request of each.
 ///
 /// # Errors
-/// A page cannot be had, or the list has no end.
+/// A page cannot be read, or the list does not end.
 pub(in crate::cli) async fn all<'s, T: DeserializeOwned>(
     call: impl Fn() -> Result<Call<'s>, Failure>,
 ) -> Result<Vec<T>, Failure> {
@@ -64,17 +64,17 @@ pub(in crate::cli) async fn all<'s, T: DeserializeOwned>(
 }
 
 impl<T> List<T> {
-    /// Prints the table of its entries, or that there are none, and says how the list goes on.
+    /// Prints the table of its entries, or that there are none, and how to continue the list.
     pub(in crate::cli) fn print(&self, table: &Table, none: &str) -> Result<(), Failure> {
         let mut out = Output::new();
         table.print(&mut out, none);
         out.write()?;
-        self.tell_rest();
+        self.print_rest();
         Ok(())
     }
 
-    /// Says on standard error how the list goes on, if it does.
-    pub(in crate::cli) fn tell_rest(&self) {
+    /// Prints on standard error how to continue the list, if there is more.
+    pub(in crate::cli) fn print_rest(&self) {
         if let Some(cursor) = &self.next_cursor {
             note(&format!("there are more: --cursor {cursor}"));
         }

@@ -1,9 +1,9 @@
-//! Long output on a terminal goes through a pager.
+//! A pager for long output on a terminal.
 
 use std::io::{self, Write as _};
 use std::process::{Command, Stdio};
 
-/// Where no variable names one.
+/// The pager if no variable names one.
 const DEFAULT: &str = "less";
 
 /// The environment's pager: `WORKING_MEMORY_PAGER`, else `PAGER`, else `less`. `None` for an empty one and for `cat`.
@@ -15,7 +15,7 @@ fn pager() -> Option<String> {
     Some(pager).filter(|pager| !matches!(pager.trim(), "" | "cat"))
 }
 
-/// Shows a text in a pager, if it is longer than the terminal is high. Whether it did.
+/// Shows a text in a pager, if it is longer than the terminal's height; returns whether it did.
 pub(super) fn show(text: &str) -> bool {
     let stdout = io::stdout();
     let Ok(size) = rustix::termios::tcgetwinsize(&stdout) else {
@@ -27,22 +27,22 @@ pub(super) fn show(text: &str) -> bool {
         return false;
     }
     let Some(pager) = pager() else { return false };
-    // A variable of the user's own, with its options, as other programs run it.
+    // Through a shell, as other programs do: the variable may contain options.
     let mut command = Command::new("sh");
     command.arg("-c").arg(&pager).stdin(Stdio::piped());
     if std::env::var_os("LESS").is_none() {
-        // Colours; ends where all fits; leaves what was shown.
+        // Colours; quit if the text fits; keep the text on the screen.
         command.env("LESS", "FRX");
     }
     let Ok(mut child) = command.spawn() else {
         return false;
     };
     if let Some(mut input) = child.stdin.take() {
-        // Whoever has read enough ends the pager.
+        // The user may quit the pager early.
         let _ = input.write_all(text.as_bytes());
     }
     match child.wait() {
-        // What a shell says of a program that is not there.
+        // A shell's exit codes for a program that does not exist or cannot be run.
         Ok(status) => !matches!(status.code(), Some(126 | 127)),
         Err(_) => false,
     }

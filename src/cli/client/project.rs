@@ -5,13 +5,13 @@ use serde::Deserialize;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Its name, in the current folder or one above.
+/// The file's name, in the current folder or one above.
 pub(in crate::cli) const FILE_NAME: &str = ".working-memory.toml";
 
-/// More than any such file has.
+/// The maximum size of the file.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// What the file says.
+/// The entries of the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Entries {
@@ -21,26 +21,26 @@ pub(super) struct Entries {
     pub(super) vault: Option<String>,
     /// The memory.
     pub(super) memory: Option<String>,
-    /// Who makes changes.
+    /// The author of changes.
     pub(super) actor: Option<String>,
     /// A file with the API key, relative to the folder of this file.
     pub(super) key_file: Option<PathBuf>,
 }
 
-/// A file that was found.
+/// A file and its location.
 #[derive(Debug)]
 pub(super) struct Project {
-    /// Where it is.
+    /// The path of the file.
     pub(super) path: PathBuf,
-    /// What it says.
+    /// Its entries.
     pub(super) entries: Entries,
 }
 
 impl Project {
-    /// The nearest file of `folder` and the folders above it.
+    /// Finds the nearest file of `folder` and the folders above it.
     ///
     /// # Errors
-    /// It cannot be read, is no TOML, or has a key that does not exist.
+    /// It cannot be read, is not TOML, or has an unknown key.
     pub(super) fn find(folder: &Path) -> Result<Option<Self>, Failure> {
         for folder in folder.ancestors() {
             let path = folder.join(FILE_NAME);
@@ -51,16 +51,16 @@ impl Project {
         Ok(None)
     }
 
-    /// The key file it names, which has to be inside its folder: a folder that came from elsewhere must not name the
-    /// files of whoever works in it.
+    /// The key file it names, which must be inside its folder: a folder that came from someone else must not name other
+    /// files of its user.
     ///
     /// # Errors
-    /// It is elsewhere, also by way of a symbolic link.
+    /// It is outside, also by way of a symbolic link.
     pub(super) fn key_file(&self) -> Result<Option<PathBuf>, Failure> {
         let (Some(path), Some(folder)) = (&self.entries.key_file, self.path.parent()) else {
             return Ok(None);
         };
-        // What is not there is told when it is read.
+        // A missing file is reported when it is read.
         let (Ok(file), Ok(folder)) = (path.canonicalize(), folder.canonicalize()) else {
             return Ok(Some(path.clone()));
         };

@@ -1,9 +1,9 @@
-//! A service asked over HTTP.
+//! A service called over HTTP.
 
 use super::call::{Call, IDEMPOTENCY_KEY};
 use super::endpoint::Endpoint;
 use super::failure::Failure;
-use super::settings::{Connection, Place, ServiceArgs, Surroundings};
+use super::settings::{Connection, MemoryRef, ServiceArgs, SettingSources};
 use super::wire::client;
 use crate::clock::{Clock, SystemClock};
 use crate::domain::ids::{MemoryId, VaultId};
@@ -13,35 +13,35 @@ use secrecy::ExposeSecret as _;
 use std::time::Duration;
 use url::Url;
 
-/// How long an answer may take where the command says nothing else.
+/// The default timeout of a response.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
 
 const X_ACTOR_ID: HeaderName = HeaderName::from_static("x-actor-id");
 
-/// A service, and what its requests are about.
+/// A service, and the vault and memory of its requests.
 pub(in crate::cli) struct Service {
     endpoint: Endpoint,
     headers: HeaderMap,
     args: ServiceArgs,
-    surroundings: Surroundings,
+    surroundings: SettingSources,
 }
 
 impl Service {
-    /// Gets ready to ask the service that the options, the environment or a file names. Nothing is sent yet.
+    /// Configures the service that the options, the environment or a file name. Nothing is sent yet.
     ///
     /// # Errors
-    /// What is named is wrong, or the machine has no certificates that `https` needs.
+    /// A setting is wrong, or the machine has no certificates, which `https` needs.
     pub(in crate::cli) fn of(args: &ServiceArgs) -> Result<Self, Failure> {
-        Self::waiting(args, ANSWER_TIME)
+        Self::with_timeout(args, ANSWER_TIME)
     }
 
-    /// The same with another time for answers, where the user names none.
+    /// Like [`Service::of`], with another default timeout.
     ///
     /// # Errors
     /// As [`Service::of`].
-    pub(in crate::cli) fn waiting(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
+    pub(in crate::cli) fn with_timeout(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
         super::style::set_format(args.format());
-        let surroundings = Surroundings::of_process()?;
+        let surroundings = SettingSources::of_process()?;
         let (url, key) = surroundings.service(args)?;
         let unusable = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot be sent: {error}"));
         let mut headers = HeaderMap::new();
@@ -67,13 +67,13 @@ impl Service {
         })
     }
 
-    /// The same for what nobody watches: an address that only a file in the folder names is asked nothing, also
-    /// without a key, since what is sent was said by the user and what comes back is told to an agent.
+    /// Like [`Service::with_timeout`], for unattended commands: an address that only a file in the folder names is not called,
+    /// also without a key, since the user's words are sent there and an agent reads the response.
     ///
     /// # Errors
     /// As [`Service::of`], or there is only such an address.
     pub(in crate::cli) fn unattended(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
-        let service = Self::waiting(args, time)?;
+        let service = Self::with_timeout(args, time)?;
         if service
             .surroundings
             .is_elsewhere_by_file(args, &service.endpoint.url)
@@ -87,7 +87,7 @@ impl Service {
         Ok(service)
     }
 
-    /// How long an answer may take.
+    /// The timeout of a response.
     pub(in crate::cli) fn timeout(&self) -> Duration {
         self.endpoint.timeout
     }
@@ -97,44 +97,44 @@ impl Service {
         &self.endpoint.url
     }
 
-    /// The vault that is meant.
+    /// The selected vault.
     pub(in crate::cli) fn vault(&self) -> Result<VaultId, Failure> {
-        self.surroundings.vault(&self.args.place)
+        self.surroundings.vault(&self.args.memory_ref)
     }
 
-    /// The memory that is meant.
-    pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
-        Ok(Place {
+    /// The selected memory.
+    pub(in crate::cli) fn memory_ref(&self) -> Result<MemoryRef, Failure> {
+        Ok(MemoryRef {
             vault: self.vault()?,
-            memory: self.surroundings.memory(&self.args.place)?,
+            memory: self.surroundings.memory(&self.args.memory_ref)?,
         })
     }
 
-    /// A request to something of the memory: `&["contexts", "3"]`.
+    /// A request below the memory: `&["contexts", "3"]`.
     pub(in crate::cli) fn of_memory(&self, method: Method, below: &[&str]) -> Result<Call<'_>, Failure> {
-        let Place { vault, memory } = self.place()?;
+        let MemoryRef { vault, memory } = self.memory_ref()?;
         let path = ["v1", "vaults", vault.as_str(), "memories", memory.as_str()];
         let call = self.call(method, &[&path, below].concat())?;
         Ok(call.about(format!("memory {memory} of vault {vault}")))
     }
 
-    /// A request to something of the vault.
+    /// A request below the vault.
     pub(in crate::cli) fn of_vault(&self, method: Method, below: &[&str]) -> Result<Call<'_>, Failure> {
         let vault = self.vault()?;
         let call = self.call(method, &[&["v1", "vaults", vault.as_str()], below].concat())?;
         Ok(call.about(format!("vault {vault}")))
     }
 
-    /// The vault and memory that are meant, as far as they are named.
+    /// The selected vault and memory, if they are named.
     pub(in crate::cli) fn named(&self) -> Result<(Option<VaultId>, Option<MemoryId>), Failure> {
-        let place = &self.args.place;
+        let memory_ref = &self.args.memory_ref;
         Ok((
-            self.surroundings.named_vault(place)?,
-            self.surroundings.named_memory(place)?,
+            self.surroundings.named_vault(memory_ref)?,
+            self.surroundings.named_memory(memory_ref)?,
         ))
     }
 
-    /// How it is reached, for the configuration of another program.
+    /// The connection settings, for the configuration of another program.
     pub(in crate::cli) fn connection(&self) -> Result<Connection, Failure> {
         let (vault, memory) = self.named()?;
         Ok(Connection {
@@ -152,14 +152,14 @@ impl Service {
             .iter()
             .find(|segment| matches!(**segment, "" | "." | ".."))
         {
-            return Err(Failure::usage(format!("\"{bad}\" is no id")));
+            return Err(Failure::usage(format!("\"{bad}\" is not an id")));
         }
         let mut url = self.endpoint.url.clone();
         match url.path_segments_mut() {
             Ok(mut path) => {
                 path.pop_if_empty().extend(segments);
             }
-            Err(()) => return Err(Failure::usage("the URL is no address of a service")),
+            Err(()) => return Err(Failure::usage("the URL is not the address of a service")),
         }
         let mut headers = self.headers.clone();
         if matches!(method, Method::POST | Method::PUT) {

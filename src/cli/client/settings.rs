@@ -1,4 +1,4 @@
-//! Which service, vault and memory a command is about: its options, then the environment, then
+//! The service, vault and memory of a command: its options, then the environment, then
 //! `.working-memory.toml` of the current folder or one above, then defaults.
 //!
 //! The variables have one underscore (`WORKING_MEMORY_URL`); those of the service have two
@@ -17,15 +17,15 @@ use std::str::FromStr;
 use std::time::Duration;
 use url::Url;
 
-/// Where a service listens unless it is told otherwise.
+/// The default address of a service.
 const DEFAULT_URL: &str = "http://127.0.0.1:8080";
 
-/// More than any key has.
+/// The maximum size of a key.
 const MAX_KEY_BYTES: usize = 4 * 1024;
 
 /// Options that name a memory.
 #[derive(Debug, Clone, Default, Args)]
-pub(in crate::cli) struct PlaceArgs {
+pub(in crate::cli) struct MemoryArgs {
     /// The vault [env: WORKING_MEMORY_VAULT].
     #[arg(long, value_name = "VAULT", help_heading = "Service and memory")]
     pub(super) vault: Option<VaultId>,
@@ -34,42 +34,42 @@ pub(in crate::cli) struct PlaceArgs {
     pub(super) memory: Option<MemoryId>,
 }
 
-/// Options of every command that asks a service.
+/// Options of every command that calls a service.
 #[derive(Debug, Clone, Default, Args)]
 pub(in crate::cli) struct ServiceArgs {
     /// Address of the service [env: WORKING_MEMORY_URL] [default: http://127.0.0.1:8080].
     #[arg(long, value_name = "URL", help_heading = "Service and memory")]
     pub(super) url: Option<String>,
     #[command(flatten)]
-    pub(super) place: PlaceArgs,
-    /// Who makes changes [env: WORKING_MEMORY_ACTOR].
+    pub(super) memory_ref: MemoryArgs,
+    /// The author of changes [env: WORKING_MEMORY_ACTOR].
     #[arg(long, value_name = "ACTOR", help_heading = "Service and memory")]
     pub(super) actor: Option<ActorId>,
     /// A file with the API key; without it the key is that of the environment's WORKING_MEMORY_API_KEY.
     #[arg(long, value_name = "FILE", help_heading = "Service and memory")]
     pub(super) key_file: Option<PathBuf>,
-    /// Most seconds to wait for an answer.
+    /// The timeout of a response, in seconds.
     #[arg(long, value_name = "SECONDS", help_heading = "Service and memory", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=86_400))]
     timeout: Option<u32>,
     /// Print the service's JSON as it is; the same as -o json.
     #[arg(long, conflicts_with = "output")]
     json: bool,
-    /// What to print: for people, or the service's answer as JSON or YAML.
+    /// The output format: for people, or the service's response as JSON or YAML.
     #[arg(short, long, value_enum, value_name = "FORMAT")]
     output: Option<Format>,
 }
 
 /// A memory of a vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) struct Place {
+pub(in crate::cli) struct MemoryRef {
     /// The vault.
     pub(in crate::cli) vault: VaultId,
     /// The memory.
     pub(in crate::cli) memory: MemoryId,
 }
 
-/// How a service is reached, for the configuration of another program.
+/// The connection settings of a service, for the configuration of another program.
 #[derive(Debug)]
 pub(in crate::cli) struct Connection {
     /// Its address.
@@ -78,13 +78,13 @@ pub(in crate::cli) struct Connection {
     pub(in crate::cli) vault: Option<VaultId>,
     /// The memory, if one is named.
     pub(in crate::cli) memory: Option<MemoryId>,
-    /// Who makes changes, if anybody is named.
+    /// The author of changes, if one is named.
     pub(in crate::cli) actor: Option<ActorId>,
-    /// Where its key is.
+    /// Where the key is stored.
     pub(in crate::cli) key: KeySource,
 }
 
-/// Where a key is.
+/// Where a key is stored.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::cli) enum KeySource {
     /// There is none.
@@ -96,43 +96,43 @@ pub(in crate::cli) enum KeySource {
 }
 
 impl ServiceArgs {
-    /// The longest time to wait for an answer, where `--timeout` sets one.
+    /// The timeout of a response, where `--timeout` sets one.
     pub(in crate::cli) fn timeout(&self) -> Option<Duration> {
         self.timeout.map(|seconds| Duration::from_secs(seconds.into()))
     }
 
-    /// Whether what is printed is for programs.
+    /// Whether the output is for programs.
     pub(in crate::cli) fn is_raw(&self) -> bool {
         self.format() != Format::Table
     }
 
-    /// What to print.
+    /// The output format.
     pub(super) fn format(&self) -> Format {
         let by_flag = if self.json { Format::Json } else { Format::Table };
         self.output.unwrap_or(by_flag)
     }
 
-    /// The memory that an option names.
+    /// The memory of the option.
     pub(in crate::cli) fn memory_option(&self) -> Option<&MemoryId> {
-        self.place.memory.as_ref()
+        self.memory_ref.memory.as_ref()
     }
 
-    /// The memory that the command is about.
-    pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
-        self.place.place()
+    /// The memory of the command.
+    pub(in crate::cli) fn memory_ref(&self) -> Result<MemoryRef, Failure> {
+        self.memory_ref.memory_ref()
     }
 }
 
-impl PlaceArgs {
-    /// What the options name.
+impl MemoryArgs {
+    /// The vault and memory of the options.
     pub(in crate::cli) fn options(&self) -> (Option<&VaultId>, Option<&MemoryId>) {
         (self.vault.as_ref(), self.memory.as_ref())
     }
 
-    /// The memory that the command is about.
-    pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
-        let surroundings = Surroundings::of_process()?;
-        Ok(Place {
+    /// The memory of the command.
+    pub(in crate::cli) fn memory_ref(&self) -> Result<MemoryRef, Failure> {
+        let surroundings = SettingSources::of_process()?;
+        Ok(MemoryRef {
             vault: surroundings.vault(self)?,
             memory: surroundings.memory(self)?,
         })
@@ -142,16 +142,16 @@ impl PlaceArgs {
 /// Looks a variable up.
 type Environment = dyn Fn(&str) -> Option<String> + Send + Sync;
 
-/// What the options do not say.
-pub(super) struct Surroundings {
+/// The sources of settings besides the options.
+pub(super) struct SettingSources {
     environment: Box<Environment>,
     project: Option<Project>,
 }
 
-impl Surroundings {
+impl SettingSources {
     /// Those of this process.
     pub(super) fn of_process() -> Result<Self, Failure> {
-        // A folder that is gone has no file.
+        // A folder that was deleted has no file.
         let folder = std::env::current_dir().unwrap_or_default();
         Self::new(|name| std::env::var(name).ok(), &folder)
     }
@@ -171,7 +171,7 @@ impl Surroundings {
         (self.environment)(name).filter(|value| !value.trim().is_empty())
     }
 
-    /// What a setting is and where it was found.
+    /// The value of a setting and where it was found.
     fn find(&self, name: &str, key: &str, entry: Option<&String>) -> Option<(String, String)> {
         if let Some(value) = self.variable(name) {
             return Some((value, name.to_owned()));
@@ -195,13 +195,13 @@ impl Surroundings {
     }
 
     /// The vault.
-    pub(super) fn vault(&self, args: &PlaceArgs) -> Result<VaultId, Failure> {
+    pub(super) fn vault(&self, args: &MemoryArgs) -> Result<VaultId, Failure> {
         self.named_vault(args)?
             .ok_or_else(|| not_named("vault", "WORKING_MEMORY_VAULT"))
     }
 
     /// The vault, if one is named.
-    pub(super) fn named_vault(&self, args: &PlaceArgs) -> Result<Option<VaultId>, Failure> {
+    pub(super) fn named_vault(&self, args: &MemoryArgs) -> Result<Option<VaultId>, Failure> {
         if let Some(vault) = &args.vault {
             return Ok(Some(vault.clone()));
         }
@@ -213,13 +213,13 @@ impl Surroundings {
     }
 
     /// The memory.
-    pub(super) fn memory(&self, args: &PlaceArgs) -> Result<MemoryId, Failure> {
+    pub(super) fn memory(&self, args: &MemoryArgs) -> Result<MemoryId, Failure> {
         self.named_memory(args)?
             .ok_or_else(|| not_named("memory", "WORKING_MEMORY_MEMORY"))
     }
 
     /// The memory, if one is named.
-    pub(super) fn named_memory(&self, args: &PlaceArgs) -> Result<Option<MemoryId>, Failure> {
+    pub(super) fn named_memory(&self, args: &MemoryArgs) -> Result<Option<MemoryId>, Failure> {
         if let Some(memory) = &args.memory {
             return Ok(Some(memory.clone()));
         }
@@ -230,7 +230,7 @@ impl Surroundings {
         self.id("WORKING_MEMORY_MEMORY", "memory", entry)
     }
 
-    /// Who makes changes, if anybody is named.
+    /// The author of changes, if one is named.
     pub(super) fn actor(&self, args: &ServiceArgs) -> Result<Option<ActorId>, Failure> {
         if let Some(actor) = &args.actor {
             return Ok(Some(actor.clone()));
@@ -242,7 +242,7 @@ impl Surroundings {
         self.id("WORKING_MEMORY_ACTOR", "actor", entry)
     }
 
-    /// Where the key is, if there is one, in the order in which [`Self::service`] looks.
+    /// Where the key is stored, if there is one, in the order in which [`Self::service`] looks.
     pub(super) fn key_source(&self, args: &ServiceArgs) -> KeySource {
         let of_project = || self.project.as_ref()?.entries.key_file.clone();
         match &args.key_file {
@@ -252,7 +252,7 @@ impl Surroundings {
         }
     }
 
-    /// Whether only a file in the folder names where the service is, and that is not this machine.
+    /// Whether only a file in the folder names the address of the service, and the address is not this machine.
     pub(super) fn is_elsewhere_by_file(&self, args: &ServiceArgs, url: &Url) -> bool {
         let user_chose = args.url.is_some() || self.variable("WORKING_MEMORY_URL").is_some();
         let file_chose = self
@@ -262,7 +262,7 @@ impl Surroundings {
         !user_chose && file_chose && !is_loopback(url)
     }
 
-    /// Where the service is, and its key if there is one.
+    /// The address of the service, and its key if there is one.
     pub(super) fn service(&self, args: &ServiceArgs) -> Result<(Url, Option<SecretString>), Failure> {
         let by_hand = args.url.clone().map(|url| (url, "--url".to_owned()));
         let by_variable = || {
@@ -286,7 +286,7 @@ impl Surroundings {
         let url = checked_url(&text).map_err(|rule| Failure::usage(format!("{origin} {rule}")))?;
 
         let key = self.key(args)?;
-        // A folder that came from elsewhere must not be able to have a key sent to its own address.
+        // A folder that came from someone else must not be able to have a key sent to its own address.
         if key.is_some() && file_chose && !is_loopback(&url) && !is_confirmed(&url, &origin) {
             return Err(Failure::usage(format!(
                 "{origin} names {url}, and no key is sent to an address that only a file in the folder names: if you \
@@ -314,7 +314,7 @@ impl Surroundings {
     }
 }
 
-/// Asks whoever sits at the terminal; where nobody does, the answer is no.
+/// Asks on the terminal; without a terminal the answer is no.
 fn is_confirmed(url: &Url, origin: &str) -> bool {
     let input = std::io::stdin();
     if !input.is_terminal() || !std::io::stderr().is_terminal() {
@@ -327,14 +327,14 @@ fn is_confirmed(url: &Url, origin: &str) -> bool {
 
 fn not_named(what: &str, variable: &str) -> Failure {
     Failure::usage(format!(
-        "no {what} is named: give --{what}, set {variable}, or write {what} = \"…\" into {FILE_NAME}"
+        "no {what} is named: pass --{what}, set {variable}, or write {what} = \"…\" into {FILE_NAME}"
     ))
 }
 
-/// The address of the service by an option, the environment or the default; no file of the folder is asked.
+/// The address of the service from an option, the environment or the default, not from a file of the folder.
 ///
 /// # Errors
-/// It is none.
+/// It is invalid.
 pub(in crate::cli) fn base_url(option: Option<&str>) -> Result<Url, Failure> {
     let variable = std::env::var("WORKING_MEMORY_URL")
         .ok()
@@ -348,15 +348,15 @@ pub(in crate::cli) fn base_url(option: Option<&str>) -> Result<Url, Failure> {
 }
 
 fn checked_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text.trim()).map_err(|error| format!("is not an address: {error}"))?;
+    let url = Url::parse(text.trim()).map_err(|error| format!("is not a URL: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err("must begin with http:// or https://".to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("must not hold a user or password; use a key".to_owned());
+        return Err("must not contain a user or password; use a key".to_owned());
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err("must not have ? or # in it".to_owned());
+        return Err("must not contain ? or #".to_owned());
     }
     Ok(url)
 }
@@ -378,11 +378,11 @@ fn key_of(path: &Path) -> Result<SecretString, Failure> {
     checked_key(&text).map_err(|rule| Failure::usage(format!("the key file {} {rule}", path.display())))
 }
 
-/// The message never holds the key.
+/// The message never contains the key.
 fn checked_key(text: &str) -> Result<SecretString, &'static str> {
     let key = text.trim();
     if key.is_empty() || key.len() > MAX_KEY_BYTES || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("must hold one key of visible ASCII characters and nothing else");
+        return Err("must contain one key of visible ASCII characters and nothing else");
     }
     Ok(SecretString::from(key))
 }

@@ -1,4 +1,4 @@
-//! How this process prints: decided once, by its command line and what its output is.
+//! The output format and colours of this process, set once from its command line and standard output.
 
 use clap::ValueEnum;
 use std::io::IsTerminal as _;
@@ -30,24 +30,24 @@ pub enum Color {
 static COLOR: OnceLock<Color> = OnceLock::new();
 static FORMAT: OnceLock<Format> = OnceLock::new();
 
-/// Sets what `--color` says.
+/// Applies `--color`.
 pub(in crate::cli) fn set_color(color: Color) {
-    // Once, by the command line.
+    // Set once, by the command line.
     let _ = COLOR.set(color);
 }
 
-/// Sets what `--output` says.
+/// Applies `--output`.
 pub(super) fn set_format(format: Format) {
-    // Once, by the command that runs.
+    // Set once, by the running command.
     let _ = FORMAT.set(format);
 }
 
-/// Whether machines' output is YAML.
+/// Whether output for programs is YAML.
 pub(super) fn is_yaml() -> bool {
     FORMAT.get() == Some(&Format::Yaml)
 }
 
-/// What standard output is, and whether it is coloured.
+/// Whether standard output is a terminal, and whether it is coloured.
 pub(super) fn of_stdout() -> (bool, bool) {
     let terminal = std::io::stdout().is_terminal();
     let colour = has_colour(COLOR.get().copied().unwrap_or_default(), terminal, |name| {
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_for_terminals_unless_somebody_says_otherwise() {
+    fn colours_are_for_terminals_by_default() {
         let term = |name: &str| (name == "TERM").then(|| "xterm".to_owned());
         let no_color = |_: &str| Some("1".to_owned());
         let dumb = |name: &str| (name == "TERM").then(|| "dumb".to_owned());

@@ -1,14 +1,14 @@
-//! Lists as tables for people: a heading, columns as wide as what is in them, times as people say them.
+//! Lists as tables for people: a heading, columns as wide as their content, times as ages.
 
 use super::output::{Look, Output};
 use super::text::{one_line, visible};
 use crate::clock::{Clock as _, SystemClock};
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// A cell is cut after so many characters.
+/// The maximum number of characters of a cell; longer ones are cut.
 const MAX_CELL: usize = 64;
 
-/// A table that is put together row by row.
+/// A table that is built row by row.
 #[derive(Debug)]
 pub(in crate::cli) struct Table {
     columns: Vec<Column>,
@@ -36,7 +36,7 @@ impl Table {
         self.with(title, None, false)
     }
 
-    /// Adds a column of ids, which commands take.
+    /// Adds a column of ids, which other commands take as arguments.
     pub(in crate::cli) fn id(self, title: &'static str) -> Self {
         self.with(title, Some(Look::Id), false)
     }
@@ -55,13 +55,13 @@ impl Table {
         self
     }
 
-    /// Adds a row, of a cell each column.
+    /// Adds a row, with one cell per column.
     pub(in crate::cli) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows
             .push(cells.into_iter().map(|cell| shown(&cell)).collect());
     }
 
-    /// Adds the table to an output. Without rows it says so in these words.
+    /// Adds the table to an output, or `none` if it has no rows.
     pub(in crate::cli) fn print(&self, out: &mut Output, none: &str) {
         if self.rows.is_empty() {
             out.styled(Look::Dim, none).end();
@@ -109,7 +109,7 @@ impl Table {
     }
 }
 
-/// A cell on one line, cut where it is long. Written out here, so that its width is what it takes.
+/// A cell on one line, cut if it is too long. Escaped here, so that its width is known.
 fn shown(cell: &str) -> String {
     let cell = visible(&one_line(cell)).into_owned();
     match cell.char_indices().nth(MAX_CELL) {
@@ -118,7 +118,7 @@ fn shown(cell: &str) -> String {
     }
 }
 
-/// A time of the service's: `3 hours ago` on a terminal, as it is elsewhere, since other programs read that.
+/// A time of the service: `3 hours ago` on a terminal, unchanged elsewhere, since other programs parse it.
 pub(in crate::cli) fn when(time: &str) -> String {
     if !super::style::of_stdout().0 {
         return time.to_owned();
@@ -129,7 +129,7 @@ pub(in crate::cli) fn when(time: &str) -> String {
     }
 }
 
-/// `3 minutes ago`. A time to come, as of another machine's clock, was just now.
+/// `3 minutes ago`. A future time, as of another machine's clock, is shown as just now.
 pub(in crate::cli) fn ago(age: TimeDelta) -> String {
     let (number, unit) = match age.num_seconds() {
         ..10 => return "just now".to_owned(),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_age_is_told_in_its_largest_unit() {
+    fn an_age_is_shown_in_its_largest_unit() {
         for (seconds, told) in [
             (-5, "just now"),
             (9, "just now"),

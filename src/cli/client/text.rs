@@ -1,10 +1,10 @@
-//! Text of others on a terminal: nothing in it may move the cursor, colour what follows, or turn its order.
+//! External text on a terminal: it must not move the cursor, colour other text, or reorder it.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The text with everything a terminal would obey written out as `\u001b` (which JSON reads as the same
-/// character). Line feeds and tabs stay; a carriage return goes where it only ends a line.
+/// The text with every character that controls a terminal escaped as `\u001b` (which JSON parses as the same
+/// character). Line feeds and tabs stay; a carriage return is removed if it only ends a line.
 pub(in crate::cli) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_obeyed) {
         return Cow::Borrowed(text);

@@ -1,21 +1,21 @@
-//! Connections to a service, and answers as they come in.
+//! Connections to a service, and their responses.
 
-use super::answer::Answer;
 use super::failure::Failure;
+use super::response::ServiceResponse;
 use super::settings::is_loopback;
 use std::error::Error as _;
 use std::time::Duration;
 use url::Url;
 
-/// How long a connection may take to come about.
+/// The timeout of a connection attempt.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 
-/// The largest answer that is read, in bytes.
+/// The largest response that is accepted, in bytes.
 pub(super) const MAX_ANSWER_BYTES: usize = 256 * 1024 * 1024;
 
-/// No redirects, since one could carry the key elsewhere, and no proxy to this machine itself.
+/// No redirects, since one could send the key to another host, and no proxy for this machine itself.
 pub(in crate::cli) fn client(url: &Url) -> Result<reqwest::Client, Failure> {
-    // Nothing else in this process installs one before.
+    // No other code in this process installs a provider before.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("working-memory/", env!("CARGO_PKG_VERSION")))
@@ -29,11 +29,11 @@ pub(in crate::cli) fn client(url: &Url) -> Result<reqwest::Client, Failure> {
     }
     builder
         .build()
-        .map_err(|error| Failure::failed(format!("cannot speak to {url}: {}", innermost(&error))))
+        .map_err(|error| Failure::failed(format!("cannot connect to {url}: {}", innermost(&error))))
 }
 
-/// An answer with its body.
-pub(super) async fn whole(mut response: reqwest::Response) -> Result<Answer, Broken> {
+/// Reads a response with its body.
+pub(super) async fn whole(mut response: reqwest::Response) -> Result<ServiceResponse, Broken> {
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
@@ -42,14 +42,14 @@ pub(super) async fn whole(mut response: reqwest::Response) -> Result<Answer, Bro
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Answer {
+    Ok(ServiceResponse {
         status,
         headers,
         body,
     })
 }
 
-/// An exchange that came to no end.
+/// An exchange that failed.
 pub(super) enum Broken {
     Http(reqwest::Error),
     TooLarge,
@@ -61,7 +61,7 @@ impl From<reqwest::Error> for Broken {
     }
 }
 
-/// The last cause of an error: the one that says something to a person.
+/// The innermost cause of an error, which is the most informative.
 pub(super) fn innermost(error: &reqwest::Error) -> String {
     let mut cause = error.source();
     let mut text = error.to_string();

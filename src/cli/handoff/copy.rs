@@ -1,46 +1,46 @@
-//! The local copy of a memory's handoff, read so that text and manifest belong together.
+//! The local copy of a memory's handoff, read as a consistent pair of text and manifest.
 
 use super::home::{MANIFEST, MARKDOWN, Workspace};
 use super::manifest::Local;
 use super::time::Window;
-use crate::cli::client::{Failure, Place, ago};
+use crate::cli::client::{Failure, MemoryRef, ago};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often, and after what pause, a pair is read again that a refresh may be replacing just then.
+/// How often, and with what pause, a pair is read again that a refresh may just be replacing.
 const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A sound copy.
+/// An intact copy.
 #[derive(Debug)]
 pub(super) struct Copy {
-    /// What is known of it.
+    /// Its local metadata.
     pub(super) local: Local,
     /// Its text.
     pub(super) markdown: String,
-    /// Where its text is.
+    /// The path of its text.
     pub(super) path: PathBuf,
 }
 
-/// Why there is no copy to answer from.
+/// Why there is no copy.
 #[derive(Debug, PartialEq)]
 pub(super) enum NoCopy {
     /// None was ever made.
     Missing,
-    /// It is not what a refresh wrote; with what is wrong.
+    /// It is not what a refresh wrote; with the reason.
     Damaged(String),
 }
 
 impl NoCopy {
-    /// What the user is told.
-    pub(super) fn failure(self, place: &Place, workspace: &Workspace) -> Failure {
-        let Place { vault, memory } = place;
+    /// The message for the user.
+    pub(super) fn failure(self, memory_ref: &MemoryRef, workspace: &Workspace) -> Failure {
+        let MemoryRef { vault, memory } = memory_ref;
         match self {
             Self::Missing => Failure::not_found(format!(
                 "there is no local copy of the handoff of memory {memory} of vault {vault}; run \
@@ -48,7 +48,7 @@ impl NoCopy {
             )),
             Self::Damaged(what) => Failure::failed(format!(
                 "the local copy in {} is damaged: {what}; run `working-memory refresh` to repair it",
-                workspace.current(place).display()
+                workspace.current(memory_ref).display()
             )),
         }
     }
@@ -56,11 +56,11 @@ impl NoCopy {
 
 impl Copy {
     /// Reads the copy of a memory's handoff.
-    pub(super) fn read(workspace: &Workspace, place: &Place) -> Result<Self, NoCopy> {
-        let folder = workspace.current(place);
+    pub(super) fn read(workspace: &Workspace, memory_ref: &MemoryRef) -> Result<Self, NoCopy> {
+        let folder = workspace.current(memory_ref);
         let mut tries = 1;
         loop {
-            match Self::try_read(&folder, place) {
+            match Self::try_read(&folder, memory_ref) {
                 Err(NoCopy::Damaged(_)) if tries < TRIES => std::thread::sleep(PAUSE),
                 other => return other,
             }
@@ -68,16 +68,16 @@ impl Copy {
         }
     }
 
-    fn try_read(folder: &Path, place: &Place) -> Result<Self, NoCopy> {
+    fn try_read(folder: &Path, memory_ref: &MemoryRef) -> Result<Self, NoCopy> {
         let path = folder.join(MARKDOWN);
         let (manifest, markdown) = match (content(&folder.join(MANIFEST))?, content(&path)?) {
             (Some(manifest), Some(markdown)) => (manifest, markdown),
             (None, None) => return Err(NoCopy::Missing),
-            (None, Some(_)) => return Err(NoCopy::Damaged("its manifest is not there".to_owned())),
-            (Some(_), None) => return Err(NoCopy::Damaged("its text is not there".to_owned())),
+            (None, Some(_)) => return Err(NoCopy::Damaged("its manifest is missing".to_owned())),
+            (Some(_), None) => return Err(NoCopy::Damaged("its text is missing".to_owned())),
         };
         let local = Local::read(&manifest).map_err(NoCopy::Damaged)?;
-        if !local.is_of(&place.vault, &place.memory) {
+        if !local.is_of(&memory_ref.vault, &memory_ref.memory) {
             return Err(NoCopy::Damaged("its manifest is of another memory".to_owned()));
         }
         if !local.fits(&markdown) {
@@ -94,12 +94,12 @@ impl Copy {
         })
     }
 
-    /// How long ago it came here.
+    /// How long ago it was copied.
     pub(super) fn age(&self, now: DateTime<Utc>) -> TimeDelta {
         now - self.local.refreshed_at
     }
 
-    /// Why it is stale as far as this machine can tell; empty if it is not.
+    /// The reasons why it is stale, as far as this machine knows; empty if it is not.
     pub(super) fn stale(&self, now: DateTime<Utc>) -> Vec<String> {
         let Local {
             freshness,
@@ -117,10 +117,7 @@ impl Copy {
         }
         let age = now - *generated_at;
         if window.parse::<Window>().is_ok_and(|window| age > window.length()) {
-            reasons.push(format!(
-                "it was made {}, and looks back {window} from then",
-                ago(age)
-            ));
+            reasons.push(format!("it was made {} with the window {window}", ago(age)));
         }
         reasons
     }

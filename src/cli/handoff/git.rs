@@ -1,4 +1,4 @@
-//! What git says of the folder that a handoff is refreshed in.
+//! The git state of the folder in which a handoff is refreshed.
 
 use serde_json::{Value, json};
 use std::process::Stdio;
@@ -7,13 +7,13 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// How long git may take; after that the handoff does without.
+/// The timeout of git; after that the handoff is refreshed without it.
 const TIME: Duration = Duration::from_secs(2);
 
-/// Most files that are named.
+/// The maximum number of files.
 const MAX_FILES: usize = 200;
 
-/// The longest path or branch that is told, in bytes; longer ones are left out.
+/// The longest path or branch that is sent, in bytes; longer ones are omitted.
 const MAX_NAME_BYTES: usize = 1_000;
 
 /// The most output that is read, in bytes: enough for [`MAX_FILES`] of the longest paths.
@@ -28,15 +28,15 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// As the request names it.
+    /// The JSON of the request.
     pub(super) fn to_json(&self) -> Value {
         json!({"branch": self.branch, "head": self.head, "dirty_files": self.dirty_files})
     }
 
-    /// Reads `git status --porcelain=v2 --branch -z`.
+    /// Parses `git status --porcelain=v2 --branch -z`.
     fn of(output: &[u8]) -> Self {
         let mut snapshot = Self::default();
-        // What stands behind the last NUL was cut off.
+        // What follows the last NUL was cut off.
         let whole = output.iter().rposition(|byte| *byte == 0).unwrap_or(0);
         let mut entries = output[..whole]
             .split(|byte| *byte == 0)
@@ -59,7 +59,7 @@ impl Snapshot {
                 snapshot.dirty_files.extend(path);
             }
             if entry.starts_with('2') {
-                // The name it had before.
+                // The file's previous name.
                 entries.next();
             }
         }
@@ -71,7 +71,7 @@ fn name(text: &str) -> Option<String> {
     (!text.is_empty() && text.len() <= MAX_NAME_BYTES).then(|| text.to_owned())
 }
 
-/// What git says of the current folder; nothing where there is no git, no repository, or no answer in time.
+/// The git state of the current folder; `None` if there is no git, no repository, or no answer in time.
 pub(super) async fn snapshot() -> Option<Snapshot> {
     let mut git = Command::new("git")
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
@@ -99,7 +99,7 @@ pub(super) async fn snapshot() -> Option<Snapshot> {
             .read_to_end(&mut output)
             .await
             .ok()?;
-        // It may still be writing what is not read any more.
+        // Git may still be writing output that is not read any more.
         if output.len() as u64 == MAX_OUTPUT_BYTES {
             return Some(output);
         }

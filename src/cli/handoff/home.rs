@@ -1,11 +1,11 @@
-//! Where handoffs are on this machine.
+//! The paths of handoffs on this machine.
 
-use crate::cli::client::{Failure, Place};
+use crate::cli::client::{Failure, MemoryRef};
 use std::path::{Path, PathBuf};
 
 /// The Markdown.
 pub(super) const MARKDOWN: &str = "WORKING_MEMORY.md";
-/// What it was made of.
+/// The manifest.
 pub(super) const MANIFEST: &str = "WORKING_MEMORY.manifest.json";
 
 /// The home folder of this process: `$WORKING_MEMORY_HOME`, or `~/.working-memory`.
@@ -30,7 +30,7 @@ pub(in crate::cli) fn home() -> Result<PathBuf, Failure> {
 pub(super) struct Workspace(PathBuf);
 
 impl Workspace {
-    /// That of this process.
+    /// The workspace of this process.
     ///
     /// # Errors
     /// The environment names no home folder.
@@ -38,7 +38,7 @@ impl Workspace {
         Ok(Self::below(&home()?))
     }
 
-    /// That of a home folder.
+    /// The workspace of a home folder.
     pub(super) fn below(home: &Path) -> Self {
         Self(home.join("workspace"))
     }
@@ -48,10 +48,10 @@ impl Workspace {
         &self.0
     }
 
-    /// Where the last good copy of a memory's handoff is. Ids begin with a letter or digit and hold no slash, so
-    /// that they name exactly one folder each.
-    pub(super) fn current(&self, place: &Place) -> PathBuf {
-        let Place { vault, memory } = place;
+    /// The folder of the current copy of a memory's handoff. Ids begin with a letter or digit and contain no slash, so
+    /// that each names exactly one folder.
+    pub(super) fn current(&self, memory_ref: &MemoryRef) -> PathBuf {
+        let MemoryRef { vault, memory } = memory_ref;
         self.0.join("current").join(vault.as_str()).join(memory.as_str())
     }
 }

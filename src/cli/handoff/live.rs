@@ -1,48 +1,48 @@
-//! What the service says of the handoff right now, asked for only as long as nobody notices the wait.
+//! The service's current state of the handoff, requested with a short timeout.
 
 use super::manifest::Freshness;
-use crate::cli::client::{Answer, Exit, Failure, Method, Service, ServiceArgs};
+use crate::cli::client::{Exit, Failure, Method, Service, ServiceArgs, ServiceResponse};
 use chrono::{DateTime, Utc};
 use clap::Args;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// How long the service has to answer, where `--timeout` says nothing else.
+/// The timeout of the request, unless `--timeout` is given.
 const ANSWER_TIME: Duration = Duration::from_millis(300);
 
-/// Options of what asks the service and can do without.
+/// Options of commands that can work without the service.
 #[derive(Debug, Args)]
 pub(super) struct LiveArgs {
-    /// Answer from the local copy alone; without this the service is asked first and has 300 ms (or --timeout).
+    /// Use only the local copy; without this the service is asked first, for at most 300 ms (or --timeout).
     #[arg(long)]
     offline: bool,
     #[command(flatten)]
     pub(super) service: ServiceArgs,
 }
 
-/// Who was asked.
+/// The source of the answer.
 #[derive(Debug)]
 pub(super) enum Checked<T> {
-    /// The service, and what it said; `None` if it has no handoff of the memory.
+    /// The service, with its response; `None` if it has no handoff of the memory.
     Service(Option<T>),
     /// Only the copy on this machine, and why.
     Local(String),
 }
 
-/// What `GET M/handoff/status` says, as far as it is used here.
+/// The response of `GET M/handoff/status`, as far as it is used here.
 #[derive(Debug, Deserialize)]
 pub(super) struct LiveStatus {
-    /// Whether the service's handoff can be relied on.
+    /// The freshness of the service's handoff.
     #[serde(flatten)]
     pub(super) freshness: Freshness,
-    /// The service's newest handoff.
+    /// The id of the service's newest handoff.
     pub(super) handoff_id: Option<String>,
-    /// The moment it shows.
+    /// The time it was made.
     pub(super) generated_at: Option<DateTime<Utc>>,
 }
 
 impl<T> Checked<T> {
-    /// Its name in JSON.
+    /// The name of the source in JSON.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Service(_) => "service",
@@ -54,9 +54,9 @@ impl<T> Checked<T> {
 /// What `set-status` wrote.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Aim {
-    /// What is aimed at.
+    /// The goal.
     pub(super) goal: Option<String>,
-    /// What stands in the way.
+    /// The blocker.
     pub(super) blocker: Option<String>,
     /// When this or the recent tasks and decisions last changed.
     pub(super) updated: Option<String>,
@@ -68,15 +68,15 @@ struct Window {
 }
 
 impl LiveArgs {
-    /// Asks for the service's newest handoff.
+    /// Requests the service's newest handoff.
     ///
     /// # Errors
     /// The options, the environment or a file name no service or memory.
-    pub(super) async fn handoff(&self) -> Result<Checked<Answer>, Failure> {
+    pub(super) async fn handoff(&self) -> Result<Checked<ServiceResponse>, Failure> {
         self.ask(&["handoff"]).await
     }
 
-    /// Asks how fresh that is.
+    /// Requests its freshness.
     ///
     /// # Errors
     /// As [`LiveArgs::handoff`].
@@ -91,7 +91,7 @@ impl LiveArgs {
         })
     }
 
-    /// Asks what `set-status` wrote; `None` if the service does not answer, or there is no such memory.
+    /// Requests what `set-status` wrote; `None` if the service does not answer, or there is no such memory.
     ///
     /// # Errors
     /// As [`LiveArgs::handoff`].
@@ -102,11 +102,11 @@ impl LiveArgs {
         })
     }
 
-    async fn ask(&self, below: &[&str]) -> Result<Checked<Answer>, Failure> {
+    async fn ask(&self, below: &[&str]) -> Result<Checked<ServiceResponse>, Failure> {
         if self.offline {
             return Ok(Checked::Local("--offline".to_owned()));
         }
-        let service = Service::waiting(&self.service, ANSWER_TIME)?;
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         let answered = service.of_memory(Method::GET, below)?.send_once().await;
         Ok(match answered {
             Ok(answer) => Checked::Service(Some(answer)),

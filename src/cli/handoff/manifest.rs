@@ -1,5 +1,5 @@
-//! `WORKING_MEMORY.manifest.json`: the service's manifest with one member more, `local`, which holds the hash of the
-//! Markdown beside it and where both come from.
+//! `WORKING_MEMORY.manifest.json`: the service's manifest with one additional member, `local`, which contains the hash
+//! of the Markdown beside it and the source of both.
 
 use crate::cli::client::Failure;
 use crate::domain::ids::{MemoryId, VaultId};
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-/// The member of ours.
+/// The name of the additional member.
 const LOCAL: &str = "local";
 
-/// What a service answers to a refresh, as far as it is kept here.
+/// The service's response to a refresh, as far as it is stored here.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Handoff {
-    /// Whether it was made just now.
+    /// Whether this refresh made it.
     #[serde(default)]
     pub(super) refreshed: bool,
     /// Its id.
@@ -25,7 +25,7 @@ pub(super) struct Handoff {
     pub(super) memory_id: String,
     /// When it was made.
     pub(super) generated_at: DateTime<Utc>,
-    /// How far back it looks, as ISO 8601 writes it.
+    /// Its window, as an ISO 8601 duration.
     pub(super) window: String,
     /// The version it was made of.
     pub(super) base_version: i64,
@@ -38,7 +38,7 @@ pub(super) struct Handoff {
     pub(super) manifest: Map<String, Value>,
 }
 
-/// How fresh a handoff was when the service told.
+/// The freshness of a handoff when the service returned it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Freshness {
@@ -54,7 +54,7 @@ pub(super) struct Freshness {
 pub(super) struct Reason {
     /// Its stable name.
     pub(super) kind: String,
-    /// The same in a sentence.
+    /// The reason as a sentence.
     pub(super) detail: String,
 }
 
@@ -69,13 +69,13 @@ pub(super) struct Local {
     pub(super) memory_id: String,
     /// When it was made.
     pub(super) generated_at: DateTime<Utc>,
-    /// How far back it looks.
+    /// Its window.
     pub(super) window: String,
     /// The version it was made of.
     pub(super) base_version: i64,
-    /// How fresh it was when it came here.
+    /// Its freshness when it was copied.
     pub(super) freshness: Freshness,
-    /// When it came here.
+    /// When it was copied.
     pub(super) refreshed_at: DateTime<Utc>,
     /// The service it came from.
     pub(super) url: String,
@@ -86,7 +86,7 @@ pub(super) struct Local {
 }
 
 impl Local {
-    /// Of a handoff that came just now.
+    /// For a handoff that was just received.
     pub(super) fn of(handoff: &Handoff, url: &str, now: DateTime<Utc>) -> Self {
         Self {
             handoff_id: handoff.handoff_id.clone(),
@@ -103,10 +103,10 @@ impl Local {
         }
     }
 
-    /// Reads the member out of a manifest file. `Err` says in a few words what is wrong with the file.
+    /// Parses the member of a manifest file. `Err` is a short description of what is wrong with the file.
     pub(super) fn read(manifest: &[u8]) -> Result<Self, String> {
         let mut manifest: Map<String, Value> =
-            serde_json::from_slice(manifest).map_err(|_| "its manifest is no JSON object".to_owned())?;
+            serde_json::from_slice(manifest).map_err(|_| "its manifest is not a JSON object".to_owned())?;
         let local = manifest
             .remove(LOCAL)
             .ok_or("its manifest has no member `local`")?;
@@ -118,7 +118,7 @@ impl Local {
         self.vault_id == vault.as_str() && self.memory_id == memory.as_str()
     }
 
-    /// Whether this is its Markdown.
+    /// Whether the hash matches this Markdown.
     pub(super) fn fits(&self, markdown: &[u8]) -> bool {
         self.bytes == markdown.len() && self.sha256 == sha256(markdown)
     }
@@ -127,7 +127,7 @@ impl Local {
 /// The bytes of a manifest file.
 ///
 /// # Errors
-/// None that a manifest of a service can come to.
+/// None for the manifest of a service.
 pub(super) fn bytes(handoff: &Handoff, local: &Local) -> Result<Vec<u8>, Failure> {
     let unwritable =
         |error: serde_json::Error| Failure::failed(format!("the manifest cannot be written: {error}"));

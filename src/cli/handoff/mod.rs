@@ -1,8 +1,8 @@
-//! The handoff on this machine: `refresh` renews a local copy, `path` says where it is, and `show` and `status` ask the
-//! service for a moment and answer from the copy if it does not.
+//! The handoff on this machine: `refresh` updates a local copy, `path` prints its path, and `show` and `status` call the
+//! service with a short timeout and use the copy if it does not answer.
 //!
 //! Under the home folder (`~/.working-memory`, or `$WORKING_MEMORY_HOME`) each refresh has a folder of its own, and
-//! the last good one is copied to a place that stays:
+//! the last valid one is copied to a fixed path:
 //!
 //! ```text
 //! workspace/2026/11/21/working-memory-20261121T105500Z-<handoff id>/WORKING_MEMORY.md

@@ -1,8 +1,8 @@
-//! `working-memory path`: where the local copy is.
+//! `working-memory path`: prints the path of the local copy.
 
 use super::copy::Copy;
 use super::home::Workspace;
-use crate::cli::client::{Failure, Output, PlaceArgs, ago, note};
+use crate::cli::client::{Failure, MemoryArgs, Output, ago, note};
 use crate::clock::{Clock as _, SystemClock};
 use clap::Args;
 use serde_json::json;
@@ -14,14 +14,15 @@ pub struct Path {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    memory_ref: MemoryArgs,
 }
 
 impl Path {
-    /// The path alone on standard output, for `cat "$(working-memory path)"`; its age on standard error.
+    /// Prints the path on standard output, for `cat "$(working-memory path)"`, and its age on standard error.
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let (place, workspace) = (self.place.place()?, Workspace::of_process()?);
-        let copy = Copy::read(&workspace, &place).map_err(|none| none.failure(&place, &workspace))?;
+        let (memory_ref, workspace) = (self.memory_ref.memory_ref()?, Workspace::of_process()?);
+        let copy =
+            Copy::read(&workspace, &memory_ref).map_err(|none| none.failure(&memory_ref, &workspace))?;
         if self.json {
             let body =
                 json!({ "path": copy.path.to_string_lossy(), "refreshed_at": copy.local.refreshed_at });

@@ -1,4 +1,4 @@
-//! `working-memory refresh`: has the service renew the handoff, and copies it here.
+//! `working-memory refresh`: lets the service refresh the handoff, and copies it here.
 
 use super::copy::Copy;
 use super::git;
@@ -12,19 +12,19 @@ use clap::Args;
 use serde_json::{Map, Value};
 use std::time::Duration;
 
-/// A model may write the handoff.
+/// A model may write the handoff, which takes time.
 const ANSWER_TIME: Duration = Duration::from_secs(600);
 
 /// Arguments of `refresh`.
 #[derive(Debug, Args)]
 pub struct Refresh {
-    /// Make it anew also if it is fresh.
+    /// Make a new one also if it is fresh.
     #[arg(long)]
     force: bool,
-    /// How far back it looks, such as 6h, 90m or 2d; the service's `handoff.window` without it.
+    /// The window, such as 6h, 90m or 2d; the service's `handoff.window` without it.
     #[arg(long, value_name = "TIME")]
     window: Option<Window>,
-    /// Say nothing of the git branch and the changed files of this folder.
+    /// Do not send the git branch and the changed files of this folder.
     #[arg(long)]
     no_workspace: bool,
     #[command(flatten)]
@@ -33,8 +33,8 @@ pub struct Refresh {
 
 impl Refresh {
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
-        let service = Service::waiting(&self.service, ANSWER_TIME)?;
-        let (place, workspace) = (service.place()?, Workspace::of_process()?);
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
+        let (memory_ref, workspace) = (service.memory_ref()?, Workspace::of_process()?);
         let mut body = Map::new();
         if !self.no_workspace
             && let Some(snapshot) = git::snapshot().await
@@ -50,13 +50,13 @@ impl Refresh {
             .await?;
         let handoff: Handoff = answer.json()?;
         let local = Local::of(&handoff, service.url().as_str(), SystemClock.now());
-        let kept = Copy::read(&workspace, &place).ok();
+        let kept = Copy::read(&workspace, &memory_ref).ok();
         let kept = kept
             .filter(|copy| copy.local.handoff_id == local.handoff_id && copy.local.sha256 == local.sha256);
         let (done, path) = match kept {
             Some(copy) => ("fresh, nothing to do", copy.path),
             None => {
-                let path = write(&workspace, &place, &handoff, &local)?;
+                let path = write(&workspace, &memory_ref, &handoff, &local)?;
                 let done = if handoff.refreshed {
                     "refreshed"
                 } else {

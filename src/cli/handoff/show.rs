@@ -1,10 +1,10 @@
-//! `working-memory show`: the handoff, with what the service says of it now.
+//! `working-memory show`: prints the handoff with its current freshness.
 
 use super::copy::Copy;
 use super::home::Workspace;
 use super::live::{Checked, LiveArgs};
 use super::manifest::Freshness;
-use crate::cli::client::{Answer, Exit, Failure, Output, ago};
+use crate::cli::client::{Exit, Failure, Output, ServiceResponse, ago};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::document::written_time;
 use chrono::{DateTime, Utc};
@@ -19,7 +19,7 @@ pub struct Show {
     live: LiveArgs,
 }
 
-/// What `GET M/handoff` says, as far as it is shown.
+/// The response of `GET M/handoff`, as far as it is shown.
 #[derive(Debug, Deserialize)]
 struct Live {
     freshness: Freshness,
@@ -29,20 +29,21 @@ struct Live {
 }
 
 impl Show {
-    /// The service's newest handoff under its live preface; without the service the local copy under a quoted line that
-    /// says how old it is and why nobody checked it. Succeeds only if what it shows is fresh.
+    /// Prints the service's newest handoff below its live preface; without the service the local copy below a quoted line
+    /// with its age and the reason why it was not checked. Succeeds only if the handoff is fresh.
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
-        let (place, workspace) = (self.live.service.place()?, Workspace::of_process()?);
+        let (memory_ref, workspace) = (self.live.service.memory_ref()?, Workspace::of_process()?);
         let why = match self.live.handoff().await? {
             Checked::Service(Some(answer)) => return self.show_live(&answer),
             Checked::Service(None) => "the service has no handoff of this memory".to_owned(),
             Checked::Local(why) => why,
         };
-        let copy = Copy::read(&workspace, &place).map_err(|none| none.failure(&place, &workspace))?;
+        let copy =
+            Copy::read(&workspace, &memory_ref).map_err(|none| none.failure(&memory_ref, &workspace))?;
         self.show_copy(&copy, &why, SystemClock.now())
     }
 
-    fn show_live(&self, answer: &Answer) -> Result<(), Failure> {
+    fn show_live(&self, answer: &ServiceResponse) -> Result<(), Failure> {
         let live: Live = answer.json()?;
         let mut out = Output::new();
         if self.live.service.is_raw() {
@@ -99,7 +100,7 @@ impl Show {
     }
 }
 
-/// That a refresh is due.
+/// The failure of a stale handoff.
 pub(super) fn stale() -> Failure {
     Failure::new(Exit::Stale, "the handoff is stale; run `working-memory refresh`")
 }

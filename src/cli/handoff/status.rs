@@ -1,10 +1,10 @@
-//! `working-memory status`: how old the local copy is, and whether it should be refreshed, by what the service says now.
+//! `working-memory status`: prints the age of the local copy, and whether it is stale according to the service.
 
 use super::copy::{Copy, NoCopy};
 use super::home::Workspace;
 use super::live::{Aim, Checked, LiveArgs, LiveStatus};
 use super::show::stale;
-use crate::cli::client::{Failure, Look, Output, Place, ago, when};
+use crate::cli::client::{Failure, Look, MemoryRef, Output, ago, when};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::document::written_time;
 use chrono::{DateTime, Utc};
@@ -19,10 +19,10 @@ pub struct Status {
 }
 
 impl Status {
-    /// Succeeds with a copy that is fresh.
+    /// Succeeds if the copy is fresh.
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
-        let (place, workspace) = (self.live.service.place()?, Workspace::of_process()?);
-        let copy = Copy::read(&workspace, &place);
+        let (memory_ref, workspace) = (self.live.service.memory_ref()?, Workspace::of_process()?);
+        let copy = Copy::read(&workspace, &memory_ref);
         let now = SystemClock.now();
         let checked = self.live.status().await?;
         let aim = match &checked {
@@ -33,7 +33,7 @@ impl Status {
             .as_ref()
             .map_or_else(|_| Vec::new(), |copy| reasons(copy, &checked, now));
         if self.live.service.is_raw() {
-            let body = as_json(&copy, &reasons, &checked, aim.as_ref(), &place, now);
+            let body = as_json(&copy, &reasons, &checked, aim.as_ref(), &memory_ref, now);
             Output::new().text(&format!("{body:#}")).end().write()?;
         }
         if !self.live.service.is_raw()
@@ -43,7 +43,7 @@ impl Status {
             print_aim(&mut out, aim);
             out.write()?;
         }
-        let copy = copy.map_err(|none| none.failure(&place, &workspace))?;
+        let copy = copy.map_err(|none| none.failure(&memory_ref, &workspace))?;
         if !self.live.service.is_raw() {
             let mut out = Output::new();
             print(&mut out, &copy, &reasons, &checked, now);
@@ -53,7 +53,7 @@ impl Status {
     }
 }
 
-/// Why the copy is stale: by the service if that was asked, else as far as the copy tells.
+/// The reasons why the copy is stale: the service's if it answered, otherwise those of the copy.
 fn reasons(copy: &Copy, checked: &Checked<LiveStatus>, now: DateTime<Utc>) -> Vec<String> {
     let live = match checked {
         Checked::Local(_) => return copy.stale(now),
@@ -116,7 +116,7 @@ fn print(
     }
     match checked {
         Checked::Service(_) => line("checked", "by the service, just now"),
-        Checked::Local(why) => line("checked", &format!("by the local copy alone: {why}")),
+        Checked::Local(why) => line("checked", &format!("by the local copy only: {why}")),
     }
     line(
         "refreshed",
@@ -142,7 +142,7 @@ fn as_json(
     reasons: &[String],
     checked: &Checked<LiveStatus>,
     aim: Option<&Aim>,
-    place: &Place,
+    memory_ref: &MemoryRef,
     now: DateTime<Utc>,
 ) -> Value {
     let mut body = match copy {
@@ -172,7 +172,7 @@ fn as_json(
         body["goal"] = json!(aim.goal);
         body["blocker"] = json!(aim.blocker);
     }
-    body["vault_id"] = place.vault.as_str().into();
-    body["memory_id"] = place.memory.as_str().into();
+    body["vault_id"] = memory_ref.vault.as_str().into();
+    body["memory_id"] = memory_ref.memory.as_str().into();
     body
 }

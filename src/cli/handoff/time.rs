@@ -1,4 +1,4 @@
-//! How long something is or was ago, as people write it and as the service reads it.
+//! Durations and ages in the formats of the command line and the service.
 
 use crate::domain::duration;
 use chrono::TimeDelta;
@@ -8,19 +8,19 @@ use std::str::FromStr;
 /// The longest, in seconds: a hundred years.
 const MAX_SECONDS: u64 = 100 * 366 * 86_400;
 
-/// A length of time, as [`duration`] reads it.
+/// A duration, as [`duration`] parses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) struct Window {
     seconds: u64,
 }
 
 impl Window {
-    /// The same as a time to wait.
+    /// As a time to wait.
     pub(in crate::cli) fn duration(self) -> std::time::Duration {
         std::time::Duration::from_secs(self.seconds)
     }
 
-    /// The same as a difference of times.
+    /// As a difference of times.
     pub(super) fn length(self) -> TimeDelta {
         // A hundred years fit.
         TimeDelta::seconds(i64::try_from(self.seconds).unwrap_or(i64::MAX / 1_000))

@@ -1,8 +1,8 @@
-//! Writing a handoff: its run's folder and the current copy, each appearing as a whole.
+//! Writes a handoff: the folder of its run and the current copy, each atomically.
 
 use super::home::{MANIFEST, MARKDOWN, Workspace};
 use super::manifest::{self, Handoff, Local};
-use crate::cli::client::{Failure, Place};
+use crate::cli::client::{Failure, MemoryRef};
 use crate::domain::ids::ContextId;
 use chrono::{DateTime, Utc};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -10,25 +10,25 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// More runs of one handoff in one second than there will be.
+/// The maximum number of runs of one handoff in one second.
 const MAX_RUNS: u32 = 1_000;
 
-/// Writes a handoff and returns where its current Markdown is.
+/// Writes a handoff and returns the path of its current Markdown.
 ///
 /// # Errors
 /// It is not of this memory, or a file cannot be written.
 pub(super) fn write(
     workspace: &Workspace,
-    place: &Place,
+    memory_ref: &MemoryRef,
     handoff: &Handoff,
     local: &Local,
 ) -> Result<PathBuf, Failure> {
-    if !local.is_of(&place.vault, &place.memory) {
+    if !local.is_of(&memory_ref.vault, &memory_ref.memory) {
         return Err(Failure::failed(
             "the service answered with the handoff of another memory",
         ));
     }
-    // It becomes a part of a path.
+    // It becomes part of a path, so it is validated.
     let id: ContextId = handoff
         .handoff_id
         .parse()
@@ -43,7 +43,7 @@ pub(super) fn write(
     };
     pair.write_run(workspace, &id, local.refreshed_at)
         .map_err(unwritable)?;
-    let current = workspace.current(place);
+    let current = workspace.current(memory_ref);
     pair.replace(workspace, &current).map_err(unwritable)?;
     Ok(current.join(MARKDOWN))
 }
@@ -54,7 +54,7 @@ struct Pair<'p> {
 }
 
 impl Pair<'_> {
-    /// The folder of the run gets its name when both files are in it.
+    /// The folder of the run is renamed to its name when both files are in it.
     fn write_run(&self, workspace: &Workspace, id: &ContextId, now: DateTime<Utc>) -> io::Result<()> {
         let day = workspace.folder().join(now.format("%Y/%m/%d").to_string());
         private_folders(&day)?;
@@ -78,8 +78,8 @@ impl Pair<'_> {
         Err(io::Error::other("too many runs in one second"))
     }
 
-    /// Replaces the two files of a folder one after the other; a lock keeps two refreshes from mixing theirs, and
-    /// readers tell by the hash when they met the moment between.
+    /// Replaces the two files of a folder one after the other. A lock prevents two refreshes from mixing theirs, and
+    /// readers detect by the hash that they read between the two replacements.
     fn replace(&self, workspace: &Workspace, folder: &Path) -> io::Result<()> {
         private_folders(folder)?;
         let lock = private_file(&workspace.folder().join("current/.lock"))?;
@@ -94,7 +94,7 @@ impl Pair<'_> {
     }
 }
 
-/// Whether a rename failed because the name is in use.
+/// Whether a rename failed because the name exists.
 fn is_taken(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -102,12 +102,12 @@ fn is_taken(error: &io::Error) -> bool {
     )
 }
 
-/// Makes a folder and those above it that are not there, for its owner alone: a handoff quotes a memory.
+/// Creates a folder and its missing parents, accessible by its owner only: a handoff quotes a memory.
 fn private_folders(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Makes a file for its owner alone, or empties one that is there.
+/// Creates a file readable by its owner only, or truncates an existing one.
 fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options
@@ -124,17 +124,17 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes new names in a folder last.
+/// Syncs new names in a folder to disk.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// A file or folder that is removed unless it got its name.
+/// A file or folder that is removed unless it was renamed to its final name.
 struct Unfinished(PathBuf);
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // After the rename there is nothing of that name any more.
+        // After the rename no file has that name any more.
         let _ = fs::remove_file(&self.0);
         let _ = fs::remove_dir_all(&self.0);
     }

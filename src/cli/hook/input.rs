@@ -1,4 +1,4 @@
-//! What a host tells a hook: JSON on standard input, in the forms of Claude Code, Codex and Cursor.
+//! The input of a hook: JSON on standard input, in the formats of Claude Code, Codex and Cursor.
 
 use crate::cli::client::Failure;
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// More than any host sends.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Which form a host takes.
+/// The output format of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Host {
     /// Claude Code and Codex: what is printed becomes part of the conversation.
@@ -17,20 +17,20 @@ pub(super) enum Host {
     Cursor,
 }
 
-/// What was told.
+/// The parsed input.
 #[derive(Debug)]
 pub(super) struct Input {
-    /// Who told it.
+    /// The host that sent it.
     pub(super) host: Host,
     /// The session.
     pub(super) session: Option<String>,
-    /// The file with what was said in it.
+    /// The file with the session's transcript.
     pub(super) transcript: Option<PathBuf>,
     folder: Option<PathBuf>,
 }
 
 impl Input {
-    /// Reads standard input to its end; a terminal says nothing.
+    /// Reads standard input to its end; a terminal is not read.
     pub(super) async fn of_process() -> Result<Self, Failure> {
         let read = tokio::task::spawn_blocking(|| {
             let input = std::io::stdin();
@@ -51,15 +51,15 @@ impl Input {
                 "standard input is over {MAX_BYTES} bytes"
             )));
         }
-        let told: Map<String, Value> = if text.trim_ascii().is_empty() {
+        let fields: Map<String, Value> = if text.trim_ascii().is_empty() {
             Map::new()
         } else {
             serde_json::from_slice(text)
-                .map_err(|error| Failure::usage(format!("standard input is no JSON object: {error}")))?
+                .map_err(|error| Failure::usage(format!("standard input is not a JSON object: {error}")))?
         };
-        let text = |name: &str| told.get(name)?.as_str().filter(|text| !text.is_empty());
-        let root = || told.get("workspace_roots")?.get(0)?.as_str();
-        let is_cursor = told.contains_key("cursor_version") || told.contains_key("workspace_roots");
+        let text = |name: &str| fields.get(name)?.as_str().filter(|text| !text.is_empty());
+        let root = || fields.get("workspace_roots")?.get(0)?.as_str();
+        let is_cursor = fields.contains_key("cursor_version") || fields.contains_key("workspace_roots");
         Ok(Self {
             host: if is_cursor { Host::Cursor } else { Host::Plain },
             session: text("session_id")
@@ -70,10 +70,10 @@ impl Input {
         })
     }
 
-    /// Makes the session's folder the current one: hosts run some hooks elsewhere.
+    /// Changes to the session's folder: hosts run some hooks elsewhere.
     pub(super) fn enter_folder(&self) {
         if let Some(folder) = self.folder.as_deref().filter(|folder| folder.is_absolute()) {
-            // A folder that is gone names no memory, and the current one may.
+            // A deleted folder names no memory; the current one may.
             let _ = std::env::set_current_dir(folder);
         }
     }

@@ -1,8 +1,8 @@
-//! `working-memory hook …`: what coding agents run by themselves as sessions begin and end.
+//! `working-memory hook …`: what coding agents run automatically when sessions begin and end.
 //!
-//! An agent must not be kept from its work by its memory: whatever goes wrong is said on standard error, a hook ends
-//! within [`DEADLINE`], and always with 0. Nobody sees which address it asks, so no address counts that only a file in
-//! the folder names, unless it is on this machine.
+//! A hook must not stop an agent: every error is printed on standard error, a hook ends
+//! within [`DEADLINE`], and always with 0. Nobody sees which address it calls, so an address that only a file in
+//! the folder names is not used, unless it is on this machine.
 
 mod briefing;
 mod input;
@@ -16,7 +16,7 @@ use super::client::{Failure, Service, ServiceArgs, note};
 use clap::{Args, Subcommand};
 use std::time::Duration;
 
-/// How long a hook may take, where `--timeout` says nothing else. Hosts wait for it.
+/// The time limit of a hook, unless `--timeout` is given. Hosts wait for it.
 const DEADLINE: Duration = Duration::from_secs(5);
 
 /// Which hook.
@@ -24,17 +24,17 @@ const DEADLINE: Duration = Duration::from_secs(5);
 pub enum Hook {
     /// A session begins: print its memory and handoff, at most 10,000 characters.
     SessionStart(Arguments),
-    /// A session ends: have the memory updated with what was said since the last time.
+    /// A session ends: update the memory with the messages since the last time.
     SessionEnd(Arguments),
-    /// The same before the host shortens the conversation.
+    /// Like session-end, before the host shortens the conversation.
     PreCompact(Arguments),
-    /// The same when an answer is complete, for hosts that do not tell when a session ends.
+    /// Like session-end, when an answer is complete, for hosts that do not report the end of a session.
     Stop(Arguments),
 }
 
 /// Arguments of all hooks.
 #[derive(Debug, Args)]
-#[command(after_help = "Reads the host's JSON from standard input. Ends with 0 whatever happens.")]
+#[command(after_help = "Reads the host's JSON from standard input. Exits with 0 in every case.")]
 pub struct Arguments {
     #[command(flatten)]
     service: ServiceArgs,
@@ -65,8 +65,8 @@ impl Hook {
     }
 }
 
-/// Whether a command line is that of a hook, which ends with 0 also if it cannot be parsed: other codes would stop
-/// some hosts in their work.
+/// Whether a command line is that of a hook, which exits with 0 also if it cannot be parsed: other codes would stop
+/// some hosts.
 pub(super) fn is_meant(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> bool {
     arguments.nth(1).is_some_and(|command| command == "hook")
 }

@@ -1,7 +1,7 @@
-//! How far each transcript was sent, kept on this machine, so that nothing is sent twice.
+//! The position up to which each transcript was sent, stored on this machine, so that nothing is sent twice.
 //!
-//! A piece is noted before it is sent and struck off afterwards. A hook that is killed in between leaves it noted, and the
-//! next one sends the same piece under the same key, under which the service takes it once.
+//! A part is recorded before it is sent and removed from the record afterwards. If a hook is killed in between, the
+//! next one sends the same part under the same key, and the service executes it once.
 
 use crate::cli::client::Failure;
 use crate::cli::handoff;
@@ -12,30 +12,30 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The most that is read of a transcript at once; of more the end.
+/// The maximum that is read of a transcript at once; of more, the end.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
 
-/// How often a lock is tried that another hook of the session holds.
+/// The pause between attempts to get a lock that another hook of the session holds.
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
-/// Notes of sessions that nobody has come back to for so long are removed.
+/// Records of sessions without activity for this long are removed.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 
-/// A piece of a transcript, in bytes.
+/// A part of a transcript, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Span {
     from: u64,
     to: u64,
 }
 
-/// What is noted.
+/// The stored record.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Noted {
     sent: u64,
     pending: Option<Span>,
 }
 
-/// How far one transcript was sent. No other hook has it meanwhile.
+/// The position of one transcript, locked against other hooks.
 #[derive(Debug)]
 pub(super) struct Position {
     name: String,
@@ -46,7 +46,7 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// That of a session's transcript; waits for another hook that has it.
+    /// Opens that of a session's transcript; waits for another hook that holds the lock.
     pub(super) async fn of(session: &str, transcript: &Path) -> Result<Self, Failure> {
         let folder = handoff::home()?.join("hooks");
         Self::below(&folder, session, transcript).await
@@ -84,7 +84,7 @@ impl Position {
         })
     }
 
-    /// The next piece to send: the one that is noted, or else all whole lines behind the last one.
+    /// The next part to send: the recorded one, or else all whole lines after the position.
     pub(super) fn next(&self, transcript: &Path) -> Result<Option<Span>, Failure> {
         if let Some(pending) = self.noted.pending {
             return Ok(Some(pending));
@@ -94,7 +94,7 @@ impl Position {
     }
 
     fn new_lines(&self, transcript: &Path) -> io::Result<Option<Span>> {
-        // A pipe would never end.
+        // Reading a pipe might never end.
         if !fs::metadata(transcript)?.is_file() {
             return Err(io::Error::other("is no file"));
         }
@@ -111,18 +111,18 @@ impl Position {
         Ok((end > 0).then_some(Span { from, to: from + end }))
     }
 
-    /// Under which key a piece is sent.
+    /// The `Idempotency-Key` of a part.
     pub(super) fn key(&self, span: Span) -> String {
         format!("hook-{}-{}-{}", self.name, span.from, span.to)
     }
 
-    /// Notes that a piece is about to be sent.
+    /// Records that a part is about to be sent.
     pub(super) fn begin(&mut self, span: Span) -> Result<(), Failure> {
         self.noted.pending = Some(span);
         self.write()
     }
 
-    /// Notes that it was.
+    /// Records that it was sent.
     pub(super) fn done(&mut self, span: Span) -> Result<(), Failure> {
         self.noted = Noted {
             sent: span.to,
@@ -134,7 +134,7 @@ impl Position {
     fn write(&self) -> Result<(), Failure> {
         let broken = |error: io::Error| Failure::failed(format!("{}: {error}", self.file.display()));
         let text = serde_json::to_vec(&self.noted).map_err(|error| broken(error.into()))?;
-        // Whole or not at all.
+        // Atomically.
         let unfinished = self.file.with_extension("new");
         fs::write(&unfinished, text).map_err(broken)?;
         fs::rename(&unfinished, &self.file).map_err(broken)
@@ -142,7 +142,7 @@ impl Position {
 }
 
 impl Span {
-    /// The bytes of it, as far as they are there.
+    /// The bytes of the part, as far as they exist.
     pub(super) fn bytes(self, transcript: &Path) -> io::Result<Vec<u8>> {
         let mut file = File::open(transcript)?;
         file.seek(SeekFrom::Start(self.from))?;
@@ -153,7 +153,7 @@ impl Span {
     }
 }
 
-/// Removes old notes. One that cannot be removed is nobody's loss.
+/// Removes old records. Errors are ignored.
 fn forget(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let age = entry
@@ -188,7 +188,7 @@ mod tests {
         let key = position.key(first);
         drop(position);
 
-        // Killed while it was sent, and the transcript has grown.
+        // The program was killed while sending, and the transcript has grown.
         fs::write(&transcript, "one\ntwo\nhalf a line\n").unwrap();
         let mut position = of(folder.path(), &transcript).await;
         assert_eq!(position.next(&transcript).unwrap(), Some(first));

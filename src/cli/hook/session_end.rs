@@ -1,4 +1,4 @@
-//! `working-memory hook session-end`, `pre-compact` and `stop`: an update with what was said since the last time.
+//! `working-memory hook session-end`, `pre-compact` and `stop`: an update with the messages since the last time.
 
 use super::input::Input;
 use super::position::{Position, Span};
@@ -6,14 +6,14 @@ use super::transcript::{self, Said};
 use crate::cli::client::{Exit, Failure, Method, Service, note};
 use serde_json::json;
 
-/// Waits to be sent at most: the piece that an earlier hook did not get through, and what came since.
+/// The maximum number of parts to send: the one that an earlier hook did not complete, and the new one.
 const PIECES: usize = 2;
 
 /// Queues an update.
 pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure> {
-    service.place()?;
+    service.memory_ref()?;
     let Some(transcript) = &input.transcript else {
-        note("working-memory: the host names no transcript, so nothing is kept of this session");
+        note("working-memory: the host names no transcript, so nothing of this session is saved");
         return Ok(());
     };
     let session = input.session.as_deref().unwrap_or_default();
@@ -32,8 +32,8 @@ pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure>
     Ok(())
 }
 
-/// Has the update stored by the service. What the service will never take counts as sent; what fails in passing is sent
-/// by a later hook, under the same key.
+/// Lets the service queue the update. A permanent rejection counts as sent; after a transient failure a later hook sends
+/// it again, under the same key.
 async fn send(service: &Service, key: &str, said: &Said) -> Result<(), Failure> {
     let task = said.request.as_deref().unwrap_or("A session of a coding agent");
     let body = json!({ "task": task, "messages": said.messages });
@@ -51,7 +51,7 @@ async fn send(service: &Service, key: &str, said: &Said) -> Result<(), Failure> 
 }
 
 impl Span {
-    /// The bytes of it.
+    /// The bytes of the part.
     fn read(self, transcript: &std::path::Path) -> Result<Vec<u8>, Failure> {
         self.bytes(transcript)
             .map_err(|error| Failure::failed(format!("{}: {error}", transcript.display())))

@@ -1,22 +1,22 @@
-//! `working-memory hook session-start`.
+//! `working-memory hook session-start`: prints handoff and prompt.
 
 use super::briefing;
 use super::input::{Host, Input};
-use crate::cli::client::{Answer, Exit, Failure, Method, Output, Service};
+use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceResponse};
 use serde::Deserialize;
 use serde_json::json;
 
-/// About as many tokens as the text has room for; the service leaves out whole parts, and the oldest records, for it.
+/// The token budget that approximates the size limit; the service drops whole parts, and the oldest records, for it.
 const MOST_TOKENS: &str = "2000";
 
-/// What `GET M/prompt` says, as far as it is used here.
+/// The response of `GET M/prompt`, as far as it is used here.
 #[derive(Debug, Deserialize)]
 struct Prompt {
     text: String,
     version: Option<i64>,
 }
 
-/// What a handoff says, as far as it is used here.
+/// The response with a handoff, as far as it is used here.
 #[derive(Debug, Deserialize)]
 struct Handoff {
     preface: String,
@@ -25,9 +25,9 @@ struct Handoff {
 
 /// Prints memory and handoff.
 pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure> {
-    let place = service.place()?;
+    let memory_ref = service.memory_ref()?;
     let (prompt, handoff) = tokio::join!(prompt(service), handoff(service));
-    // One without the other is of use; what nobody answers is told once.
+    // One without the other is useful; an unreachable service is reported once.
     let (prompt, handoff) = match (prompt, handoff) {
         (Err(failure), Err(_)) => return Err(failure),
         (prompt, handoff) => (prompt.ok(), handoff.ok().flatten()),
@@ -37,15 +37,15 @@ pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure>
     });
     let version = prompt.as_ref().and_then(|prompt| prompt.version);
     let text = prompt.map_or_else(String::new, |prompt| prompt.text);
-    let told = briefing::text(&place, version, &text, &handoff);
-    if told.is_empty() {
+    let output = briefing::text(&memory_ref, version, &text, &handoff);
+    if output.is_empty() {
         return Ok(());
     }
     match input.host {
-        Host::Plain => Output::new().whole_lines(&told).write(),
+        Host::Plain => Output::new().whole_lines(&output).write(),
         Host::Cursor => {
-            let told = json!({ "additional_context": told });
-            Output::new().whole_lines(&told.to_string()).write()
+            let output = json!({ "additional_context": output });
+            Output::new().whole_lines(&output.to_string()).write()
         }
     }
 }
@@ -53,20 +53,20 @@ pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure>
 async fn prompt(service: &Service) -> Result<Prompt, Failure> {
     let ask = || async {
         let call = service.of_memory(Method::GET, &["prompt"])?;
-        // Hosts tell the time themselves.
+        // Hosts add the time themselves.
         Ok::<_, Failure>(call.query("exclude", "datetime"))
     };
     let answer = match ask().await?.query("max_tokens", MOST_TOKENS).send_once().await {
-        // The rules alone need more, and are never left out.
+        // The rules alone need more, and are never dropped.
         Err(failure) if failure.exit == Exit::Refused => ask().await?.send_once().await,
         answer => answer,
     };
     answer?.json()
 }
 
-/// The handoff, made anew if it is stale; as it is where that fails, as for a key that may only read.
+/// The handoff, refreshed if it is stale; the existing one if that fails, as for a read-only key.
 async fn handoff(service: &Service) -> Result<Option<Handoff>, Failure> {
-    let found = |answer: Result<Answer, Failure>| match answer {
+    let found = |answer: Result<ServiceResponse, Failure>| match answer {
         Ok(answer) => answer.json().map(Some),
         Err(failure) if failure.exit == Exit::NotFound => Ok(None),
         Err(failure) => Err(failure),

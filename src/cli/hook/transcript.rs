@@ -1,32 +1,32 @@
-//! What was said in a session, read from the lines that hosts keep: Claude Code, Codex, Cursor.
+//! The messages of a session, read from the transcripts of hosts: Claude Code, Codex, Cursor.
 //!
-//! The forms are the hosts' own and change. What is not understood is passed over, and everything is bounded.
+//! The formats are the hosts' own and change. Unknown lines are ignored, and all sizes are limited.
 
 use serde_json::{Value, json};
 
-/// The most bytes that the messages of one update have as JSON; of more the newest.
+/// The maximum size of the messages of one update as JSON, in bytes; of more, the newest.
 const MOST_BYTES: usize = 768 * 1024;
 
-/// The most messages of one update.
+/// The maximum number of messages of one update.
 const MOST_MESSAGES: usize = 2_000;
 
-/// The most bytes of a text that somebody wrote, and of what a tool was given or gave.
+/// The maximum size of a text, and of a tool's arguments or result, in bytes.
 const MOST_OF_TEXT: usize = 16 * 1024;
 const MOST_OF_TOOL: usize = 2 * 1024;
 
-/// The most bytes of the request that names a session.
+/// The maximum size of the request that names a session, in bytes.
 const MOST_OF_REQUEST: usize = 300;
 
-/// What was said.
+/// The content of a part of a transcript.
 #[derive(Debug, Default)]
 pub(super) struct Said {
-    /// The messages, oldest first, in the form that `/update` takes.
+    /// The messages, oldest first, in the format of `/update`.
     pub(super) messages: Vec<Value>,
-    /// What the user asked for first, in one line.
+    /// The user's first request, in one line.
     pub(super) request: Option<String>,
 }
 
-/// What these lines say.
+/// Parses these lines.
 pub(super) fn said(lines: &[u8]) -> Said {
     let messages: Vec<Value> = lines
         .split(|byte| *byte == b'\n')
@@ -59,12 +59,12 @@ fn messages_of(line: &Value) -> Vec<Value> {
             .to_owned()
     };
     let is = |name: &str| line.get(name) == Some(&Value::Bool(true));
-    // Of Claude Code: what subagents say to each other, what no person wrote, and summaries of what was said.
+    // Of Claude Code: messages between subagents, generated texts, and summaries.
     if is("isSidechain") || is("isMeta") || is("isCompactSummary") {
         return Vec::new();
     }
     let kind = line.get("type").and_then(Value::as_str);
-    // Codex keeps items of OpenAI's responses.
+    // Codex stores items of OpenAI's responses.
     if let (Some("response_item"), Some(item)) = (kind, line.get("payload")) {
         return match item.get("type").and_then(Value::as_str) {
             Some("message") => spoken(&text(item, "role"), item.get("content")),
@@ -76,7 +76,7 @@ fn messages_of(line: &Value) -> Vec<Value> {
             _ => Vec::new(),
         };
     }
-    // Claude Code keeps much more than what was said, such as its requests. Cursor names no kinds.
+    // Claude Code stores much more than messages, such as its requests. Cursor has no kinds.
     if !matches!(kind, None | Some("user" | "assistant" | "message")) {
         return Vec::new();
     }
@@ -91,7 +91,7 @@ fn messages_of(line: &Value) -> Vec<Value> {
     spoken(&role.unwrap_or_default(), message.get("content"))
 }
 
-/// The messages of what a user or assistant said: its texts and calls in one, each result of a tool in its own.
+/// The messages of a user's or assistant's entry: its texts and calls in one, each result of a tool in its own.
 fn spoken(role: &str, content: Option<&Value>) -> Vec<Value> {
     if !["user", "assistant"].contains(&role) {
         return Vec::new();
@@ -123,7 +123,7 @@ fn spoken(role: &str, content: Option<&Value>) -> Vec<Value> {
     messages
 }
 
-/// What hosts put into what a user wrote.
+/// Elements that hosts insert into a user's text.
 const OF_HOSTS: [&str; 8] = [
     "system-reminder",
     "environment_context",
@@ -135,19 +135,19 @@ const OF_HOSTS: [&str; 8] = [
     "command-args",
 ];
 
-/// A text somebody wrote; what a host put into it is none.
+/// A user's or assistant's text; `None` for what a host inserted.
 fn text_part(text: &str) -> Option<Value> {
     let mut text = text.to_owned();
     for tag in OF_HOSTS {
         text = without(&text, &format!("<{tag}>"), &format!("</{tag}>"));
     }
     let text = cut(text.trim(), MOST_OF_TEXT);
-    // Codex sends the project's instructions as if the user had.
+    // Codex sends the project's instructions as a user's message.
     let is_written = !text.trim().is_empty() && !text.starts_with("# AGENTS.md");
     is_written.then(|| json!({ "type": "text", "text": text }))
 }
 
-/// The text without what stands between these. An opening that nothing closes is somebody's own word.
+/// The text without the parts between these delimiters. An opening delimiter that is not closed is ordinary text.
 fn without(text: &str, open: &str, close: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;
@@ -176,7 +176,7 @@ fn name(tool: &str) -> String {
     }
 }
 
-/// What a tool is given, or its beginning.
+/// A tool's arguments, or their beginning.
 fn bounded(input: &Value) -> Value {
     let text = input.to_string();
     match input {
@@ -199,7 +199,7 @@ fn result(content: Option<&Value>) -> Value {
     json!({ "role": "tool", "content": cut(&text, MOST_OF_TOOL) })
 }
 
-/// The beginning of a text, without the one character that no service keeps.
+/// The beginning of a text, without NUL, which no service accepts.
 fn cut(text: &str, most: usize) -> String {
     let end = text.floor_char_boundary(most);
     let mut kept = text[..end].replace('\0', "");
@@ -209,7 +209,7 @@ fn cut(text: &str, most: usize) -> String {
     kept
 }
 
-/// The first line of what a user asked for.
+/// The first line of a user's request.
 fn request_of(message: &Value) -> Option<String> {
     if message.get("role")? != "user" {
         return None;

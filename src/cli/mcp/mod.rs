@@ -12,13 +12,13 @@ use rmcp::ServiceExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Models may think for minutes.
+/// Models may take minutes.
 const ANSWER_TIME: Duration = Duration::from_secs(900);
 
 /// Arguments of `mcp`.
 #[derive(Debug, Args)]
 pub struct Mcp {
-    /// Print what this client's configuration needs to start this program, and end.
+    /// Print the configuration that this client needs to start this program, and exit.
     #[arg(long, value_enum, value_name = "CLIENT")]
     print_config: Option<Client>,
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub struct Mcp {
 
 impl Mcp {
     pub(super) async fn run(self) -> Result<(), Failure> {
-        let service = Service::waiting(&self.service, ANSWER_TIME)?;
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         if let Some(client) = self.print_config {
             let text = print_config::text(client, &service.connection()?)?;
             return Output::new().whole_lines(&text).write();
@@ -37,7 +37,7 @@ impl Mcp {
             |error: &dyn std::fmt::Display| Failure::failed(format!("the client cannot be served: {error}"));
         let running = match server.serve(rmcp::transport::stdio()).await {
             Ok(running) => running,
-            // A client that leaves before it has said anything has done nothing wrong.
+            // A client that disconnects before it has sent anything is not an error.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(broken(&error)),
         };

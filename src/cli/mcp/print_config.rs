@@ -1,5 +1,5 @@
-//! What a client's configuration needs to start this program: the entry with the real paths, vault and memory. A key is
-//! never written into it: it names the file that holds the key, or the variable, in the way of that client.
+//! The configuration with which a client starts this program: the entry with the actual paths, vault and memory. It never
+//! contains a key: it names the file with the key, or the variable, in the client's syntax.
 
 use crate::cli::client::{Connection, Failure, KeySource};
 use clap::ValueEnum;
@@ -7,12 +7,12 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What the entry is called in the client.
+/// The name of the entry.
 const NAME: &str = "working-memory";
 
 const KEY_VARIABLE: &str = "WORKING_MEMORY_API_KEY";
 
-/// A client whose configuration is known.
+/// A supported client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Client {
     /// `.mcp.json` of a project.
@@ -29,8 +29,9 @@ pub(super) enum Client {
 
 /// The entry of a client.
 pub(super) fn text(client: Client, connection: &Connection) -> Result<String, Failure> {
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::failed(format!("where this program is cannot be found out: {error}")))?;
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::failed(format!("the path of this program cannot be determined: {error}"))
+    })?;
     entry(client, &path(&program)?, connection)
 }
 
@@ -90,7 +91,7 @@ fn entry(client: Client, program: &str, connection: &Connection) -> Result<Strin
     serde_json::to_string_pretty(&Value::Object(config)).map_err(|error| Failure::failed(error.to_string()))
 }
 
-/// The same as TOML. A string of JSON is one of TOML.
+/// The entry as TOML. A JSON string is a valid TOML string.
 fn toml(program: &str, args: &[String], by_variable: bool) -> String {
     let mut text = format!(
         "[mcp_servers.{NAME}]\ncommand = {}\nargs = {}\n",
@@ -108,7 +109,7 @@ fn path(path: &Path) -> Result<String, Failure> {
     let text = path.to_str().map(str::to_owned);
     text.ok_or_else(|| {
         Failure::failed(format!(
-            "the path {} is not UTF-8, which configurations are",
+            "the path {} is not UTF-8, which configurations must be",
             path.display()
         ))
     })

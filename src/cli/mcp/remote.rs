@@ -1,7 +1,7 @@
-//! A service that tools ask over HTTP. It need not be there while the client is served: what asks it says then that
-//! nobody answers.
+//! A service that tools call over HTTP. It need not be running while the client is served: calls then return an error that
+//! says so.
 
-use crate::cli::client::{self, Begun, Call, Failure, Service};
+use crate::cli::client::{self, Call, Failure, OpenResponse, Service};
 use crate::mcp::{Answer, Ask, Away, Backend, Fixed, Method, Opened};
 use futures::StreamExt as _;
 use futures::stream::unfold;
@@ -16,7 +16,7 @@ pub(super) struct Remote {
 
 impl Remote {
     /// # Errors
-    /// A vault or memory that is named is none.
+    /// A vault or memory has an invalid name.
     pub(super) fn new(service: Service) -> Result<Self, Failure> {
         let (vault, memory) = service.named()?;
         Ok(Self {
@@ -57,8 +57,8 @@ impl Backend for Remote {
 
     async fn open(&self, _: &Extensions, ask: Ask) -> Result<Opened, Away> {
         let response = match self.call(ask)?.begin().await.map_err(away)? {
-            Begun::Success(response) => response,
-            Begun::Other(answer) => return Ok(Opened::Refused(whole(answer))),
+            OpenResponse::Success(response) => response,
+            OpenResponse::Other(answer) => return Ok(Opened::Refused(whole(answer))),
         };
         let pieces = unfold(Some(response), |open| async {
             let mut response = open?;
@@ -79,7 +79,7 @@ fn away(failure: Failure) -> Away {
     Away(failure.sentence)
 }
 
-fn whole(answer: client::Answer) -> Answer {
+fn whole(answer: client::ServiceResponse) -> Answer {
     Answer {
         status: answer.status,
         etag: text(&answer.headers, &ETAG),

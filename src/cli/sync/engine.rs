@@ -1,7 +1,7 @@
-//! The rounds of a sync: look at both sides, plan, do.
+//! The rounds of a sync: scan both sides, plan, execute.
 //!
-//! A step that finds something else than was planned for does nothing and is planned anew in the next round. The base is
-//! saved behind each step; one that is cut off before is found out by comparing ([`crate::domain::folder_sync`]).
+//! A step that finds another state than planned does nothing and is planned again in the next round. The base is
+//! saved after each step; the result of an interrupted step is found by comparing ([`crate::domain::folder_sync`]).
 
 use super::swap::Placed;
 use crate::cli::client::{Exit, Failure};
@@ -9,58 +9,58 @@ use crate::domain::folder_sync::{Base, Local, Step, deletes_too_much, hash, plan
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More rounds than one sync needs, if nobody keeps writing.
+/// The maximum number of rounds of one sync; more are needed only if others keep writing.
 const MAX_ROUNDS: usize = 20;
 
-/// What came of sending a file.
+/// The result of sending a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Sent {
     /// The service has it as this version.
     Version(String),
     /// The service has another version than was expected; nothing was changed.
     Moved,
-    /// The service does not take it.
+    /// The service rejects it.
     Refused(String),
 }
 
-/// What a sync needs of both sides. The folder's part never overwrites what is not expected, nor does the service's.
+/// The operations of both sides. None of them overwrites an unexpected state, in the folder or on the service.
 pub(super) trait Sides {
-    /// What is in the folder, by path.
+    /// The files of the folder, by path.
     async fn local(&mut self) -> Result<BTreeMap<String, Local>, Failure>;
-    /// The versions that the service has, by path.
+    /// The versions on the service, by path.
     async fn remote(&mut self) -> Result<BTreeMap<String, String>, Failure>;
-    /// The text of a file of the folder; `None` if it is gone.
+    /// The text of a file of the folder; `None` if it was deleted.
     async fn read(&mut self, path: &str) -> Result<Option<String>, Failure>;
-    /// The newest version and text of a file of the service; `None` if it is gone.
+    /// The newest version and text of a file of the service; `None` if it was deleted.
     async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure>;
     /// Sends a text that replaces this version, or nothing.
     async fn send(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Sent, Failure>;
-    /// Takes a file with this version out of the service's tree; false if it has another one.
+    /// Removes a file with this version from the service's tree; false if it has another one.
     async fn unlink(&mut self, path: &str, version: &str) -> Result<bool, Failure>;
     /// Writes a file of the folder in place of a text with this hash, or of nothing.
     async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure>;
     /// Removes a file of the folder that has a text with this hash.
     async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure>;
-    /// Keeps a text beside its file in the folder; returns the path of the copy.
+    /// Saves a copy of a text beside its file in the folder; returns the path of the copy.
     async fn keep(&mut self, path: &str, text: &str) -> Result<String, Failure>;
-    /// Writes down what both sides have.
+    /// Saves what both sides have.
     async fn save(&mut self, bases: &BTreeMap<String, Base>) -> Result<(), Failure>;
 }
 
-/// What was done.
+/// What a sync did.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Report {
     /// Sent to the service.
     pub(super) sent: BTreeSet<String>,
     /// Written into the folder.
     pub(super) received: BTreeSet<String>,
-    /// Taken out of the service's tree.
+    /// Removed from the service's tree.
     pub(super) unlinked: BTreeSet<String>,
     /// Removed from the folder.
     pub(super) removed: BTreeSet<String>,
-    /// Files that both sides had changed, and where the folder's text is kept.
+    /// Files that both sides had changed, and the path of the copy of the folder's text.
     pub(super) conflicts: BTreeMap<String, String>,
-    /// What was passed over, and why.
+    /// Files that were skipped, and why.
     pub(super) skipped: BTreeMap<String, String>,
 }
 
@@ -75,17 +75,17 @@ impl Report {
     }
 }
 
-/// A sync that goes on until both sides are equal.
+/// A sync that runs until both sides are equal.
 pub(super) struct Engine<'s, S> {
     sides: &'s mut S,
     bases: &'s mut BTreeMap<String, Base>,
-    /// Texts that the service did not take, by path: they are not sent again.
+    /// Texts that the service rejected, by path: they are not sent again.
     refused: &'s mut BTreeMap<String, (String, String)>,
     report: Report,
 }
 
 impl<'s, S: Sides> Engine<'s, S> {
-    /// Of two sides and what was last seen equal on both.
+    /// Creates a sync of two sides with the base, the last state that was equal on both.
     pub(super) fn new(
         sides: &'s mut S,
         bases: &'s mut BTreeMap<String, Base>,
@@ -99,10 +99,10 @@ impl<'s, S: Sides> Engine<'s, S> {
         }
     }
 
-    /// Makes both sides equal. With `deletions`, however many of them there are.
+    /// Makes both sides equal. With `deletions`, the number of deletions is not limited.
     ///
     /// # Errors
-    /// One of the sides cannot be read or written; what was done until then is done. Or nothing was done, since too much
+    /// One of the sides cannot be read or written; completed steps stay. Or nothing was done, since too many files
     /// would be deleted.
     pub(super) async fn run(mut self, deletions: bool) -> Result<Report, Failure> {
         for _ in 0..MAX_ROUNDS {
@@ -112,11 +112,11 @@ impl<'s, S: Sides> Engine<'s, S> {
         }
         Err(Failure::new(
             Exit::Busy,
-            "the files change faster than they can be made equal; nothing is lost, try again later",
+            "the files change faster than they can be synchronised; nothing is lost, try again later",
         ))
     }
 
-    /// One look and what follows from it. Whether there may be more to do.
+    /// One scan and its steps. Returns whether there may be more to do.
     async fn round(&mut self, deletions: bool) -> Result<bool, Failure> {
         let local = self.sides.local().await?;
         let remote = self.sides.remote().await?;
@@ -141,7 +141,7 @@ impl<'s, S: Sides> Engine<'s, S> {
         Ok(is_more)
     }
 
-    /// Does a step; whether another look is needed.
+    /// Executes a step; returns whether another scan is needed.
     async fn step(&mut self, path: &str, step: Step) -> Result<bool, Failure> {
         match step {
             Step::Nothing => Ok(false),
@@ -204,7 +204,7 @@ impl<'s, S: Sides> Engine<'s, S> {
         }
     }
 
-    /// Both sides have changed: if not to the same, the folder's text is kept beside its file, and only then replaced.
+    /// Both sides have changed: if the texts differ, the folder's text is copied beside its file before it is replaced.
     async fn compare(&mut self, path: &str, local: &str) -> Result<bool, Failure> {
         let Some((version, theirs)) = self.sides.fetch(path).await? else {
             return Ok(true);
@@ -228,7 +228,7 @@ impl<'s, S: Sides> Engine<'s, S> {
         Ok(self.is_more_behind(path, placed))
     }
 
-    /// Whether to look again behind a change of the folder; what cannot be made is told and left.
+    /// Whether to scan again after a change of the folder; a change that is not possible is reported and skipped.
     fn is_more_behind(&mut self, path: &str, placed: Placed) -> bool {
         match placed {
             Placed::Done | Placed::Changed => true,

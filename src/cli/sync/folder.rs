@@ -1,4 +1,4 @@
-//! A folder that is kept equal to a root, and what is said of that.
+//! A folder that is synchronised with a root, and the report about it.
 
 use super::engine::{Engine, Report, Sides as _};
 use super::scan::Scanner;
@@ -9,7 +9,7 @@ use crate::cli::tree::{Lock, Tree};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A folder that this process alone keeps equal to a root.
+/// A folder, locked by this process, that is synchronised with a root.
 pub(super) struct Folder<'f> {
     pub(super) service: &'f Service,
     pub(super) shown: &'f Path,
@@ -52,7 +52,7 @@ impl Folder<'_> {
             .run(deletions)
             .await;
         if done.is_ok() && is_new {
-            // What the folder is to be is remembered also where there is no file yet.
+            // The root is saved also if there are no files yet.
             pair.save(&bases).await?;
         }
         let skipped = std::mem::take(&mut pair.skipped);
@@ -64,8 +64,8 @@ impl Folder<'_> {
     }
 }
 
-/// Says what was done: a line each, or with `--json` an object in one line.
-pub(super) fn tell(folder: &Path, report: &Report, as_json: bool) -> Result<(), Failure> {
+/// Prints what was done: one line per file, or with `--json` an object in one line.
+pub(super) fn print_report(folder: &Path, report: &Report, as_json: bool) -> Result<(), Failure> {
     let mut out = Output::new();
     if as_json {
         let mut body = serde_json::to_value(report).map_err(|error| Failure::failed(error.to_string()))?;
@@ -89,7 +89,7 @@ pub(super) fn tell(folder: &Path, report: &Report, as_json: bool) -> Result<(), 
     out.write()?;
     for (path, copy) in &report.conflicts {
         note(&format!(
-            "conflict: {path} was changed on both sides; it is now as on the service, and what the folder had is {copy}"
+            "conflict: {path} was changed on both sides; it has the service's text now, and the folder's text is in {copy}"
         ));
     }
     for (path, why) in &report.skipped {

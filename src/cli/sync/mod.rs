@@ -1,4 +1,4 @@
-//! `working-memory sync`: a folder of Markdown files and a root of the memory tool, kept equal both ways (docs/sync.md).
+//! `working-memory sync`: synchronises a folder of Markdown files with a root of the memory tool (docs/sync.md).
 
 mod engine;
 mod folder;
@@ -8,7 +8,7 @@ mod state;
 mod swap;
 mod watch;
 
-use self::folder::{Folder, tell};
+use self::folder::{Folder, print_report};
 use self::scan::Scanner;
 use self::state::State;
 use super::client::{Failure, Service, ServiceArgs};
@@ -23,19 +23,19 @@ use std::path::PathBuf;
 /// Arguments of `sync`.
 #[derive(Debug, Args)]
 pub struct Sync {
-    /// The folder; it is made if it does not exist.
+    /// The folder; it is created if it does not exist.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// The tree of files on the service, as in the memory tool's `?root=`. Said once, the folder remembers it.
+    /// The tree of files on the service, as in the memory tool's `?root=`. Needed once: the folder stores it.
     #[arg(long, value_name = "ROOT")]
     root: Option<RootName>,
-    /// Go on until interrupted.
+    /// Continue until interrupted.
     #[arg(long)]
     watch: bool,
-    /// With --watch, how often to look at both sides.
+    /// With --watch, the interval between two comparisons.
     #[arg(long, value_name = "TIME", default_value = "2s", requires = "watch")]
     every: Length,
-    /// Files of all kinds that are text, not Markdown alone.
+    /// All text files, not only Markdown.
     #[arg(long)]
     all: bool,
     /// Delete also more than half of the files at once.
@@ -74,10 +74,10 @@ impl Sync {
             return watch::watch(folder, self.every.duration(), self.service.is_raw()).await;
         }
         let report = folder.sync().await?;
-        tell(&self.folder, &report, self.service.is_raw())
+        print_report(&self.folder, &report, self.service.is_raw())
     }
 
-    /// What the folder remembers, which has to be of what is named now.
+    /// The stored state of the folder, which must match the vault and root given now.
     fn state(&self, tree: &Tree, vault: &VaultId) -> Result<State, Failure> {
         let shown = self.folder.display();
         let Some(state) = State::read(tree)? else {
@@ -92,7 +92,7 @@ impl Sync {
         let other = self.root.as_ref().is_some_and(|root| root.as_str() != state.root);
         if other || state.vault != vault.as_str() {
             return Err(Failure::usage(format!(
-                "{shown} is kept equal to root {} of vault {}; for another one take another folder, or remove {} in it",
+                "{shown} is synchronised with root {} of vault {}; use another folder for another root, or remove {} in it",
                 state.root,
                 state.vault,
                 state::NAME

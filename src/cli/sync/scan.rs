@@ -1,4 +1,4 @@
-//! What is in the folder.
+//! Scans the folder.
 
 use super::swap;
 use crate::cli::tree::Tree;
@@ -8,19 +8,19 @@ use rustix::fs::{AtFlags, Dir, FileType};
 use std::collections::BTreeMap;
 use std::io;
 
-/// The largest file that is read; services take less.
+/// The largest file that is read; services accept less.
 pub(super) const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The most files that a folder may have.
 const MAX_FILES: usize = 20_000;
 
-/// Folders in folders; the service takes no more.
+/// The maximum depth of folders; the service accepts no more.
 const MAX_DEPTH: usize = 19;
 
-/// A file that was changed so short a time ago may change again without looking different.
+/// A file that was changed less than this long ago may change again with the same metadata.
 const UNSETTLED_SECONDS: i64 = 3;
 
-/// What a file looks like from outside.
+/// The metadata of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     inode: u64,
@@ -29,32 +29,32 @@ struct Stamp {
     changed: (i64, u64),
 }
 
-/// What was found.
+/// The result of a scan.
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    /// By path, files that are kept equal, and what stands at the path of one and is none.
+pub(super) struct ScanResult {
+    /// By path, files to synchronise, and entries at the path of such a file that are not files.
     pub(super) files: BTreeMap<String, Local>,
-    /// Symbolic links, each with a slash behind it: they may be where a folder was.
+    /// Symbolic links, each with a trailing slash: there may have been a folder before.
     pub(super) links: Vec<String>,
-    /// What was passed over, and why.
+    /// What was skipped, and why.
     pub(super) skipped: BTreeMap<String, String>,
-    /// What a killed program left behind: the folder, and the name.
+    /// Temporary files of a killed program: the folder, and the name.
     pub(super) left_behind: Vec<(String, String)>,
 }
 
-/// Looks at a folder again and again, and reads what has changed.
+/// Scans a folder repeatedly, and reads only files that have changed.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     known: BTreeMap<String, (Stamp, String)>,
 }
 
 impl Scanner {
-    /// All files that are kept equal.
+    /// Returns all files to synchronise.
     ///
     /// # Errors
     /// A folder cannot be read, or there are too many files.
-    pub(super) fn scan(&mut self, tree: &Tree, all: bool) -> io::Result<Found> {
-        let mut found = Found::default();
+    pub(super) fn scan(&mut self, tree: &Tree, all: bool) -> io::Result<ScanResult> {
+        let mut found = ScanResult::default();
         let mut known = BTreeMap::new();
         let mut open = vec![String::new()];
         while let Some(above) = open.pop() {
@@ -70,7 +70,7 @@ impl Scanner {
         all: bool,
         above: &str,
         open: &mut Vec<String>,
-        found: &mut Found,
+        found: &mut ScanResult,
         known: &mut BTreeMap<String, (Stamp, String)>,
     ) -> io::Result<()> {
         let Some((folder, _)) = tree.parent(&format!("{above}x"), false)? else {
@@ -135,13 +135,13 @@ impl Scanner {
     }
 }
 
-/// The hash of a file that can be kept equal, or why it cannot.
+/// The hash of a file that can be synchronised, or why it cannot.
 fn read(tree: &Tree, path: &str, kind: FileType, size: i64) -> Result<String, String> {
     path_on_service(path)?;
     match kind {
         FileType::RegularFile => {}
         FileType::Symlink => return Err("it is a symbolic link, which is not followed".to_owned()),
-        _ => return Err("it is no plain file".to_owned()),
+        _ => return Err("it is not a regular file".to_owned()),
     }
     if u64::try_from(size).unwrap_or_default() > MAX_FILE_BYTES {
         return Err(format!("it is over {MAX_FILE_BYTES} bytes"));
@@ -150,7 +150,7 @@ fn read(tree: &Tree, path: &str, kind: FileType, size: i64) -> Result<String, St
     let bytes = bytes.ok_or("it went away")?;
     let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8")?;
     if text.contains('\0') {
-        return Err("it holds a NUL character".to_owned());
+        return Err("it contains a NUL character".to_owned());
     }
     Ok(hash(text.as_bytes()))
 }
@@ -169,7 +169,7 @@ fn stamp(stat: &rustix::fs::Stat) -> Stamp {
     }
 }
 
-/// Whether a file has been as it is for long enough that a change would show.
+/// Whether the last change of a file is old enough that another change would show in its metadata.
 fn is_settled(stamp: &Stamp) -> bool {
     let now = SystemClock.now().timestamp();
     let newest = stamp.modified.0.max(stamp.changed.0);

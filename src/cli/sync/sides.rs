@@ -1,4 +1,4 @@
-//! The two sides as they are: a folder on this machine, and a root of a running service.
+//! The two sides: a folder on this machine, and a root of a running service.
 
 use super::engine::{Sent, Sides};
 use super::scan::Scanner;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-/// Below the vault.
+/// The route below the vault.
 const FILES: [&str; 2] = ["memory-tool", "files"];
 
 /// Both sides.
@@ -24,11 +24,11 @@ pub(super) struct Pair<'p> {
     pub(super) lock: &'p Lock<'p>,
     pub(super) scanner: &'p mut Scanner,
     pub(super) state: State,
-    /// Whether files of all kinds are kept equal.
+    /// Whether files of all kinds are synchronised.
     pub(super) all: bool,
-    /// Which memory is which file of the service.
+    /// The memory of each file of the service.
     pub(super) memories: BTreeMap<String, MemoryId>,
-    /// What the last look passed over in the folder and on the service, and why.
+    /// What the last scan skipped in the folder and on the service, and why.
     pub(super) skipped: BTreeMap<String, String>,
 }
 
@@ -41,7 +41,7 @@ struct Entry {
 }
 
 #[derive(Debug, Deserialize)]
-struct Written {
+struct PutResult {
     context_id: String,
 }
 
@@ -50,7 +50,7 @@ impl Pair<'_> {
         Failure::failed(format!("{} {error}", self.shown.join(path).display()))
     }
 
-    /// What stands in the way of one file keeps no other from being made equal; a full disk does.
+    /// An error of a single file is reported and the other files continue; a full disk ends the sync.
     fn placed(&self, path: &str, done: io::Result<Placed>) -> Result<Placed, Failure> {
         match done {
             Err(error)
@@ -73,10 +73,10 @@ impl Pair<'_> {
         format!("/memories/{path}")
     }
 
-    /// Puts right what a killed program left behind in the folder.
+    /// Cleans up what a killed program left behind in the folder.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An I/O error.
     pub(super) fn recover(&mut self) -> Result<(), Failure> {
         let found = self.scanner.scan(self.tree, self.all);
         let found = found.map_err(|error| self.failed("", &error))?;
@@ -85,7 +85,7 @@ impl Pair<'_> {
             let kept = swap::recover(self.tree, &above, &name, base);
             if let Some(copy) = kept.map_err(|error| self.failed(&format!("{above}{name}"), &error))? {
                 note(&format!(
-                    "an earlier sync was cut off; a text it had in hand is kept as {copy}"
+                    "an earlier sync was interrupted; a text of it is kept as {copy}"
                 ));
             }
         }
@@ -99,7 +99,7 @@ impl Sides for Pair<'_> {
         let found = found.map_err(|error| self.failed("", &error))?;
         self.skipped = found.skipped;
         let mut files = found.files;
-        // What is behind a link is not gone.
+        // A file behind a symbolic link does not count as deleted.
         for path in self.state.files.keys() {
             if found.links.iter().any(|link| path.starts_with(link)) {
                 files.insert(path.clone(), Local::Unusable);
@@ -138,7 +138,7 @@ impl Sides for Pair<'_> {
 
     async fn read(&mut self, path: &str) -> Result<Option<String>, Failure> {
         let bytes = self.tree.read(path).map_err(|error| self.failed(path, &error))?;
-        // What is no text any more is seen by the next look.
+        // A file that is no longer text is handled by the next scan.
         Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
     }
 
@@ -174,16 +174,16 @@ impl Sides for Pair<'_> {
         let answer = call.exchange().await?;
         match answer.status {
             412 => return Ok(Sent::Moved),
-            // Of these the file is the cause, and others may go on.
+            // These are caused by the file; others can continue.
             409 | 413 | 422 => {
-                let failure = answer.judged("").err();
+                let failure = answer.into_success("").err();
                 let why =
-                    failure.map_or_else(|| "the service refuses it".to_owned(), |failure| failure.sentence);
+                    failure.map_or_else(|| "the service rejects it".to_owned(), |failure| failure.sentence);
                 return Ok(Sent::Refused(why));
             }
             _ => {}
         }
-        let written: Written = answer.judged(&format!("file {path}"))?.json()?;
+        let written: PutResult = answer.into_success(&format!("file {path}"))?.json()?;
         Ok(Sent::Version(written.context_id))
     }
 
@@ -198,7 +198,7 @@ impl Sides for Pair<'_> {
         if matches!(answer.status, 404 | 412) {
             return Ok(false);
         }
-        answer.judged(&format!("file {path}")).map(|_| true)
+        answer.into_success(&format!("file {path}")).map(|_| true)
     }
 
     async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure> {

@@ -1,4 +1,4 @@
-//! What was last seen equal on both sides: a small file in the folder.
+//! The last state that was equal on both sides: a small file in the folder.
 
 use crate::cli::client::Failure;
 use crate::cli::tree::Lock;
@@ -9,27 +9,27 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
 
-/// Its name.
+/// The file's name.
 pub(super) const NAME: &str = ".working-memory-sync.json";
 
-/// What it looks like.
+/// The version of the file's format.
 const FORMAT: u32 = 1;
 
-/// What is known of a folder.
+/// The stored state of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct State {
     format: u32,
-    /// The vault that the folder is equal to.
+    /// The vault that the folder is synchronised with.
     pub(super) vault: String,
     /// The root in it.
     pub(super) root: String,
-    /// By path below the folder, what both sides had.
+    /// By path below the folder, the base of each file.
     pub(super) files: BTreeMap<String, Base>,
 }
 
 impl State {
-    /// Of a folder that was never kept equal to anything.
+    /// For a folder that was never synchronised.
     pub(super) fn new(vault: &VaultId, root: &RootName) -> Self {
         Self {
             format: FORMAT,
@@ -39,10 +39,10 @@ impl State {
         }
     }
 
-    /// What the folder's file says; `None` if there is none.
+    /// Reads the folder's file; `None` if there is none.
     ///
     /// # Errors
-    /// It is damaged. Nothing is guessed: with a wrong base, deletions would look like news.
+    /// It is damaged. The state is not guessed: with a wrong base, deletions would look like new files.
     pub(super) fn read(tree: &Tree) -> Result<Option<Self>, Failure> {
         let damaged = |why: &dyn std::fmt::Display| {
             Failure::failed(format!(
@@ -54,15 +54,15 @@ impl State {
         let Some(bytes) = bytes else { return Ok(None) };
         let state: Self = serde_json::from_slice(&bytes).map_err(|error| damaged(&error))?;
         if state.format != FORMAT {
-            return Err(damaged(&format!("format {} is not known here", state.format)));
+            return Err(damaged(&format!("format {} is not supported", state.format)));
         }
         Ok(Some(state))
     }
 
-    /// Writes it as a whole.
+    /// Writes it atomically.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An I/O error.
     pub(super) fn write(&self, lock: &Lock<'_>) -> io::Result<()> {
         let mut json = serde_json::to_vec_pretty(self)?;
         json.push(b'\n');

@@ -1,14 +1,14 @@
-//! Changes of files that other programs change too: none of their texts is ever overwritten unseen.
+//! Changes of files that other programs change too: no text of theirs is ever overwritten without having been read.
 //!
-//! Between a look at a file and its replacement an editor may save. So the new text is exchanged with the old one in one
-//! step, and what came out is looked at: if it is not what was expected, both go back. What a killed program leaves behind
-//! lies beside its file under one of three hidden names, and is put right by [`recover`]:
+//! Between a check of a file and its replacement an editor may save. So the new text is exchanged with the old one
+//! atomically, and the old one is checked: if it is not the expected one, the exchange is reverted. A killed program
+//! leaves a hidden file beside the file, with one of three names; [`recover`] cleans it up:
 //!
 //! | name | what it is |
 //! |---|---|
 //! | `.NAME.sync-part` | a text that was being written: it is removed |
-//! | `.NAME.HASH.sync-swap` | the new text, where its hash is HASH: it is removed. Else the old one, which is kept |
-//! | `.NAME.sync-gone` | a file that was being removed: it goes back to its place |
+//! | `.NAME.HASH.sync-swap` | the new text, if its hash is HASH: it is removed. Otherwise the old one, which is kept |
+//! | `.NAME.sync-gone` | a file that was being removed: it is restored |
 
 use crate::cli::tree::{Tree, write_new};
 use crate::domain::folder_sync::{conflict_paths, hash};
@@ -21,18 +21,18 @@ const PART: &str = ".sync-part";
 const SWAP: &str = ".sync-swap";
 const GONE: &str = ".sync-gone";
 
-/// What came of a change.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Placed {
-    /// It was made.
+    /// It was executed.
     Done,
-    /// Something else was there by then; nothing was changed.
+    /// The file had another content; nothing was changed.
     Changed,
-    /// It cannot be made there, and why.
+    /// It is not possible there, and why.
     Blocked(String),
 }
 
-/// Makes a file where there is none.
+/// Creates a file if there is none.
 pub(super) fn create(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<Placed> {
     let (folder, name) = tree.parent(path, true)?.ok_or_else(no_folder)?;
     let part = format!(".{name}{PART}");
@@ -63,7 +63,7 @@ pub(super) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &str) -> 
             unlink(&folder, &swap)?;
             return Ok(Placed::Changed);
         }
-        // A file system without it: what is left is the moment between a look and a rename.
+        // A file system without exchange: a short interval between check and rename remains.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
             if hash_at(tree, path)?.as_deref() != Some(expected) {
                 unlink(&folder, &swap)?;
@@ -82,7 +82,7 @@ pub(super) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &str) -> 
         return synced(&folder).map(|()| Placed::Done);
     }
     rustix::fs::renameat_with(&folder, &swap, &folder, name, RenameFlags::EXCHANGE)?;
-    // What comes out now is the new text, unless somebody changed that within this moment.
+    // The file that comes out now is the new text, unless it was changed in between.
     match tree.read(&beside(path, &swap)) {
         Ok(Some(there)) if there == bytes => unlink(&folder, &swap)?,
         _ => drop(keep_as_copy(tree, &folder, path, &swap)?),
@@ -90,7 +90,7 @@ pub(super) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &str) -> 
     Ok(Placed::Changed)
 }
 
-/// Removes a file that has a text with this hash, and the folders that are empty then.
+/// Removes a file that has a text with this hash, and folders that become empty.
 pub(super) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Result<Placed> {
     let Some((folder, name)) = tree.parent(path, false)? else {
         return Ok(Placed::Changed);
@@ -111,7 +111,7 @@ pub(super) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Result<Plac
     Ok(Placed::Changed)
 }
 
-/// Keeps a text beside its file, and says under which path.
+/// Saves a copy of a text beside its file, and returns its path.
 pub(super) fn keep(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<String> {
     for copy in conflict_paths(path, &hash(bytes)) {
         if create(tree, &copy, bytes)? == Placed::Done || tree.read(&copy)?.as_deref() == Some(bytes) {
@@ -121,8 +121,8 @@ pub(super) fn keep(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<String> 
     Err(too_many_copies())
 }
 
-/// Puts right what a killed program left behind in a folder (`""`, or a path that ends in `/`); returns the copies that
-/// were kept. `base` tells the hash of a file as the service has it.
+/// Cleans up what a killed program left behind in a folder (`""`, or a path that ends in `/`); returns the copies that
+/// were kept. `base` returns the hash of a file as the service has it.
 pub(super) fn recover(
     tree: &Tree,
     above: &str,
@@ -153,12 +153,12 @@ pub(super) fn recover(
     Ok(None)
 }
 
-/// Whether a hidden file is one of ours.
+/// Whether a hidden file is a temporary file of this program.
 pub(super) fn is_left_behind(name: &str) -> bool {
     name.starts_with('.') && [PART, SWAP, GONE].iter().any(|end| name.ends_with(end))
 }
 
-/// A file goes back to its place or, where there is another by now, becomes a copy beside it.
+/// Restores a file or, if another one exists there by now, makes it a copy beside that.
 fn put_back(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Result<Option<String>> {
     let name = path.rsplit('/').next().unwrap_or(path);
     match rename_new(folder, hidden, name) {
@@ -174,7 +174,7 @@ fn put_back(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Resu
     }
 }
 
-/// A hidden file becomes a copy beside the file at `path`.
+/// Makes a hidden file a copy beside the file at `path`.
 fn keep_as_copy(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Result<String> {
     let sha256 = hash_at(tree, &beside(path, hidden))?.unwrap_or_default();
     for copy in conflict_paths(path, &sha256) {
@@ -207,12 +207,12 @@ fn short(bytes: &[u8]) -> String {
 fn write_part(folder: &OwnedFd, part: &str, bytes: &[u8]) -> io::Result<()> {
     unlink(folder, part)?;
     write_new(folder, part, bytes).inspect_err(|_| {
-        // It is the failure that is told.
+        // The first error is returned.
         let _ = unlink(folder, part);
     })
 }
 
-/// Renames to a name that must be free.
+/// Renames to a name that must not exist.
 fn rename_new(folder: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {
     match rustix::fs::renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
@@ -223,7 +223,7 @@ fn rename_new(folder: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {
     }
 }
 
-/// Nothing, if an error says that a name is taken.
+/// Ok if an error says that a name exists.
 fn is_taken(error: Errno) -> io::Result<()> {
     match error {
         Errno::EXIST | Errno::NOTEMPTY | Errno::ISDIR => Ok(()),
@@ -238,12 +238,12 @@ fn unlink(folder: &OwnedFd, name: &str) -> io::Result<()> {
     }
 }
 
-/// Makes new names in a folder last.
+/// Syncs new names in a folder to disk.
 fn synced(folder: &OwnedFd) -> io::Result<()> {
     Ok(rustix::fs::fsync(folder)?)
 }
 
-/// Removes the folders of a file that have nothing in them any more.
+/// Removes the folders of a file that are empty now.
 fn remove_empty(tree: &Tree, path: &str) {
     let mut rest = path;
     while let Some((folder, _)) = rest.rsplit_once('/') {
@@ -258,11 +258,11 @@ fn remove_empty(tree: &Tree, path: &str) {
 }
 
 fn too_many_copies() -> io::Error {
-    io::Error::other("too many copies of it are kept already")
+    io::Error::other("there are too many copies of it already")
 }
 
 fn no_folder() -> io::Error {
-    io::Error::other("its folder cannot be made")
+    io::Error::other("its folder cannot be created")
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn a_folder_goes_with_its_last_file_and_a_link_is_not_followed() {
     assert!(create(&tree, "../a.md", b"1").is_err());
     fs::write(elsewhere.path().join("secret"), "1").unwrap();
     std::os::unix::fs::symlink(elsewhere.path().join("secret"), folder.path().join("c.md")).unwrap();
-    // What comes out of the exchange is no file with that text: it goes back.
+    // The file that comes out of the exchange does not have that text: the exchange is reverted.
     assert_eq!(replace(&tree, "c.md", b"2", &h("1")).unwrap(), Placed::Changed);
     assert_eq!(fs::read_to_string(elsewhere.path().join("secret")).unwrap(), "1");
     assert!(folder.path().join("c.md").is_symlink());
@@ -77,7 +77,7 @@ fn a_text_is_kept_once_and_never_over_another() {
     fs::write(folder.path().join(&copy), "edited").unwrap();
     let second = keep(&tree, "a.md", b"mine").unwrap();
     assert_eq!(files(&folder), of(&[(&copy, "edited"), (&second, "mine")]));
-    // A copy is not kept as itself, since something else is about to take its place.
+    // A copy is not its own copy, since something else is about to replace it.
     let third = keep(&tree, &second, b"mine").unwrap();
     assert!(third != second && files(&folder).len() == 3, "{third}");
 }
@@ -139,7 +139,7 @@ fn what_a_kill_leaves_behind_is_put_right() {
         assert_eq!(files(&folder), of(&named), "{what}");
         assert_eq!(kept.is_some(), expected.len() == 2, "{what}");
     }
-    // What the service has as a version needs no copy.
+    // A text that the service has as a version needs no copy.
     let (folder, tree) = folder();
     fs::write(folder.path().join(swap("new")), "old").unwrap();
     assert_eq!(

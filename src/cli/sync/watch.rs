@@ -1,6 +1,6 @@
-//! Keeping both sides equal for as long as the program runs.
+//! Repeats the sync while the program runs.
 
-use super::folder::{Folder, tell};
+use super::folder::{Folder, print_report};
 use crate::cli::client::{Exit, Failure, note};
 use crate::cli::stop::Stop;
 use std::collections::BTreeMap;
@@ -9,10 +9,10 @@ use std::time::Duration;
 /// The longest wait for a service that does not answer.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// Syncs again and again, until SIGINT or SIGTERM.
+/// Syncs repeatedly, until SIGINT or SIGTERM.
 ///
 /// # Errors
-/// The first time nobody answers; later the service refuses for good, or the disk does.
+/// The first time, no service answers; later, the service rejects permanently, or an I/O error.
 pub(super) async fn watch(mut folder: Folder<'_>, every: Duration, as_json: bool) -> Result<(), Failure> {
     let unheard = |error: std::io::Error| Failure::failed(format!("cannot listen to signals: {error}"));
     let mut stop = Stop::listen().map_err(unheard)?;
@@ -25,7 +25,7 @@ pub(super) async fn watch(mut folder: Folder<'_>, every: Duration, as_json: bool
 
 async fn run(folder: &mut Folder<'_>, every: Duration, as_json: bool) -> Result<(), Failure> {
     let mut is_first = true;
-    let mut told: BTreeMap<String, String> = BTreeMap::new();
+    let mut reported: BTreeMap<String, String> = BTreeMap::new();
     let mut pause: Option<Duration> = None;
     loop {
         match folder.sync().await {
@@ -33,12 +33,12 @@ async fn run(folder: &mut Folder<'_>, every: Duration, as_json: bool) -> Result<
                 if pause.take().is_some() {
                     note("the service answers again");
                 }
-                // What is passed over is said once, not every two seconds.
+                // Skipped files are reported once, not every two seconds.
                 let skipped = report.skipped.clone();
-                report.skipped.retain(|path, why| told.get(path) != Some(why));
-                told = skipped;
+                report.skipped.retain(|path, why| reported.get(path) != Some(why));
+                reported = skipped;
                 if is_first || !report.is_quiet() || !report.skipped.is_empty() {
-                    tell(folder.shown, &report, as_json)?;
+                    print_report(folder.shown, &report, as_json)?;
                 }
             }
             Err(failure) if is_first || !may_pass(&failure) => return Err(failure),
@@ -54,7 +54,7 @@ async fn run(folder: &mut Folder<'_>, every: Duration, as_json: bool) -> Result<
     }
 }
 
-/// Whether a failure may pass by itself.
+/// Whether a failure may be transient.
 fn may_pass(failure: &Failure) -> bool {
     matches!(failure.exit, Exit::NoService | Exit::Failed | Exit::Busy)
 }

@@ -2,7 +2,7 @@
 
 use super::memory::Memory;
 use super::watch::watch;
-use super::written::{tell, write};
+use super::written::{print_changes, write};
 use crate::cli::client::{Failure, Service, ServiceArgs};
 use crate::cli::handoff::Window as Length;
 use crate::domain::window::folder::render;
@@ -12,14 +12,14 @@ use std::path::PathBuf;
 /// Arguments of `window export`.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// The folder; it is made if it does not exist.
+    /// The folder; it is created if it does not exist.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Keep it current until interrupted.
+    /// Keep it up to date until interrupted.
     #[arg(long)]
     watch: bool,
-    /// With --watch, how often to look for what no event tells: rules, and everything where there is no stream of
-    /// events.
+    /// With --watch, the polling interval for changes without an event: rules, and everything if there is no event
+    /// stream.
     #[arg(long, value_name = "TIME", default_value = "2s", requires = "watch")]
     every: Length,
     #[command(flatten)]
@@ -40,6 +40,6 @@ impl Export {
         }
         let memory = Memory::read(&service).await?;
         let changes = write(&self.folder, &render(&memory.folder))?;
-        tell(&self.folder, memory.version, &changes, self.service.is_raw())
+        print_changes(&self.folder, memory.version, &changes, self.service.is_raw())
     }
 }

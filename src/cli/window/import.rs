@@ -1,4 +1,4 @@
-//! `working-memory window import`: takes over a folder.
+//! `working-memory window import`: imports a folder.
 
 use super::memory::{known, rules};
 use super::report::{Report, Unread};
@@ -14,13 +14,13 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A chunk of a long history is one version.
+/// A chunk of a long history is one version, which takes time.
 const ANSWER_TIME: Duration = Duration::from_secs(300);
 
-/// More files of epics and weeks than are read.
+/// The maximum number of files of epics and weeks.
 const MAX_EPICS: usize = 10_000;
 
-/// The most that is read of all files, in bytes.
+/// The maximum size of all files together, in bytes.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 
 /// Arguments of `window import`.
@@ -29,21 +29,21 @@ pub struct Import {
     /// The folder.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Say what would be taken, and take nothing.
+    /// Print what would be imported, and import nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Take nothing if a line has no place or a file cannot be read; exits with 5.
+    /// Import nothing if a line cannot be parsed or a file cannot be read; exits with 5.
     #[arg(long, conflicts_with = "lenient")]
     strict: bool,
-    /// Succeed although lines have no place or files cannot be read; they are listed all the same. Without this the rest
-    /// is taken and the command exits with 1.
+    /// Succeed although lines cannot be parsed or files cannot be read; they are still listed. Without this the rest
+    /// is imported and the command exits with 1.
     #[arg(long)]
     lenient: bool,
     #[command(flatten)]
     service: ServiceArgs,
 }
 
-/// What a folder says, and what of it is not understood.
+/// The content of a folder, and the lines that could not be parsed.
 struct Contents {
     folder: Folder,
     unplaced: Vec<Unplaced>,
@@ -52,7 +52,7 @@ struct Contents {
 
 impl Import {
     pub(super) async fn run(self) -> Result<(), Failure> {
-        let service = Service::waiting(&self.service, ANSWER_TIME)?;
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         let Contents {
             mut folder,
             unplaced,
@@ -69,7 +69,7 @@ impl Import {
             return Err(Failure::new(
                 Exit::Refused,
                 format!(
-                    "nothing was taken (--strict): {} lines have no place, {} files cannot be read",
+                    "nothing was imported (--strict): {} lines cannot be parsed, {} files cannot be read",
                     unplaced.len(),
                     unread.len()
                 ),
@@ -97,13 +97,13 @@ impl Import {
                 RuleSender::of(&service).send(&rules, &mut report).await?;
             }
         }
-        report.tell(self.service.is_raw())?;
+        report.print(self.service.is_raw())?;
         match left_over {
             (0, 0) => Ok(()),
             _ if self.lenient => Ok(()),
             (lines, files) => Err(Failure::failed(format!(
-                "lines without a place: {lines}, files not read: {files} (listed above); the rest was taken; --lenient \
-                 makes this no failure, --strict takes nothing"
+                "lines that cannot be parsed: {lines}, files not read: {files} (listed above); the rest was imported; --lenient \
+                 accepts this, --strict imports nothing"
             ))),
         }
     }
@@ -138,7 +138,7 @@ impl Import {
                     bytes += content.len();
                     if bytes > MAX_BYTES {
                         return Err(Failure::usage(format!(
-                            "{shown} holds more than {MAX_BYTES} bytes"
+                            "{shown} contains more than {MAX_BYTES} bytes"
                         )));
                     }
                     let text = decode(&path, content, &mut unplaced);
@@ -149,7 +149,7 @@ impl Import {
         }
         if files.is_empty() && unread.is_empty() {
             return Err(Failure::failed(format!(
-                "{shown} is no folder of a window: it holds none of {}, {EPICS}*.md, {WEEKLY}*.md; nothing was changed",
+                "{shown} is not the folder of a window: it contains none of {}, {EPICS}*.md, {WEEKLY}*.md; nothing was changed",
                 FILES.join(", ")
             )));
         }
@@ -167,8 +167,8 @@ impl Import {
     }
 }
 
-/// A file as text: without a mark of its encoding, its lines ending as ours do. Lines that are not UTF-8, or hold a
-/// NUL, are listed, and empty lines stand for them; rules that are damaged so are not taken at all.
+/// A file as text, without a byte order mark and with LF line ends. Lines that are not UTF-8, or contain a
+/// NUL, are listed and replaced by empty lines; rules with such lines are not imported at all.
 fn decode(path: &str, bytes: Vec<u8>, unplaced: &mut Vec<Unplaced>) -> String {
     let text = match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => text,
@@ -198,7 +198,7 @@ fn decode(path: &str, bytes: Vec<u8>, unplaced: &mut Vec<Unplaced>) -> String {
     }
 }
 
-/// The rules that are not there yet, blank lines around them aside.
+/// The rules that do not exist yet, ignoring blank lines around them.
 fn new_rules(brought: Vec<String>, present: &[String], report: &mut Report) -> Vec<String> {
     let mut known: HashSet<String> = present.iter().map(|rule| rule.trim().to_owned()).collect();
     let brought: Vec<_> = brought
@@ -214,7 +214,7 @@ fn new_rules(brought: Vec<String>, present: &[String], report: &mut Report) -> V
     new
 }
 
-/// Prints what would be taken, one line each.
+/// Prints what would be imported, one line each.
 fn show(new: &Brought, rules: &[String]) -> Result<(), Failure> {
     let mut out = Output::new();
     for (name, value) in [("goal", &new.status.goal), ("blocker", &new.status.blocker)] {

@@ -1,4 +1,4 @@
-//! What a memory of a running service has of the things that stand in a folder.
+//! The content of a running service's memory that is written to a folder.
 
 use crate::cli::client::{Exit, Failure, Method, Service, all};
 use crate::domain::window::folder::Folder;
@@ -11,10 +11,10 @@ use serde_json::Value;
 /// The category of the rules.
 pub(super) const RULES: &str = "rules";
 
-/// How often the window is read anew because it changed while the archive was read.
+/// How often the window is read again because it changed while the archive was read.
 const MAX_READINGS: usize = 10;
 
-/// What stands in the place of an intent that was redacted.
+/// The text shown instead of a redacted intent.
 const REDACTED: &str = "[redacted]";
 
 #[derive(Debug, Deserialize)]
@@ -63,27 +63,27 @@ struct RecordBody {
     reason: Option<String>,
 }
 
-/// A memory as it was read.
+/// A memory that was read.
 #[derive(Debug)]
 pub(super) struct Memory {
     /// The version of its document.
     pub(super) version: i64,
-    /// What of it stands in a folder.
+    /// Its content for a folder.
     pub(super) folder: Folder,
-    /// The validator of its window.
+    /// The entity tag of its window.
     pub(super) etag: Option<HeaderValue>,
 }
 
 impl Memory {
-    /// Reads all of it, as it stood in one version.
+    /// Reads a consistent snapshot of one version.
     ///
     /// # Errors
-    /// There is no such memory, or the service cannot be asked.
+    /// There is no such memory, or the service cannot be reached.
     pub(super) async fn read(service: &Service) -> Result<Self, Failure> {
         let (mut window, mut etag) = newer(service, None).await?.ok_or_else(no_window)?;
         for _ in 0..MAX_READINGS {
             let history = history(service).await?;
-            // A task that left the window meanwhile would stand in both or in neither.
+            // A task archived meanwhile would appear in both or in neither.
             match newer(service, etag.as_ref()).await? {
                 Some(changed) => (window, etag) = changed,
                 None => {
@@ -107,7 +107,7 @@ impl Memory {
         ))
     }
 
-    /// Whether its window is another by now.
+    /// Whether its window has changed since.
     ///
     /// # Errors
     /// As [`Memory::read`].
@@ -120,7 +120,7 @@ fn no_window() -> Failure {
     Failure::failed("the service sent no window")
 }
 
-/// The window, unless it is still that of this validator.
+/// The window, unless its entity tag is still this one.
 async fn newer(
     service: &Service,
     etag: Option<&HeaderValue>,
@@ -137,7 +137,7 @@ async fn newer(
 /// exist has none of its own.
 ///
 /// # Errors
-/// The service cannot be asked.
+/// The service cannot be reached.
 pub(super) async fn rules(service: &Service) -> Result<Vec<String>, Failure> {
     let of_vault = || {
         Ok(service
@@ -155,9 +155,9 @@ pub(super) async fn rules(service: &Service) -> Result<Vec<String>, Failure> {
         Err(failure) if failure.exit == Exit::NotFound => {}
         Err(failure) => return Err(failure),
     }
-    let mut told = std::collections::HashSet::new();
+    let mut seen = std::collections::HashSet::new();
     let contents = items.into_iter().map(|item| item.content);
-    Ok(contents.filter(|content| told.insert(content.clone())).collect())
+    Ok(contents.filter(|content| seen.insert(content.clone())).collect())
 }
 
 async fn history(service: &Service) -> Result<Vec<BroughtTask>, Failure> {
@@ -172,7 +172,7 @@ async fn history(service: &Service) -> Result<Vec<BroughtTask>, Failure> {
     tasks.collect()
 }
 
-/// The newest first, also where a person keeps another order: so a folder says the same wherever it was taken to.
+/// Newest first, even if a person changed the order in the document, so that the folder is deterministic.
 async fn of_window(service: &Service, window: WindowBody) -> Result<Folder, Failure> {
     let mut tasks = Vec::new();
     for task in window.tasks {
@@ -206,7 +206,7 @@ async fn of_window(service: &Service, window: WindowBody) -> Result<Folder, Fail
     })
 }
 
-/// When a record was made, if its line does not say.
+/// When a record was added, if its line does not say.
 async fn time_of(
     service: &Service,
     time: Option<DateTime<Utc>>,
@@ -242,11 +242,11 @@ impl TaskBody {
     }
 }
 
-/// What an import would find in the memory: what is known there, whether a goal stands, and the rules. A memory that
-/// does not exist knows nothing but rules.
+/// What an import compares with: the known entries of the memory, whether there is a goal, and the rules. A memory that
+/// does not exist has only rules.
 ///
 /// # Errors
-/// The service cannot be asked.
+/// The service cannot be reached.
 pub(super) async fn known(service: &Service) -> Result<(Known, bool, Vec<String>), Failure> {
     let mut known = Known::default();
     let memory = match Memory::read(service).await {

@@ -1,5 +1,5 @@
 //! `working-memory window`: the window and its archive as a folder of Markdown files
-//! ([`crate::domain::window::folder`]), written from a running service and taken over into one.
+//! ([`crate::domain::window::folder`]), exported from and imported into a running service.
 
 mod export;
 mod import;
@@ -17,7 +17,7 @@ use clap::Subcommand;
 pub enum Window {
     /// Write rules, status, decisions and history as files.
     Export(export::Export),
-    /// Take over a folder of such files, also one that people keep.
+    /// Import a folder of such files, also a hand-written one.
     Import(import::Import),
 }
 

@@ -1,4 +1,4 @@
-//! What came of an import: how much was taken, how much was there already, and what was left out.
+//! The result of an import: how much was imported, how much existed already, and what was left out.
 
 use crate::cli::client::{Failure, Output};
 use crate::domain::window::folder::Unplaced;
@@ -22,7 +22,7 @@ impl Unread {
     }
 }
 
-/// How much of each.
+/// The number of each.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Numbers {
     status: usize,
@@ -78,7 +78,7 @@ impl From<Counts> for Numbers {
     }
 }
 
-/// What the service answers to a chunk.
+/// The service's response to a chunk.
 #[derive(Debug, Deserialize)]
 pub(super) struct Answered {
     version: Option<i64>,
@@ -88,7 +88,7 @@ pub(super) struct Answered {
     archived: Vec<String>,
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     dry_run: bool,
@@ -120,7 +120,7 @@ impl Report {
         }
     }
 
-    /// Takes notice of what a chunk came to.
+    /// Adds the result of a chunk.
     pub(super) fn add(&mut self, answered: Answered) {
         self.taken.add(&answered.taken);
         self.present.add(&answered.present);
@@ -128,7 +128,7 @@ impl Report {
         (self.version, self.context_id) = (answered.version, answered.context_id);
     }
 
-    /// Takes notice of what a dry run found to be new.
+    /// Adds what a dry run found to be new.
     pub(super) fn would_take(&mut self, new: &Brought, present: Counts) {
         self.taken.add(&Numbers {
             status: usize::from(new.status.goal.is_some() || new.status.blocker.is_some()),
@@ -140,7 +140,7 @@ impl Report {
         self.present.add(&present.into());
     }
 
-    /// What was taken until now, in words.
+    /// What was imported so far, in words.
     pub(super) fn taken_so_far(&self) -> String {
         self.taken.words()
     }
@@ -157,23 +157,25 @@ impl Report {
     ///
     /// # Errors
     /// Standard output cannot be written.
-    pub(super) fn tell(mut self, as_json: bool) -> Result<(), Failure> {
+    pub(super) fn print(mut self, as_json: bool) -> Result<(), Failure> {
         self.unchanged = self.taken.sum() == 0;
         if as_json {
             let json = serde_json::to_string(&self).map_err(|error| Failure::failed(error.to_string()))?;
             return Output::new().text(&json).end().write();
         }
-        let would = if self.dry_run { "would be taken" } else { "taken" };
+        let would = if self.dry_run {
+            "would be imported"
+        } else {
+            "imported"
+        };
         let (taken, present) = (self.taken.words(), self.present.words());
-        let mut line = format!("{would}: {taken}; there already: {present}");
+        let mut line = format!("{would}: {taken}; already present: {present}");
         if let Some(version) = self.version {
             line.push_str(&format!("; version {version}"));
         }
         let (lines, files) = (self.unplaced.len(), self.unread.len());
         if lines + files > 0 {
-            line.push_str(&format!(
-                "; {lines} lines without a place, {files} files not read"
-            ));
+            line.push_str(&format!("; {lines} lines not parsed, {files} files not read"));
         }
         Output::new().text(&line).end().write()
     }

@@ -1,4 +1,4 @@
-//! Sending what a folder said, in requests that a service takes.
+//! Sends the content of a folder, in requests that a service accepts.
 
 use super::memory::RULES;
 use super::report::Report;
@@ -8,7 +8,7 @@ use crate::domain::window::{BroughtDecision, BroughtTask};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The most that one request brings, in bytes: well under `limits.body_bytes` (1 MiB).
+/// The maximum size of one request, in bytes: well under `limits.body_bytes` (1 MiB).
 const MAX_CHUNK_BYTES: usize = 900_000;
 
 /// One request of `POST M/window/import`.
@@ -37,12 +37,12 @@ enum List {
     History,
 }
 
-/// The requests that bring a folder; none if it says nothing. Those for the window come first and the oldest of them
-/// before the newer: of equal times the one that stands higher in its file is the newer. The goal comes last, since
-/// what comes behind it would move the time of the status.
+/// The requests that import a folder; none if it is empty. Those for the window come first, oldest first:
+/// of equal times the entry higher in its file is the newer. The goal comes last, since
+/// later requests would change the time of the status.
 ///
 /// # Errors
-/// Something has no JSON form.
+/// A value cannot be serialized as JSON.
 pub(super) fn chunks(folder: Folder) -> Result<Vec<Chunk>, Failure> {
     let Folder {
         status,
@@ -94,7 +94,7 @@ fn decision_json(made: &BroughtDecision) -> Value {
     json!({ "time": made.time, "decision": made.decision, "reason": made.reason })
 }
 
-/// Adds rules one after the other, so that their order stays.
+/// Adds rules one after the other, so that they keep their order.
 pub(super) struct RuleSender<'s>(&'s Service);
 
 impl<'s> RuleSender<'s> {
@@ -103,21 +103,21 @@ impl<'s> RuleSender<'s> {
     }
 
     /// # Errors
-    /// The key does not allow it, or the service refuses a rule; what was taken before stays and is told.
+    /// The key does not allow it, or the service rejects a rule; rules added before stay and are reported.
     pub(super) async fn send(&self, rules: &[String], report: &mut Report) -> Result<(), Failure> {
         for rule in rules {
             let call = self.0.of_memory(Method::POST, &["items"])?;
             let call = call.json(&json!({ "content": rule, "category": RULES }))?;
             call.send().await.map_err(|failure| {
                 let needs = match failure.exit {
-                    Exit::NotAllowed => " (rules need an admin's key)",
+                    Exit::NotAllowed => " (rules require a key of the role admin)",
                     _ => "",
                 };
                 let (taken, all) = (report.taken_so_far(), rules.len());
                 let sentence = failure.sentence;
                 Failure::new(
                     failure.exit,
-                    format!("the rules{needs}: {sentence}; taken before that, of {all} new rules: {taken}"),
+                    format!("the rules{needs}: {sentence}; added before that, of {all} new rules: {taken}"),
                 )
             })?;
             report.taken_rules(1);

@@ -1,35 +1,35 @@
-//! Keeping a folder current: whatever is told of the memory, and a look now and then at what nobody tells.
+//! Keeps a folder up to date: by events of the memory, and by polling for changes without events.
 
 use super::memory::{Memory, rules};
-use super::written::{tell, write};
-use crate::cli::client::{Exit, Failure, Feed, Service, Told, note};
+use super::written::{print_changes, write};
+use crate::cli::client::{Exit, Failure, Feed, FeedEvent, Service, note};
 use crate::cli::stop::Stop;
 use crate::domain::window::folder::render;
 use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Everything is read anew this often, also if nothing seems to have changed: a redaction makes no version.
+/// Everything is read again at this interval, also without events: a redaction makes no version.
 const FULL_LOOK: Duration = Duration::from_secs(60);
 
 /// The longest wait for a service that does not answer.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// What is looked at.
+/// What is read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
     /// Everything.
     Whole,
-    /// The rules, and everything if the window is another.
+    /// The rules, and everything if the window has changed.
     Window,
-    /// The rules: of the rest the stream would have told.
+    /// Only the rules: the stream reports other changes.
     Rules,
 }
 
 /// Writes the folder, and again whenever the memory changes, until SIGINT or SIGTERM.
 ///
 /// # Errors
-/// The first time nobody answers, or there is no such memory; later the service refuses for good. The disk refuses.
+/// The first time, no service answers, or there is no such memory; later, the service rejects permanently. An I/O error.
 pub(super) async fn watch(
     service: &Service,
     folder: &Path,
@@ -53,9 +53,9 @@ struct Watch<'w> {
     memory: Option<Memory>,
     /// When everything was last read.
     looked: Instant,
-    /// The wait before the next try, while the service cannot be asked.
+    /// The wait before the next attempt, while the service cannot be reached.
     pause: Option<Duration>,
-    /// Whether it was said that there is no stream.
+    /// Whether the missing stream was reported.
     told_unheard: bool,
 }
 
@@ -73,9 +73,9 @@ impl<'w> Watch<'w> {
         }
     }
 
-    /// Dropped at a signal; a file is written without a pause in which that could be.
+    /// Dropped at a signal; writing files has no await point at which that could happen.
     async fn run(mut self) -> Result<(), Failure> {
-        // A mistake shows at once.
+        // A wrong setting is reported at once.
         let first = Memory::read(self.service).await?;
         self.write(first, true)?;
         let mut feed = Feed::of(self.service);
@@ -83,12 +83,12 @@ impl<'w> Watch<'w> {
             let wait = self.pause.unwrap_or(self.every);
             let mut look = tokio::select! {
                 told = feed.next() => match told {
-                    Told::Opened => {
+                    FeedEvent::Opened => {
                         self.told_unheard = false;
                         Look::Whole
                     }
-                    Told::Happened => Look::Whole,
-                    Told::Broken(failure) => {
+                    FeedEvent::Happened => Look::Whole,
+                    FeedEvent::Broken(failure) => {
                         self.tell_unheard(&failure);
                         continue;
                     }
@@ -109,7 +109,7 @@ impl<'w> Watch<'w> {
         }
     }
 
-    /// The memory, if it may be another than the one that was written.
+    /// The memory, if it may have changed since the last write.
     async fn look(&mut self, look: Look) -> Result<Option<Memory>, Failure> {
         if let Some(memory) = self.memory.as_ref().filter(|_| look != Look::Whole) {
             let is_current = memory.folder.rules == rules(self.service).await?
@@ -126,7 +126,7 @@ impl<'w> Watch<'w> {
     fn write(&mut self, memory: Memory, is_first: bool) -> Result<(), Failure> {
         let changes = write(self.folder, &render(&memory.folder))?;
         if is_first || !changes.written.is_empty() || !changes.removed.is_empty() {
-            tell(self.folder, memory.version, &changes, self.as_json)?;
+            print_changes(self.folder, memory.version, &changes, self.as_json)?;
         }
         self.memory = Some(memory);
         Ok(())
@@ -138,7 +138,7 @@ impl<'w> Watch<'w> {
         }
     }
 
-    /// Goes on later, if that may help. The files stay as they are.
+    /// Retries later if the failure may be transient. The files are unchanged.
     fn wait_for(&mut self, failure: Failure) -> Result<(), Failure> {
         if !matches!(
             failure.exit,
@@ -149,7 +149,7 @@ impl<'w> Watch<'w> {
         match self.pause {
             None => {
                 let sentence = failure.sentence;
-                note(&format!("{sentence}; the files stay as they are, trying again"));
+                note(&format!("{sentence}; the files are unchanged, retrying"));
                 self.pause = Some(self.every);
             }
             Some(pause) => self.pause = Some((pause * 2).min(LONGEST_WAIT.max(self.every))),
@@ -162,7 +162,7 @@ impl<'w> Watch<'w> {
             self.told_unheard = true;
             let (sentence, every) = (&failure.sentence, self.every.as_secs());
             note(&format!(
-                "no events: {sentence}; looking every {every} s until there are"
+                "no events: {sentence}; polling every {every} s until the stream is open"
             ));
         }
     }

@@ -1,5 +1,5 @@
-//! What `window export` wrote into a folder: a small file there that lets the next run tell its own files from those
-//! of people.
+//! What `window export` wrote to a folder: a small file there by which the next run distinguishes its own files from
+//! those of others.
 
 use crate::cli::client::{Failure, Output, note};
 use crate::cli::tree::{Lock, Tree};
@@ -11,32 +11,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
-/// Its name.
+/// The file's name.
 const NAME: &str = ".working-memory-folder.json";
 
-/// By path, the SHA-256 of every text that may stand there because this command wrote it.
+/// By path, the SHA-256 of every text that this command may have written there.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct Written {
+struct OwnFiles {
     files: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What a run did to a folder.
+/// The changes of a folder by one run.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Changes {
     /// Files that were written.
     pub(super) written: Vec<String>,
-    /// Files of epics and weeks that are no more.
+    /// Files of epics and weeks that are no longer needed.
     pub(super) removed: Vec<String>,
-    /// Copies of what others had written where a file now stands.
+    /// Copies of others' texts that were replaced by a file.
     pub(super) kept: Vec<String>,
 }
 
-/// Brings the files of a folder up to date. What stands there and was not written by this command is kept in a copy
-/// beside its file; of files that are no longer wanted, only those are removed that still are as they were written.
+/// Brings the files of a folder up to date. Files that this command did not write are copied
+/// beside the new file; files that are no longer needed are removed only if they are still as they were written.
 ///
 /// # Errors
-/// The disk refuses, or something in the folder is no plain file or folder.
+/// An I/O error, or an entry in the folder is not a regular file or folder.
 pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes, Failure> {
     let failed = |path: &str, error: io::Error| {
         let at = shown.join(path);
@@ -46,7 +46,7 @@ pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes,
     let lock = tree.lock().map_err(|error| failed("", error))?;
     let before = read_own(&tree).map_err(|error| failed(NAME, error))?;
     let mut changes = Changes::default();
-    let mut wanted = Written::default();
+    let mut wanted = OwnFiles::default();
     let mut stale = Vec::new();
     for (path, text) in files {
         let there = tree.read(path).map_err(|error| failed(path, error))?;
@@ -57,7 +57,7 @@ pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes,
             stale.push((path, text, there));
         }
     }
-    // Should this end in the middle, the next run knows the new texts and the old ones.
+    // If the program is interrupted, the next run knows the new texts and the old ones.
     let mut between = before.clone();
     for (path, hashes) in &wanted.files {
         between
@@ -73,7 +73,7 @@ pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes,
         {
             let kept = lock.keep(path, &there).map_err(|error| failed(path, error))?;
             note(&format!(
-                "{path} was written by others; what it said is kept as {kept}"
+                "{path} was not written by this command; its text is kept as {kept}"
             ));
             changes.kept.push(kept);
         }
@@ -91,9 +91,9 @@ pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes,
                 changes.removed.push(path.clone());
             }
             Ok(None) => {}
-            // Whatever stands there now is somebody else's.
+            // The file there now was written by somebody else.
             Ok(Some(_)) | Err(_) => note(&format!(
-                "{path} is of no epic or week any more and was changed by others: it stays"
+                "{path} is no longer needed but was changed by others: it is kept"
             )),
         }
     }
@@ -101,7 +101,7 @@ pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes,
     Ok(changes)
 }
 
-impl Written {
+impl OwnFiles {
     fn wrote(&self, path: &str, bytes: &[u8]) -> bool {
         self.files
             .get(path)
@@ -109,8 +109,8 @@ impl Written {
     }
 }
 
-/// Whether a path is one that the file of an epic or a week has. The list of what was written came with the folder: it
-/// may say anything.
+/// Whether a path can be that of an epic or a week. The list of written files came with the folder and is not
+/// trusted.
 fn is_of_archive(path: &str) -> bool {
     let name = path.strip_prefix(EPICS).or_else(|| path.strip_prefix(WEEKLY));
     name.and_then(|name| name.strip_suffix(".md"))
@@ -122,15 +122,15 @@ fn is_of_archive(path: &str) -> bool {
         })
 }
 
-/// What the last run noted; nothing if that cannot be read, so that everything counts as written by others.
-fn read_own(tree: &Tree) -> io::Result<Written> {
+/// The list of the last run; empty if it cannot be read, so that every file counts as written by others.
+fn read_own(tree: &Tree) -> io::Result<OwnFiles> {
     let bytes = tree.read(NAME)?;
     Ok(bytes
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .unwrap_or_default())
 }
 
-fn write_own(lock: &Lock<'_>, there: &Written, wanted: &Written) -> io::Result<()> {
+fn write_own(lock: &Lock<'_>, there: &OwnFiles, wanted: &OwnFiles) -> io::Result<()> {
     if there == wanted {
         return Ok(());
     }
@@ -143,8 +143,13 @@ fn hash(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
-/// Says what was done to a folder: a line, or with `--json` an object in one line.
-pub(super) fn tell(folder: &Path, version: i64, changes: &Changes, as_json: bool) -> Result<(), Failure> {
+/// Prints what was done to a folder: a line, or with `--json` an object in one line.
+pub(super) fn print_changes(
+    folder: &Path,
+    version: i64,
+    changes: &Changes,
+    as_json: bool,
+) -> Result<(), Failure> {
     let shown = folder.display().to_string();
     if as_json {
         let Changes {
@@ -152,9 +157,9 @@ pub(super) fn tell(folder: &Path, version: i64, changes: &Changes, as_json: bool
             removed,
             kept,
         } = changes;
-        let told = json!({ "folder": shown, "version": version, "written": written, "removed": removed,
+        let json_line = json!({ "folder": shown, "version": version, "written": written, "removed": removed,
                            "kept": kept });
-        return Output::new().text(&told.to_string()).end().write();
+        return Output::new().text(&json_line.to_string()).end().write();
     }
     let done = match (changes.written.len(), changes.removed.len()) {
         (0, 0) => "unchanged".to_owned(),

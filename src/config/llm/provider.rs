@@ -1,9 +1,9 @@
-//! Who answers, and what is known of each.
+//! The providers of models, and their defaults.
 
 use super::super::words::read_from_words;
 use std::fmt;
 
-/// Who answers.
+/// A provider of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
     /// The built-in rules; no model, no network.
@@ -31,7 +31,7 @@ impl Provider {
         }
     }
 
-    /// The provider's own address, used where `base_url` is not set.
+    /// The provider's own address, used if `base_url` is not set.
     #[must_use]
     pub fn default_base_url(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Provider {
         }
     }
 
-    /// The model asked at the provider's own address where `model` is not set.
+    /// The default model at the provider's own address, used if `model` is not set.
     #[must_use]
     pub fn default_model(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! The way from two layers of optional keys to the checked settings of one role.
+//! Resolves two layers of optional keys to the checked settings of one role.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use super::provider::Provider;
 use super::section::{Constrain, LlmConfig, RoleConfig, filled, is_set};
 use crate::domain::operation::Role;
 
-/// What one role uses after all fall-backs; every value is checked.
+/// The checked settings of one role after all fall-backs.
 #[derive(Debug, Clone)]
 pub struct RoleSettings {
-    /// Who answers.
+    /// The provider.
     pub provider: Provider,
     /// Address of the API; `None` for the extractive updater.
     pub base_url: Option<Url>,
@@ -22,25 +22,25 @@ pub struct RoleSettings {
     pub model: String,
     /// Sampling temperature, if one is to be sent.
     pub temperature: Option<f64>,
-    /// Longest time of one attempt.
+    /// Timeout of one attempt.
     pub timeout: Duration,
-    /// How often a failed attempt is made again.
+    /// Retries of a failed attempt.
     pub max_retries: u32,
     /// Longest answer, in tokens.
     pub max_output_tokens: u32,
     /// Largest response body, in bytes.
     pub max_response_bytes: usize,
-    /// How the server is asked to hold the model to the form of the answers.
+    /// How the server is asked to constrain the model's output.
     pub constrain: Constrain,
 }
 
-/// A key of `[llm]` whose value cannot be used. The message names the key and never shows a secret.
+/// An invalid value of a key of `[llm]`. The message names the key and never shows a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key} {problem}")]
 pub struct InvalidLlm {
     /// The key, with its path: `llm.roles.progress.model`.
     pub key: String,
-    /// What is wrong with it and what would be right.
+    /// What is wrong with it and what is valid.
     pub problem: String,
 }
 
@@ -48,7 +48,7 @@ impl LlmConfig {
     /// Checks the section as each role would use it.
     ///
     /// # Errors
-    /// The first key that cannot be used.
+    /// The first invalid key.
     pub fn validate(&self) -> Result<(), InvalidLlm> {
         if let Some((model, _)) = self.prices.iter().find(|(_, price)| !price.is_sound()) {
             return Err(InvalidLlm {
@@ -62,18 +62,18 @@ impl LlmConfig {
         self.handoff().map(|_| ())
     }
 
-    /// What a role uses after all fall-backs.
+    /// The settings of a role after all fall-backs.
     ///
     /// # Errors
-    /// The first key that cannot be used for this role.
+    /// The first invalid key of this role.
     pub fn role(&self, role: Role) -> Result<RoleSettings, InvalidLlm> {
         Resolver::new(self, role.name(), self.role_config(role)).settings()
     }
 
-    /// What handoffs use after all fall-backs.
+    /// The settings of handoffs after all fall-backs.
     ///
     /// # Errors
-    /// The first key that cannot be used for them.
+    /// The first invalid key of handoffs.
     pub fn handoff(&self) -> Result<RoleSettings, InvalidLlm> {
         Resolver::new(self, "handoff", &self.roles.handoff).settings()
     }
@@ -87,13 +87,13 @@ impl LlmConfig {
     }
 }
 
-/// One role's keys above the common ones.
+/// A role's keys over the common ones.
 struct Resolver<'a> {
     role: &'static str,
     own: &'a RoleConfig,
     base: &'a LlmConfig,
     provider: Provider,
-    /// Whether the keys that belong to a provider may be taken from `[llm]`.
+    /// Whether the keys that belong to a provider may fall back to `[llm]`.
     shares_provider: bool,
 }
 
@@ -176,7 +176,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// A model or key without a provider would be ignored in silence.
+    /// Rejects a model or key without a provider, which would otherwise be ignored silently.
     fn refuse_half_configured(&self) -> Result<(), InvalidLlm> {
         let base = self.base;
         if self.provider != Provider::Extractive || self.own.provider.or(base.provider).is_some() {
@@ -188,13 +188,13 @@ impl<'a> Resolver<'a> {
             .flatten()
             .any(is_set);
         if model.is_some() || key {
-            let problem = "must be openai or anthropic where a model or key is set";
+            let problem = "must be openai or anthropic if a model or key is set";
             return Err(self.invalid("provider", false, problem));
         }
         Ok(())
     }
 
-    /// A role that no server is asked for has no grammar, whatever `[llm]` says.
+    /// A role without a server has no grammar, whatever `[llm]` says.
     fn constrain(&self) -> Result<Constrain, InvalidLlm> {
         let shared = if self.shares_provider {
             self.base.constrain
@@ -203,14 +203,14 @@ impl<'a> Resolver<'a> {
         };
         let own = self.own.constrain.filter(|own| *own != Constrain::Off);
         if self.role == "handoff" && own.is_some() {
-            let problem = "must be off: a handoff is no text of operations, and has no grammar";
+            let problem = "must be off: a handoff is not a text of operations, and has no grammar";
             return Err(self.invalid("constrain", true, problem));
         }
         let constrain = self.own.constrain.unwrap_or(shared);
         match self.provider {
             Provider::Openai => Ok(constrain),
             Provider::Anthropic if constrain != Constrain::Off => {
-                let problem = "must be off for provider anthropic, which takes no grammar";
+                let problem = "must be off for provider anthropic, which supports no grammar";
                 Err(self.invalid("constrain", self.own.constrain.is_some(), problem))
             }
             Provider::Anthropic | Provider::Extractive => Ok(Constrain::Off),
@@ -228,7 +228,7 @@ impl<'a> Resolver<'a> {
             return Err(invalid("must begin with http:// or https:// and a host"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(invalid("must not hold a user name or password; use api_key"));
+            return Err(invalid("must not contain a user name or password; use api_key"));
         }
         Ok(url)
     }
@@ -246,7 +246,10 @@ impl<'a> Resolver<'a> {
             .or(self.configured_base_url())
             .is_some()
         {
-            let problem = format!("is needed for provider {} with a base_url", self.provider.name());
+            let problem = format!(
+                "is required for provider {} with a base_url",
+                self.provider.name()
+            );
             return Err(self.invalid("model", !self.shares_provider, &problem));
         }
         Ok(self.provider.default_model().to_owned())

@@ -7,17 +7,17 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// How a server is asked to let its model write nothing but the form of the answers.
+/// How a server is asked to constrain its model's output to the format of the answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Constrain {
-    /// It is not asked: the form is the instructions' business.
+    /// Not at all: only the instructions describe the format.
     #[default]
     Off,
-    /// As a `grammar` in the request, as llama.cpp takes it.
+    /// As a `grammar` in the request, as llama.cpp accepts it.
     Gbnf,
-    /// As a JSON schema in `response_format`, as OpenAI and Ollama take it.
+    /// As a JSON schema in `response_format`, as OpenAI and Ollama accept it.
     JsonSchema,
-    /// As `structured_outputs` with a `grammar`, as vLLM takes it (from 0.12 on).
+    /// As `structured_outputs` with a `grammar`, as vLLM accepts it (from 0.12 on).
     Vllm,
 }
 
@@ -32,32 +32,32 @@ read_from_words!(Constrain {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmConfig {
-    /// `extractive`, `openai` or `anthropic`. Unset: the one whose key alone is in the environment
+    /// `extractive`, `openai` or `anthropic`. Unset: the only one whose key is in the environment
     /// (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`), else `openai` if `base_url` is set, else `extractive`.
     pub provider: Option<Provider>,
     /// Address of the API, for `openai` with its `/v1`. Unset: the provider's own.
     pub base_url: Option<String>,
     /// Key for the API. Unset: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`; local servers need none.
     pub api_key: Option<SecretString>,
-    /// Name of the model. Needed with a `base_url`; the providers' own addresses have a default.
+    /// Name of the model. Required with a `base_url`; the providers' own addresses have a default.
     pub model: Option<String>,
-    /// Sampling temperature, 0 to 2 (Anthropic: to 1). Unset: not sent, since some models refuse it.
+    /// Sampling temperature, 0 to 2 (Anthropic: to 1). Unset: not sent, since some models reject it.
     pub temperature: Option<f64>,
-    /// Longest time of one attempt, in seconds (fractions allowed). All waits between the attempts of one
-    /// asking together get as long again; a `Retry-After` beyond that ends the asking.
+    /// Timeout of one attempt, in seconds (fractions allowed). All pauses between the attempts of one
+    /// call together may be as long again; a `Retry-After` beyond that ends the call.
     pub timeout_seconds: f64,
-    /// How often a failed attempt is made again, 0 to 10.
+    /// Retries of a failed attempt, 0 to 10.
     pub max_retries: u32,
     /// Longest answer, in tokens.
     pub max_output_tokens: u32,
-    /// Largest response body read from a model server, in bytes.
+    /// Largest response body that is read from a model server, in bytes.
     pub max_response_bytes: usize,
-    /// Whether a server is asked to hold its model to the form of the answers: `off`, `gbnf`
+    /// Whether a server is asked to constrain its model's output to the format of the answers: `off`, `gbnf`
     /// (llama.cpp), `vllm`, or `json_schema` (OpenAI, Ollama).
     pub constrain: Constrain,
     /// The currency that prices are in.
     pub currency: String,
-    /// What models cost, by their names; of one that is not there usage is counted and no cost told.
+    /// Prices of models, by their names; for others usage is counted without a cost.
     #[serde(deserialize_with = "super::super::prices::table")]
     pub prices: BTreeMap<String, Price>,
     /// The same keys for single roles.
@@ -151,7 +151,7 @@ impl Default for LlmConfig {
 }
 
 impl LlmConfig {
-    /// Takes over the values of `OPENAI_API_KEY` and `ANTHROPIC_API_KEY`. Blank values count as unset.
+    /// Sets the values of `OPENAI_API_KEY` and `ANTHROPIC_API_KEY`. Blank values count as unset.
     #[must_use]
     pub fn with_environment(mut self, openai: Option<SecretString>, anthropic: Option<SecretString>) -> Self {
         self.environment = EnvironmentKeys {
@@ -161,7 +161,7 @@ impl LlmConfig {
         self
     }
 
-    /// Who answers where a role does not say otherwise.
+    /// The default provider of the roles.
     #[must_use]
     pub fn default_provider(&self) -> Provider {
         let keys = &self.environment;

@@ -1,10 +1,10 @@
-// What pages do beyond being pages: theme, copying, relative times, and loading again what changed. Without it all of
-// them work the same, but for these.
+// Optional features of pages: theme, copying, relative times, and reloading what changed. All pages also work without
+// this script.
 "use strict";
 
 const root = document.documentElement;
 
-// Before anything is painted, so that nothing changes its colour afterwards.
+// Before the first paint, so that colours do not change afterwards.
 const chosen = (() => {
   try { return localStorage.getItem("theme"); } catch { return null; }
 })();
@@ -29,7 +29,7 @@ function wireTheme() {
 
 async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  // Over plain HTTP there is no clipboard but by a selection.
+  // Over plain HTTP there is no clipboard API, only copying a selection.
   const field = document.createElement("textarea");
   field.value = text;
   field.setAttribute("readonly", "");
@@ -72,7 +72,7 @@ function tellTimes() {
   }
 }
 
-// A form that asks back has the question as data; without scripts its check box does.
+// A form that requires a confirmation has the question as data; without scripts its check box is used.
 function wireForms(within) {
   for (const slider of within.querySelectorAll("[data-follows]")) {
     const target = document.getElementById(slider.dataset.follows);
@@ -88,7 +88,7 @@ function wireForms(within) {
   }
 }
 
-// Somebody who is typing or reading an opened detail is not interrupted.
+// Do not reload while the visitor is typing or has details open.
 function isBusy(live) {
   const active = document.activeElement;
   const types = active && live.contains(active) && active.matches("input, textarea, select, button");
@@ -117,7 +117,7 @@ async function refresh() {
     wire(next);
     if (next.dataset.said) say(next.dataset.said);
   } catch {
-    // The next event tries again.
+    // The next event triggers another attempt.
   } finally {
     loading = false;
     if (again) { again = false; refresh(); }
@@ -149,7 +149,7 @@ function listen() {
     source.onopen = () => { document.body.dataset.listens = "yes"; };
     for (const kind of kinds) source.addEventListener(kind, refresh);
   };
-  // A tab that nobody looks at holds no stream; whoever comes back sees what is there now.
+  // A hidden tab holds no stream; when it becomes visible again, the page is reloaded if it changed.
   const follow = () => {
     if (document.hidden) {
       source?.close();
@@ -171,7 +171,7 @@ function wire(within) {
   tellTimes();
 }
 
-// A page that comes back as it was left has its buttons again.
+// A page restored from the back/forward cache has its buttons enabled again.
 addEventListener("pageshow", (event) => {
   if (event.persisted) for (const button of document.querySelectorAll("button:disabled")) button.disabled = false;
 });

@@ -1,4 +1,4 @@
-//! What is done to versions and memories: restore, redact, delete.
+//! Actions on versions and memories: restore, redact, delete.
 
 use super::super::failure::Failure;
 use super::super::form::Form;
@@ -58,7 +58,7 @@ pub(in crate::dashboard) async fn redact(
     let here = link::memory(&vault, &memory, &["versions", &reference]);
     match ask.json(&json!({ "reason": form.text("reason") })).done().await {
         Ok(_) => {
-            // The version itself has nothing to show any more.
+            // The version itself has no text any more.
             let timeline = link::memory(&vault, &memory, &["timeline"]);
             Ok(layout::done(&timeline, "redacted").into_response())
         }
@@ -66,7 +66,7 @@ pub(in crate::dashboard) async fn redact(
     }
 }
 
-/// What cannot be undone is asked about.
+/// Irreversible actions require a confirmation.
 pub(super) fn is_sure(form: &Form) -> Result<(), Failure> {
     if form.get("sure") == Some("yes") {
         return Ok(());
@@ -120,7 +120,7 @@ pub(in crate::dashboard) async fn delete(
     if form.text("name").trim() != memory {
         return Err(Failure::said(
             StatusCode::UNPROCESSABLE_ENTITY,
-            "Nothing was deleted: what was entered is not the memory's id.",
+            "Nothing was deleted: the entered text is not the memory's id.",
         ));
     }
     let ask = form
@@ -129,7 +129,7 @@ pub(in crate::dashboard) async fn delete(
         .ask(Method::DELETE, &["vaults", &vault, "memories", &memory]);
     let ask = match form.get("if_match") {
         Some(seen) => ask.if_match(seen),
-        // There was no document, and one that was written meanwhile was not agreed to.
+        // There was no document; one written meanwhile was not confirmed.
         None => ask.header("if-none-match", "*"),
     };
     match ask.done().await {

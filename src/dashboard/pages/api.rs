@@ -1,4 +1,4 @@
-//! `/ui/api`: the routes of the HTTP interface, from its public document, and a call of each with the visitor's rights.
+//! `/ui/api`: the routes of the HTTP interface, from the OpenAPI document, and calls of each with the visitor's rights.
 
 use super::super::failure::Failure;
 use super::super::form::Form;
@@ -13,10 +13,10 @@ use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use serde_json::Value;
 
-/// Bytes of an answer that are shown.
+/// Bytes of a response that are shown.
 const ANSWER_BYTES: usize = 60_000;
 
-/// Routes that no page asks: they speak another protocol.
+/// Routes that cannot be called from a page: they use another protocol.
 const NOT_CALLED: [&str; 1] = ["SpeakMcp"];
 
 /// One operation of the document.
@@ -34,7 +34,7 @@ impl Operation<'_> {
     }
 }
 
-/// All of them, in the document's order.
+/// All operations, in the document's order.
 fn operations(document: &Value) -> Vec<Operation<'_>> {
     let paths = document["paths"].as_object().into_iter().flatten();
     let all = paths.flat_map(|(path, item)| {
@@ -79,7 +79,7 @@ struct Entry {
     summary: String,
 }
 
-/// The list.
+/// The list of operations.
 pub(in crate::dashboard) async fn list(visit: Visit) -> Result<Response, Failure> {
     let document = (visit.facts.document)();
     let all = operations(document);
@@ -133,7 +133,7 @@ struct Parameter {
     value: String,
 }
 
-/// What a call came to.
+/// The result of a call.
 struct Called {
     request: String,
     status: u16,
@@ -150,7 +150,7 @@ pub(in crate::dashboard) async fn show(visit: Visit, Path(id): Path<String>) -> 
     layout::render(&view(&visit, document, &operation, |_| String::new()))
 }
 
-/// The page of an operation; `entered` has what was entered into a field.
+/// The page of an operation; `entered` returns the value entered into a field.
 fn view(
     visit: &Visit,
     document: &Value,
@@ -211,7 +211,7 @@ fn view(
     }
 }
 
-/// A schema, looked up where it is only named.
+/// A schema, with its reference resolved.
 fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
     let named = schema["$ref"].as_str().and_then(|name| name.strip_prefix('#'));
     named
@@ -219,7 +219,7 @@ fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
         .unwrap_or(schema)
 }
 
-/// Calls it, with the visitor's rights and no others.
+/// Calls an operation, with the visitor's rights.
 pub(in crate::dashboard) async fn call(Path(id): Path<String>, form: Form) -> Result<Response, Failure> {
     let document = (form.visit.facts.document)();
     let operation = find(document, &id)?;
@@ -229,7 +229,7 @@ pub(in crate::dashboard) async fn call(Path(id): Path<String>, form: Form) -> Re
     if !view.can_call {
         return Err(Failure::said(
             StatusCode::NOT_FOUND,
-            "This operation is not called from here.",
+            "This operation cannot be called from here.",
         ));
     }
     let mut path = operation.path.to_owned();

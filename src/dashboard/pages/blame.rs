@@ -1,4 +1,4 @@
-//! `GET …/blame`: where each line of a version comes from.
+//! `GET …/blame`: the origin of each line of a version.
 
 use super::super::failure::Failure;
 use super::super::layout::{self, Crumb, Page};
@@ -11,7 +11,7 @@ use axum::extract::Path;
 use axum::response::Response;
 use std::fmt::Write as _;
 
-/// Bytes of HTML after which the lines go on on another page, and of one line that are shown.
+/// Bytes of HTML per page, and the maximum of one line.
 const PAGE_BYTES: usize = 70_000;
 const LINE_BYTES: usize = 4_000;
 
@@ -25,7 +25,7 @@ struct View {
     is_empty: bool,
 }
 
-/// Shows it, of the newest version or with `?ref=` of another one.
+/// Shows the newest version, or with `?ref=` another one.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,
@@ -56,8 +56,8 @@ pub(in crate::dashboard) async fn show(
     })
 }
 
-/// The lines from one on, and the first that is not shown. Neighbours of one version tell their origin once. Writing to
-/// a string cannot fail, so what it returns is not looked at.
+/// The lines from `from` on, and the first one that is not shown. Adjacent lines of the same version show their origin once.
+/// Writing to a string cannot fail, so the result is ignored.
 fn rows(lines: &[BlameLine], from: i64, base: &str, visit: &Visit) -> (String, Option<i64>) {
     let mut html = String::new();
     let mut before = None;
@@ -78,7 +78,7 @@ fn rows(lines: &[BlameLine], from: i64, base: &str, visit: &Visit) -> (String, O
         }
         before = Some(line.version);
         let version = line.version;
-        let actor = Escaped(line.actor_id.as_deref().unwrap_or("not kept any more"));
+        let actor = Escaped(line.actor_id.as_deref().unwrap_or("no longer stored"));
         let when = line
             .creation_time
             .map(|time| When::new(time, visit.now).to_string())

@@ -1,4 +1,4 @@
-//! What is shown where somebody else was there first: what changed since the page with the form was loaded.
+//! The page for a failed precondition: what changed since the page with the form was loaded.
 
 use super::super::failure::Failure;
 use super::super::form::Form;
@@ -21,7 +21,7 @@ pub(super) struct Since {
     pub(super) is_cut: bool,
 }
 
-/// Reads it. `None`: the document is gone, or was not there and is now.
+/// Reads the changes. `None`: the document was deleted or created meanwhile.
 pub(super) async fn since(
     visit: &Visit,
     vault: &str,
@@ -35,7 +35,7 @@ pub(super) async fn since(
     };
     let version = head.version.to_string();
     let route = [&place[..], &["contexts", &version, "diff"]].concat();
-    // The version that was seen may have been redacted since.
+    // The version of the form may have been redacted since.
     let diff: Option<Diff> = match visit.api.get(&route).query("base", seen).read().await {
         Ok(diff) => Some(diff),
         Err(Failure::Refused(..)) => None,
@@ -60,7 +60,7 @@ struct View {
     since: Option<Since>,
 }
 
-/// What a route said to a form; that what the form was shown with is not the newest any more is a page that tells why.
+/// Converts the failure of a form: if its version is no longer the newest, a page shows what changed.
 pub(super) async fn explain(
     form: &Form,
     (vault, memory): (&str, &str),
@@ -74,7 +74,7 @@ pub(super) async fn explain(
     let visit = &form.visit;
     let since = since(visit, vault, memory, form.text("if_match")).await?;
     let mut response = layout::render(&View {
-        page: Page::of(visit, "Somebody else was first")
+        page: Page::of(visit, "Another change was saved first")
             .in_memory(vault, memory, "")
             .crumb(Crumb::here("conflict")),
         what,

@@ -1,4 +1,4 @@
-//! What routes answer, as far as pages show it.
+//! The responses of routes, as far as pages show them.
 
 mod runs;
 mod views;
@@ -32,7 +32,7 @@ pub(super) struct Vault {
 pub(super) struct MemoryEntry {
     pub(super) memory_id: String,
     pub(super) version: i64,
-    /// `None` where it has prompt items and no document.
+    /// `None` if it has prompt items and no document.
     pub(super) context_id: Option<String>,
     pub(super) created_at: DateTime<Utc>,
     pub(super) changed_at: DateTime<Utc>,
@@ -42,7 +42,7 @@ pub(super) struct MemoryEntry {
 }
 
 impl MemoryEntry {
-    /// The same, where it has a document; 404 as of a route that reads one.
+    /// The entry, if it has a document; otherwise 404, like a route of documents.
     pub(super) fn with_document(self) -> Result<Self, Failure> {
         match self.context_id {
             Some(_) => Ok(self),
@@ -130,7 +130,7 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Where it stands, in words.
+    /// Its location, in words.
     pub(super) fn place(&self) -> String {
         match self.index {
             Some(index) => format!("message {index}, bytes {} to {}", self.start, self.end),
@@ -208,7 +208,7 @@ pub(super) struct BlameLine {
     pub(super) text: String,
 }
 
-/// The longest text that a list shows of one.
+/// The maximum size of a text in a list.
 const SHORT_BYTES: usize = 300;
 
 /// The beginning of a text.
@@ -233,6 +233,6 @@ pub(super) struct Key {
     pub(super) rotated_at: Option<DateTime<Utc>>,
     pub(super) expires_at: Option<DateTime<Utc>>,
     pub(super) revoked_at: Option<DateTime<Utc>>,
-    /// The secret, where it was just made.
+    /// The secret, if the key was just created.
     pub(super) key: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `GET …/diff?base=&to=`: what two versions do not have alike, as a unified text or side by side.
+//! `GET …/diff?base=&to=`: the difference of two versions, unified or side by side.
 
 use super::super::failure::Failure;
 use super::super::layout::{self, Crumb, Page};
@@ -11,7 +11,7 @@ use axum::extract::Path;
 use axum::response::Response;
 use std::fmt::Write as _;
 
-/// Bytes of HTML after which a difference is cut; all of it is to be had as text.
+/// Bytes of HTML after which a diff is cut; the whole diff can be downloaded as text.
 const PAGE_BYTES: usize = 70_000;
 
 #[derive(Template)]
@@ -30,7 +30,7 @@ struct View {
     download: String,
 }
 
-/// Shows it; without versions what the newest one changed. With `?download=1` as text.
+/// Shows the diff; without parameters that of the newest version. With `?download=1` as text.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,
@@ -87,7 +87,7 @@ pub(in crate::dashboard) async fn show(
 
 /// A line of a unified diff.
 enum Line<'t> {
-    /// Where the lines behind it stand: their first numbers.
+    /// A hunk header with the first line numbers.
     Hunk(&'t str, u64, u64),
     Same(&'t str),
     Gone(&'t str),
@@ -118,7 +118,7 @@ fn lines(diff: &str) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// One column, with the numbers of both versions. Writing to a string cannot fail, so what it returns is not looked at.
+/// One column, with the line numbers of both versions. Writing to a string cannot fail, so the result is ignored.
 pub(super) fn unified(diff: &str) -> (String, bool) {
     let mut html = String::from(
         r#"<table class="diff"><thead><tr><th scope="col">Old</th><th scope="col">New</th><th scope="col">Sign</th><th scope="col">Line</th></tr></thead><tbody>"#,
@@ -168,23 +168,29 @@ pub(super) fn unified(diff: &str) -> (String, bool) {
     (html, is_cut)
 }
 
-/// Two columns, where what went stands beside what came.
+/// Two columns, with removed lines beside added ones.
 fn side_by_side(diff: &str) -> (String, bool) {
     let mut html = String::from(
         r#"<table class="diff sides"><colgroup><col class="n"><col class="s"><col><col class="n"><col class="s"><col></colgroup><thead><tr><th scope="colgroup" colspan="3">Before</th><th scope="colgroup" colspan="3">After</th></tr></thead><tbody>"#,
     );
     let (mut old, mut new, mut is_cut) = (0, 0, false);
-    let (mut gone, mut come) = (Vec::new(), Vec::new());
+    let (mut removed_lines, mut added_lines) = (Vec::new(), Vec::new());
     for line in lines(diff) {
         if html.len() > PAGE_BYTES {
             is_cut = true;
             break;
         }
         match line {
-            Line::Gone(text) => gone.push(text),
-            Line::Come(text) => come.push(text),
+            Line::Gone(text) => removed_lines.push(text),
+            Line::Come(text) => added_lines.push(text),
             Line::Same(text) => {
-                beside(&mut html, &mut gone, &mut come, &mut old, &mut new);
+                beside(
+                    &mut html,
+                    &mut removed_lines,
+                    &mut added_lines,
+                    &mut old,
+                    &mut new,
+                );
                 let text = shown(text);
                 let _ = write!(
                     html,
@@ -193,7 +199,13 @@ fn side_by_side(diff: &str) -> (String, bool) {
                 (old, new) = (old + 1, new + 1);
             }
             Line::Hunk(text, first, second) => {
-                beside(&mut html, &mut gone, &mut come, &mut old, &mut new);
+                beside(
+                    &mut html,
+                    &mut removed_lines,
+                    &mut added_lines,
+                    &mut old,
+                    &mut new,
+                );
                 (old, new) = (first, second);
                 let _ = write!(
                     html,
@@ -203,16 +215,30 @@ fn side_by_side(diff: &str) -> (String, bool) {
             }
         }
     }
-    beside(&mut html, &mut gone, &mut come, &mut old, &mut new);
+    beside(
+        &mut html,
+        &mut removed_lines,
+        &mut added_lines,
+        &mut old,
+        &mut new,
+    );
     html.push_str("</tbody></table>");
     (html, is_cut)
 }
 
-fn beside(html: &mut String, gone: &mut Vec<&str>, come: &mut Vec<&str>, old: &mut u64, new: &mut u64) {
-    for row in 0..gone.len().max(come.len()) {
+fn beside(
+    html: &mut String,
+    removed_lines: &mut Vec<&str>,
+    added_lines: &mut Vec<&str>,
+    old: &mut u64,
+    new: &mut u64,
+) {
+    for row in 0..removed_lines.len().max(added_lines.len()) {
         html.push_str("<tr>");
-        for (texts, number, class, sign) in [(&*gone, &mut *old, "del", "−"), (&*come, &mut *new, "add", "+")]
-        {
+        for (texts, number, class, sign) in [
+            (&*removed_lines, &mut *old, "del", "−"),
+            (&*added_lines, &mut *new, "add", "+"),
+        ] {
             let _ = match texts.get(row) {
                 Some(text) => {
                     *number += 1;
@@ -227,14 +253,14 @@ fn beside(html: &mut String, gone: &mut Vec<&str>, come: &mut Vec<&str>, old: &m
         }
         html.push_str("</tr>");
     }
-    gone.clear();
-    come.clear();
+    removed_lines.clear();
+    added_lines.clear();
 }
 
 /// Bytes of one line that are shown.
 const LINE_BYTES: usize = 4_000;
 
-/// A line, cut where it is long.
+/// A line, cut if it is too long.
 fn shown(text: &str) -> String {
     let text = text.trim_end_matches('\r');
     if text.len() <= LINE_BYTES {

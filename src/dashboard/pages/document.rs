@@ -1,4 +1,4 @@
-//! A document as HTML: records as entries with their age and evidence, all else as Markdown.
+//! A document as HTML: records as entries with their age and evidence, all other text as Markdown.
 
 use super::super::failure::Failure;
 use super::super::link;
@@ -12,27 +12,27 @@ use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// Bytes of HTML after which a document goes on on another page.
+/// Bytes of HTML per page of a document.
 const PAGE_BYTES: usize = 60_000;
 
-/// Bytes of a document that become one piece of HTML at most.
+/// The maximum number of bytes of a document that become one piece of HTML.
 const PIECE_BYTES: usize = 8_000;
 
-/// What is known of a document beside its text.
+/// Metadata of a document.
 pub(super) struct About<'a> {
     pub(super) vault: &'a str,
     pub(super) memory: &'a str,
     pub(super) now: DateTime<Utc>,
     /// The records that the service knows, by id.
     pub(super) known: HashMap<String, data::Record>,
-    /// What was made after this version is marked.
+    /// Records added after this version are marked.
     pub(super) since: Option<i64>,
 }
 
-/// A document, or some of it.
+/// A page of a document.
 pub(super) struct Shown {
     pub(super) html: Markup,
-    /// Where the next page of it begins, in bytes.
+    /// The byte offset of the next page.
     pub(super) next: Option<usize>,
 }
 
@@ -41,7 +41,7 @@ enum Piece<'t> {
     Record(Record, &'t str),
 }
 
-/// Shows a document from a byte on.
+/// Renders a document from a byte offset on.
 pub(super) fn show(text: &str, from: usize, about: &About<'_>) -> Shown {
     let mut html = String::new();
     let mut in_list = false;
@@ -81,7 +81,7 @@ pub(super) fn show(text: &str, from: usize, about: &About<'_>) -> Shown {
     }
 }
 
-/// The records of a document and what stands between them, in order, with where each begins.
+/// The records of a document and the text between them, in order, with their offsets.
 fn pieces(text: &str) -> Vec<(usize, Piece<'_>)> {
     let mut pieces = Vec::new();
     let mut at = 0;
@@ -94,7 +94,7 @@ fn pieces(text: &str) -> Vec<(usize, Piece<'_>)> {
     pieces
 }
 
-/// Cuts a text at empty lines outside of code fences, so that no piece is long; a long line is cut within.
+/// Splits a text at empty lines outside of code fences into pieces of limited size; a longer line is split.
 fn cut<'t>(pieces: &mut Vec<(usize, Piece<'t>)>, text: &'t str, begin: usize, end: usize) {
     let mut at = begin;
     while at < end {
@@ -131,7 +131,7 @@ fn length_of_piece(rest: &str) -> usize {
     between.or(any_line).unwrap_or(window.len())
 }
 
-/// Writing to a string cannot fail, so what it returns is not looked at.
+/// Writing to a string cannot fail, so the result is ignored.
 fn entry(html: &mut String, record: &Record, written: &str, about: &About<'_>) {
     let id = record.id.to_string();
     let known = about.known.get(&id);
@@ -208,7 +208,7 @@ fn entry(html: &mut String, record: &Record, written: &str, about: &About<'_>) {
     html.push_str("</li>");
 }
 
-/// Where in a document a page of it begins: `?from=`.
+/// The byte offset of the requested page: `?from=`.
 pub(super) fn start(visit: &Visit, text: &str) -> Result<usize, Failure> {
     let Some(from) = visit.param("from") else {
         return Ok(0);

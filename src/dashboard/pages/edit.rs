@@ -20,10 +20,10 @@ struct View {
     page: Page,
     base: String,
     text: String,
-    /// The version that the text was made of; empty for a first one.
+    /// The version that the text was edited from; empty for a first one.
     if_match: String,
     line_ends: &'static str,
-    /// Whether the text has both, so that saving makes them the same.
+    /// Whether the text has both kinds of line ends, which saving unifies.
     is_mixed: bool,
     once: String,
     most: String,
@@ -49,7 +49,7 @@ pub(in crate::dashboard) async fn show(
     layout::render(&view(&visit, (&vault, &memory), text, if_match))
 }
 
-/// Only whoever may write gets a form to write with.
+/// Rejects visitors who may not write.
 fn writes_here(visit: &Visit, vault: &str) -> Result<(), Failure> {
     let sees = vault.parse().is_ok_and(|vault| visit.caller.sees(&vault));
     if !sees {
@@ -99,7 +99,7 @@ struct Put {
     unchanged: bool,
 }
 
-/// Saves it. Where that is refused the form comes back with what was written, and why.
+/// Saves the text. If that is rejected, the form is shown again with the edited text and the reason.
 pub(in crate::dashboard) async fn save(
     Path((vault, memory)): Path<(String, String)>,
     form: Form,
@@ -139,7 +139,7 @@ pub(in crate::dashboard) async fn save(
     let mut view = view(visit, (&vault, &memory), text, if_match.to_owned());
     if status == StatusCode::PRECONDITION_FAILED {
         view.since = since(visit, &vault, &memory, if_match).await?;
-        // Sent once more, it is meant for what is there now.
+        // Sending it again overwrites the version that exists now.
         view.if_match = view
             .since
             .as_ref()

@@ -1,4 +1,4 @@
-//! `GET /ui/vaults/{vault_id}/events`: what happened, newest first; `GET …/stream`: the same as it happens, for scripts.
+//! `GET /ui/vaults/{vault_id}/events`: the events, newest first; `GET …/stream`: the same as a stream, for scripts.
 
 use super::super::failure::Failure;
 use super::super::layout::{self, Page};
@@ -48,7 +48,7 @@ struct Row {
     details: String,
 }
 
-/// Shows it.
+/// Shows the events.
 pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) -> Result<Response, Failure> {
     let (memory, kind, cursor) = (visit.param("memory"), visit.param("kind"), visit.param("cursor"));
     let list: List<Event> = visit
@@ -128,9 +128,9 @@ pub(in crate::dashboard) async fn stream(
     if response.status() == StatusCode::OK {
         return Ok(response);
     }
-    // A browser tries again by itself, unless it is told that there is nothing to be had.
+    // A browser reconnects by itself, unless the status says that there is no stream.
     Err(Failure::said(
         response.status(),
-        "The stream of events is not to be had.",
+        "The event stream is not available.",
     ))
 }

@@ -1,4 +1,4 @@
-//! `GET …/handoff`: the newest handoff with the freshness of each line, and `POST …/handoff` to compile it again.
+//! `GET …/handoff`: the newest handoff with the freshness of each line, and `POST …/handoff` to refresh it.
 
 use super::super::failure::Failure;
 use super::super::form::Form;
@@ -14,7 +14,7 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// Bytes of HTML after which the lines are cut; all of them are to be had as text.
+/// Bytes of HTML after which the lines are cut; all of them can be read as text.
 const PAGE_BYTES: usize = 80_000;
 
 #[derive(Template)]
@@ -32,13 +32,13 @@ struct View {
     can_write: bool,
 }
 
-/// Shows it.
+/// Shows the handoff.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,
 ) -> Result<Response, Failure> {
     let place = ["vaults", &vault, "memories", &memory];
-    // A memory that is not there, or has no document, has none either, and is told apart.
+    // A memory that does not exist, or has no document, has no handoff either, and has its own failure.
     let entry: MemoryEntry = visit.api.get(&place).read().await?;
     entry.with_document()?;
     let handoff: Option<Handoff> = visit.api.get(&[&place[..], &["handoff"]].concat()).find().await?;
@@ -68,8 +68,8 @@ pub(in crate::dashboard) async fn show(
     })
 }
 
-/// Each line with whether what it cites still holds. Writing to a string cannot fail, so what it returns is not looked
-/// at.
+/// Each line, and whether its citations are still valid. Writing to a string cannot fail, so the result is
+/// ignored.
 fn rows(markdown: &str, stale: &[StaleLine], base: &str) -> (String, bool) {
     let stale: HashMap<usize, &StaleLine> = stale.iter().map(|line| (line.line, line)).collect();
     let mut html = String::new();
@@ -138,7 +138,7 @@ fn with_links(line: &str, base: &str) -> String {
     html
 }
 
-/// Compiles it again.
+/// Refreshes the handoff.
 pub(in crate::dashboard) async fn refresh(
     Path((vault, memory)): Path<(String, String)>,
     form: Form,

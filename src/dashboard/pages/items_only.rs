@@ -1,4 +1,4 @@
-//! What stands in place of the pages of a document where a memory has prompt items and no document.
+//! The page shown instead of a document's pages if a memory has prompt items and no document.
 
 use super::super::layout::{self, Page};
 use super::super::link;
@@ -23,7 +23,7 @@ struct View {
     can_admin: bool,
 }
 
-/// Answers like the page behind it. Where that finds nothing it says so, unless the memory is there.
+/// Returns the response of the page. If that is 404 but the memory exists, it returns the substitute page.
 pub(in crate::dashboard) async fn instead(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,

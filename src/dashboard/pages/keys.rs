@@ -1,4 +1,4 @@
-//! `/ui/keys`: API keys, made, rotated and revoked.
+//! `/ui/keys`: creates, rotates and revokes API keys.
 
 use super::super::failure::{Failure, Refusal};
 use super::super::form::Form;
@@ -23,7 +23,7 @@ struct ListView {
     pager: Pager,
     is_open: bool,
     refusal: Option<Refusal>,
-    /// What was entered, if it was refused.
+    /// The entered values, if they were rejected.
     entered: Entered,
 }
 
@@ -96,7 +96,7 @@ pub(in crate::dashboard) async fn create(form: Form) -> Result<Response, Failure
         _ => {}
     }
     if let Some(day) = form.get("expires") {
-        // The day is over at its end, in the zone that times are shown in.
+        // The key is valid to the end of the day, in the time zone in which times are shown.
         let end = day
             .parse::<NaiveDate>()
             .ok()
@@ -143,7 +143,7 @@ struct NewView {
     was_open: bool,
 }
 
-/// The only page that ever shows the key.
+/// The only page that shows the key's secret.
 fn shown_once(visit: &Visit, mut key: Key, what: &'static str) -> Result<Response, Failure> {
     let secret = key
         .key
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vaults_are_listed_with_whatever_stands_between_them() {
+    fn vaults_are_separated_by_commas_or_blanks() {
         assert_eq!(names(" a, b\r\nc "), json!(["a", "b", "c"]));
         assert_eq!(names(" ,"), json!([]));
     }

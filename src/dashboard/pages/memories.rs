@@ -10,7 +10,7 @@ use askama::Template;
 use axum::extract::Path;
 use axum::response::{Redirect, Response};
 
-/// How a vault's memories can be sorted: the route's name, the column's heading, its `aria-sort`.
+/// The sort orders: the route's name, the column's heading, its `aria-sort`.
 const SORTS: [(&str, &str, &str); 3] = [
     ("memory_id", "Memory", "ascending"),
     ("bytes", "Size", "descending"),

@@ -1,4 +1,4 @@
-//! `GET …/memories/{memory_id}`: the newest document of a memory, with what is known of it.
+//! `GET …/memories/{memory_id}`: the newest document of a memory, with its records.
 
 use super::super::failure::Failure;
 use super::super::layout::{self, Page};
@@ -12,7 +12,7 @@ use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
 
-/// Records whose age and evidence is shown; a document with more says so.
+/// Records whose age and evidence are shown; a note is shown if there are more.
 const RECORDS: usize = 500;
 
 #[derive(Template)]
@@ -44,7 +44,7 @@ struct View {
     can_admin: bool,
 }
 
-/// Shows it.
+/// Shows the memory.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,
@@ -96,7 +96,7 @@ pub(in crate::dashboard) async fn show(
         said: match since {
             Some(since) if since < context.version => {
                 format!(
-                    "Version {} by {} is here; what is new is marked.",
+                    "Version {} by {} was saved; what is new is marked.",
                     context.version, context.actor_id
                 )
             }

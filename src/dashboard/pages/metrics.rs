@@ -1,4 +1,4 @@
-//! Metrics in the text format of Prometheus, as far as the page of the service reads them.
+//! Parses metrics in the text format of Prometheus, as far as the page about the service needs them.
 
 use super::super::parts::grouped;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ impl Sample {
     }
 }
 
-/// How a route has answered.
+/// The response times of a route.
 pub(super) struct Slow {
     pub(super) method: String,
     pub(super) route: String,
@@ -28,7 +28,7 @@ pub(super) struct Slow {
     pub(super) within: String,
 }
 
-/// The buckets of a route: upper bounds with how many were within.
+/// The buckets of a route: upper bounds and counts.
 #[derive(Default)]
 struct Times {
     buckets: Vec<(f64, f64)>,
@@ -37,7 +37,7 @@ struct Times {
 }
 
 impl Times {
-    /// The bound that 95 of 100 were within.
+    /// The bound within which 95 of 100 requests were answered.
     fn within(&self) -> f64 {
         let found = self
             .buckets
@@ -48,7 +48,7 @@ impl Times {
 }
 
 impl Metrics {
-    /// Reads them; what is no sample is passed over.
+    /// Parses the samples; other lines are ignored.
     pub(super) fn read(text: &str) -> Self {
         Self(text.lines().filter_map(sample).collect())
     }
@@ -70,7 +70,7 @@ impl Metrics {
         (count > 0.0).then(|| self.sum(&format!("{name}_sum"), &[]) / count)
     }
 
-    /// The sums of a metric by the values of a label, the greatest first.
+    /// The sums of a metric by the values of a label, the largest first.
     pub(super) fn by_label(&self, name: &str, label: &str) -> Vec<(String, f64)> {
         let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
         for sample in self.0.iter().filter(|sample| sample.name == name) {
@@ -84,7 +84,7 @@ impl Metrics {
         sums
     }
 
-    /// The routes of a histogram of times that took longest.
+    /// The slowest routes of a histogram of times.
     pub(super) fn slowest(&self, name: &str, most: usize) -> Vec<Slow> {
         let mut routes: BTreeMap<(&str, &str), Times> = BTreeMap::new();
         for sample in &self.0 {
@@ -148,7 +148,7 @@ fn sample(line: &str) -> Option<Sample> {
         Some((name, labels)) => (name, labels.strip_suffix('}')?),
         None => (head, ""),
     };
-    // No value of a label of this service holds a quotation mark, and those of routes hold braces.
+    // No label value of this service contains a quotation mark; those of routes contain braces.
     let labels = labels.split("\",").filter_map(|pair| {
         let (label, value) = pair.split_once("=\"")?;
         Some((label.to_owned(), value.trim_end_matches('"').to_owned()))
@@ -197,12 +197,12 @@ t_count{method="GET",route="/slow"} 2
     #[test]
     fn the_slowest_route_is_the_first() {
         let slow = Metrics::read(TEXT).slowest("t", 5);
-        let told: Vec<_> = slow
+        let listed: Vec<_> = slow
             .iter()
             .map(|one| (one.route.as_str(), one.mean.as_str(), one.within.as_str()))
             .collect();
         assert_eq!(
-            told,
+            listed,
             [("/slow", "200.0 ms", "500.0 ms"), ("/fast", "0.5 ms", "1.0 ms")]
         );
         assert_eq!(Metrics::read(TEXT).slowest("t", 1).len(), 1);

@@ -1,4 +1,4 @@
-//! One file a page: what it asks the routes for, what its template shows, and what its forms do.
+//! One file per page: the requests to the routes, the data of its template, and its forms.
 
 pub(super) mod actions;
 pub(super) mod api;

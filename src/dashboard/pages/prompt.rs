@@ -1,4 +1,4 @@
-//! `GET …/prompt`: what a model would read, with the tokens of each part and what a budget leaves out.
+//! `GET …/prompt`: the assembled prompt, with the tokens of each part and what a budget drops.
 
 use super::super::failure::{Failure, Refusal};
 use super::super::layout::{self, Page};
@@ -12,10 +12,10 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use std::fmt::Write as _;
 
-/// Parts at the beginning that change seldom: as long as they stay, a provider's cache holds.
+/// Parts at the beginning that rarely change: while they are equal, a provider's cache is valid.
 const STABLE: [&str; 3] = ["rules", "user_information", "tool_guidance"];
 
-/// Colours of parts; more parts begin again.
+/// The number of colours; further parts reuse them.
 const COLOURS: usize = 8;
 
 /// Bytes of the prompt that are shown.
@@ -40,7 +40,7 @@ struct View {
     download: String,
 }
 
-/// What was asked for.
+/// The requested parameters.
 struct Asked {
     max_tokens: String,
     include: String,
@@ -60,7 +60,7 @@ struct Part {
     is_stable: bool,
 }
 
-/// Shows it; with `?download=1` as text.
+/// Shows the prompt; with `?download=1` as text.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,
@@ -71,7 +71,7 @@ pub(in crate::dashboard) async fn show(
     }
     let (prompt, refusal) = match ask.read::<Prompt>().await {
         Ok(prompt) => (prompt, None),
-        // What was entered stays, and can be mended.
+        // The entered values are shown again, so that they can be corrected.
         Err(Failure::Refused(status, refusal)) if status.as_u16() == 422 => {
             (Prompt::default(), Some(*refusal))
         }
@@ -130,8 +130,8 @@ pub(in crate::dashboard) async fn show(
     })
 }
 
-/// The parts beside each other, as wide as they have tokens. Writing to a string cannot fail, so what it returns is not
-/// looked at.
+/// The parts in a row, with widths proportional to their tokens. Writing to a string cannot fail, so the result is
+/// ignored.
 fn bar(prompt: &Prompt) -> Markup {
     let all = prompt.tokens.max(1) as f64;
     let mut svg = format!(

@@ -11,7 +11,7 @@ use axum::extract::Path;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 
-/// Bytes of a document on one page; each may become several in HTML.
+/// Bytes of a document per page; each may become several bytes of HTML.
 const PAGE_BYTES: usize = 60_000;
 
 #[derive(Template)]
@@ -26,7 +26,7 @@ struct View {
     starts_at: usize,
 }
 
-/// Shows it, or with `?download=1` sends it as it is.
+/// Shows the text, or with `?download=1` sends it unchanged.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,
@@ -72,7 +72,7 @@ pub(in crate::dashboard) async fn show(
     })
 }
 
-/// What of a text goes on one page: whole lines where they are short enough, counted as they become HTML.
+/// The end of a page: whole lines if they are short enough, counted in bytes of HTML.
 fn end_of_page(text: &str) -> usize {
     let mut weight = 0;
     let mut end_of_line = None;

@@ -22,7 +22,7 @@ struct View {
     outcome: Option<String>,
 }
 
-/// Shows it.
+/// Shows the record.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory, id)): Path<(String, String, String)>,

@@ -10,7 +10,7 @@ use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
 
-/// The kinds of records, and how they are called.
+/// The kinds of records, and their names.
 pub(super) const KINDS: [(&str, &str); 4] = [
     ("KL", "Key learnings"),
     ("VC", "Verbatim context"),
@@ -57,7 +57,7 @@ struct Ended {
     superseded_by: Option<String>,
 }
 
-/// Shows them, of one kind or all.
+/// Shows the records, of one kind or all.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,

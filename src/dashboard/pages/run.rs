@@ -1,4 +1,4 @@
-//! `GET …/updates/{update_id}`: one run: what each role was asked and answered, what came of it, and its review.
+//! `GET …/updates/{update_id}`: one run: the prompts and answers of each role, the outcome, and its review.
 
 use super::super::failure::Failure;
 use super::super::form::Form;
@@ -16,7 +16,7 @@ use axum::http::{Method, StatusCode, header::CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-/// Bytes that are shown of each text; all of it is to be had as text.
+/// Bytes of each text that are shown; the whole text can be downloaded.
 const TEXT_BYTES: usize = 5_000;
 
 #[derive(Template)]
@@ -40,7 +40,7 @@ struct View {
     cancels: bool,
 }
 
-/// All that one role was asked.
+/// The exchanges of one role.
 struct Role {
     name: String,
     model: String,
@@ -81,7 +81,7 @@ impl Text {
     }
 }
 
-/// Shows it; with `?exchange=` all that was said in one exchange, as text.
+/// Shows the run; with `?exchange=` a whole exchange as text.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory, id)): Path<(String, String, String)>,
@@ -189,7 +189,7 @@ impl Shown {
     }
 }
 
-/// The beginning of an answer with its faulty places marked.
+/// The beginning of an answer with its faults marked.
 fn marked(answer: &str, ranges: &[std::ops::Range<usize>]) -> Markup {
     let end = answer.floor_char_boundary(TEXT_BYTES.min(answer.len()));
     let mut html = String::new();
@@ -209,7 +209,7 @@ fn marked(answer: &str, ranges: &[std::ops::Range<usize>]) -> Markup {
     Markup(html)
 }
 
-/// All of an exchange, one text after the other.
+/// A whole exchange as text.
 fn whole(exchange: &Exchange) -> String {
     let mut text = format!("=== system ===\n{}\n", exchange.system);
     for turn in &exchange.messages {
@@ -274,7 +274,7 @@ fn decision(form: &Form, vault: &str, memory: &str, id: &str, what: &str) -> sup
         .header("idempotency-key", format!("{}-{what}", form.text("once")));
     match form.get("if_match") {
         Some(head) => ask.if_match(head),
-        // It is to make the memory, which is not there yet.
+        // The proposal creates the memory, which does not exist yet.
         None => ask.header("if-none-match", "*"),
     }
 }
@@ -294,7 +294,7 @@ impl View {
         Id(&self.run.update_id)
     }
 
-    /// Whether the operations are chosen from.
+    /// Whether operations can be selected.
     fn is_chosen_from(&self) -> bool {
         self.decides
             && self

@@ -1,4 +1,4 @@
-//! `GET /ui/vaults/{vault_id}/search`: the newest documents of a vault, searched.
+//! `GET /ui/vaults/{vault_id}/search`: searches the newest documents of a vault.
 
 use super::super::failure::{Failure, Refusal};
 use super::super::layout::{self, Page};
@@ -27,11 +27,11 @@ struct Row {
     href: String,
     version: i64,
     made: When,
-    /// Escaped by what makes it, with the words that were searched for marked.
+    /// Escaped by the service, with the search words marked.
     extract: Markup,
 }
 
-/// Shows what is found.
+/// Shows the results.
 pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) -> Result<Response, Failure> {
     let path = link::vault(&vault, &["search"]);
     let (q, cursor) = (visit.param("q"), visit.param("cursor"));
@@ -60,7 +60,7 @@ pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) 
             Err(failure) => return Err(failure),
         }
     } else {
-        // A vault that is not there for this key has no page to search it.
+        // A vault that the key does not reach has no search page.
         let list = visit.api.get(&["vaults", &vault, "memories"]).query("limit", 1);
         list.done().await?;
     }

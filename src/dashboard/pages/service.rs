@@ -1,4 +1,4 @@
-//! `GET /ui/service`: the state of the service: what an operator looks at first. For whoever may see all vaults.
+//! `GET /ui/service`: the state of the service, for operators: visitors who may see all vaults.
 
 use super::super::failure::Failure;
 use super::super::layout::{self, Crumb, Page};
@@ -46,7 +46,7 @@ struct Failed {
     took: String,
 }
 
-/// Shows it.
+/// Shows the state.
 pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure> {
     if !visit.runs_the_service() {
         return Err(Failure::said(
@@ -123,14 +123,14 @@ pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure
         search_lag: seconds(gauge("search_lag_seconds")),
         slow: metrics.slowest("http_request_duration_seconds", 12),
         counts: vec![
-            ("Versions by what made them", counted("versions_total", "source")),
-            ("Updates by how they ended", counted("updates_total", "status")),
+            ("Versions by source", counted("versions_total", "source")),
+            ("Updates by final status", counted("updates_total", "status")),
             (
                 "Model failures by reason",
                 counted("model_failures_total", "reason"),
             ),
             (
-                "Requests refused by reason",
+                "Requests rejected, by reason",
                 counted("http_requests_refused_total", "reason"),
             ),
             ("Rows purged", counted("purged_total", "what")),

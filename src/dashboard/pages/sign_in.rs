@@ -18,7 +18,7 @@ struct View {
     refused: bool,
 }
 
-/// The form.
+/// Shows the form.
 pub(in crate::dashboard) async fn show(anybody: Anybody, request: Request) -> Result<Response, Failure> {
     let query = request.uri().query().unwrap_or_default();
     let next = url::form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "next");
@@ -36,7 +36,7 @@ fn form(anybody: &Anybody, next: String, refused: bool) -> Result<Response, Fail
     layout::render(&View { page, next, refused })
 }
 
-/// Begins a session.
+/// Starts a session.
 pub(in crate::dashboard) async fn sign_in(form: Form<Anybody>) -> Result<Response, Failure> {
     let key = form.text("key").trim().to_owned();
     let next = form.text("next").to_owned();
@@ -52,7 +52,7 @@ pub(in crate::dashboard) async fn sign_in(form: Form<Anybody>) -> Result<Respons
     Ok(([(SET_COOKIE, cookie)], Redirect::to(own(&next))).into_response())
 }
 
-/// Ends it.
+/// Ends the session.
 pub(in crate::dashboard) async fn sign_out(form: Form<Visit>) -> Result<Response, Failure> {
     match form.visit.facts.door.sign_out(&form.headers).await {
         Ok(cookie) => Ok(([(SET_COOKIE, cookie)], Redirect::to("/ui/sign-in")).into_response()),
@@ -60,7 +60,7 @@ pub(in crate::dashboard) async fn sign_out(form: Form<Visit>) -> Result<Response
     }
 }
 
-/// Where to go after signing in: a page of this service and no other.
+/// The page to open after signing in, only within this service.
 fn own(next: &str) -> &str {
     let is_plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     if is_plain && next.starts_with("/ui/") && !next.starts_with("/ui/sign-in") {

@@ -1,11 +1,11 @@
-//! The slider over the versions of a memory, on every page that can be travelled from.
+//! The slider over the versions of a memory.
 
 use super::super::link;
 use super::super::parts::Escaped;
 use askama::filters::HtmlSafe;
 use std::fmt;
 
-/// Chooses a version by its number: without scripts a form like any other.
+/// Selects a version by its number; without scripts it is an ordinary form.
 pub(super) struct Slider {
     action: String,
     version: i64,

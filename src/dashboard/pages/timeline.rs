@@ -39,14 +39,14 @@ struct Row {
     is_second_choice: bool,
 }
 
-/// Who took a text out, when and why.
+/// Who redacted a text, when and why.
 struct Redacted {
     when: Option<When>,
     by: String,
     reason: String,
 }
 
-/// Shows it.
+/// Shows the versions.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,

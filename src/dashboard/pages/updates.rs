@@ -1,4 +1,4 @@
-//! `GET …/updates`: the runs of a memory; `GET /ui/vaults/{vault_id}/inbox`: those of a vault that wait to be approved.
+//! `GET …/updates`: the runs of a memory; `GET /ui/vaults/{vault_id}/inbox`: proposals of a vault that wait for approval.
 
 use super::super::failure::Failure;
 use super::super::layout::{self, Page};
@@ -102,7 +102,7 @@ const STATUSES: [&str; 14] = [
     "cancelled",
 ];
 
-/// Shows what waits to be approved, or with `?status=` runs of another status.
+/// Shows proposals that wait for approval, or with `?status=` runs of another status.
 pub(in crate::dashboard) async fn inbox(
     visit: Visit,
     Path(vault): Path<String>,

@@ -12,7 +12,7 @@ use axum::response::Response;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Rows of the table: a year of days with one model.
+/// The maximum number of rows: a year of days with one model.
 const ROWS: usize = 500;
 
 #[derive(Template)]
@@ -63,7 +63,7 @@ impl Row {
     }
 }
 
-/// Shows it, of the last thirty days or of those that were chosen.
+/// Shows the usage of the last thirty days or of the selected ones.
 pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) -> Result<Response, Failure> {
     let usage: Usage = visit
         .api
@@ -101,13 +101,13 @@ pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) 
     })
 }
 
-/// Tokens in and out by day, those out on top. Writing to a string cannot fail, so what it returns is not looked at.
+/// Input and output tokens by day, output on top. Writing to a string cannot fail, so the result is ignored.
 fn plot(days: &[UsageOfDay]) -> Markup {
     const WIDTH: f64 = 800.0;
     const HEIGHT: f64 = 180.0;
     const LEFT: f64 = 60.0;
     const FOOT: f64 = 22.0;
-    // Where no model tells its tokens there is nothing to see of them.
+    // If no model reports its tokens, there is nothing to plot.
     if days
         .iter()
         .all(|day| day.spent.input_tokens + day.spent.output_tokens == 0)

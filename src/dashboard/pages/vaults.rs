@@ -24,7 +24,7 @@ struct Row {
     changed: When,
 }
 
-/// Shows them by id.
+/// Shows the vaults by id.
 pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure> {
     let cursor = visit.param("cursor");
     let list: List<Vault> = visit.api.get(&["vaults"]).maybe("cursor", cursor).read().await?;

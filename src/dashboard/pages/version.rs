@@ -1,4 +1,4 @@
-//! `GET …/versions/{ref}`: one version of a document, with what can be done with it.
+//! `GET …/versions/{ref}`: one version of a document, with its actions.
 
 use super::super::failure::Failure;
 use super::super::layout::{self, Crumb, Page};
@@ -33,7 +33,7 @@ struct View {
     can_admin: bool,
 }
 
-/// Shows it.
+/// Shows the version.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory, reference)): Path<(String, String, String)>,
@@ -81,7 +81,7 @@ pub(in crate::dashboard) async fn show(
     })
 }
 
-/// `GET …/versions?version=`: where the slider leads.
+/// `GET …/versions?version=`: redirects the slider to a version.
 pub(in crate::dashboard) async fn travel(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,

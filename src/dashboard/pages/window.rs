@@ -1,4 +1,4 @@
-//! `GET …/window`: status, recent tasks, decisions, and the archive behind them.
+//! `GET …/window`: status, recent tasks, decisions, and the archive.
 
 use super::super::failure::Failure;
 use super::super::layout::{self, Page};
@@ -23,7 +23,7 @@ struct View {
     by_week: bool,
 }
 
-/// Shows it; `?by=week` rolls the archive up by week and not by epic.
+/// Shows the window; `?by=week` groups the archive by week instead of epic.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,

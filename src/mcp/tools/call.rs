@@ -1,4 +1,4 @@
-//! A call of a tool: what it asks, about which memory, and what it comes to.
+//! A call of a tool: its memory, its requests, and its result.
 
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::mcp::answer::Answer;
@@ -17,11 +17,11 @@ pub(in crate::mcp) struct Call<'c, B> {
     pub(super) fixed: Fixed,
 }
 
-/// What a tool came to.
+/// The result of a tool.
 pub(super) struct Done {
     /// Its structured content.
     pub(super) structured: Value,
-    /// A text that says the same to a model and stands before the JSON; the members named are left out of that.
+    /// A text for the model before the JSON, and the members that the JSON then omits.
     pub(super) text: Option<(String, &'static [&'static str])>,
 }
 
@@ -43,7 +43,7 @@ impl<'c, B: Backend> Call<'c, B> {
         }
     }
 
-    /// Vault and memory, taken out of the arguments.
+    /// Vault and memory, removed from the arguments.
     pub(super) fn place(&self, arguments: &mut JsonObject) -> Result<Place, Failure> {
         Ok(Place {
             vault: self.fixed.vault(arguments)?,
@@ -51,13 +51,13 @@ impl<'c, B: Backend> Call<'c, B> {
         })
     }
 
-    /// The vault of a tool that is about all its memories.
+    /// The vault of a tool that works on all its memories.
     pub(super) fn vault(&self, arguments: &mut JsonObject) -> Result<VaultId, Failure> {
         self.fixed.ignore_memory(arguments)?;
         self.fixed.vault(arguments)
     }
 
-    /// Asks, and takes a success only.
+    /// Sends a request, and fails unless the response is a success.
     pub(super) async fn ask(&self, ask: Ask) -> Result<Answer, Failure> {
         let answer = self.backend.ask(&self.context.extensions, ask).await?;
         match answer.is_success() {
@@ -66,13 +66,13 @@ impl<'c, B: Backend> Call<'c, B> {
         }
     }
 
-    /// Asks for a version of a document.
+    /// Requests a version of a document.
     pub(super) async fn document(&self, ask: Ask) -> Result<Value, Failure> {
         let document = self.backend.document(&self.context.extensions, ask).await?;
         document.map_err(|refused| Failure::of_answer(&refused))
     }
 
-    /// The same, and reads JSON.
+    /// Like [`Call::ask`], and parses the JSON.
     pub(super) async fn json(&self, ask: Ask) -> Result<Value, Failure> {
         read_json(&self.ask(ask).await?)
     }
@@ -105,20 +105,20 @@ impl Done {
 pub(super) fn read_json(answer: &Answer) -> Result<Value, Failure> {
     serde_json::from_slice(&answer.body).map_err(|_| {
         Failure::new(
-            "the answer of the memory service cannot be read",
-            "Tell the user: what answers may be another version than this one.",
+            "the response of the memory service cannot be parsed",
+            "Tell the user: the service may have another version than this program.",
         )
     })
 }
 
-/// The memory that a call is about.
+/// The memory of a call.
 pub(super) struct Place {
     pub(super) vault: VaultId,
     pub(super) memory: MemoryId,
 }
 
 impl Place {
-    /// A request to something of it.
+    /// A request below the memory.
     pub(super) fn ask(&self, method: Method, below: &[&str]) -> Ask {
         let path = ["vaults", self.vault.as_str(), "memories", self.memory.as_str()];
         Ask::new(method, &[&path, below].concat())

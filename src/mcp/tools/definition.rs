@@ -1,10 +1,10 @@
-//! What a model is told of a tool, and the schemas of its arguments and its structured content.
+//! The description of a tool for a model, and the schemas of its arguments and its structured content.
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What a model is told of a tool.
+/// The definition of a tool.
 pub(super) struct Definition {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
@@ -12,14 +12,14 @@ pub(super) struct Definition {
     pub(super) description: &'static str,
     /// Its arguments besides vault and memory, by name.
     pub(super) arguments: Value,
-    /// Those that have to be given.
+    /// The required arguments.
     pub(super) required: &'static [&'static str],
     /// Members of its structured content, by name.
     pub(super) output: Value,
-    /// Those that are always there.
+    /// The members that are always present.
     pub(super) always: &'static [&'static str],
     pub(super) hints: ToolAnnotations,
-    /// Whether it is about one memory, not a whole vault.
+    /// Whether it works on one memory, not a whole vault.
     pub(super) of_memory: bool,
 }
 

@@ -165,7 +165,7 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
         .json(&json!({ "operations": operations }));
     let mut structured = call.json(ask).await?;
     if let Value::Object(members) = &mut structured {
-        // No model was asked, and the log says what the difference shows.
+        // No model was asked, and the log contains what the diff shows.
         members.remove("models");
         members.remove("diff");
     }
@@ -174,7 +174,7 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
 }
 
 impl Arguments {
-    /// As the route takes them, in the order in which faults name them.
+    /// In the route's format, in the order in which faults refer to them.
     fn operations(self) -> Vec<Value> {
         let mut operations = Vec::new();
         if let Some(progress) = self.progress {
@@ -199,7 +199,7 @@ impl Arguments {
     }
 }
 
-/// An edit of which every item was rejected is a failure; the items say why.
+/// An edit whose items were all rejected is a failure; the items contain the reasons.
 fn refuse_if_nothing_is_left(answer: &Value) -> Result<(), Failure> {
     let list = |name: &str| {
         answer

@@ -77,7 +77,7 @@ impl View {
     }
 }
 
-/// A version; models write its number as a number, too.
+/// A version; models write it as a string or a number.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Reference {
@@ -133,7 +133,7 @@ async fn newest<B: Backend>(call: &Call<'_, B>, place: &Place) -> Result<String,
 }
 
 impl Arguments {
-    /// What belongs to another view is not taken in silence.
+    /// Arguments of another view are rejected, not ignored.
     fn check(&self) -> Result<(), Failure> {
         let given = [
             ("ref", self.reference.is_some(), &[View::Diff, View::Blame][..]),

@@ -1,4 +1,4 @@
-//! The tools: one file each, with what a model is told of it and the request that it makes.
+//! The tools: one file each, with its definition and the request that it makes.
 
 mod call;
 mod definition;
@@ -38,13 +38,13 @@ fn definitions() -> [Definition; 10] {
     ]
 }
 
-/// Every tool, for a client of which nothing is fixed.
+/// Every tool, for a client without fixed vault and memory.
 fn all() -> &'static [Tool] {
     static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
     TOOLS.get_or_init(|| definitions().into_iter().map(Definition::tool).collect())
 }
 
-/// Every tool, as a client is shown it.
+/// Every tool, in the form listed for a client.
 pub(super) fn list(fixed: &Fixed) -> Vec<Tool> {
     let is_fixed = |name: &Value| match name.as_str() {
         Some("vault") => fixed.vault.is_some(),
@@ -93,7 +93,7 @@ pub(super) async fn run<B: Backend>(
     })
 }
 
-/// The result of a call of a tool that there is not: told as a failure of a tool, so that the model reads it and can
+/// The result of a call of an unknown tool: a tool error, so that the model reads it and can
 /// choose another.
 pub(super) fn unknown(name: &str) -> CallToolResult {
     let names: Vec<_> = all().iter().map(|tool| &*tool.name).collect();
@@ -104,7 +104,7 @@ pub(super) fn unknown(name: &str) -> CallToolResult {
     failure.into_result()
 }
 
-/// The result of a call whose arguments are no object.
+/// The result of a call whose arguments are not an object.
 pub(super) fn without_arguments(name: &str) -> CallToolResult {
     if get(name).is_none() {
         return unknown(name);

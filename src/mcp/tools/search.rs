@@ -75,7 +75,7 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
         .maybe("status", status)
         .maybe("limit", limit)
         .maybe("cursor", cursor)
-        // What an agent wrote a moment ago is found.
+        // So that the agent's own latest writes are found.
         .query("consistent", true);
     Ok(call.json(ask).await?.into())
 }

@@ -73,7 +73,7 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
         wait,
     } = arguments::read(arguments)?;
     let token = call.context.meta.get_progress_token();
-    // Whoever wants to be told of its progress wants to see its end.
+    // A client that asks for progress notifications also wants the result.
     let wait = wait.unwrap_or(token.is_some());
     let mut body = json!({ "task": task, "messages": messages.unwrap_or_default() });
     if let Some(record) = record {
@@ -88,7 +88,7 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
     Ok(structured.into())
 }
 
-/// What is known of an update that is to be run later.
+/// The result for a queued update.
 fn queued(run: &Value) -> Value {
     json!({
         "update_id": run["update_id"], "vault_id": run["vault_id"], "memory_id": run["memory_id"],
@@ -97,7 +97,7 @@ fn queued(run: &Value) -> Value {
     })
 }
 
-/// The answer without the difference, which the log says in words.
+/// The answer without the diff, which the log describes in words.
 fn shown(mut answer: Value) -> Value {
     if let Value::Object(members) = &mut answer {
         members.remove("diff");
@@ -105,7 +105,7 @@ fn shown(mut answer: Value) -> Value {
     answer
 }
 
-/// Runs it and tells each step.
+/// Runs the update and notifies each step.
 async fn watched<B: Backend>(call: &Call<'_, B>, ask: Ask, token: ProgressToken) -> Result<Value, Failure> {
     let ask = ask.accept("text/event-stream");
     let mut stream = match call.backend.open(&call.context.extensions, ask).await? {
@@ -129,16 +129,16 @@ async fn watched<B: Backend>(call: &Call<'_, B>, ask: Ask, token: ProgressToken)
                 }
                 step => {
                     steps += 1;
-                    let told = ProgressNotificationParam::new(token.clone(), f64::from(steps))
+                    let notification = ProgressNotificationParam::new(token.clone(), f64::from(steps))
                         .with_message(sentence(step, &data));
-                    // A client that does not hear it any more is no reason to stop.
-                    let _ = call.context.peer.notify_progress(told).await;
+                    // A failed notification must not stop the update.
+                    let _ = call.context.peer.notify_progress(notification).await;
                 }
             }
         }
     }
     Err(Failure::new(
-        "the connection to the service was lost; whether the update was done is not known",
+        "the connection to the service was lost; whether the update was executed is unknown",
         "Look at memory_history, view log, before you call again.",
     ))
 }

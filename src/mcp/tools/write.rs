@@ -69,7 +69,7 @@ async fn tag<B: Backend>(call: &Call<'_, B>, place: &Place, version: u64) -> Res
     let ask = place.ask(Method::Get, &["contexts", &version.to_string()]);
     match call.ask(ask).await {
         Ok(answer) => Ok(answer.etag.unwrap_or_default()),
-        // Its text is gone, so it is not the newest.
+        // Its text was redacted or pruned, so it is not the newest.
         Err(failure) if matches!(failure.status(), 404 | 410) => Err(Failure::new(
             format!("the memory has no version {version} that could be its newest"),
             "Nothing was changed. Read the memory with memory_read and use its version, or 0 to begin a memory.",

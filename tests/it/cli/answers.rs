@@ -48,7 +48,7 @@ async fn every_kind_of_refusal_has_its_exit_code() {
 async fn something_else_that_answers_is_no_service() {
     let stub = Stub::by(|_| (404, "text/html", "<h1>Not here</h1>".to_owned())).await;
     let told = User::of(&stub.url).run(&["log"]).await.is(1);
-    assert!(told.err.contains("no working-memory service"), "{told:?}");
+    assert!(told.err.contains("not a working-memory service"), "{told:?}");
     let stub = Stub::by(|_| (200, "text/html", "<h1>Hello</h1>".to_owned())).await;
     let told = User::of(&stub.url).run(&["log"]).await.is(1);
     assert!(told.err.contains("cannot be read"), "{told:?}");

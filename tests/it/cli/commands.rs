@@ -68,7 +68,7 @@ async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
 
     let usage = user.run(&["usage"]).await.is(0);
     assert!(
-        usage.out.contains("memories      1, no limit\n") && usage.out.contains("no model was asked"),
+        usage.out.contains("memories      1, no limit\n") && usage.out.contains("no model was called"),
         "{usage:?}"
     );
     user.run(&["usage", "--from", "soon"]).await.is(5);
@@ -178,7 +178,7 @@ async fn a_doctor_tells_what_works_and_what_does_not() {
         "reachable    ready",
         "memory       agent of vault acme",
         "does not exist yet",
-        "asks nobody for a key",
+        "requires no key",
         "updater here all roles: extractive",
     ] {
         assert!(well.out.contains(line), "{line}: {well:?}");

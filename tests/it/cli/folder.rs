@@ -194,8 +194,7 @@ async fn files_of_people_are_kept_and_files_of_old_epics_go_only_if_they_are_our
     assert!(service.memory("bare").put("x").await.status == 201);
     let told = export(&user, "bare", "a").await;
     assert!(
-        told.err
-            .contains("archive/epics/start.md is of no epic or week any more"),
+        told.err.contains("archive/epics/start.md is no longer needed"),
         "{told:?}"
     );
     let left: Vec<_> = files(&epics).into_keys().collect();
@@ -265,7 +264,7 @@ async fn folders_of_people_are_taken_as_far_as_they_go() {
     user.file("in/notes.txt", "left alone");
 
     let strict = user.run(&["window", "import", "in", "--strict"]).await.is(5);
-    assert!(strict.err.contains("nothing was taken"), "{strict:?}");
+    assert!(strict.err.contains("nothing was imported"), "{strict:?}");
     let dry = user
         .run(&["window", "import", "in", "--dry-run", "--lenient"])
         .await
@@ -276,7 +275,7 @@ async fn folders_of_people_are_taken_as_far_as_they_go() {
     );
     assert!(
         dry.out
-            .contains("would be taken: 1 status, 1 task, 1 decision, 2 history;"),
+            .contains("would be imported: 1 status, 1 task, 1 decision, 2 history;"),
         "{dry:?}"
     );
     assert_eq!(service.count("memories").await, 0);
@@ -285,7 +284,7 @@ async fn folders_of_people_are_taken_as_far_as_they_go() {
     assert!(
         taken
             .out
-            .contains("taken: 1 status, 1 task, 1 decision, 2 history;"),
+            .contains("imported: 1 status, 1 task, 1 decision, 2 history;"),
         "{taken:?}"
     );
     for place in [
@@ -312,7 +311,7 @@ async fn a_folder_that_says_nothing_is_told_apart_from_none() {
     user.run(&["window", "import", "nowhere"]).await.is(2);
     fs::create_dir(user.path().join("empty")).unwrap();
     let told = user.run(&["window", "import", "empty"]).await.is(1);
-    assert!(told.err.contains("holds none of CONTEXT.md"), "{told:?}");
+    assert!(told.err.contains("contains none of CONTEXT.md"), "{told:?}");
     user.file("blank/CONTEXT.md", "");
     let report = import(&user, "agent", "blank").await;
     assert_eq!(
@@ -396,7 +395,7 @@ async fn a_folder_of_people_is_taken_and_what_has_no_place_is_exit_code_1_unless
         "- Use PostgreSQL because it is everywhere\n",
     );
     let strict = user.run(&["window", "import", "notes", "--strict"]).await.is(5);
-    assert!(strict.err.contains("nothing was taken"), "{strict:?}");
+    assert!(strict.err.contains("nothing was imported"), "{strict:?}");
     service
         .memory("agent")
         .get("context")
@@ -438,7 +437,7 @@ async fn a_folder_of_people_is_taken_and_what_has_no_place_is_exit_code_1_unless
     );
 
     let again = user.run(&["window", "import", "notes", "--lenient"]).await.is(0);
-    assert!(again.out.contains("taken: nothing"), "{again:?}");
+    assert!(again.out.contains("imported: nothing"), "{again:?}");
     export(&user, "agent", "out").await;
     let status = fs::read_to_string(user.path().join("out/active/current_status.md")).unwrap();
     assert!(status.contains("Z] T-2 task-1: Bootstrapped\n"), "{status}");

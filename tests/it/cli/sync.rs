@@ -264,7 +264,9 @@ async fn mistakes_do_nothing() {
     sync(&user).await.is(0);
     let other = user.run(&["sync", "notes", "--root", "other"]).await.is(2);
     assert!(
-        other.err.contains("is kept equal to root agent of vault acme"),
+        other
+            .err
+            .contains("is synchronised with root agent of vault acme"),
         "{other:?}"
     );
     user.run(&["sync", "notes", "--vault", "other"]).await.is(2);

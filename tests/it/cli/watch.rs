@@ -90,7 +90,7 @@ async fn a_watched_folder_stays_current_over_a_restart_of_the_service() {
     let mut lines = String::new();
     told.read_to_string(&mut lines).await.unwrap();
     assert!(
-        lines.contains("no events: ") || lines.contains("the files stay as they are"),
+        lines.contains("no events: ") || lines.contains("the files are unchanged"),
         "{lines}"
     );
     let mut names: Vec<_> = fs::read_dir(user.path().join("out/active"))

@@ -90,7 +90,7 @@ async fn a_stale_form_shows_what_changed_and_keeps_what_was_written() {
     ];
     let answer = browser.send(EDIT, &fields).await.is(412);
     for part in [
-        "Somebody else was first",
+        "Another change was saved first",
         "<theirs>",
         "<mine>",
         "Save mine over version 2",

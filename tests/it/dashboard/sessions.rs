@@ -59,7 +59,7 @@ async fn a_key_that_is_not_taken_begins_no_session() {
     let almost = format!("{own}_{}", "0".repeat(64));
     for key in ["", "x", &almost, "wm_nobody_x"] {
         let answer = browser.sign_in(key).await.is(401);
-        assert!(answer.text().contains("The key is not taken"), "{key}");
+        assert!(answer.text().contains("The key is not valid"), "{key}");
         assert!(!answer.text().contains(&almost));
         browser.get("/ui/vaults/acme").await.is(303);
     }

@@ -146,7 +146,7 @@ async fn they_are_exported_whole() {
         &other,
         &[],
         &file,
-        "memories: 1 new, 0 appended to, 0 there before, 0 skipped",
+        "memories: 1 new, 0 appended to, 0 unchanged, 0 skipped",
     );
     assert_eq!(export(&other.url(), &["--vault", "acme"]), file);
 }

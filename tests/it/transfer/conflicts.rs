@@ -4,7 +4,7 @@ use super::program::{export, import, imports, refuses, stderr};
 use crate::harness::{Database, Service};
 use serde_json::Value;
 
-const DONE: &str = "memories: 0 new, 0 appended to, 1 there before, 0 skipped";
+const DONE: &str = "memories: 0 new, 0 appended to, 1 unchanged, 0 skipped";
 
 /// A service with the memory `agent`, its versions these texts.
 async fn with_versions(texts: &[&str]) -> Service {
@@ -60,7 +60,7 @@ async fn skipped_memories_stay_as_they_are() {
         &target,
         "skip",
         &file,
-        "memories: 0 new, 0 appended to, 0 there before, 1 skipped",
+        "memories: 0 new, 0 appended to, 0 unchanged, 1 skipped",
     );
     assert_eq!(texts(&target).await, ["x", "mine"]);
 }
@@ -94,7 +94,7 @@ async fn memories_before_a_broken_line_stay_and_the_rest_comes_with_the_next_run
         &target,
         &[],
         &file,
-        "memories: 1 new, 0 appended to, 2 there before, 0 skipped",
+        "memories: 1 new, 0 appended to, 2 unchanged, 0 skipped",
     );
     assert_eq!(export(&target.url(), &["--vault", "acme"]), file);
 }
@@ -109,7 +109,7 @@ async fn append_puts_unknown_versions_behind_the_head_once() {
         &target,
         "append",
         &file,
-        "memories: 0 new, 1 appended to, 0 there before, 0 skipped",
+        "memories: 0 new, 1 appended to, 0 unchanged, 0 skipped",
     );
     let after = texts(&target).await;
     assert_eq!(after[1..], ["same", "a\n\n# Key Learnings\n- KL-7 theirs\n", "b"]);
@@ -136,7 +136,7 @@ async fn append_puts_unknown_versions_behind_the_head_once() {
         &target,
         "append",
         &file,
-        "memories: 0 new, 0 appended to, 1 there before, 0 skipped",
+        "memories: 0 new, 0 appended to, 1 unchanged, 0 skipped",
     );
     assert_eq!(texts(&target).await, after);
     let added = target
@@ -158,14 +158,14 @@ async fn append_of_a_newer_export_adds_only_what_is_newer() {
         &target,
         "append",
         &foreign(exported(&source)),
-        "memories: 0 new, 1 appended to, 0 there before, 0 skipped",
+        "memories: 0 new, 1 appended to, 0 unchanged, 0 skipped",
     );
     put(&source, &["b"]).await;
     import_into(
         &target,
         "append",
         &foreign(exported(&source)),
-        "memories: 0 new, 1 appended to, 0 there before, 0 skipped",
+        "memories: 0 new, 1 appended to, 0 unchanged, 0 skipped",
     );
     assert_eq!(texts(&target).await, ["same", "a", "b"]);
 }

@@ -17,7 +17,7 @@ async fn an_exported_vault_comes_back_to_the_byte() {
         &other,
         &[],
         &first,
-        "memories: 3 new, 0 appended to, 0 there before, 0 skipped",
+        "memories: 3 new, 0 appended to, 0 unchanged, 0 skipped",
     );
     assert_eq!(export(&other.url(), &["--vault", "acme"]), first);
 }
@@ -44,7 +44,7 @@ async fn what_carries_a_record_comes_along() {
         &other,
         &[],
         &first,
-        "memories: 1 new, 0 appended to, 0 there before, 0 skipped",
+        "memories: 1 new, 0 appended to, 0 unchanged, 0 skipped",
     );
     assert_eq!(export(&other.url(), &["--vault", "acme"]), first);
 }
@@ -67,14 +67,14 @@ async fn what_was_redacted_or_is_too_old_comes_back_as_it_stands() {
         &other,
         &[],
         &first,
-        "memories: 3 new, 0 appended to, 0 there before, 0 skipped",
+        "memories: 3 new, 0 appended to, 0 unchanged, 0 skipped",
     );
     assert_eq!(export(&other.url(), &["--vault", "acme"]), first);
     imports(
         &other,
         &["--on-conflict", "append"],
         &first,
-        "memories: 0 new, 0 appended to, 3 there before, 0 skipped",
+        "memories: 0 new, 0 appended to, 3 unchanged, 0 skipped",
     );
 }
 
@@ -186,7 +186,7 @@ async fn a_file_appears_when_it_is_complete() {
         &other,
         &[&file],
         "",
-        "memories: 3 new, 0 appended to, 0 there before, 0 skipped",
+        "memories: 3 new, 0 appended to, 0 unchanged, 0 skipped",
     );
 }
 

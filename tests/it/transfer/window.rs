@@ -43,7 +43,7 @@ async fn an_exported_vault_keeps_what_was_told_of_tasks() {
         &other,
         &[],
         &first,
-        "memories: 1 new, 0 appended to, 0 there before, 0 skipped",
+        "memories: 1 new, 0 appended to, 0 unchanged, 0 skipped",
     );
     assert_eq!(export(&other.url(), &["--vault", "acme"]), first);
 }

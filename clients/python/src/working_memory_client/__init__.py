@@ -5,7 +5,7 @@
     ...
     memory.finish("Added the parser", messages)
 
-`Client` waits, `AsyncClient` is awaited; both have every operation of the service as a method of the same name.
+`Client` is synchronous, `AsyncClient` asynchronous; both have every operation of the service as a method of its name.
 """
 
 from . import models, operations

@@ -1,4 +1,4 @@
-"""A request as data: what an operation asks, before anything is sent."""
+"""A request as data, before anything is sent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Page_co = TypeVar("Page_co", covariant=True)
 
 @final
 class NotGiven:
-    """The type of `NOT_GIVEN`: a member that is left out, where `None` says null."""
+    """The type of `NOT_GIVEN`: a member that is omitted, where `None` sends null."""
 
     def __repr__(self) -> str:
         return "NOT_GIVEN"
@@ -27,7 +27,7 @@ NOT_GIVEN = NotGiven()
 
 @dataclass(frozen=True)
 class Call(Generic[T_co]):
-    """One request, and what its answer is (`T`)."""
+    """One request, and the type of its value (`T`)."""
 
     operation: str
     method: str
@@ -35,13 +35,13 @@ class Call(Generic[T_co]):
     answers: Literal["json", "text", "none"]
     ids: tuple[str | int, ...] = ()
     query: Mapping[str, object] = field(default_factory=dict)
-    # A header that the operation takes and nobody gave is None.
+    # A header of the operation that was not passed is None.
     headers: Mapping[str, str | None] = field(default_factory=dict)
     body: object = None
     accept: str | None = None
 
     def with_headers(self, **values: str | None) -> Call[T_co]:
-        """The same with further headers; in their names `_` is `-`."""
+        """A copy with further headers; in their names `_` becomes `-`."""
         named = {name.replace("_", "-"): value for name, value in values.items()}
         return replace(self, headers={**self.headers, **named})
 
@@ -51,13 +51,13 @@ class Listing(Call[Page_co], Generic[Entry_co, Page_co]):
     """A request for a page (`Page`) of a list of entries (`Entry`)."""
 
     def at(self, cursor: str) -> Listing[Entry_co, Page_co]:
-        """The same for the page that begins there."""
+        """A copy for the page that begins at this cursor."""
         return replace(self, query={**self.query, "cursor": cursor})
 
 
 @dataclass(frozen=True)
 class Answer(Generic[T_co]):
-    """An answer with what its headers say."""
+    """A value with the response's headers."""
 
     value: T_co
     status: int
@@ -76,22 +76,22 @@ class Answer(Generic[T_co]):
 
     @property
     def replayed(self) -> bool:
-        """Whether it is the answer that an earlier request with the same `Idempotency-Key` got."""
+        """Whether it is the saved response of an earlier request with the same `Idempotency-Key`."""
         return self.headers.get("idempotency-replayed") == "true"
 
     @property
     def request_id(self) -> str | None:
-        """What the service's log calls the request."""
+        """The id of the request in the service's log."""
         return self.headers.get("x-request-id")
 
 
 def members(**values: object) -> dict[str, Any]:
-    """A body of those members that were given."""
+    """A body of the members that were passed."""
     return {name: value for name, value in values.items() if not isinstance(value, NotGiven)}
 
 
 def entity_tag(given: str | None) -> str | None:
-    """An entity tag as it is sent: `*`, quoted tags as they are, a bare context_id in quotes."""
+    """An entity tag for a header: `*` and quoted tags unchanged, a bare context_id in quotes."""
     if given is None or given == "*" or '"' in given:
         return given
     return f'"{given}"'

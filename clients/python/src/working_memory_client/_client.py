@@ -1,4 +1,4 @@
-"""The clients, and what they lead to: vaults and memories."""
+"""The clients, with their vaults and memories."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DEFAULT_URL = "http://127.0.0.1:8080"
 
 
 class _ClientMethods(ClientOperations):
-    """What both clients have beside the operations."""
+    """The methods of both clients besides the operations."""
 
     queue_update = operation(queued(updates.update_context))
     watch_update = stream(watched(updates.update_context))
@@ -41,7 +41,7 @@ class _ClientMethods(ClientOperations):
 
 
 class _VaultMethods(VaultOperations):
-    """What both kinds of vaults have beside the operations."""
+    """The methods of both kinds of vaults besides the operations."""
 
     queue_update = vault_operation(queued(updates.update_context))
     watch_update = vault_stream(watched(updates.update_context))
@@ -50,7 +50,7 @@ class _VaultMethods(VaultOperations):
 
 
 class _MemoryMethods(MemoryOperations):
-    """What both kinds of memories have beside the operations."""
+    """The methods of both kinds of memories besides the operations."""
 
     queue_update = memory_operation(queued(updates.update_context))
     watch_update = memory_stream(watched(updates.update_context))
@@ -70,23 +70,23 @@ class _MemoryMethods(MemoryOperations):
 def _settings(url: str | None, key: str | None, actor: str | None, timeout: float, retry: Retry | None) -> Settings:
     url = (url or os.environ.get("WORKING_MEMORY_URL") or DEFAULT_URL).rstrip("/")
     if not url.startswith(("http://", "https://")):
-        raise ValueError(f"{url!r} is no address of a service, such as {DEFAULT_URL}")
+        raise ValueError(f"{url!r} is not the address of a service, such as {DEFAULT_URL}")
     key = key or os.environ.get("WORKING_MEMORY_API_KEY") or None
     if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
-        raise ValueError("the key holds what no key holds, such as a blank or a line break")
+        raise ValueError("the key contains invalid characters, such as a blank or a line break")
     return Settings(url, key, actor or os.environ.get("WORKING_MEMORY_ACTOR") or None, timeout, retry or Retry())
 
 
 class Client(SyncScope, _ClientMethods):
-    """A client of a service. It may be used by any number of threads.
+    """A client of a service. It is thread-safe.
 
     Args:
-        url: Where the service is; without it `$WORKING_MEMORY_URL`, else this machine.
+        url: The address of the service; without it `$WORKING_MEMORY_URL`, else this machine.
         key: The API key; without it `$WORKING_MEMORY_API_KEY`.
-        actor: Who makes versions, where the service does not know it from the key.
-        timeout: How many seconds to wait for an answer. What waits for models has its own time.
-        retry: How patient to be.
-        http: The HTTP client to use, which stays its owner's to close.
+        actor: The author of versions, if the service does not use the key's name.
+        timeout: The timeout of a response in seconds. Requests that wait for models have a longer one.
+        retry: The retry policy.
+        http: The HTTP client to use; its owner closes it.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Client(SyncScope, _ClientMethods):
     def with_options(
         self, *, actor: str | None = None, timeout: float | None = None, retry: Retry | None = None
     ) -> Client:
-        """The same client, over the same connections, with other settings."""
+        """A client with the same connections and other settings."""
         other = object.__new__(Client)
         other._owner, other._ids = False, ()
         other._engine = Engine(_changed(self._engine.settings, actor, timeout, retry), self._engine.http)
@@ -121,7 +121,7 @@ class Client(SyncScope, _ClientMethods):
         return Memory(self._engine, (vault_id, memory_id))
 
     def answer(self, call: Call[T]) -> Answer[T]:
-        """Send a call of `operations`, and have its headers with its value."""
+        """Send a call of `operations`, and return its headers with its value."""
         return self._engine.send(call)
 
     def close(self) -> None:
@@ -165,7 +165,7 @@ class Memory(SyncScope, _MemoryMethods):
 
 
 class AsyncClient(AsyncScope, _ClientMethods):
-    """A client of a service that does not block: the methods of `Client`, to be awaited.
+    """An asynchronous client of a service: the methods of `Client`, to be awaited.
 
     Its arguments are those of `Client`. Like its connections it belongs to one event loop.
     """
@@ -187,7 +187,7 @@ class AsyncClient(AsyncScope, _ClientMethods):
     def with_options(
         self, *, actor: str | None = None, timeout: float | None = None, retry: Retry | None = None
     ) -> AsyncClient:
-        """The same client, over the same connections, with other settings."""
+        """A client with the same connections and other settings."""
         other = object.__new__(AsyncClient)
         other._owner, other._ids = False, ()
         other._engine = AsyncEngine(_changed(self._engine.settings, actor, timeout, retry), self._engine.http)
@@ -202,7 +202,7 @@ class AsyncClient(AsyncScope, _ClientMethods):
         return AsyncMemory(self._engine, (vault_id, memory_id))
 
     async def answer(self, call: Call[T]) -> Answer[T]:
-        """Send a call of `operations`, and have its headers with its value."""
+        """Send a call of `operations`, and return its headers with its value."""
         return await self._engine.send(call)
 
     async def close(self) -> None:

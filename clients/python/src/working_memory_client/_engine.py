@@ -1,4 +1,4 @@
-"""Sending: the only place, beside streams, where the two kinds of clients differ."""
+"""Sending: besides streams the only code that differs between the two kinds of clients."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .problems import WorkingMemoryError
 
 T = TypeVar("T")
 
-# How many requests of one flow run at once.
+# The maximum number of concurrent requests of one flow.
 AT_ONCE = 8
-# What waits for models; the service itself bounds how long.
+# The timeout of requests that wait for models; the service has its own limit.
 SLOW: Mapping[str, float] = {"UpdateContext": 600.0, "RefreshHandoff": 600.0}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a client was made with."""
+    """The settings of a client."""
 
     url: str
     key: str | None = field(repr=False)
@@ -41,7 +41,7 @@ class Settings:
         return _wire.request(call, key=self.key, actor=self.actor)
 
     def arguments(self, request: _wire.Request) -> dict[str, Any]:
-        """A request as httpx takes it."""
+        """A request for httpx."""
         return {
             "method": request.method,
             "url": self.url + request.path,
@@ -53,7 +53,7 @@ class Settings:
 
 
 def answer(call: Call[T], response: httpx.Response) -> Answer[T]:
-    """What a successful response says."""
+    """The content of a successful response."""
     if response.status_code == httpx.codes.NOT_FOUND:
         return Answer(_wire.decoded(call, b"", ""), httpx.codes.NO_CONTENT, response.headers)
     content = _wire.decoded(call, response.content, response.headers.get("content-type", ""))
@@ -108,7 +108,7 @@ class Engine:
             return result
 
     def _together(self, step: Together) -> list[Outcome]:
-        if len(step.calls) < 2:  # a thread would only cost
+        if len(step.calls) < 2:  # a thread would only add cost
             return [self._outcome(call) for call in step.calls]
         with self._lock:
             self._threads = self._threads or ThreadPoolExecutor(AT_ONCE, thread_name_prefix="working-memory")
@@ -127,7 +127,7 @@ class Engine:
 
 
 class AsyncEngine:
-    """Sends calls and runs flows, without blocking."""
+    """Sends calls and runs flows asynchronously."""
 
     def __init__(self, settings: Settings, http: httpx.AsyncClient) -> None:
         self.settings = settings

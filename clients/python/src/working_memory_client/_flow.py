@@ -1,6 +1,6 @@
-"""What takes more than one request, written once for both kinds of clients.
+"""Methods of more than one request, written once for both kinds of clients.
 
-A flow is a generator: it yields a call and is given its answer, yields `Together` and is given what became of each, or
+A flow is a generator: it yields a call and receives its value, yields `Together` and receives the outcome of each, or
 yields `Sleep`.
 """
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Together:
-    """Calls that are sent at once. What fails is handed over, not raised."""
+    """Calls that are sent concurrently. A failure is returned, not raised."""
 
     calls: Sequence[Call[Any]]
 
@@ -30,7 +30,7 @@ Outcome = Answer[Any] | WorkingMemoryError
 
 
 def value(outcome: Outcome) -> Any:
-    """The value of one of `Together`, or its failure raised."""
+    """The value of one of `Together`; raises its failure."""
     if isinstance(outcome, WorkingMemoryError):
         raise outcome
     return outcome.value

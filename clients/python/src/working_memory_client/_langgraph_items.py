@@ -1,4 +1,4 @@
-"""How items of a LangGraph store are memories: names, documents, filters. Nothing is sent from here."""
+"""How items of a LangGraph store map to memories: names, documents, filters. Sends nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import _ids, models
 
 Namespace = tuple[str, ...]
 
-# An item that was deleted: shorter than any that is there, which the list of memories tells.
+# The document of a deleted item: shorter than any other, so that the list of memories shows it by its size.
 DELETED = "{}"
 
 
@@ -24,24 +24,24 @@ def memory_id(root: str, namespace: Namespace, key: str) -> str:
 
 
 def listed(root: str, prefix: Namespace) -> str:
-    """What the ids of all items below a namespace begin with."""
+    """The prefix of the ids of all items below a namespace."""
     return _ids.common(_path(root, prefix))
 
 
 def _path(root: str, namespace: Namespace) -> str:
-    # No label holds a full stop, so it stands between them.
+    # No label contains a full stop, so it is the separator.
     return ".".join([root, *map(_ids.escaped, namespace)])
 
 
 def namespace_of(root: str, memory: str) -> Namespace | None:
-    """The namespace of a memory, where its id tells it."""
+    """The namespace of a memory, if its id contains it."""
     path, _, _ = memory.removeprefix(f"{root}.").partition(":")
     return None if _ids.is_cut(memory) else tuple(_ids.unescaped(label) for label in path.split("."))
 
 
 @dataclass(frozen=True)
 class Stored:
-    """An item as its document has it."""
+    """An item, as stored in its document."""
 
     namespace: Namespace
     key: str
@@ -49,7 +49,7 @@ class Stored:
     value: dict[str, Any]
 
     def document(self) -> str:
-        """Its text: JSON, a member a line."""
+        """Its text: JSON, one member per line."""
         members = {"namespace": list(self.namespace), "key": self.key, "created_at": self.created_at}
         text = json.dumps({**members, "value": self.value}, ensure_ascii=False, indent=2, allow_nan=False)
         try:
@@ -70,7 +70,7 @@ class Stored:
 
 
 def stored(context: models.Context) -> Stored | None:
-    """The item of a document; None if it was deleted, or is none."""
+    """The item of a document; None if it was deleted, or is not an item."""
     try:
         found = json.loads(context["context"])
         return Stored(tuple(found["namespace"]), found["key"], found["created_at"], dict(found["value"]))
@@ -88,7 +88,7 @@ def now() -> str:
 
 
 def plain(value: Any, where: str = "value") -> Any:
-    """A copy of a value, which must be JSON: nothing is changed in silence."""
+    """A copy of a value, which must be JSON without implicit conversions."""
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
@@ -98,11 +98,11 @@ def plain(value: Any, where: str = "value") -> Any:
         return [plain(one, f"{where}[{number}]") for number, one in enumerate(value)]
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
-    raise TypeError(f"{where} is a {type(value).__name__}, which is no JSON")
+    raise TypeError(f"{where} is a {type(value).__name__}, which is not valid JSON")
 
 
 def matches(condition: MatchCondition, namespace: Namespace) -> bool:
-    """Whether a namespace begins or ends as a condition says; `*` stands for any label."""
+    """Whether a namespace matches a prefix or suffix condition; `*` stands for any label."""
     path = tuple(condition.path)
     if len(namespace) < len(path):
         return False
@@ -116,7 +116,7 @@ def matches(condition: MatchCondition, namespace: Namespace) -> bool:
 
 
 def passes(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
-    """Whether a value has what a filter asks for."""
+    """Whether a value matches a filter."""
     return all(_agrees(value.get(key), one) for key, one in (wanted or {}).items())
 
 

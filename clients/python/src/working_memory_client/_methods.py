@@ -1,4 +1,4 @@
-"""One description, two methods: what a class attribute made of an operation is on a client of either kind."""
+"""Descriptors that make a method of an operation, for either kind of client."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Page = TypeVar("Page")
 
 
 class SyncScope:
-    """Whatever asks the service and waits: the ids it stands for, and its engine."""
+    """A synchronous object with an engine and the ids of its scope."""
 
     _engine: Engine
     _ids: tuple[str, ...]
 
 
 class AsyncScope:
-    """Whatever asks the service without blocking."""
+    """An asynchronous object with an engine and the ids of its scope."""
 
     _engine: AsyncEngine
     _ids: tuple[str, ...]
@@ -41,7 +41,7 @@ class _Described:
         self.__doc__ = build.__doc__
 
     def bound(self, scope: SyncScope | AsyncScope, send: Callable[[Any], Any]) -> Callable[..., Any]:
-        """The method: its signature and its documentation are the function's, without those ids."""
+        """The method: it has the function's signature and documentation, without those ids."""
         build = self.build
 
         def method(*args: Any, **kwargs: Any) -> Any:
@@ -60,7 +60,7 @@ class _Described:
 
 
 class Operation(_Described, Generic[P, T]):
-    """An operation that has one answer."""
+    """An operation with one response."""
 
     @overload
     def __get__(self, scope: None, owner: type) -> Operation[P, T]: ...
@@ -83,7 +83,7 @@ class Operation(_Described, Generic[P, T]):
 
 
 class ListOperation(_Described, Generic[P, Entry, Page]):
-    """An operation that answers in pages."""
+    """An operation with pages."""
 
     @overload
     def __get__(self, scope: None, owner: type) -> ListOperation[P, Entry, Page]: ...

@@ -1,4 +1,4 @@
-"""Lists, as iterators that ask for their pages when they come to them."""
+"""Lists, as iterators that request their pages when needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Page = TypeVar("Page")
 
 
 class Pages(Generic[Entry, Page]):
-    """All entries of a list. Each iteration begins anew."""
+    """All entries of a list. Each iteration starts again."""
 
     def __init__(self, engine: Engine, listing: Listing[Entry, Page]) -> None:
         self._engine = engine
@@ -25,7 +25,7 @@ class Pages(Generic[Entry, Page]):
             yield from _entries(page)
 
     def pages(self) -> Iterator[Page]:
-        """Page by page, with whatever else a page says."""
+        """Page by page, with the page's other members."""
         listing: Listing[Entry, Page] | None = self._listing
         while listing is not None:
             page = self._engine.send(listing).value
@@ -33,12 +33,12 @@ class Pages(Generic[Entry, Page]):
             listing = _next(listing, page)
 
     def page(self) -> Page:
-        """The first page alone."""
+        """Only the first page."""
         return self._engine.send(self._listing).value
 
 
 class AsyncPages(Generic[Entry, Page]):
-    """All entries of a list, for `async for`. Each iteration begins anew."""
+    """All entries of a list, for `async for`. Each iteration starts again."""
 
     def __init__(self, engine: AsyncEngine, listing: Listing[Entry, Page]) -> None:
         self._engine = engine
@@ -50,7 +50,7 @@ class AsyncPages(Generic[Entry, Page]):
                 yield entry
 
     async def pages(self) -> AsyncIterator[Page]:
-        """Page by page, with whatever else a page says."""
+        """Page by page, with the page's other members."""
         listing: Listing[Entry, Page] | None = self._listing
         while listing is not None:
             page = (await self._engine.send(listing)).value
@@ -58,7 +58,7 @@ class AsyncPages(Generic[Entry, Page]):
             listing = _next(listing, page)
 
     async def page(self) -> Page:
-        """The first page alone."""
+        """Only the first page."""
         return (await self._engine.send(self._listing)).value
 
 

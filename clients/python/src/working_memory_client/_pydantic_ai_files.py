@@ -1,4 +1,4 @@
-"""How files of Pydantic AI's memory are memories: names, and documents with a line about their last write."""
+"""How files of Pydantic AI's memory map to memories: names, and documents with a line about their last write."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 from . import _ids
 
 SEGMENT = re.compile(r"[A-Za-z0-9_.-]{1,200}")
-# The line that a write adds: a comment of Markdown, so that no reader sees it.
+# The line that a write adds: a Markdown comment, which is not rendered.
 LINE = re.compile(r"\n<!-- working-memory-file: (\{.*\}) -->\n")
-# A file that was deleted: shorter than any that is there, which the list of memories tells.
+# The document of a deleted file: shorter than any other, so that the list of memories shows it by its size.
 DELETED = "<!-- deleted -->\n"
 LONGEST_METADATA = 4096
 
@@ -31,20 +31,20 @@ def _is_segment(text: str) -> bool:
 
 
 def listed(root: str, prefix: str) -> str:
-    """What the ids of all files below a prefix begin with."""
+    """The prefix of the ids of all files below a prefix."""
     if prefix:
         memory_id(root, prefix.removesuffix("/"))
     return _ids.common(f"{root}.{prefix.replace('/', ':')}")
 
 
 def path_of(root: str, memory: str) -> str | None:
-    """The path of a file, where the id tells it."""
+    """The path of a file, if the id contains it."""
     return None if _ids.is_cut(memory) else memory.removeprefix(f"{root}.").replace(":", "/")
 
 
 @dataclass(frozen=True)
 class File:
-    """A file as its document has it."""
+    """A file, as stored in its document."""
 
     path: str
     content: str
@@ -60,13 +60,13 @@ class File:
             "fingerprint": self.fingerprint,
             "metadata": None if self.metadata is None else dict(self.metadata),
         }
-        # No content of the line ends the comment.
+        # The content of the line cannot end the comment.
         line = json.dumps({name: one for name, one in members.items() if one is not None}).replace(">", "\\u003e")
         return f"{self.content}\n<!-- working-memory-file: {line} -->\n"
 
 
 def file(document: str, path: str | None = None) -> File | None:
-    """The file of a document; None if it was deleted. What others put there is a file, too."""
+    """The file of a document; None if it was deleted. A document written by other clients is a file, too."""
     if document == DELETED:
         return None
     found = None
@@ -75,7 +75,7 @@ def file(document: str, path: str | None = None) -> File | None:
     if found is None:
         return File(path or "", document)
     members = _members(found[1])
-    # What was added behind the line by other means is part of the content.
+    # Text that was added after the line by other means is part of the content.
     content = document[: found.start()] + document[found.end() :]
     return File(
         str(members.get("path", path or "")),
@@ -95,7 +95,7 @@ def _members(line: str) -> dict[str, Any]:
 
 
 def checked(metadata: Mapping[str, str] | None) -> Mapping[str, str] | None:
-    """Metadata as every store of the framework takes them."""
+    """Metadata as every store of the framework accepts them."""
     if not metadata:
         return None
     for name, value in metadata.items():
@@ -110,6 +110,6 @@ def checked(metadata: Mapping[str, str] | None) -> Mapping[str, str] | None:
 
 
 def receipt_places(root: str, operation_id: str) -> tuple[str, str]:
-    """The memory and the category under which an operation is noted."""
+    """The memory and the category under which an operation is recorded."""
     digest = hashlib.sha256(operation_id.encode()).hexdigest()
     return f"{root}.:receipts:{digest[:2]}", digest

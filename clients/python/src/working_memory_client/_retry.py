@@ -1,4 +1,4 @@
-"""When a request is sent again: decided here, without sending anything, for both kinds of clients."""
+"""The retry logic, without any sending, for both kinds of clients."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import httpx
 from ._wire import Request
 from .problems import ConnectionFailed, ModelFailed, NotModified, Problem, StillRunning, problem
 
-# What may be answered otherwise in a moment. 500 is a fault, and stays one.
+# Transient statuses. 500 is a fault and not retried.
 PASSING = frozenset({408, 429, 502, 503, 504})
-# Told before anything was done: safe to send again, whatever it is.
+# Statuses of requests that were not executed: safe to retry, whatever the request is.
 UNTOUCHED = frozenset({429})
 # Failures in which no byte of the request was read.
 UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-# Failures that another attempt would only repeat.
+# Permanent failures.
 HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.TooManyRedirects)
 
 
 @dataclass(frozen=True)
 class Retry:
-    """How patient a client is.
+    """A retry policy.
 
     Attributes:
-        attempts: How often a request is sent at most; 1 never repeats.
+        attempts: The maximum number of attempts; 1 never retries.
         first: About how many seconds to wait before the second attempt; doubled each time.
-        longest: How long to wait at most, where the service does not say.
+        longest: The maximum wait in seconds, if the service does not specify one.
         longest_asked: The longest `Retry-After` that is waited for; a longer one is raised at once.
     """
 
@@ -42,14 +42,14 @@ class Retry:
             raise ValueError(f"attempts must be at least 1, not {self.attempts}")
 
     def wait(self, attempt: int, asked: float | None) -> float:
-        """How long to wait behind the attempt of this number, from 1: with jitter, and never less than was asked."""
+        """The wait after the attempt of this number, from 1: with jitter, and never less than requested."""
         bound = min(self.longest, self.first * 2.0 ** min(attempt - 1, 30))
         return (asked or 0.0) + random.uniform(bound / 2, bound)
 
 
 @dataclass(frozen=True)
 class Send:
-    """Send it, and hand back the response or the failure."""
+    """Send it, and return the response or the failure."""
 
     request: Request
 
@@ -90,7 +90,7 @@ def attempts(request: Request, retry: Retry) -> Steps:
 
 
 def repeatable(request: Request) -> bool:
-    """Whether it may be sent again when nobody knows what became of it."""
+    """Whether it may be retried when its outcome is unknown."""
     return request.method in ("GET", "DELETE") or "Idempotency-Key" in request.headers
 
 
@@ -105,7 +105,7 @@ def _again(request: Request, outcome: Outcome, failure: Problem | ConnectionFail
 
 
 def _deleted_before(request: Request, response: httpx.Response) -> bool:
-    """Whether an attempt without an answer has deleted already what this one does not find."""
+    """Whether an earlier attempt without a response has already deleted what this one does not find."""
     return request.removes and response.status_code == httpx.codes.NOT_FOUND
 
 

@@ -1,4 +1,4 @@
-"""What a memory is used for: sessions, edits, changes of the document."""
+"""Sessions, edits, and changes of the document."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from ._retry import Sleep
 from .operations import contexts, handoff, prompt, records, updates
 from .problems import NotFound, PreconditionFailed, StillWaiting
 
-# How often a change is decided again because somebody else was first.
+# How often a change is retried because another writer was first.
 CHANGES = 10
-# What a run can be before it has ended.
+# The statuses of a run that has not ended.
 RUNNING = ("queued", "running")
-# How long to wait between two looks at a run, in seconds.
+# The interval between two polls of a run, in seconds.
 FIRST_LOOK, LONGEST_LOOK = 0.1, 2.0
 
 
 @dataclass(frozen=True)
 class Session:
-    """What an agent begins with. In a first session all of it is empty."""
+    """The start of an agent's session. In a first session all of it is empty."""
 
     prompt: str
-    """What the memory knows, for the system prompt."""
+    """The assembled prompt, for the system prompt."""
     handoff: str
-    """Where the last session left off, with citations; empty if none was made."""
+    """The handoff of the last session, with citations; empty if there is none."""
     receipt: models.Prompt
-    """What the prompt is made of: its tokens by part, and what a budget left out."""
+    """The receipt of the prompt: its tokens by part, and what a budget dropped."""
 
     @property
     def first(self) -> bool:
-        """Whether nothing is known yet."""
+        """Whether the memory is empty."""
         return not self.prompt and not self.handoff
 
     def __str__(self) -> str:
-        """Prompt and handoff, as they go into a system prompt."""
+        """Prompt and handoff, for a system prompt."""
         return "\n\n".join(part.strip("\n") for part in (self.prompt, self.handoff) if part)
 
 
@@ -54,15 +54,15 @@ def start(
     timezone: str | None = None,
     refresh: bool = False,
 ) -> Flow[Session]:
-    """Begin a session: the prompt, and the handoff of the session before.
+    """Start a session: returns the prompt, and the handoff of the session before.
 
     Args:
-        max_tokens: How long the prompt may be; what is least needed is left out. The handoff has bounds of its own.
-        query: What the session is about: records that share its words are kept longest.
+        max_tokens: The budget of the prompt; the least important parts are dropped. The handoff has limits of its own.
+        query: The subject of the session: records that share its words are dropped last.
         include: Only these parts of the prompt.
-        exclude: Not these parts of the prompt.
+        exclude: Without these parts of the prompt.
         timezone: An IANA name, for the date and time in the prompt.
-        refresh: Make the handoff anew first.
+        refresh: Refresh the handoff first.
     """
     if refresh:
         with suppress(NotFound):
@@ -92,15 +92,15 @@ def finish(
     handoff_too: bool = True,
     idempotency_key: str | None = None,
 ) -> Flow[models.UpdateAnswer]:
-    """End a session: what is worth keeping is kept, and the handoff for the next one made.
+    """End a session: updates the memory, and makes the handoff for the next one.
 
     Args:
         task: What was done.
-        messages: The conversation, as OpenAI's or Anthropic's API has it; their SDKs' objects are taken as they are.
-        record: The task for the window: `intent`, `summary`, and if you like `task_id`, `outcome`, `epic`, `goal`,
+        messages: The conversation in OpenAI's or Anthropic's format; objects of their SDKs are accepted.
+        record: The task for the window: `intent`, `summary`, and optionally `task_id`, `outcome`, `epic`, `goal`,
             `blocker`. A `task_id` that is recorded already makes the call a repeat, which changes nothing.
-        handoff_too: Make the handoff anew.
-        idempotency_key: Makes the call one and the same with another that has it.
+        handoff_too: Make a new handoff.
+        idempotency_key: Calls with the same key are executed once.
     """
     answer: Answer[models.UpdateAnswer] = yield updates.update_context(
         vault_id,
@@ -111,7 +111,7 @@ def finish(
         idempotency_key=idempotency_key,
     )
     if handoff_too:
-        with suppress(NotFound):  # nothing was worth keeping, so there is no memory
+        with suppress(NotFound):  # nothing was added, so there is no memory
             yield handoff.refresh_handoff(vault_id, memory_id)
     return answer.value
 
@@ -129,11 +129,11 @@ def edit(
 
     Args:
         *operations: What to change, all in one version.
-        partly: Apply the good ones where some are faulty, and list those in `rejected`. Otherwise a faulty one is
+        partly: Apply the valid ones if some are faulty, and list those in `rejected`. Otherwise a faulty one raises
             `Invalid` and nothing is changed.
-        dry_run: Only say what would come of it.
+        dry_run: Save nothing, and return the result.
         if_match: Only if this is the newest version (its `context_id`).
-        idempotency_key: Makes the call one and the same with another that has it.
+        idempotency_key: Calls with the same key are executed once.
     """
     answer: Answer[models.UpdateAnswer] = yield updates.apply_operations(
         vault_id,
@@ -148,11 +148,11 @@ def edit(
 
 
 def change(vault_id: str, memory_id: str, decide: Callable[[str], str]) -> Flow[models.PutAnswer]:
-    """Change the document by a function of its text, and lose nothing of what others write meanwhile.
+    """Change the document by a function of its text, without losing concurrent changes of other writers.
 
     Args:
-        decide: Is given the newest text (empty if there is no memory yet) and returns the text to put. It is called
-            again where somebody else was first.
+        decide: Receives the newest text (empty if there is no memory yet) and returns the text to put. It is called
+            again if another writer was first.
     """
     for _ in range(CHANGES):
         try:
@@ -175,11 +175,11 @@ def change(vault_id: str, memory_id: str, decide: Callable[[str], str]) -> Flow[
 
 
 def search(vault_id: str, memory_id: str, query: str, *, archived: bool = False) -> Flow[list[models.Record]]:
-    """The records that have all words of a query, in any case; looked through here, page by page.
+    """The records that contain all words of a query, ignoring case; filtered here, page by page.
 
     Args:
         query: Words.
-        archived: Also those that are archived.
+        archived: Include archived ones.
     """
     words = query.casefold().split()
     found: list[models.Record] = []
@@ -199,8 +199,8 @@ def wait_for(vault_id: str, memory_id: str, update_id: str, *, seconds: float = 
     """Wait until an update has ended.
 
     Args:
-        update_id: The run, as `queue_update` names it.
-        seconds: How long to wait at most; then it is `StillWaiting`.
+        update_id: The run's id, as returned by `queue_update`.
+        seconds: The maximum time to wait; after that `StillWaiting` is raised.
     """
     until, pause = time.monotonic() + seconds, FIRST_LOOK
     while True:

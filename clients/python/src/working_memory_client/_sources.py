@@ -1,4 +1,4 @@
-"""What streams read, and what they do when a connection ends: decided here, without any connection."""
+"""The sources of streams, and their reaction to a lost connection, without any connection."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ EVENT_STREAM = "text/event-stream"
 
 
 class Source(ABC, Generic[T]):
-    """Something that is streamed."""
+    """A source of a stream."""
 
     finished = False
 
     @abstractmethod
     def call(self) -> Call[Any]:
-        """What to ask for the next connection."""
+        """The request of the next connection."""
 
     @abstractmethod
     def take(self, event: ServerSentEvent) -> T | None:
-        """What an event is to the reader, if anything."""
+        """The entry of an event, if it has one."""
 
     @abstractmethod
     def lost(self, failure: Exception | None, retry: Retry, asked: float | None) -> float:
-        """How many seconds to wait before the next connection; raises if there is to be none."""
+        """How many seconds to wait before the next connection; raises if there must be none."""
 
     def alive(self) -> None:
-        """Something came."""
+        """Called when data arrived."""
 
     def refused(self, status: int, headers: Mapping[str, str], content: bytes, retry: Retry) -> float:
-        """How long to wait after an answer that is no stream; raises if another attempt would not help."""
+        """How long to wait after a response that is not a stream; raises if a retry would not help."""
         failure = problem(status, headers, content)
         asked = failure.retry_after
         if status not in PASSING or (asked is not None and asked > retry.longest_asked):
@@ -51,7 +51,7 @@ class Source(ABC, Generic[T]):
 
 
 class Events(Source[models.Event]):
-    """Events of a vault: whoever comes back goes on where they were."""
+    """Events of a vault: a new connection resumes after the last event."""
 
     def __init__(
         self, vault_id: str, memory_id: str | None, kinds: str | Iterable[str] | None, last_event_id: str | None
@@ -89,7 +89,7 @@ class Events(Source[models.Event]):
         return cast("models.Event", event.value())
 
     def lost(self, failure: Exception | None, retry: Retry, asked: float | None) -> float:
-        # Patience is for connections on which nothing came; others end as they may.
+        # Only connections without any data count as failed attempts.
         self._failures = 0 if self._came else self._failures + 1
         self._came = False
         if self._failures >= retry.attempts:
@@ -99,24 +99,24 @@ class Events(Source[models.Event]):
 
 @dataclass(frozen=True)
 class UpdateStep:
-    """One step of an update that is watched."""
+    """One step of a streamed update."""
 
     name: str
     """`started`, `captured`, `asked`, `answered`, `model_failed`, `asked_again`, `merged`, `saved`, at last `done`."""
     details: Mapping[str, Any]
-    """What the step says: the role, the version, of `started` the `update_id`; of `done` the whole answer."""
+    """The data of the step: the role, the version, of `started` the `update_id`; of `done` the whole answer."""
 
     @property
     def answer(self) -> models.UpdateAnswer | None:
-        """Of `done`: the answer, as `update_context` gives it."""
+        """Of `done`: the answer, as `update_context` returns it."""
         return cast("models.UpdateAnswer", self.details) if self.name == "done" else None
 
 
 class Steps(Source[UpdateStep]):
-    """The steps of an update. It goes on without its reader, and cannot be watched again."""
+    """The steps of an update. It continues without its reader, and cannot be streamed again."""
 
     def __init__(self, call: Call[models.UpdateAnswer]) -> None:
-        # Under a key the steps would come in one piece, at the end.
+        # With an Idempotency-Key the steps would be sent as a whole at the end.
         headers = {name: value for name, value in call.headers.items() if name != "Idempotency-Key"}
         self._call = replace(call, headers=headers, accept=EVENT_STREAM)
         self._failures = 0
@@ -161,15 +161,15 @@ def events(
     kinds: str | Iterable[str] | None = None,
     last_event_id: str | None = None,
 ) -> Events:
-    """What happens in a vault, as it happens.
+    """Streams the events of a vault.
 
-    A stream comes back by itself when its connection ends, and then misses nothing and tells nothing twice.
+    A stream reconnects when its connection ends; no event is missed or delivered twice.
 
     Args:
-        memory_id: Only what happens to this memory.
+        memory_id: Only events of this memory.
         kinds: Only events of these kinds.
-        last_event_id: Begin behind this event; "0" begins with the oldest that is kept. Without it the stream begins
-            when it is first read from.
+        last_event_id: Start after this event; "0" starts with the oldest stored one. Without it the stream starts
+            when it is first read.
     """
     return Events(vault_id, memory_id, kinds, last_event_id)
 
@@ -177,25 +177,25 @@ def events(
 def memory_events(
     vault_id: str, memory_id: str, *, kinds: str | Iterable[str] | None = None, last_event_id: str | None = None
 ) -> Events:
-    """What happens to a memory, as it happens: see `Client.stream_events`."""
+    """Streams the events of a memory: see `Client.stream_events`."""
     return Events(vault_id, memory_id, kinds, last_event_id)
 
 
 def watched(build: Callable[P, Call[models.UpdateAnswer]]) -> Callable[P, Steps]:
-    """An update, to be watched step by step."""
+    """An update whose steps are streamed."""
 
     def watch_update(*args: P.args, **kwargs: P.kwargs) -> Steps:
-        """Update the document and watch the steps; takes what `update_context` takes."""
+        """Update the document and stream the steps; takes the arguments of `update_context`."""
         return Steps(build(*args, **kwargs))
 
     return watch_update
 
 
 def queued(build: Callable[P, Call[models.UpdateAnswer]]) -> Callable[P, Call[models.Run]]:
-    """An update, to be run later."""
+    """A queued update."""
 
     def queue_update(*args: P.args, **kwargs: P.kwargs) -> Call[models.Run]:
-        """Accept an update and run it later; takes what `update_context` takes. `wait_for` tells how it ends."""
+        """Queue an update; takes the arguments of `update_context`. `wait_for` returns its outcome."""
         call: Call[Any] = build(*args, **kwargs).with_headers(Prefer="respond-async")
         return call
 

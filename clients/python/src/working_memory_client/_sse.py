@@ -1,4 +1,4 @@
-"""Server-sent events, read from bytes as they come."""
+"""A parser of server-sent events for chunks of bytes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from .problems import InvalidAnswer
 
 LINE_END = re.compile(rb"\r\n|\n|\r")
-# Far more than the largest answer of an update.
+# Far more than the largest result of an update.
 LONGEST = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class ServerSentEvent:
-    """One event as it came; without data, the place of the stream."""
+    """One event; without data it is only a position of the stream."""
 
     name: str
     data: str
@@ -27,14 +27,14 @@ class ServerSentEvent:
         try:
             found = json.loads(self.data)
         except ValueError as fault:
-            raise InvalidAnswer(f"an event {self.name!r} cannot be read: {fault}") from fault
+            raise InvalidAnswer(f"an event {self.name!r} cannot be parsed: {fault}") from fault
         if not isinstance(found, dict):
-            raise InvalidAnswer(f"an event {self.name!r} is no object")
+            raise InvalidAnswer(f"an event {self.name!r} is not an object")
         return found
 
 
 class Decoder:
-    """Puts lines together, and lines to events. Only a blank line ends an event: half of one counts for nothing."""
+    """Joins lines, and lines to events. Only a blank line ends an event; an incomplete event is discarded."""
 
     def __init__(self) -> None:
         self.retry_seconds: float | None = None
@@ -58,7 +58,7 @@ class Decoder:
 
     def _line(self, line: str) -> ServerSentEvent | None:
         if not line:
-            # A block with an id and no data is no event, but says where the stream is.
+            # A block with an id and no data is not an event, but the position of the stream.
             there = self._data or self._moved
             event = ServerSentEvent(self._name or "message", "\n".join(self._data), self._id) if there else None
             self._name, self._data, self._moved = "", [], False

@@ -18,12 +18,12 @@ from ._sse import Decoder, ServerSentEvent
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# The service says something every 15 seconds; what is silent for longer is dead.
+# The service sends at least a heartbeat every 15 seconds; a stream that is silent for longer is dead.
 SILENCE = 60.0
 
 
 class _Reading(Generic[T]):
-    """What both kinds of streams have: what came and was not handed over yet."""
+    """The state of both kinds of streams: entries that were received and not yet returned."""
 
     def __init__(self, source: Source[T]) -> None:
         self.source = source
@@ -35,7 +35,7 @@ class _Reading(Generic[T]):
         self._came.extend(self.decoder.feed(chunk))
 
     def ready(self) -> T | None:
-        """The next entry that has come. An exception takes nothing else along."""
+        """The next received entry. An exception does not discard others."""
         while self._came:
             entry = self.source.take(self._came.popleft())
             if entry is not None:
@@ -50,7 +50,7 @@ class _Reading(Generic[T]):
 
 
 class Stream(Iterator[T]):
-    """Entries as they come. Close it, or use it in a `with` statement."""
+    """A stream of entries. Close it, or use it in a `with` statement."""
 
     def __init__(self, engine: Engine, source: Source[T]) -> None:
         self._engine = engine
@@ -114,7 +114,7 @@ class Stream(Iterator[T]):
 
 
 class AsyncStream(AsyncIterator[T]):
-    """Entries as they come, for `async for`. Close it, or use it in an `async with` statement."""
+    """A stream of entries, for `async for`. Close it, or use it in an `async with` statement."""
 
     def __init__(self, engine: AsyncEngine, source: Source[T]) -> None:
         self._engine = engine
@@ -178,7 +178,7 @@ class AsyncStream(AsyncIterator[T]):
 
 
 class StreamMethod(_Described, Generic[P, T]):
-    """Something that is streamed, as a method."""
+    """An operation with a stream, as a method."""
 
     @overload
     def __get__(self, scope: None, owner: type) -> StreamMethod[P, T]: ...

@@ -1,4 +1,4 @@
-"""Requests as bytes, and bytes as values."""
+"""Serialization of requests, and parsing of responses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Query = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Request:
-    """A request as it is sent, the same in each attempt."""
+    """A serialized request, the same in each attempt."""
 
     operation: str
     method: str
@@ -32,12 +32,12 @@ class Request:
     query: Query
     headers: Mapping[str, str]
     content: bytes | None
-    # Whether all it does is to delete: then what is not found was deleted.
+    # Whether it only deletes: then a 404 of a retry means that it was deleted.
     removes: bool = False
 
 
 def request(call: Call[object], *, key: str | None, actor: str | None) -> Request:
-    """The bytes of a call. An `Idempotency-Key` is made here, once for all attempts."""
+    """Serializes a call. An `Idempotency-Key` is generated here, once for all attempts."""
     headers = {"User-Agent": USER_AGENT, **{name: value for name, value in call.headers.items() if value is not None}}
     if key is not None:
         headers["Authorization"] = f"Bearer {key}"
@@ -59,12 +59,12 @@ def _path(call: Call[object]) -> str:
     ids = [str(one) for one in call.ids]
     for one in ids:
         if one in ("", ".", ".."):
-            raise ValueError(f"{one!r} is no id: it would change the address of {call.operation}")
+            raise ValueError(f"{one!r} is not an id: it would change the URL of {call.operation}")
     return call.path.format(*(quote(one, safe=":@") for one in ids))
 
 
 def query(values: Mapping[str, object]) -> Query:
-    """The parameters that were given."""
+    """The parameters that were passed."""
     return [(name, _parameter(name, value)) for name, value in values.items() if value is not None]
 
 
@@ -85,12 +85,12 @@ def _time(name: str, value: date) -> str:
 
 
 def encoded(body: object) -> bytes:
-    """JSON, also of what SDKs have: their models, dataclasses, times."""
+    """JSON, also of objects of SDKs: their models, dataclasses, times."""
     text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
     try:
         return text.encode()
     except UnicodeEncodeError as fault:
-        raise ValueError("the body holds half of a surrogate pair, which is no character") from fault
+        raise ValueError("the body contains half of a surrogate pair, which is not a character") from fault
 
 
 def _plain(value: Any) -> object:
@@ -109,7 +109,7 @@ def _plain(value: Any) -> object:
 
 
 def decoded(call: Call[object], content: bytes, media_type: str) -> Any:
-    """The value of a successful answer."""
+    """The value of a successful response."""
     if call.answers == "none":
         return None
     try:
@@ -119,4 +119,4 @@ def decoded(call: Call[object], content: bytes, media_type: str) -> Any:
             raise InvalidAnswer(f"{call.operation}: the answer is {media_type or 'of no type'}, not {JSON}")
         return json.loads(content) if content else None
     except ValueError as fault:
-        raise InvalidAnswer(f"{call.operation}: the answer cannot be read: {fault}") from fault
+        raise InvalidAnswer(f"{call.operation}: the response cannot be parsed: {fault}") from fault

@@ -3,8 +3,8 @@
     tool = WorkingMemoryTool(Client().vault("acme"), root="agent-1")
     runner = anthropic.Anthropic().beta.messages.tool_runner(tools=[tool], ...)
 
-Each file of the model is a memory with its history. The service answers what the SDK's own implementation on the local
-file system would.
+Each file of the model is a memory with its history. The service returns the same results as the SDK's implementation
+on the local file system.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["AsyncWorkingMemoryTool", "WorkingMemoryTool"]
 
 
 class WorkingMemoryTool(BetaAbstractMemoryTool):
-    """Hands the model's commands to the service.
+    """Sends the model's commands to the service.
 
     Args:
-        vault: Where the files are kept.
-        root: The tree of files: one an agent, a user or a project, as many in a vault as you like.
-        cache_control: Where the prompt's cache breaks, as in every tool of the SDK.
+        vault: The vault of the files.
+        root: The tree of files, for example one per agent, user or project. A vault can have any number of them.
+        cache_control: A cache breakpoint of the prompt, as in every tool of the SDK.
     """
 
     def __init__(self, vault: Vault, root: str, *, cache_control: BetaCacheControlEphemeralParam | None = None) -> None:
@@ -38,11 +38,11 @@ class WorkingMemoryTool(BetaAbstractMemoryTool):
         self._root = root
 
     def call(self, input: object) -> str:  # noqa: A002
-        """Carries out a command as the model wrote it."""
+        """Executes a command as the model wrote it."""
         return self._relay(input)
 
     def run(self, tool_use: BetaToolUseBlock) -> BetaToolResultBlockParam:
-        """Carries out a `tool_use` block, once however often it is handed in, and makes the block for its result."""
+        """Executes a `tool_use` block, once however often it is passed, and returns the block with its result."""
         try:
             return _result(tool_use, self._relay(tool_use.input, f"tool-use-{tool_use.id}"))
         except ToolError as refused:
@@ -60,7 +60,7 @@ class WorkingMemoryTool(BetaAbstractMemoryTool):
         return self._relay(command)
 
     def create(self, command: object) -> str:
-        """Makes a file."""
+        """Creates a file."""
         return self._relay(command)
 
     def str_replace(self, command: object) -> str:
@@ -72,7 +72,7 @@ class WorkingMemoryTool(BetaAbstractMemoryTool):
         return self._relay(command)
 
     def delete(self, command: object) -> str:
-        """Takes a file or a directory out of the tree. The memories of the files stay."""
+        """Removes a file or a directory from the tree. The memories of the files stay."""
         return self._relay(command)
 
     def rename(self, command: object) -> str:
@@ -91,11 +91,11 @@ class AsyncWorkingMemoryTool(BetaAsyncAbstractMemoryTool):
         self._root = root
 
     async def call(self, input: object) -> str:  # noqa: A002
-        """Carries out a command as the model wrote it."""
+        """Executes a command as the model wrote it."""
         return await self._relay(input)
 
     async def run(self, tool_use: BetaToolUseBlock) -> BetaToolResultBlockParam:
-        """Carries out a `tool_use` block, once however often it is handed in, and makes the block for its result."""
+        """Executes a `tool_use` block, once however often it is passed, and returns the block with its result."""
         try:
             return _result(tool_use, await self._relay(tool_use.input, f"tool-use-{tool_use.id}"))
         except ToolError as refused:
@@ -113,7 +113,7 @@ class AsyncWorkingMemoryTool(BetaAsyncAbstractMemoryTool):
         return await self._relay(command)
 
     async def create(self, command: object) -> str:
-        """Makes a file."""
+        """Creates a file."""
         return await self._relay(command)
 
     async def str_replace(self, command: object) -> str:
@@ -125,7 +125,7 @@ class AsyncWorkingMemoryTool(BetaAsyncAbstractMemoryTool):
         return await self._relay(command)
 
     async def delete(self, command: object) -> str:
-        """Takes a file or a directory out of the tree. The memories of the files stay."""
+        """Removes a file or a directory from the tree. The memories of the files stay."""
         return await self._relay(command)
 
     async def rename(self, command: object) -> str:
@@ -134,7 +134,7 @@ class AsyncWorkingMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 def _members(command: object) -> Mapping[str, Any]:
-    """A command as it is sent: what the model wrote, or the SDK's class of it."""
+    """A command in JSON: what the model wrote, or the SDK's class of it."""
     dump = getattr(command, "model_dump", None)
     found = dump(mode="json", exclude_unset=True) if callable(dump) else command
     if not isinstance(found, Mapping):

@@ -25,7 +25,7 @@ def snippet(label: str, content: str, *, because: str, replaces: str | None = No
 
 
 def archive(record_id: str, *, because: str) -> ArchiveOperation:
-    """Takes a learning or snippet out of the document. It stays readable, with the reason."""
+    """Archives a learning or snippet. It stays readable, with the reason."""
     return {"op": "archive", "id": record_id, "reason": because}
 
 

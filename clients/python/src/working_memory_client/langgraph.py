@@ -38,7 +38,7 @@ from .problems import NotFound
 
 __all__ = ["WorkingMemoryStore"]
 
-# How many documents a search reads at once.
+# How many documents a search reads concurrently.
 AT_ONCE = 32
 ROOT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
 
@@ -49,11 +49,11 @@ class WorkingMemoryStore(BaseStore):
     """A `BaseStore` whose items are memories, with a history each.
 
     Args:
-        vault: Where items are kept. Without `async_vault` the asynchronous methods use it in a thread.
+        vault: The vault of the items. Without `async_vault` the asynchronous methods use it in a thread.
         async_vault: The same vault for the asynchronous methods.
-        root: What the ids of the memories begin with. Stores of different roots have nothing to do with each other.
-        erase: Let `delete` delete the memory with its history, which needs a key of the role `admin`. Otherwise a
-            deleted item is a version that says so, and its history stays.
+        root: The prefix of the memories' ids. Stores with different roots are independent.
+        erase: Let `delete` delete the memory with its history, which requires a key of the role `admin`. Otherwise a
+            deleted item is a version that marks the deletion, and its history stays.
     """
 
     supports_ttl = False
@@ -75,20 +75,20 @@ class WorkingMemoryStore(BaseStore):
         self._flows = _Flows(given._ids[0], root, erase)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carries out operations: reads first, then writes, of which the last of each item counts."""
+        """Executes operations: reads first, then writes, of which only the last of each item counts."""
         if self._vault is None:
             raise RuntimeError("this store has no vault for methods that wait: give `vault`, or use those with an a")
         return self._vault._engine.run(self._flows.batch(list(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same without blocking."""
+        """Like `batch`, asynchronously."""
         if self._async_vault is None:
             return await asyncio.to_thread(self.batch, list(ops))
         return await self._async_vault._engine.run(self._flows.batch(list(ops)))
 
 
 class _Flows:
-    """What a store does, for both kinds of clients."""
+    """The store's logic, for both kinds of clients."""
 
     def __init__(self, vault: str, root: str, erase: bool) -> None:
         self.vault = vault
@@ -120,7 +120,7 @@ class _Flows:
         return contexts.get_latest_context(self.vault, items.memory_id(self.root, namespace, key))
 
     def _write(self, puts: Puts) -> Flow[None]:
-        """Puts and deletes. Of two at once the later counts, as in every store; both are versions."""
+        """Puts and deletes. Of two at once the later wins, as in every store; both are versions."""
         values = {name: None if op.value is None else items.plain(op.value) for name, op in puts.items()}
         if any(op.ttl is not None for op in puts.values()):
             raise NotImplementedError("items of this store do not expire: leave ttl out")
@@ -128,16 +128,16 @@ class _Flows:
         calls = [self._put(*name, values[name], outcome) for name, outcome in zip(values, there, strict=True)]
         outcomes = yield Together([call for call in calls if call is not None])
         for outcome in outcomes:
-            if not isinstance(outcome, NotFound):  # a memory that is gone was to be deleted
+            if not isinstance(outcome, NotFound):  # a missing memory counts as deleted
                 value(outcome)
 
     def _put(self, namespace: Namespace, key: str, wanted: dict[str, Any] | None, there: Outcome) -> Any:
-        """What makes an item this value, if it takes anything."""
+        """The call that sets an item to this value, if one is needed."""
         memory = items.memory_id(self.root, namespace, key)
         context: models.Context | None = None if isinstance(there, NotFound) else value(there)
         before = items.stored(context) if context else None
         if context and before is None and context["context"].strip() != items.DELETED:
-            raise ValueError(f"the memory {memory!r} is no item of this store: choose another root")
+            raise ValueError(f"the memory {memory!r} is not an item of this store: choose another root")
         if wanted is None:
             if context is None or (before is None and not self.erase):
                 return None
@@ -148,7 +148,7 @@ class _Flows:
         return contexts.put_context(self.vault, memory, text, confirm="collapse")
 
     def _listed(self, prefix: Namespace) -> Flow[list[models.MemoryEntry]]:
-        """The memories of all items below a namespace, as far as their ids tell."""
+        """The memories of all items below a namespace, as far as their ids show it."""
         start = items.listed(self.root, prefix) if prefix else f"{self.root}."
         listing = memories.list_memories(self.vault, prefix=start, limit=500)
         found: list[models.MemoryEntry] = []
@@ -190,7 +190,7 @@ class _Flows:
         return found[skip : skip + op.limit]
 
     def _ranks(self, query: str) -> Flow[dict[str, float]]:
-        """How well documents answer a query: those with more of its words better, and none need all of them."""
+        """Scores documents for a query: by the number of its words they contain; none must contain all."""
         words = re.findall(r"\w+", query)[:50]
         listing = searching.search_contexts(self.vault, q=" or ".join(f'"{word}"' for word in words), consistent=True)
         ranks: dict[str, float] = {}

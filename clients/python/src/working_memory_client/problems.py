@@ -1,4 +1,4 @@
-"""What can go wrong, a class for each kind that callers act on."""
+"""The exceptions, one class for each kind that callers handle differently."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ PREFIX = "urn:working-memory:problem:"
 
 
 class WorkingMemoryError(Exception):
-    """Whatever this package raises about the service."""
+    """The base class of all exceptions of this package about the service."""
 
 
 class ConnectionFailed(WorkingMemoryError):
-    """The service was not reached, or the connection broke; `__cause__` says how."""
+    """The service was not reached, or the connection was lost; `__cause__` has the reason."""
 
 
 class InvalidAnswer(WorkingMemoryError):
-    """An answer that is none of the service's: another server, or a proxy that changes answers."""
+    """A response that is not the service's: another server, or a proxy that changes responses."""
 
 
 class NotModified(WorkingMemoryError):
-    """304: it has the entity tag that was given as `if_none_match`."""
+    """304: the entity tag is that of `if_none_match`."""
 
 
 class EventsLost(WorkingMemoryError):
-    """Events between the last one and now are not kept any more: look at the memories themselves, and read on."""
+    """Events after the last one have expired: read the memories themselves, and continue."""
 
     def __init__(self, detail: str, last_event_id: str | None) -> None:
         super().__init__(detail)
@@ -38,24 +38,24 @@ class EventsLost(WorkingMemoryError):
 
 
 class StillWaiting(WorkingMemoryError):
-    """What was waited for has not happened in time."""
+    """The time to wait is over."""
 
 
 class Problem(WorkingMemoryError):
-    """The service refused a request, and says why (RFC 9457)."""
+    """An error response of the service (RFC 9457)."""
 
     status: int
-    """The status of the answer."""
+    """The status of the response."""
     type: str
-    """What kind of problem it is: a stable URI."""
+    """The kind of the problem: a stable URI."""
     title: str
     """The kind in words."""
     detail: str
     """What is wrong with this request."""
     members: Mapping[str, Any]
-    """All that the problem says, further members too."""
+    """All members of the problem."""
     request_id: str | None
-    """What the service's log calls the request."""
+    """The id of the request in the service's log."""
     retry_after: float | None
     """How many seconds to wait before another attempt."""
 
@@ -81,7 +81,7 @@ class Problem(WorkingMemoryError):
 
     @property
     def kind(self) -> str:
-        """The last part of `type`, such as `not-found`; empty if the answer is not the service's."""
+        """The last part of `type`, such as `not-found`; empty if the response is not the service's."""
         return self.type.removeprefix(PREFIX) if self.type.startswith(PREFIX) else ""
 
     @property
@@ -91,13 +91,13 @@ class Problem(WorkingMemoryError):
 
     @property
     def limit(self) -> float | int | None:
-        """The limit that it breaks."""
+        """The limit that was exceeded."""
         found = self.members.get("limit")
         return found if isinstance(found, (int, float)) else None
 
     @property
     def update_id(self) -> str | None:
-        """The run that was kept of a failed update."""
+        """The saved run of a failed update."""
         return self._text("update_id")
 
     def _text(self, name: str) -> str | None:
@@ -106,53 +106,53 @@ class Problem(WorkingMemoryError):
 
 
 class BadRequest(Problem):
-    """400: the request cannot be read."""
+    """400: the request cannot be parsed."""
 
 
 class Unauthorized(Problem):
-    """401: no key, or one that is not taken."""
+    """401: no key, or an invalid one."""
 
 
 class Forbidden(Problem):
-    """403: the key has not this right."""
+    """403: the key does not have this right."""
 
     @property
     def required_role(self) -> str | None:
-        """The role that would do."""
+        """The role that is required."""
         return self._text("required_role")
 
 
 class NotFound(Problem):
-    """404: nothing is there, or it is in a vault that the key does not reach."""
+    """404: it does not exist, or is in a vault that the key does not reach."""
 
 
 class Conflict(Problem):
-    """409: the state of the memory, or of the run, stands against it."""
+    """409: the state of the memory, or of the run, does not allow it."""
 
     @property
     def run_status(self) -> str | None:
-        """The status of the run, where one was decided already."""
+        """The status of the run, if one was decided already."""
         return self._text("run_status")
 
 
 class Collapse(Conflict):
-    """409: the put would lose much of the document; `confirm="collapse"` if it is meant."""
+    """409: the put would lose much of the document; pass `confirm="collapse"` if it is intended."""
 
 
 class StillRunning(Conflict):
-    """409: the first request with this `Idempotency-Key` still runs."""
+    """409: the first request with this `Idempotency-Key` is still running."""
 
 
 class Gone(Problem):
-    """410: the text was taken out for good."""
+    """410: the text was redacted or deleted."""
 
 
 class PreconditionFailed(Problem):
-    """412: `if_match` or `if_none_match` does not hold."""
+    """412: `if_match` or `if_none_match` is not satisfied."""
 
     @property
     def current(self) -> str | None:
-        """The `context_id` of the newest version, to be given as `if_match`; None if there is no memory."""
+        """The `context_id` of the newest version, to be passed as `if_match`; None if there is no memory."""
         return self._text("current")
 
 
@@ -161,7 +161,7 @@ class TooLarge(Problem):
 
 
 class Invalid(Problem):
-    """422: the request can be read and is not valid; `field` names what."""
+    """422: the request can be parsed but is not valid; `field` names what."""
 
     @property
     def rejected(self) -> list[Rejection]:
@@ -178,11 +178,11 @@ class KeyReused(Invalid):
 
 
 class RateLimited(Problem):
-    """429: too much at once, or too many tokens today; `retry_after` says when."""
+    """429: too many requests at once, or the day's tokens are used up; `retry_after` says when to retry."""
 
     @property
     def opens_at(self) -> datetime | None:
-        """When a spent quota of tokens opens again."""
+        """When a used-up quota of tokens is available again."""
         found = self._text("opens_at")
         return None if found is None else datetime.fromisoformat(found.replace("Z", "+00:00"))
 
@@ -200,11 +200,11 @@ class ModelTimeout(ModelFailed):
 
 
 class Unavailable(Problem):
-    """502, 503, 504: the service is full, out of time, without its database, or not there behind its proxy."""
+    """502, 503, 504: the service is full, out of time, without its database, or unreachable behind its proxy."""
 
 
 class _Kinds:
-    """Which class is for which problem."""
+    """The class of each kind of problem."""
 
     by_kind: ClassVar[Mapping[str, type[Problem]]] = {
         "collapse": Collapse,
@@ -232,7 +232,7 @@ class _Kinds:
 
 
 def problem(status: int, headers: Mapping[str, str], content: bytes) -> Problem:
-    """The problem that an answer tells; what a proxy says instead is kept in `detail`."""
+    """The problem of a response; the text of a proxy becomes `detail`."""
     try:
         members = json.loads(content)
     except ValueError:
@@ -257,5 +257,5 @@ def retry_after(value: str | None) -> float | None:
             return None
         when = when if when.tzinfo else when.replace(tzinfo=timezone.utc)
         seconds = (when - datetime.now(timezone.utc)).total_seconds()
-    # What is no number at all compares false.
+    # NaN compares false.
     return seconds if 0 <= seconds < float("inf") else (0.0 if seconds < 0 else None)

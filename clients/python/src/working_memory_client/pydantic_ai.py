@@ -3,7 +3,7 @@
     store = WorkingMemoryStore(AsyncClient().vault("acme"))
     agent = Agent("anthropic:…", capabilities=[Memory(store)])
 
-A file of the agent's notebook is a memory: every write is a version, and who wrote what stays readable.
+A file of the agent's notebook is a memory: every write is a version with its author.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from .problems import NotFound, PreconditionFailed
 __all__ = ["WorkingMemoryStore"]
 
 ROOT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
-# For how long it is known what an operation did.
+# How long the result of an operation is kept.
 RECEIPTS = timedelta(hours=24)
 
 
 @dataclass(frozen=True)
 class _There:
-    """A document as it is now: with or without a file in it, or no memory at all."""
+    """The current state of a document: with or without a file in it, or no memory at all."""
 
     version: int
     context_id: str | None
@@ -54,8 +54,8 @@ class WorkingMemoryStore:
     """A `MetadataMemoryStore` whose files are memories, with a history each.
 
     Args:
-        vault: Where files are kept.
-        root: What the ids of the memories begin with. Stores of different roots have nothing to do with each other.
+        vault: The vault of the files.
+        root: The prefix of the memories' ids. Stores with different roots are independent.
     """
 
     def __init__(self, vault: AsyncVault, *, root: str = "notes") -> None:
@@ -65,11 +65,11 @@ class WorkingMemoryStore:
         self._flows = _Flows(vault._ids[0], root)
 
     def __repr__(self) -> str:
-        """Without what is stored."""
+        """Does not show the content."""
         return f"WorkingMemoryStore({self._flows.vault!r}, root={self._flows.root!r})"
 
     async def read(self, path: str, *, max_chars: int) -> MemoryFile | None:
-        """The file at a path, up to so many characters."""
+        """The file at a path, up to this many characters."""
         if max_chars <= 0:
             raise ValueError("max_chars must be positive")
         there = await self._engine.run(self._flows.there(path))
@@ -85,13 +85,13 @@ class WorkingMemoryStore:
         )
 
     async def get_operation(self, operation: MemoryOperation) -> MemoryMutation | None:
-        """What an operation did, if it was carried out in the last 24 hours."""
+        """The result of an operation, if it was executed in the last 24 hours."""
         return await self._engine.run(self._flows.done(operation))
 
     async def write(
         self, path: str, content: str, *, expected_version: str | None, operation: MemoryOperation | None = None
     ) -> MemoryMutation:
-        """Makes or replaces a file, if its version is the expected one."""
+        """Creates or replaces a file, if its version is the expected one."""
         return await self._engine.run(self._flows.write(File(path, content), expected_version, operation))
 
     async def write_with_metadata(
@@ -103,7 +103,7 @@ class WorkingMemoryStore:
         metadata: Mapping[str, str] | None,
         operation: MemoryOperation | None = None,
     ) -> MemoryMutation:
-        """The same, with what is to be known about this write."""
+        """Like `write`, with metadata about this write."""
         written = File(path, content, metadata=files.checked(metadata))
         return await self._engine.run(self._flows.write(written, expected_version, operation))
 
@@ -121,7 +121,7 @@ class WorkingMemoryStore:
 
 
 class _Flows:
-    """What the store does, request by request."""
+    """The store's logic, request by request."""
 
     def __init__(self, vault: str, root: str) -> None:
         self.vault = vault
@@ -160,7 +160,7 @@ class _Flows:
         if deletes and not existed:
             return MemoryMutation(version=None, replayed=False, existed=False)
         if operation is not None:
-            # Noted first: whatever dies behind this, the note and the version itself tell what was done.
+            # Recorded first: after a crash, the record and the version together show what was executed.
             yield self._note(operation, memory, there.version + 1, existed=existed, deletes=deletes)
         try:
             put: Answer[models.PutAnswer] = yield contexts.put_context(
@@ -185,7 +185,7 @@ class _Flows:
         return prompt.put_items(self.vault, place, category, [item])
 
     def done(self, operation: MemoryOperation) -> Flow[MemoryMutation | None]:
-        """What the note of an operation says, if the version that it announces is the operation's."""
+        """The recorded result of an operation, if the version that it announces is the operation's."""
         place, category = files.receipt_places(self.root, operation.id)
         notes: Answer[models.PromptItemList] = yield prompt.list_items(self.vault, place, category=category)
         if not notes.value["items"]:
@@ -218,7 +218,7 @@ class _Flows:
             listing = listing.at(page.value["next_cursor"])
 
     def _path_of(self, memory: str) -> Flow[list[str]]:
-        """The path of a file whose name is too long for an id: its document tells it."""
+        """The path of a file whose name is too long for an id: its document contains it."""
         try:
             newest: Answer[models.Context] = yield contexts.get_latest_context(self.vault, memory)
         except NotFound:

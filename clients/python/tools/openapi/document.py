@@ -1,4 +1,4 @@
-"""openapi.yaml, read."""
+"""Parses openapi.yaml."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import yaml
 
 Schema = dict[str, Any]
 
-# Operations whose whole body is one value of the caller, by the name of the parameter.
+# Operations whose whole body is one value, by the name of the parameter.
 WHOLE_BODY = {"PutContext": "document", "PutItems": "items", "PutVaultItems": "items"}
 WHOLE_BODY |= {"PutMemoryFile": "document", "RunMemoryTool": "command", "SpeakMcp": "message"}
-# What is one string on the wire and a list for people.
+# Parameters that are one string in HTTP and a list in Python.
 COMMA_SEPARATED = {"include", "exclude", "kinds"}
-# Parameters that belong to another form of the answer, which streams.py and queue.py ask for.
+# Parameters of other response formats, which streams.py and queue.py use.
 HANDLED_ELSEWHERE = {"Prefer", "Last-Event-ID"}
 
 
@@ -30,13 +30,13 @@ def pascal(name: str) -> str:
 
 
 def reference(schema: Schema) -> str | None:
-    """The name of the schema that it refers to."""
+    """The name of the referenced schema."""
     found = schema.get("$ref")
     return None if found is None else str(found).rsplit("/", 1)[-1]
 
 
 def references(schema: Any) -> set[str]:
-    """Every schema that is named anywhere within."""
+    """Every schema that is referenced anywhere within."""
     if isinstance(schema, list):
         return set().union(*(references(part) for part in schema))
     if not isinstance(schema, dict):
@@ -84,7 +84,7 @@ class Operation:
         return {kind: part["schema"] for kind, part in content.items()}
 
     def answers(self) -> dict[str, Schema]:
-        """The schemas of the first successful answer by media type."""
+        """The schemas of the first successful response by media type."""
         for status in sorted(self.description["responses"]):
             if status.startswith("2"):
                 content = self.description["responses"][status].get("content", {})
@@ -93,7 +93,7 @@ class Operation:
 
 
 def _module(tag: str, path: str) -> str:
-    """Where an operation stands: with its tag; of the largest, versions stand apart."""
+    """The module of an operation: by its tag; of the largest tag, versions are separate."""
     return "versions" if "/contexts" in path else tag
 
 
@@ -104,7 +104,7 @@ class Document:
         self.root = yaml.safe_load(file.read_text())
         self.schemas: dict[str, Schema] = self.root["components"]["schemas"]
         for name in [one.removeprefix("List_") for one in self.schemas if one.startswith("List_")]:
-            # Some entries stand nowhere but in their list.
+            # Some entries are defined only within their list.
             self.schemas.setdefault(name, self.schemas[f"List_{name}"]["properties"]["items"]["items"])
         self.operations = [
             Operation(one["operationId"], method.upper(), path, _module(one["tags"][0], path), one)

@@ -6,28 +6,28 @@ use std::fs;
 use std::ops::Deref;
 use tempfile::TempDir;
 
-/// Surroundings whose folder stays as long as they do: a key file is read when it is asked for.
+/// Settings with a folder that lives as long as they do: a key file is read when it is used.
 struct Here {
-    found: Surroundings,
+    found: SettingSources,
     _folder: TempDir,
 }
 
 impl Deref for Here {
-    type Target = Surroundings;
+    type Target = SettingSources;
 
-    fn deref(&self) -> &Surroundings {
+    fn deref(&self) -> &SettingSources {
         &self.found
     }
 }
 
-/// Surroundings with these variables, in a folder below one with this file.
+/// Settings with these variables, in a folder below one with this file.
 fn surroundings(variables: &'static [(&str, &str)], file: &str) -> Result<Here, Failure> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(FILE_NAME), file).unwrap();
     fs::write(folder.path().join("key"), "from-file\n").unwrap();
     let below = folder.path().join("a/b");
     fs::create_dir_all(&below).unwrap();
-    let found = Surroundings::new(
+    let found = SettingSources::new(
         |name| {
             let variable = variables.iter().find(|(variable, _)| *variable == name);
             variable.map(|(_, value)| (*value).to_owned())
@@ -60,12 +60,12 @@ fn options_count_more_than_variables_and_those_more_than_the_file() {
     )
     .unwrap();
     let none = ServiceArgs::default();
-    let by_hand = PlaceArgs {
+    let by_hand = MemoryArgs {
         vault: Some("v1".parse().unwrap()),
         memory: None,
     };
     assert_eq!(all.vault(&by_hand).unwrap().as_str(), "v1");
-    assert_eq!(all.vault(&none.place).unwrap().as_str(), "v2");
+    assert_eq!(all.vault(&none.memory_ref).unwrap().as_str(), "v2");
     assert_eq!(all.memory(&by_hand).unwrap().as_str(), "m3");
     assert_eq!(all.actor(&none).unwrap().unwrap().as_str(), "a3");
     assert_eq!(all.service(&none).unwrap().0.as_str(), "http://127.0.0.1:2/x");
@@ -87,14 +87,14 @@ fn options_count_more_than_variables_and_those_more_than_the_file() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_where_it_stands() {
-    let told = |failure: Failure| {
+fn an_error_names_its_source() {
+    let message = |failure: Failure| {
         assert_eq!(failure.exit, Exit::Usage);
         failure.sentence
     };
     let none = ServiceArgs::default();
     let missing = surroundings(&[], "").unwrap();
-    let sentence = told(missing.memory(&none.place).unwrap_err());
+    let sentence = message(missing.memory(&none.memory_ref).unwrap_err());
     assert!(
         sentence.contains("--memory")
             && sentence.contains("WORKING_MEMORY_MEMORY")
@@ -106,23 +106,28 @@ fn what_is_wrong_is_told_with_where_it_stands() {
         "memory = \"..\"\nurl = \"ftp://h\"",
     )
     .unwrap();
-    assert!(told(bad.vault(&none.place).unwrap_err()).starts_with("WORKING_MEMORY_VAULT must be 1 to 128"));
-    assert!(told(bad.memory(&none.place).unwrap_err()).contains("/.working-memory.toml: memory must be"));
-    assert!(told(bad.service(&none).unwrap_err()).contains("url must begin with http://"));
+    assert!(
+        message(bad.vault(&none.memory_ref).unwrap_err())
+            .starts_with("WORKING_MEMORY_VAULT must be 1 to 128")
+    );
+    assert!(
+        message(bad.memory(&none.memory_ref).unwrap_err()).contains("/.working-memory.toml: memory must be")
+    );
+    assert!(message(bad.service(&none).unwrap_err()).contains("url must begin with http://"));
     for url in ["http://u:p@h", "http://h/?q", "h", "file:///x", "http://h#f"] {
-        told(missing.service(&named(url)).unwrap_err());
+        message(missing.service(&named(url)).unwrap_err());
     }
     for file in ["vaults = \"x\"", "url = ", "[client]\nurl = \"http://h\""] {
-        let sentence = told(surroundings(&[], file).err().unwrap());
+        let sentence = message(surroundings(&[], file).err().unwrap());
         assert!(sentence.contains("/.working-memory.toml: "), "{sentence}");
     }
-    let sentence = told(surroundings(&[], "vaults = \"x\"").err().unwrap());
+    let sentence = message(surroundings(&[], "vaults = \"x\"").err().unwrap());
     assert!(sentence.contains("vaults"), "{sentence}");
 }
 
 #[test]
-fn a_key_comes_from_a_variable_or_a_file_and_is_never_told() {
-    let key = |surroundings: &Surroundings, args: &ServiceArgs| {
+fn a_key_comes_from_a_variable_or_a_file_and_is_never_shown() {
+    let key = |surroundings: &SettingSources, args: &ServiceArgs| {
         let key = surroundings.service(args).unwrap().1;
         key.map(|key| key.expose_secret().to_owned())
     };
@@ -138,8 +143,8 @@ fn a_key_comes_from_a_variable_or_a_file_and_is_never_told() {
     let bad = surroundings(&[("WORKING_MEMORY_API_KEY", "sec ret\nx")], "").unwrap();
     let failure = bad.service(&none).unwrap_err();
     assert!(!failure.sentence.contains("sec"), "{}", failure.sentence);
-    let gone = surroundings(&[], "key_file = \"no-such\"").unwrap();
-    assert!(gone.service(&none).unwrap_err().sentence.contains("no-such"));
+    let missing = surroundings(&[], "key_file = \"no-such\"").unwrap();
+    assert!(missing.service(&none).unwrap_err().sentence.contains("no-such"));
 }
 
 #[test]

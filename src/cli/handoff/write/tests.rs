@@ -3,16 +3,16 @@ use super::*;
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-fn place(vault: &str, memory: &str) -> Place {
-    Place {
+fn memory_ref(vault: &str, memory: &str) -> MemoryRef {
+    MemoryRef {
         vault: vault.parse().unwrap(),
         memory: memory.parse().unwrap(),
     }
 }
 
-fn handoff(place: &Place, id: &str, markdown: &str) -> Handoff {
+fn handoff(memory_ref: &MemoryRef, id: &str, markdown: &str) -> Handoff {
     serde_json::from_value(json!({
-        "handoff_id": id, "vault_id": place.vault.as_str(), "memory_id": place.memory.as_str(),
+        "handoff_id": id, "vault_id": memory_ref.vault.as_str(), "memory_id": memory_ref.memory.as_str(),
         "generated_at": "2026-11-21T10:00:00Z", "window": "PT2H", "base_version": 7,
         "freshness": {"status": "fresh", "reasons": [], "stale_lines": []},
         "markdown": markdown, "manifest": {"cited": ["KL-1@7"]}
@@ -20,17 +20,17 @@ fn handoff(place: &Place, id: &str, markdown: &str) -> Handoff {
     .unwrap()
 }
 
-fn put(workspace: &Workspace, place: &Place, handoff: &Handoff) -> Result<PathBuf, Failure> {
+fn put(workspace: &Workspace, memory_ref: &MemoryRef, handoff: &Handoff) -> Result<PathBuf, Failure> {
     let local = Local::of(handoff, "http://h/", "2026-11-21T10:55:00Z".parse().unwrap());
-    write(workspace, place, handoff, &local)
+    write(workspace, memory_ref, handoff, &local)
 }
 
 #[test]
 fn a_handoff_is_in_its_runs_folder_and_current() {
     let home = tempfile::tempdir().unwrap();
     let workspace = Workspace::below(home.path());
-    let place = place("a:b@c", "m..x");
-    let path = put(&workspace, &place, &handoff(&place, "h1", "# One\n")).unwrap();
+    let memory_ref = memory_ref("a:b@c", "m..x");
+    let path = put(&workspace, &memory_ref, &handoff(&memory_ref, "h1", "# One\n")).unwrap();
     assert_eq!(
         path,
         home.path().join("workspace/current/a:b@c/m..x/WORKING_MEMORY.md")
@@ -42,8 +42,8 @@ fn a_handoff_is_in_its_runs_folder_and_current() {
     let manifest: serde_json::Value = serde_json::from_slice(&fs::read(run.join(MANIFEST)).unwrap()).unwrap();
     assert_eq!(manifest["cited"], json!(["KL-1@7"]));
     assert_eq!(manifest["local"]["handoff_id"], "h1");
-    // The same once more in the same second is a run of its own, and nothing unfinished is left.
-    put(&workspace, &place, &handoff(&place, "h1", "# Two\n")).unwrap();
+    // A second run in the same second has a folder of its own, and no temporary file is left.
+    put(&workspace, &memory_ref, &handoff(&memory_ref, "h1", "# Two\n")).unwrap();
     let mut names: Vec<_> = fs::read_dir(run.parent().unwrap())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -56,7 +56,7 @@ fn a_handoff_is_in_its_runs_folder_and_current() {
             "working-memory-20261121T105500Z-h1-2"
         ]
     );
-    assert_eq!(Copy::read(&workspace, &place).unwrap().markdown, "# Two\n");
+    assert_eq!(Copy::read(&workspace, &memory_ref).unwrap().markdown, "# Two\n");
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 2);
 }
 
@@ -64,20 +64,20 @@ fn a_handoff_is_in_its_runs_folder_and_current() {
 fn a_handoff_of_another_memory_or_with_a_path_for_an_id_is_not_written() {
     let home = tempfile::tempdir().unwrap();
     let workspace = Workspace::below(home.path());
-    let (mine, other) = (place("v", "mine"), place("v", "other"));
+    let (mine, other) = (memory_ref("v", "mine"), memory_ref("v", "other"));
     put(&workspace, &mine, &handoff(&other, "h1", "x")).unwrap_err();
     put(&workspace, &mine, &handoff(&mine, "../../../../h1", "x")).unwrap_err();
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn a_damaged_copy_is_told_and_mended_by_the_next() {
+fn a_damaged_copy_is_reported_and_repaired_by_the_next() {
     let home = tempfile::tempdir().unwrap();
     let workspace = Workspace::below(home.path());
-    let place = place("v", "m");
-    assert_eq!(Copy::read(&workspace, &place).unwrap_err(), NoCopy::Missing);
-    let first = handoff(&place, "h1", "# One\n");
-    let path = put(&workspace, &place, &first).unwrap();
+    let memory_ref = memory_ref("v", "m");
+    assert_eq!(Copy::read(&workspace, &memory_ref).unwrap_err(), NoCopy::Missing);
+    let first = handoff(&memory_ref, "h1", "# One\n");
+    let path = put(&workspace, &memory_ref, &first).unwrap();
     let manifest = path.with_file_name(MANIFEST);
     let damages: [&dyn Fn(); 5] = [
         &|| fs::write(&manifest, "{").unwrap(),
@@ -88,10 +88,10 @@ fn a_damaged_copy_is_told_and_mended_by_the_next() {
     ];
     for damage in damages {
         damage();
-        let told = Copy::read(&workspace, &place).unwrap_err();
-        assert!(matches!(told, NoCopy::Damaged(_)), "{told:?}");
-        put(&workspace, &place, &first).unwrap();
-        assert_eq!(Copy::read(&workspace, &place).unwrap().markdown, "# One\n");
+        let error = Copy::read(&workspace, &memory_ref).unwrap_err();
+        assert!(matches!(error, NoCopy::Damaged(_)), "{error:?}");
+        put(&workspace, &memory_ref, &first).unwrap();
+        assert_eq!(Copy::read(&workspace, &memory_ref).unwrap().markdown, "# One\n");
     }
 }
 
@@ -99,32 +99,32 @@ fn a_damaged_copy_is_told_and_mended_by_the_next() {
 fn readers_never_meet_half_a_copy_nor_a_mixed_one() {
     let home = tempfile::tempdir().unwrap();
     let workspace = Workspace::below(home.path());
-    let place = place("v", "m");
-    put(&workspace, &place, &handoff(&place, "h", "0\n")).unwrap();
+    let memory_ref = memory_ref("v", "m");
+    put(&workspace, &memory_ref, &handoff(&memory_ref, "h", "0\n")).unwrap();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
             let mut read = 0;
             while !stop.load(Ordering::Relaxed) {
-                Copy::read(&workspace, &place).unwrap();
+                Copy::read(&workspace, &memory_ref).unwrap();
                 read += 1;
             }
             read
         });
         let writers = [1, 2].map(|writer| {
-            let (workspace, place) = (&workspace, &place);
+            let (workspace, memory_ref) = (&workspace, &memory_ref);
             scope.spawn(move || {
                 for number in 0..15 {
                     let text = format!("{writer} {number}\n").repeat(500);
                     let pair = Pair {
                         markdown: text.as_bytes(),
                         manifest: {
-                            let handoff = handoff(place, "h", &text);
+                            let handoff = handoff(memory_ref, "h", &text);
                             let local = Local::of(&handoff, "http://h/", handoff.generated_at);
                             manifest::bytes(&handoff, &local).unwrap()
                         },
                     };
-                    pair.replace(workspace, &workspace.current(place)).unwrap();
+                    pair.replace(workspace, &workspace.current(memory_ref)).unwrap();
                 }
             })
         });

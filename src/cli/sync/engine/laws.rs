@@ -1,5 +1,5 @@
-//! Whatever people and agents write on both sides, between any two steps, and wherever the program is killed: once they
-//! rest, both sides are equal, and every text is there that nobody has seen and then changed or deleted.
+//! Properties: whatever is written on both sides between any two steps, and wherever the program is killed, once
+//! writing stops both sides are equal, and every text exists that was not read and then changed or deleted.
 
 use super::*;
 use crate::domain::folder_sync::conflict_paths;
@@ -7,14 +7,14 @@ use proptest::prelude::*;
 
 const PATHS: [&str; 3] = ["a.md", "b.md", "n/a.md"];
 
-/// Something that somebody does between two steps.
+/// An action between two steps.
 #[derive(Debug, Clone)]
 enum Act {
-    /// Writes a text that nobody has written before, or deletes; in the folder, or else on the service.
+    /// Writes a new unique text, or deletes; in the folder, or else on the service.
     Edit { folder: bool, path: usize, delete: bool },
     /// Nothing.
     Rest,
-    /// The program is killed before what it does next, or behind it.
+    /// The program is killed before or after its next operation.
     Kill { before: bool },
 }
 
@@ -31,14 +31,14 @@ fn act() -> impl Strategy<Value = Act> {
 struct World {
     folder: BTreeMap<String, String>,
     service: BTreeMap<String, (String, String)>,
-    /// What the program finds when it is started again.
+    /// The saved base, which the program reads when it is started again.
     saved: BTreeMap<String, Base>,
     acts: Vec<Act>,
     written: u32,
     versions: u32,
-    /// Texts that somebody wrote, and that nobody has seen and then changed or deleted.
+    /// Texts that were written and not yet read and then changed or deleted.
     alive: BTreeSet<String>,
-    /// A failure that comes when the next thing has been done.
+    /// The program is to be killed after its next operation.
     dies: bool,
 }
 
@@ -53,7 +53,7 @@ impl World {
     }
 
     fn edit(&mut self, folder: bool, path: usize, delete: bool) {
-        // Also what a conflict has left is edited.
+        // Copies of conflicts are edited, too.
         let mut paths: BTreeSet<String> = PATHS.iter().map(|path| (*path).to_owned()).collect();
         paths.extend(self.folder.keys().cloned());
         let Some(path) = paths.iter().nth(path % paths.len()).cloned() else {
@@ -81,7 +81,7 @@ impl World {
         }
     }
 
-    /// Before each thing the program does.
+    /// Called before each operation of the program.
     fn pass(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.dies) {
             return Err(killed());
@@ -182,7 +182,7 @@ impl Sides for World {
     }
 }
 
-/// Runs the program until nobody does anything any more.
+/// Runs the program until there are no more actions.
 fn run(world: &mut World) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     loop {
@@ -215,7 +215,7 @@ proptest! {
         for text in &world.alive {
             prop_assert!(there.contains(text), "{text} is lost: {world:#?}");
         }
-        // Equal sides stay as they are.
+        // Equal sides do not change.
         let (before, versions) = (world.folder.clone(), world.versions);
         run(&mut world);
         prop_assert_eq!((&world.folder, world.versions), (&before, versions));
@@ -231,7 +231,7 @@ fn too_many_deletions_do_nothing() {
     }
     run(&mut world);
     assert!(equal(&world) && world.service.len() == 6);
-    // As of another service at the address.
+    // As if another service answered at the address.
     world.service.clear();
     let mut bases = world.saved.clone();
     let mut refused = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Runs of updates, with what their models were asked and answered.
+//! Runs of updates, with the prompts and answers of their models.
 
 use super::{Evidence, short};
 use chrono::{DateTime, Utc};
@@ -25,7 +25,7 @@ pub(in crate::dashboard::pages) struct Run {
 }
 
 impl Run {
-    /// How its status looks.
+    /// The colour of its status.
     pub(in crate::dashboard::pages) fn tone(&self) -> &'static str {
         match self.status.as_str() {
             "applied" | "approved" | "resolved" => "good",
@@ -35,20 +35,20 @@ impl Run {
         }
     }
 
-    /// What it was asked to do, in short.
+    /// Its task, shortened.
     pub(in crate::dashboard::pages) fn task(&self) -> String {
         let task = self.request.get("task").and_then(Value::as_str);
         task.map(short).unwrap_or_default()
     }
 
-    /// How long it took, in milliseconds.
+    /// Its duration in milliseconds.
     pub(in crate::dashboard::pages) fn millis(&self) -> Option<i64> {
         self.finished_at
             .map(|end| (end - self.created_at).num_milliseconds())
     }
 }
 
-/// What came of a run; of an old or unfinished one some of it.
+/// The outcome of a run; an old or unfinished run has only some members.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(in crate::dashboard::pages) struct Outcome {
@@ -106,7 +106,7 @@ pub(in crate::dashboard::pages) struct Review {
     pub(in crate::dashboard::pages) reason: Option<String>,
 }
 
-/// What a model was asked and answered.
+/// A prompt and answer of a model.
 #[derive(Debug, Deserialize)]
 pub(in crate::dashboard::pages) struct Exchange {
     pub(in crate::dashboard::pages) section: Option<String>,

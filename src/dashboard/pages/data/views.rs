@@ -1,4 +1,4 @@
-//! What is made of a memory and its vault: window, prompt, handoff, search, usage, events.
+//! Derived views of a memory and its vault: window, prompt, handoff, search, usage, events.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! What a service answered: its content, or the sentence and the exit code that its problem comes to.
+//! The response of a service: its content, or the error message and exit code of its problem.
 
 use super::failure::{Exit, Failure};
 use super::output::Output;
@@ -8,15 +8,15 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Write as _;
 
-/// The longest text of an answer that a message quotes, in characters.
+/// The longest text of a response that a message quotes, in characters.
 const QUOTED_CHARS: usize = 2_000;
 
-/// How many faults of a refused request are told.
+/// How many faults of a rejected request are printed.
 const TOLD_FAULTS: usize = 20;
 
-/// A successful answer.
+/// A response of the service.
 #[derive(Debug)]
-pub(in crate::cli) struct Answer {
+pub(in crate::cli) struct ServiceResponse {
     /// Its status.
     pub(in crate::cli) status: u16,
     /// Its headers.
@@ -25,33 +25,33 @@ pub(in crate::cli) struct Answer {
     pub(in crate::cli) body: Vec<u8>,
 }
 
-impl Answer {
-    /// A success, or the failure that another status is. `about` is what the request was about.
+impl ServiceResponse {
+    /// Returns a success unchanged, and any other status as a failure. `about` names the subject of the request.
     ///
     /// # Errors
-    /// The failure.
-    pub(in crate::cli) fn judged(self, about: &str) -> Result<Self, Failure> {
-        judged(self, about)
+    /// The status is not a success.
+    pub(in crate::cli) fn into_success(self, about: &str) -> Result<Self, Failure> {
+        into_success(self, about)
     }
 
-    /// Whether what the client has is what there is (304).
+    /// Whether the client's version is still current (304).
     pub(in crate::cli) fn is_not_modified(&self) -> bool {
         self.status == 304
     }
 
-    /// Its validator.
+    /// Its entity tag.
     pub(in crate::cli) fn etag(&self) -> Option<&HeaderValue> {
         self.headers.get(ETAG)
     }
 
-    /// The body as what the command knows it to be.
+    /// Parses the body.
     ///
     /// # Errors
-    /// It is not that: something else answers at the address.
+    /// The body has another format: something other than the service answers at the address.
     pub(in crate::cli) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         serde_json::from_slice(&self.body).map_err(|error| {
             Failure::failed(format!(
-                "the answer cannot be read ({error}); is a working-memory service of this version at that address?"
+                "the answer cannot be read ({error}); is a working-memory service of this version running at that address?"
             ))
         })
     }
@@ -64,7 +64,7 @@ impl Answer {
         std::str::from_utf8(&self.body).map_err(|_| Failure::failed("the answer is not UTF-8"))
     }
 
-    /// Writes the body as it is, as `--json` does, or as YAML.
+    /// Prints the body unchanged, as `--json` does, or as YAML.
     ///
     /// # Errors
     /// Standard output cannot be written.
@@ -78,7 +78,7 @@ impl Answer {
     }
 }
 
-/// `application/problem+json` (RFC 9457), as far as a person is told of it.
+/// `application/problem+json` (RFC 9457), the members that are printed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Problem {
@@ -96,8 +96,8 @@ struct Fault {
     detail: String,
 }
 
-/// A success, or the failure that another status is. `about` is what the request was about.
-pub(super) fn judged(answer: Answer, about: &str) -> Result<Answer, Failure> {
+/// Returns a success unchanged, and any other status as a failure. `about` names the subject of the request.
+pub(super) fn into_success(answer: ServiceResponse, about: &str) -> Result<ServiceResponse, Failure> {
     let exit = match answer.status {
         200..=299 | 304 => return Ok(answer),
         401 | 403 => Exit::NotAllowed,
@@ -120,7 +120,7 @@ pub(super) fn judged(answer: Answer, about: &str) -> Result<Answer, Failure> {
         return Err(Failure::new(
             exit,
             format!(
-                "what answers there ({}) is no working-memory service",
+                "the server at this address ({}) is not a working-memory service",
                 answer.status
             ),
         ));
@@ -130,18 +130,18 @@ pub(super) fn judged(answer: Answer, about: &str) -> Result<Answer, Failure> {
     Err(failure)
 }
 
-fn sentence(answer: &Answer, problem: Problem, about: &str) -> String {
-    let told = problem
+fn sentence(answer: &ServiceResponse, problem: Problem, about: &str) -> String {
+    let shown = problem
         .detail
         .or(problem.title)
         .unwrap_or_else(|| format!("the service answered {}", answer.status));
-    let mut sentence: String = one_line(&told).chars().take(QUOTED_CHARS).collect();
+    let mut sentence: String = one_line(&shown).chars().take(QUOTED_CHARS).collect();
     // Writing to a string cannot fail.
     if answer.status == 404 && !about.is_empty() {
         let _ = write!(sentence, " ({about})");
     }
     if answer.status == 401 {
-        sentence.push_str("; give a key by WORKING_MEMORY_API_KEY or --key-file");
+        sentence.push_str("; pass a key with WORKING_MEMORY_API_KEY or --key-file");
     }
     let wait = answer
         .headers
@@ -169,8 +169,8 @@ mod tests {
         headers.insert(CONTENT_TYPE, media_type.parse().unwrap());
         headers.insert(RETRY_AFTER, "7".parse().unwrap());
         let body = body.as_bytes().to_vec();
-        judged(
-            Answer {
+        into_success(
+            ServiceResponse {
                 status,
                 headers,
                 body,
@@ -197,29 +197,30 @@ mod tests {
             (503, Exit::Busy),
             (302, Exit::Failed),
         ] {
-            let told = failure(status, "application/problem+json", r#"{"detail":"so\nit is"}"#);
-            assert_eq!(told.exit, exit, "{status}");
-            assert!(told.sentence.starts_with("so it is"), "{}", told.sentence);
+            let shown = failure(status, "application/problem+json", r#"{"detail":"so\nit is"}"#);
+            assert_eq!(shown.exit, exit, "{status}");
+            assert!(shown.sentence.starts_with("so it is"), "{}", shown.sentence);
         }
     }
 
     #[test]
     fn a_problem_is_a_sentence_with_what_it_is_about_and_its_faults() {
-        let told = failure(
+        let shown = failure(
             404,
             "application/problem+json",
             r#"{"detail":"the memory does not exist"}"#,
         );
         assert!(
-            told.sentence
+            shown
+                .sentence
                 .starts_with("the memory does not exist (memory m of vault v)"),
             "{}",
-            told.sentence
+            shown.sentence
         );
         let body = r#"{"detail":"items are faulty","update_id":"u1","rejected":[{"kind":"missing_reason","detail":"a","x":1}]}"#;
-        let told = failure(422, "application/problem+json; charset=utf-8", body);
+        let shown = failure(422, "application/problem+json; charset=utf-8", body);
         assert_eq!(
-            told.sentence,
+            shown.sentence,
             "items are faulty; try again in 7 s (run u1)\n  missing_reason: a"
         );
     }
@@ -227,12 +228,12 @@ mod tests {
     #[test]
     fn what_is_no_problem_comes_from_something_else() {
         for (media_type, body) in [("text/html", "<h1>Not found"), ("application/problem+json", "{")] {
-            let told = failure(404, media_type, body);
-            assert_eq!(told.exit, Exit::Failed);
+            let shown = failure(404, media_type, body);
+            assert_eq!(shown.exit, Exit::Failed);
             assert!(
-                told.sentence.contains("no working-memory service"),
+                shown.sentence.contains("not a working-memory service"),
                 "{}",
-                told.sentence
+                shown.sentence
             );
         }
     }
