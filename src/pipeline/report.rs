@@ -8,14 +8,17 @@ use crate::domain::memory::AppliedOperation;
 use crate::domain::operation::{Fault, Role};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use strum::{IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
 
 /// The longest quotation of a faulty item, in bytes.
 pub(super) const QUOTE_BYTES: usize = 2_000;
 
 /// How an update ended well.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, VariantNames, ToSchema)]
+#[serde(into = "&'static str")]
+#[strum(serialize_all = "snake_case")]
+#[schema(rename_all = "snake_case")]
 pub enum UpdateStatus {
     /// A new version was saved.
     Applied,

@@ -8,7 +8,7 @@ use crate::llm::ConversationMessage;
 use crate::storage::Preconditions;
 use crate::storage::idempotency::IdempotencyClaim;
 use std::collections::BTreeSet;
-use strum::{Display, EnumString, IntoStaticStr, VariantNames};
+use strum::{Display, EnumDiscriminants, EnumString, IntoStaticStr, VariantNames};
 
 use super::steps::Steps;
 
@@ -32,7 +32,13 @@ impl OnInvalid {
 }
 
 /// What becomes of the operations.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, EnumDiscriminants)]
+#[strum_discriminants(
+    name(ModeKind),
+    doc = "What becomes of the operations, without by whom.",
+    derive(EnumString, VariantNames),
+    strum(serialize_all = "snake_case")
+)]
 pub enum Mode {
     /// They are saved.
     #[default]

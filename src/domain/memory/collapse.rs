@@ -2,9 +2,11 @@
 
 use super::project::RecordChange;
 use crate::domain::ids::RecordId;
+use strum::{IntoStaticStr, VariantNames};
 
 /// What a text put as a whole would lose.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Collapse {
     /// More than half of the bytes.
     BytesDropped {
@@ -16,6 +18,7 @@ pub enum Collapse {
     /// Active records, which it archives as left out, in the order of the document before.
     RecordsDropped(Vec<RecordId>),
     /// Ids that were given before and were not active: under them other records are found now.
+    #[strum(serialize = "archived_id_reused")]
     IdsReused(Vec<RecordId>),
 }
 
