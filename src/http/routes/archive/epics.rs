@@ -9,7 +9,7 @@ use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::GroupingName;
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::routes::window::below;
 use crate::http::state::AppState;
 use axum::Json;
@@ -110,7 +110,7 @@ pub(crate) async fn epics(
         .epics(&vault_id, &memory_id, by, after.as_deref(), page.fetch())
         .await?;
     if epics.is_empty() {
-        memory::require(&state, &vault_id, &memory_id).await?;
+        lookup::require(&state, &vault_id, &memory_id).await?;
     }
     let key = |epic: &Epic| epic.name.clone().unwrap_or_default();
     let list: List<EpicBody> = page.of(&name, epics, key, EpicBody::from);

@@ -9,7 +9,7 @@ use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::{RecordKindName, listed};
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use crate::storage::records::{RecordFilter, RecordStatus};
 use axum::Json;
@@ -94,7 +94,7 @@ pub(crate) async fn list(
         .list_records(&vault_id, &memory_id, filter, after, page.fetch())
         .await?;
     if records.items.is_empty() {
-        memory::require(&state, &vault_id, &memory_id).await?;
+        lookup::require(&state, &vault_id, &memory_id).await?;
     }
     let ids: Vec<RecordId> = records.items.iter().map(|record| record.id).collect();
     let evidence = state.storage.evidence(&vault_id, &memory_id, &ids).await?;
