@@ -15,6 +15,7 @@ use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::{ModeName, OnInvalidName, RecordSectionName};
 use crate::http::problem::Problem;
+use crate::http::routes::update::answer::UpdateAnswerSchema;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest};
@@ -141,7 +142,7 @@ impl FromQuery for OperationsParams {
         content((OperationsBody = "application/json"), (OperationsText = "text/plain"), (OperationsText = "text/markdown"))
     ),
     responses(
-        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
+        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswerSchema),
         (status = 404, description = "There is no run `update_id`."),
         (status = 409, description = "Run `update_id` is not one to be finished by hand, or the memory was deleted meanwhile."),
         (status = 412, description = "A precondition does not hold; nothing was saved."),

@@ -1,5 +1,6 @@
 //! `POST M/update`
 
+pub(crate) mod answer;
 mod messages;
 mod record;
 mod stream;
@@ -18,9 +19,9 @@ use crate::http::names::{ModeName, Named, OnInvalidName, RoleName};
 use crate::http::problem::Problem;
 use crate::http::routes::updates::view::RunBody;
 use crate::http::state::AppState;
-use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{ModeKind, Steps, UpdateRequest, history};
 use crate::storage::updates::Run;
+use answer::UpdateAnswerSchema;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::LOCATION;
@@ -97,7 +98,7 @@ pub(crate) struct PreferHeader {
     request_body(content = UpdateBody, content_type = "application/json"),
     responses(
         (status = 200, description = "What was changed, what was not, and why; with `Accept: text/event-stream` the steps as they are made, then an event `done` with that or `problem` with a problem.", content(
-            (UpdateAnswer = "application/json"),
+            (UpdateAnswerSchema = "application/json"),
             (String = "text/event-stream"),
         )),
         (status = 202, description = "With `Prefer: respond-async`: it is stored and will be run; its run as `GetUpdate` shows it.", body = RunBody, headers(

@@ -14,20 +14,28 @@ use std::collections::HashMap;
 /// It is shown and decides nothing: a member that a newer release adds is passed over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "snake_case")]
-pub(crate) enum StoredEvidence {
+pub enum StoredEvidence {
+    /// Of the task.
     Task {
         /// Always null.
         #[serde(default)]
         index: (),
+        /// Its first byte in that text.
         start: usize,
+        /// The byte behind its last.
         end: usize,
+        /// Its text, at most 200 bytes; a credential in it is masked.
         quote: String,
     },
+    /// Of a message.
     Message {
         /// Which message, from 0.
         index: usize,
+        /// Its first byte in that text.
         start: usize,
+        /// The byte behind its last.
         end: usize,
+        /// Its text, at most 200 bytes; a credential in it is masked.
         quote: String,
     },
 }
