@@ -1,21 +1,29 @@
 //! The six sections the service maintains, and how a heading's title is matched to one of them.
 
 use crate::domain::ids::RecordKind;
+use strum::{EnumString, IntoStaticStr};
 
 /// A section the service writes. Every other section is free: no operation changes a byte of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, EnumString, IntoStaticStr)]
+#[strum(ascii_case_insensitive)]
 pub enum ManagedSection {
     /// What is done, being done and left to do; rewritten as a whole.
+    #[strum(serialize = "progress")]
     CurrentProgress,
     /// KL records.
+    #[strum(serialize = "learnings")]
     KeyLearnings,
     /// VC records.
+    #[strum(serialize = "verbatim")]
     VerbatimContext,
     /// Goal and blocker; rewritten as a whole.
+    #[strum(serialize = "status")]
     ActiveContext,
     /// T records, the newest first.
+    #[strum(serialize = "tasks")]
     RecentTasks,
     /// D records, the newest first.
+    #[strum(serialize = "decisions")]
     Decisions,
 }
 
@@ -56,22 +64,13 @@ impl ManagedSection {
     /// The short name used in queries (`?section=progress`).
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::CurrentProgress => "progress",
-            Self::KeyLearnings => "learnings",
-            Self::VerbatimContext => "verbatim",
-            Self::ActiveContext => "status",
-            Self::RecentTasks => "tasks",
-            Self::Decisions => "decisions",
-        }
+        self.into()
     }
 
     /// The section of a short name, without regard to case.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|section| section.name().eq_ignore_ascii_case(name))
+        name.parse().ok()
     }
 
     /// The kind of record it holds; the two sections that are rewritten as a whole hold none.

@@ -1,7 +1,10 @@
 //! The sections of a handoff.
 
+use strum::IntoStaticStr;
+
 /// The sections of a handoff, in their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Part {
     /// What happened in few lines.
     Summary,
@@ -12,10 +15,12 @@ pub enum Part {
     /// The active records among them, and active replacements.
     CurrentContext,
     /// Those that ended, and what took their place.
+    #[strum(serialize = "recently_replaced_archived")]
     Replaced,
     /// What the document asks.
     OpenQuestions,
     /// The caller's folder.
+    #[strum(serialize = "workspace_snapshot")]
     Workspace,
     /// Everything that is cited.
     Sources,
@@ -61,15 +66,6 @@ impl Part {
     /// Its name in manifests and in answers of models.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Summary => "summary",
-            Self::StartHere => "start_here",
-            Self::RecentChanges => "recent_changes",
-            Self::CurrentContext => "current_context",
-            Self::Replaced => "recently_replaced_archived",
-            Self::OpenQuestions => "open_questions",
-            Self::Workspace => "workspace_snapshot",
-            Self::Sources => "sources",
-        }
+        self.into()
     }
 }
