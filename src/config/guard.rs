@@ -2,9 +2,11 @@
 
 use super::words::read_from_words;
 use serde::Deserialize;
+use strum::{EnumString, VariantNames};
 
 /// What happens to a put that drops more than half of the bytes, or any active record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString, VariantNames)]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive)]
 pub enum Collapse {
     /// Nothing.
     Off,
@@ -15,11 +17,7 @@ pub enum Collapse {
     Reject,
 }
 
-read_from_words!(Collapse {
-    "off" => Off,
-    "warn" => Warn,
-    "reject" => Reject,
-});
+read_from_words!(Collapse);
 
 /// What happens to a put that drops much of a document.
 #[derive(Debug, Clone, Default, Deserialize)]

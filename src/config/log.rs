@@ -2,9 +2,11 @@
 
 use super::words::read_from_words;
 use serde::Deserialize;
+use strum::{EnumString, VariantNames};
 
 /// The format of a log line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString, VariantNames)]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive)]
 pub enum LogFormat {
     /// For people.
     #[default]
@@ -13,10 +15,7 @@ pub enum LogFormat {
     Json,
 }
 
-read_from_words!(LogFormat {
-    "text" => Text,
-    "json" => Json,
-});
+read_from_words!(LogFormat);
 
 /// What the service writes to its log.
 #[derive(Debug, Clone, Deserialize)]

@@ -4,10 +4,13 @@
 
 use super::ids::{RecordId, RecordKind};
 use std::ops::Range;
-use strum::{IntoStaticStr, VariantNames};
+use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 
 /// One of the three sections that `/update` maintains, and the role of the model that maintains it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumString, IntoStaticStr, VariantNames,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Role {
     /// `Current Progress`, rewritten as a whole.
     Progress,
@@ -24,11 +27,7 @@ impl Role {
     /// The name in configuration, requests and responses.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Progress => "progress",
-            Self::Learnings => "learnings",
-            Self::Verbatim => "verbatim",
-        }
+        self.into()
     }
 
     /// The header that opens this section in the DSL, without its colon.

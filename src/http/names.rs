@@ -1,53 +1,123 @@
-//! Schemas of the strings that name an enumeration's values: the values are taken from the type that answers hold, so
-//! that the documentation cannot miss one.
+//! Enumerations by the names of their values, in parameters, bodies and answers. The names that the API's document lists
+//! are those of the type itself, so that it cannot miss one.
 
+use crate::domain::access::AccessRole;
+use crate::domain::dsl::requests::RecordSection;
+use crate::domain::evidence::Origin;
 use crate::domain::history::ChangeKind;
 use crate::domain::ids::RecordKind;
+use crate::domain::memory::Collapse;
+use crate::domain::operation::Role;
+use crate::domain::prompt::PartSource;
+use crate::domain::window::Grouping;
+use crate::pipeline::report::UpdateStatus;
+use crate::pipeline::{ModeKind, OnInvalid, meaning};
 use crate::storage::Source;
 use crate::storage::events::EventKind;
 use crate::storage::records::RecordStatus;
 use crate::storage::updates::{RunKind, RunStatus};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
+use std::str::FromStr;
 use strum::VariantNames;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-macro_rules! names {
-    ($($(#[doc = $doc:literal])+ $name:ident of $type:ty;)+) => {$(
+/// An enumeration of the API.
+pub(crate) trait Listed: VariantNames {
+    /// The name of its schema.
+    const NAME: &'static str;
+    /// What its values are.
+    const DESCRIPTION: &'static str;
+}
+
+/// A value of an enumeration, read, written and documented by its name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Named<T>(pub(crate) T);
+
+impl<T: Listed> PartialSchema for Named<T> {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some(T::DESCRIPTION))
+            .enum_values(Some(T::VARIANTS.iter().copied()))
+            .into()
+    }
+}
+
+impl<T: Listed> ToSchema for Named<T> {
+    fn name() -> Cow<'static, str> {
+        T::NAME.into()
+    }
+}
+
+impl<T: Copy + Into<&'static str>> Serialize for Named<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.into())
+    }
+}
+
+impl<'de, T: Listed + FromStr> Deserialize<'de> for Named<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<str>::deserialize(deserializer)?;
+        let value = name
+            .parse()
+            .map_err(|_| D::Error::unknown_variant(&name, T::VARIANTS))?;
+        Ok(Self(value))
+    }
+}
+
+/// Names the schema of an enumeration, and a type for its values.
+macro_rules! listed {
+    ($($(#[doc = $doc:literal])+ $visibility:vis $name:ident of $type:ty as $schema:literal;)+) => {$(
+        impl $crate::http::names::Listed for $type {
+            const NAME: &'static str = $schema;
+            const DESCRIPTION: &'static str = concat!($($doc),+).trim_ascii();
+        }
+
         $(#[doc = $doc])+
-        pub(crate) struct $name;
-
-        impl PartialSchema for $name {
-            fn schema() -> RefOr<Schema> {
-                ObjectBuilder::new()
-                    .schema_type(Type::String)
-                    .description(Some(concat!($($doc),+).trim()))
-                    .enum_values(Some(<$type as VariantNames>::VARIANTS.iter().copied()))
-                    .into()
-            }
-        }
-
-        impl ToSchema for $name {
-            fn name() -> Cow<'static, str> {
-                stringify!($type).into()
-            }
-        }
+        $visibility type $name = $crate::http::names::Named<$type>;
     )+};
 }
 
-names! {
+pub(in crate::http) use listed;
+
+listed! {
     /// What a version did to a record.
-    ChangeKindName of ChangeKind;
+    pub(crate) ChangeKindName of ChangeKind as "ChangeKind";
+    /// What a text can lose.
+    pub(crate) CollapseKind of Collapse as "PutWarningKind";
     /// What an event can tell of.
-    EventKindName of EventKind;
+    pub(crate) EventKindName of EventKind as "EventKind";
+    /// Which of the texts of an update's input.
+    pub(crate) EvidenceOrigin of Origin as "EvidenceOrigin";
+    /// The values of `by`.
+    pub(crate) GroupingName of Grouping as "Grouping";
+    /// What becomes of the operations: they are saved, or wait for somebody to approve them.
+    pub(crate) ModeName of ModeKind as "Mode";
+    /// What to do about items that stay faulty: drop them and apply the rest, or save nothing.
+    pub(crate) OnInvalidName of OnInvalid as "OnInvalid";
+    /// What a part can be made of.
+    pub(crate) PartSourceName of PartSource as "PromptPartSource";
     /// The kinds of records.
-    RecordKindName of RecordKind;
+    pub(crate) RecordKindName of RecordKind as "RecordKind";
+    /// A section that records are added to.
+    pub(crate) RecordSectionName of RecordSection as "RecordSection";
     /// Whether a record is in the newest version.
-    RecordStatusName of RecordStatus;
+    pub(crate) RecordStatusName of RecordStatus as "RecordStatus";
+    /// A section that is updated, and the model that updates it.
+    pub(crate) RoleName of Role as "Role";
+    /// What the holder of a key may do; each role may do what the one before it may.
+    pub(crate) AccessRoleName of AccessRole as "KeyRole";
     /// The routes a run can come by.
-    RunKindName of RunKind;
+    pub(crate) RunKindName of RunKind as "RunKind";
     /// Where a run can stand, and how it can end.
-    RunStatusName of RunStatus;
+    pub(crate) RunStatusName of RunStatus as "RunStatus";
+    /// The values of `mode`.
+    pub(crate) SearchModeName of meaning::Mode as "SearchMode";
     /// What can make a version.
-    SourceName of Source;
+    pub(crate) SourceName of Source as "Source";
+    /// How an update ended well.
+    pub(crate) UpdateStatusName of UpdateStatus as "UpdateStatus";
 }

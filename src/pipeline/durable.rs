@@ -1,18 +1,14 @@
-//! Updates that are accepted before they are run: as they are kept, and as a worker runs them.
+//! Updates that are accepted before they are run: how they are queued, and how a worker runs them.
 
-use super::proposal::KeptRecord;
-use super::request::{Mode, OnInvalid, UpdateRequest};
-use super::steps::Steps;
+use super::request::UpdateRequest;
+use super::stored;
+use super::stored_preconditions::StoredPreconditions;
+use super::stored_request::StoredUpdate;
 use super::{Pipeline, PipelineError, measured};
-use crate::domain::ids::{KeyId, UpdateId};
-use crate::domain::operation::Role;
-use crate::domain::window::SessionRecord;
-use crate::llm::ConversationMessage;
+use crate::domain::ids::UpdateId;
 use crate::storage::updates::queue::{Claimed, EnqueueError, NewUpdate, QueueLimits, is_redacted};
 use crate::storage::updates::{Run, RunKind};
-use crate::storage::{EntityTags, Preconditions};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::report::{Target, UpdateAnswer};
 
@@ -47,8 +43,8 @@ impl Pipeline {
             per_vault: i64::from(self.settings.queue.max_per_vault),
         };
         let new = NewUpdate {
-            request: kept_request(&request),
-            preconditions: kept_preconditions(&request.preconditions),
+            request: json!(StoredUpdate::from(&request)),
+            preconditions: json!(StoredPreconditions::from(&request.preconditions)),
             vault: request.vault,
             memory: request.memory,
             update_id,
@@ -110,144 +106,14 @@ impl Pipeline {
                 "what was asked for quoted a version that was redacted meanwhile".to_owned(),
             ));
         }
-        let kept = Kept::deserialize(&claimed.request).map_err(|error| unreadable(error.to_string()))?;
-        let record = kept.record.map(SessionRecord::try_from).transpose();
-        Ok(UpdateRequest {
-            vault: claimed.due.vault.clone(),
-            memory: claimed.due.memory.clone(),
-            actor: claimed.actor.clone(),
-            preconditions: preconditions_of(&claimed.preconditions),
-            task: kept.task,
-            messages: kept
-                .messages
-                .into_iter()
-                .map(|KeptMessage { role, content }| ConversationMessage { role, content })
-                .collect(),
-            dry_run: kept.dry_run,
-            allow_partial: kept.allow_partial,
-            on_invalid: if kept.on_invalid == OnInvalid::Fail.name() {
-                OnInvalid::Fail
-            } else {
-                OnInvalid::Drop
-            },
-            roles: Role::ALL
-                .into_iter()
-                .filter(|role| kept.roles.iter().any(|name| name == role.name()))
-                .collect(),
-            mode: if kept.mode.as_deref() == Some(PROPOSE) {
-                Mode::Propose {
-                    key: kept.key_id.and_then(|key| key.parse().ok()),
-                }
-            } else {
-                Mode::Apply
-            },
-            record: record.map_err(unreadable)?,
-            steps: Steps::default(),
-            idempotency: None,
-        })
-    }
-}
-
-#[derive(Deserialize)]
-struct Kept {
-    task: String,
-    messages: Vec<KeptMessage>,
-    dry_run: bool,
-    allow_partial: bool,
-    on_invalid: String,
-    roles: Vec<String>,
-    mode: Option<String>,
-    key_id: Option<String>,
-    record: Option<KeptRecord>,
-}
-
-/// The mode of a request that is not applied at once.
-const PROPOSE: &str = "propose";
-
-#[derive(Deserialize)]
-struct KeptMessage {
-    role: String,
-    content: String,
-}
-
-/// A request as its run keeps and shows it.
-pub(super) fn kept_request(request: &UpdateRequest) -> Value {
-    let messages: Vec<_> = request
-        .messages
-        .iter()
-        .map(|message| json!({ "role": message.role, "content": message.content }))
-        .collect();
-    let mut kept = json!({
-        "task": request.task,
-        "messages": messages,
-        "dry_run": request.dry_run,
-        "allow_partial": request.allow_partial,
-        "on_invalid": request.on_invalid.name(),
-        "roles": request.roles.iter().map(|role| role.name()).collect::<Vec<_>>(),
-    });
-    keep_mode(&mut kept, &request.mode);
-    if let Some(record) = &request.record {
-        kept["record"] = json!(KeptRecord::from(record));
-    }
-    kept
-}
-
-/// Adds to a kept request that it is a proposal.
-pub(super) fn keep_mode(kept: &mut Value, mode: &Mode) {
-    if let Mode::Propose { key } = mode {
-        kept["mode"] = json!(PROPOSE);
-        kept["key_id"] = json!(key.as_ref().map(KeyId::as_str));
-    }
-}
-
-fn kept_preconditions(preconditions: &Preconditions) -> Value {
-    let tags = |tags: &Option<EntityTags>| match tags {
-        None => Value::Null,
-        Some(EntityTags::Any) => json!("*"),
-        Some(EntityTags::List(tags)) => json!(tags),
-    };
-    json!({
-        "if_match": tags(&preconditions.if_match),
-        "if_none_match": tags(&preconditions.if_none_match),
-    })
-}
-
-fn preconditions_of(kept: &Value) -> Preconditions {
-    let tags = |value: &Value| match value {
-        Value::String(_) => Some(EntityTags::Any),
-        Value::Array(tags) => {
-            let tags = tags.iter().filter_map(Value::as_str).map(str::to_owned);
-            Some(EntityTags::List(tags.collect()))
-        }
-        _ => None,
-    };
-    Preconditions {
-        if_match: tags(&kept["if_match"]),
-        if_none_match: tags(&kept["if_none_match"]),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn preconditions_are_kept_as_they_are() {
-        let list = |tags: &[&str]| {
-            let tags = tags.iter().map(|tag| (*tag).to_owned());
-            Some(EntityTags::List(tags.collect()))
-        };
-        for if_match in [None, Some(EntityTags::Any), list(&[]), list(&["a", "b"])] {
-            for if_none_match in [None, Some(EntityTags::Any), list(&["c"])] {
-                let preconditions = Preconditions {
-                    if_match: if_match.clone(),
-                    if_none_match,
-                };
-                assert_eq!(
-                    preconditions_of(&kept_preconditions(&preconditions)),
-                    preconditions
-                );
-            }
-        }
+        let request = stored::read::<StoredUpdate>(&claimed.request)
+            .map_err(|problem| unreadable(format!("the stored request cannot be read: {problem}")))?;
+        let preconditions = stored::read::<StoredPreconditions>(&claimed.preconditions)
+            .map_err(|problem| unreadable(format!("the stored preconditions cannot be read: {problem}")))?;
+        Ok(request.into_request(
+            (claimed.due.vault.clone(), claimed.due.memory.clone()),
+            claimed.actor.clone(),
+            preconditions.into(),
+        ))
     }
 }

@@ -40,6 +40,9 @@ mod running;
 mod session;
 mod standing;
 pub mod steps;
+mod stored;
+mod stored_preconditions;
+mod stored_request;
 mod update;
 mod usage;
 mod written_item;
@@ -47,7 +50,7 @@ mod written_item;
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;
 pub use handoff::{HandoffError, HandoffRequest, Refreshed, judge};
-pub use request::{Mode, OnInvalid, OperationsInput, OperationsRequest, UpdateRequest};
+pub use request::{Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest, UpdateRequest};
 pub use review::{Approval, Rejecting};
 pub use steps::{Step, Steps};
 

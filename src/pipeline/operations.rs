@@ -1,11 +1,11 @@
 //! `ApplyOperations`: the same operations from an agent, as a text or as a list, without a model.
 
-use super::durable::keep_mode;
 use super::measured;
 use super::reading::{self, Reading};
 use super::report::{QUOTE_BYTES, Target, UpdateAnswer};
 use super::run::Saved;
 use super::running::Running;
+use super::stored_request::StoredOperations;
 use super::written_item::WrittenItem;
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl;
@@ -140,25 +140,12 @@ impl Pipeline {
         let base = self.capture(&target, &request.preconditions).await?;
         // A model is held to few additions; who writes operations knows how many there are.
         let max_additions = request.max_additions.unwrap_or(usize::MAX);
-        let (text, operations) = match &request.input {
-            OperationsInput::Text(text) => (Some(text), None),
-            OperationsInput::List(list) => (None, Some(list)),
-        };
-        let mut kept = json!({
-            "text": text,
-            "operations": operations,
-            "dry_run": request.dry_run,
-            "on_invalid": request.on_invalid.name(),
-            "max_additions": request.max_additions,
-            "update_id": request.resolves.as_ref().map(ToString::to_string),
-        });
-        keep_mode(&mut kept, &request.mode);
         Ok(Running {
             target,
             kind: RunKind::Operations,
             actor: request.actor.clone(),
             created_at,
-            request: kept,
+            request: json!(StoredOperations::from(request)),
             preconditions: request.preconditions.clone(),
             dry_run: request.dry_run,
             resolves: request.resolves.clone(),

@@ -1,16 +1,19 @@
 //! What a proposal keeps of itself, so that it can be applied later: a form of its own, with a number, which does not
 //! change when the types of the service do.
 
+use super::reading::Accepted;
+use super::stored;
+use super::stored_request::StoredSessionRecord;
+use super::written_item::WrittenItem;
+use crate::domain::evidence::Evidence;
 use crate::domain::ids::{KeyId, RecordId, RecordKind};
 use crate::domain::memory::{AppliedOperation, OperationName};
 use crate::domain::operation::{Operation, Progress};
-use crate::domain::window::{SessionRecord, Task};
-use crate::storage::records::evidence;
+use crate::domain::window::SessionRecord;
+use crate::storage::as_text::AsText;
+use crate::storage::records::evidence::StoredEvidence;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use super::reading::Accepted;
-use super::written_item::WrittenItem;
 
 /// The number of the form.
 const FORM: u32 = 1;
@@ -20,31 +23,31 @@ const FORM: u32 = 1;
 pub(super) struct Proposal {
     form: u32,
     /// By their numbers.
-    pub(super) operations: Vec<KeptItem>,
+    pub(super) operations: Vec<StoredItem>,
     /// The progress that a rewriting one replaces, as it was then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) progress_before: Option<String>,
     /// What the session ended with.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) record: Option<KeptRecord>,
+    pub(super) record: Option<StoredSessionRecord>,
     /// The key that proposed it; `None` at a service that asked for none.
-    pub(super) key_id: Option<String>,
+    pub(super) key_id: Option<AsText<KeyId>>,
 }
 
 /// One operation and the text it was read from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct KeptItem {
+pub(super) struct StoredItem {
     #[serde(flatten)]
-    operation: KeptOperation,
+    operation: StoredOperation,
     text: String,
     /// What of the input carries it, as a version keeps it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    evidence: Option<Value>,
+    evidence: Option<Vec<StoredEvidence>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
-enum KeptOperation {
+enum StoredOperation {
     RewriteProgress {
         completed: Vec<String>,
         in_progress: Vec<String>,
@@ -54,36 +57,19 @@ enum KeptOperation {
         reason: String,
         content: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        replaces: Option<String>,
+        replaces: Option<AsText<RecordId>>,
     },
     AddVerbatim {
         reason: String,
         label: String,
         snippet: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        replaces: Option<String>,
+        replaces: Option<AsText<RecordId>>,
     },
     Archive {
-        id: String,
+        id: AsText<RecordId>,
         reason: String,
     },
-}
-
-/// The record of a session, as runs keep it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct KeptRecord {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    task_id: Option<String>,
-    intent: String,
-    summary: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    outcome: Option<Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    epic: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    goal: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    blocker: Option<String>,
 }
 
 impl Proposal {
@@ -97,10 +83,10 @@ impl Proposal {
         let rewrites = operations.iter().any(rewrites_progress);
         Self {
             form: FORM,
-            operations: operations.iter().map(KeptItem::of).collect(),
+            operations: operations.iter().map(StoredItem::of).collect(),
             progress_before: rewrites.then(|| progress_before.to_owned()),
-            record: record.map(KeptRecord::from),
-            key_id: key.map(ToString::to_string),
+            record: record.map(StoredSessionRecord::from),
+            key_id: key.cloned().map(AsText),
         }
     }
 
@@ -109,7 +95,7 @@ impl Proposal {
     /// # Errors
     /// A sentence that says why it cannot be read.
     pub(super) fn read(kept: &Value) -> Result<Self, String> {
-        let proposal = Self::deserialize(kept).map_err(|error| error.to_string())?;
+        let proposal: Self = stored::read(kept)?;
         if proposal.form == FORM {
             Ok(proposal)
         } else {
@@ -119,28 +105,20 @@ impl Proposal {
 
     /// The operations with these numbers, which it has. An addition replaces nothing whose archiving, an operation of
     /// its own, is not among them.
-    ///
-    /// # Errors
-    /// A sentence that says why one cannot be read.
-    pub(super) fn chosen(&self, numbers: &[usize]) -> Result<Vec<Accepted>, String> {
-        let archived = |kept: &KeptItem| match &kept.operation {
-            KeptOperation::Archive { id, .. } => Some(id.clone()),
-            _ => None,
-        };
+    pub(super) fn chosen(&self, numbers: &[usize]) -> Vec<Accepted> {
         let all = self.operations.iter().enumerate();
-        let left: Vec<String> = all
+        let left: Vec<RecordId> = all
             .filter(|(number, _)| !numbers.contains(number))
-            .filter_map(|(_, kept)| archived(kept))
+            .filter_map(|(_, kept)| kept.operation.archived())
             .collect();
         let items = numbers.iter().filter_map(|number| self.operations.get(*number));
         items
             .map(|kept| {
-                let mut item = kept.accepted()?;
-                let replaced = item.operation.replaces().map(|id| id.to_string());
-                if replaced.is_some_and(|id| left.contains(&id)) {
+                let mut item = kept.accepted();
+                if item.operation.replaces().is_some_and(|id| left.contains(&id)) {
                     item.operation.replace_nothing();
                 }
-                Ok(item)
+                item
             })
             .collect()
     }
@@ -180,34 +158,39 @@ pub(super) fn rewrites_progress(item: &Accepted) -> bool {
     matches!(item.operation, Operation::RewriteProgress(_))
 }
 
-impl KeptItem {
+impl StoredItem {
     fn of(item: &Accepted) -> Self {
         Self {
-            operation: KeptOperation::of(&item.operation),
+            operation: item.operation.clone().into(),
             text: item.written.text.clone(),
-            evidence: (!item.evidence.is_empty()).then(|| evidence::to_stored(&item.evidence)),
+            evidence: (!item.evidence.is_empty())
+                .then(|| item.evidence.iter().map(StoredEvidence::from).collect()),
         }
     }
 
-    fn accepted(&self) -> Result<Accepted, String> {
-        let told = self.evidence.as_ref().map(|kept| {
-            let problem = "its evidence is not of the form in which it is kept";
-            evidence::from_stored(kept).ok_or_else(|| problem.to_owned())
-        });
-        Ok(Accepted {
-            operation: self.operation.read()?,
-            evidence: told.transpose()?.unwrap_or_default(),
-            written: WrittenItem {
-                text: self.text.clone(),
-                index: None,
-            },
-        })
+    fn accepted(&self) -> Accepted {
+        let evidence = self.evidence.iter().flatten().cloned();
+        Accepted {
+            operation: self.operation.clone().into(),
+            evidence: evidence.map(Evidence::from).collect(),
+            written: WrittenItem::of_text(self.text.clone()),
+        }
     }
 }
 
-impl KeptOperation {
-    fn of(operation: &Operation) -> Self {
-        match operation.clone() {
+impl StoredOperation {
+    /// The record that it archives.
+    fn archived(&self) -> Option<RecordId> {
+        match self {
+            Self::Archive { id, .. } => Some(id.0),
+            _ => None,
+        }
+    }
+}
+
+impl From<Operation> for StoredOperation {
+    fn from(operation: Operation) -> Self {
+        match operation {
             Operation::RewriteProgress(Progress {
                 completed,
                 in_progress,
@@ -224,7 +207,7 @@ impl KeptOperation {
             } => Self::AddLearning {
                 reason,
                 content,
-                replaces: replaces.map(|id| id.to_string()),
+                replaces: replaces.map(AsText),
             },
             Operation::AddVerbatim {
                 reason,
@@ -235,91 +218,54 @@ impl KeptOperation {
                 reason,
                 label,
                 snippet,
-                replaces: replaces.map(|id| id.to_string()),
+                replaces: replaces.map(AsText),
             },
             Operation::Archive { id, reason } => Self::Archive {
-                id: id.to_string(),
+                id: AsText(id),
                 reason,
             },
         }
     }
+}
 
-    fn read(&self) -> Result<Operation, String> {
-        Ok(match self.clone() {
-            Self::RewriteProgress {
+impl From<StoredOperation> for Operation {
+    fn from(stored: StoredOperation) -> Self {
+        let id = |stored: Option<AsText<RecordId>>| stored.map(|AsText(id)| id);
+        match stored {
+            StoredOperation::RewriteProgress {
                 completed,
                 in_progress,
                 remaining,
-            } => Operation::RewriteProgress(Progress {
+            } => Self::RewriteProgress(Progress {
                 completed,
                 in_progress,
                 remaining,
             }),
-            Self::AddLearning {
+            StoredOperation::AddLearning {
                 reason,
                 content,
                 replaces,
-            } => Operation::AddLearning {
+            } => Self::AddLearning {
                 reason,
                 content,
-                replaces: replaces.map(|id| record(&id)).transpose()?,
+                replaces: id(replaces),
             },
-            Self::AddVerbatim {
+            StoredOperation::AddVerbatim {
                 reason,
                 label,
                 snippet,
                 replaces,
-            } => Operation::AddVerbatim {
+            } => Self::AddVerbatim {
                 reason,
                 label,
                 snippet,
-                replaces: replaces.map(|id| record(&id)).transpose()?,
+                replaces: id(replaces),
             },
-            Self::Archive { id, reason } => Operation::Archive {
-                id: record(&id)?,
+            StoredOperation::Archive {
+                id: AsText(id),
                 reason,
-            },
-        })
-    }
-}
-
-fn record(id: &str) -> Result<RecordId, String> {
-    id.parse().map_err(|_| format!("{id} is no id of a record"))
-}
-
-impl From<&SessionRecord> for KeptRecord {
-    fn from(record: &SessionRecord) -> Self {
-        let SessionRecord { task, goal, blocker } = record.clone();
-        Self {
-            task_id: task.task_id.map(|id| id.to_string()),
-            intent: task.intent,
-            summary: task.summary,
-            outcome: task.outcome,
-            epic: task.epic,
-            goal,
-            blocker,
+            } => Self::Archive { id, reason },
         }
-    }
-}
-
-impl TryFrom<KeptRecord> for SessionRecord {
-    type Error = String;
-
-    fn try_from(kept: KeptRecord) -> Result<Self, String> {
-        let task_id = kept
-            .task_id
-            .map(|id| id.parse().map_err(|_| format!("{id} is no task_id")));
-        Ok(Self {
-            task: Task {
-                task_id: task_id.transpose()?,
-                intent: kept.intent,
-                summary: kept.summary,
-                outcome: kept.outcome,
-                epic: kept.epic,
-            },
-            goal: kept.goal,
-            blocker: kept.blocker,
-        })
     }
 }
 

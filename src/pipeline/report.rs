@@ -1,21 +1,22 @@
-//! What an update tells its caller; also what is kept of it in its run.
+//! What an update came to: its answer, and what its run stores of that, in the same form.
 
 use super::written_item::WrittenItem;
 use crate::domain::document;
-use crate::domain::evidence::{Evidence, Origin};
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::AppliedOperation;
 use crate::domain::operation::{Fault, Role};
+use crate::storage::records::evidence::StoredEvidence;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use utoipa::ToSchema;
+use strum::{IntoStaticStr, VariantNames};
 
 /// The longest quotation of a faulty item, in bytes.
 pub(super) const QUOTE_BYTES: usize = 2_000;
 
 /// How an update ended well.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, VariantNames)]
+#[serde(into = "&'static str")]
+#[strum(serialize_all = "snake_case")]
 pub enum UpdateStatus {
     /// A new version was saved.
     Applied,
@@ -28,13 +29,11 @@ pub enum UpdateStatus {
 }
 
 /// Something that was not applied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rejection {
     /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
-    #[schema(required, examples("learnings"))]
     pub section: Option<String>,
     /// The fault's stable name.
-    #[schema(examples("missing_reason"))]
     pub kind: String,
     /// A sentence that says what is wrong and what would be right.
     pub detail: String,
@@ -42,98 +41,44 @@ pub struct Rejection {
     pub text: String,
     /// Of operations sent as JSON the place in their list, from 0; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub index: Option<usize>,
 }
 
 /// Something worth knowing that kept nothing from being applied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Warning {
     /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
-    #[schema(required, examples("learnings"))]
     pub section: Option<String>,
     /// Its stable name; `no_model` where the built-in rules answered because no model is configured.
-    #[schema(examples("truncated", "no_model"))]
     pub kind: String,
     /// A sentence.
     pub detail: String,
     /// Of operations sent as JSON the place in their list, from 0; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub index: Option<usize>,
-}
-
-/// Which of the texts of an update's input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum EvidenceOrigin {
-    /// Its task.
-    Task,
-    /// One of its messages.
-    Message,
-}
-
-/// A passage of an update's input that carries a change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[schema(as = Evidence)]
-pub struct EvidenceReport {
-    /// The text it stands in.
-    pub from: EvidenceOrigin,
-    /// Which message, from 0; null for the task.
-    #[schema(required, minimum = 0)]
-    pub index: Option<usize>,
-    /// Its first byte in that text.
-    pub start: usize,
-    /// The byte behind its last.
-    pub end: usize,
-    /// Its text, at most 200 bytes; a credential in it is masked.
-    pub quote: String,
-}
-
-impl From<&Evidence> for EvidenceReport {
-    fn from(evidence: &Evidence) -> Self {
-        let (from, index) = match evidence.origin {
-            Origin::Task => (EvidenceOrigin::Task, None),
-            Origin::Message(index) => (EvidenceOrigin::Message, Some(index)),
-        };
-        Self {
-            from,
-            index,
-            start: evidence.start,
-            end: evidence.end,
-            quote: evidence.quote.clone(),
-        }
-    }
 }
 
 /// One change that was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OperationReport {
     /// The number by which it is approved; only of a proposal, and not of what belongs to its record.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub number: Option<usize>,
     /// `rewrite_progress`, `add` or `archive`; with a record also `rewrite_status`.
-    #[schema(examples("add"))]
     pub op: String,
     /// The record it made or archived.
-    #[schema(required, examples("KL-3"))]
     pub id: Option<String>,
     /// The label of a verbatim record.
-    #[schema(required)]
     pub label: Option<String>,
     /// Why.
-    #[schema(required)]
     pub reason: Option<String>,
     /// The insight, snippet or new progress; of an archived record what it said.
-    #[schema(required)]
     pub content: Option<String>,
     /// Of an archived record the one that takes its place; absent where none does.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, examples("KL-4"))]
     pub superseded_by: Option<String>,
     /// What of the task and the messages carries it, at most two passages; of a model's change only.
-    pub evidence: Vec<EvidenceReport>,
+    pub evidence: Vec<StoredEvidence>,
 }
 
 impl From<&AppliedOperation> for OperationReport {
@@ -146,13 +91,13 @@ impl From<&AppliedOperation> for OperationReport {
             reason: operation.reason.clone(),
             content: operation.content.clone(),
             superseded_by: operation.superseded_by.map(|id| id.to_string()),
-            evidence: operation.evidence.iter().map(EvidenceReport::from).collect(),
+            evidence: operation.evidence.iter().map(StoredEvidence::from).collect(),
         }
     }
 }
 
 /// What a role's model cost.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ModelReport {
     /// The model's name.
     pub model: String,
@@ -161,23 +106,19 @@ pub struct ModelReport {
     /// How often it was asked again about faulty items or a moved memory.
     pub reprompts: u32,
     /// Tokens it read, where it tells.
-    #[schema(required)]
     pub input_tokens: Option<u64>,
     /// Of these, tokens its provider had in its cache, where it tells.
-    #[schema(required)]
     pub cached_tokens: Option<u64>,
     /// Of these, tokens its provider put into its cache, where it tells.
-    #[schema(required)]
     pub cache_write_tokens: Option<u64>,
     /// Tokens it wrote, where it tells.
-    #[schema(required)]
     pub output_tokens: Option<u64>,
     /// Time until its last answer, in milliseconds.
     pub millis: u64,
 }
 
 /// How full the document is.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DocumentReport {
     /// Its size in bytes.
     pub bytes: usize,
@@ -207,7 +148,7 @@ pub fn percent_of_cap(bytes: usize, cap: usize) -> f64 {
 }
 
 /// The answer to `/update` and `/operations`.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UpdateAnswer {
     /// The run, see `GetUpdate`.
     pub update_id: String,
@@ -222,7 +163,6 @@ pub struct UpdateAnswer {
     /// The version that stands now; of a dry run the base version.
     pub version: i64,
     /// Its id; null if the memory does not exist.
-    #[schema(required)]
     pub context_id: Option<String>,
     /// Whether the memory had moved since it was captured.
     pub rebased: bool,
@@ -232,13 +172,11 @@ pub struct UpdateAnswer {
     pub rejected: Vec<Rejection>,
     /// How many more items were not applied; absent if those are all.
     #[serde(skip_serializing_if = "is_zero")]
-    #[schema(required = false, minimum = 1)]
     pub more_rejected: usize,
     /// What is worth knowing; of each text the first 200 warnings.
     pub warnings: Vec<Warning>,
     /// How many more warnings there are; absent if those are all.
     #[serde(skip_serializing_if = "is_zero")]
-    #[schema(required = false, minimum = 1)]
     pub more_warnings: usize,
     /// A unified diff of the document.
     pub diff: String,

@@ -8,12 +8,12 @@ use crate::llm::ConversationMessage;
 use crate::storage::Preconditions;
 use crate::storage::idempotency::IdempotencyClaim;
 use std::collections::BTreeSet;
-use strum::{IntoStaticStr, VariantNames};
+use strum::{Display, EnumDiscriminants, EnumString, IntoStaticStr, VariantNames};
 
 use super::steps::Steps;
 
 /// What to do about items that stay faulty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Display, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum OnInvalid {
     /// Drop and report them, apply the rest.
@@ -32,7 +32,13 @@ impl OnInvalid {
 }
 
 /// What becomes of the operations.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, EnumDiscriminants)]
+#[strum_discriminants(
+    name(ModeKind),
+    doc = "What becomes of the operations, without by whom.",
+    derive(EnumString, VariantNames),
+    strum(serialize_all = "snake_case")
+)]
 pub enum Mode {
     /// They are saved.
     #[default]

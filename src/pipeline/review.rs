@@ -15,10 +15,11 @@ use crate::domain::faults::Omitted;
 use crate::domain::ids::{ActorId, ContextId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::operation::Role;
 use crate::domain::window::{SessionRecord, one_line};
+use crate::storage::as_text::AsText;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::records::StoredRecord;
 use crate::storage::updates::queue::is_redacted;
-use crate::storage::updates::{Run, RunKind, RunStatus};
+use crate::storage::updates::{Run, RunStatus};
 use crate::storage::{ChangeError, Decision, Head, Preconditions, StorageError};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,8 +71,7 @@ impl Pipeline {
     pub async fn approve(&self, approval: Approval) -> Result<UpdateAnswer, PipelineError> {
         let place = (&approval.vault, &approval.memory);
         let (run, proposal) = self.waiting(place, &approval.update_id).await?;
-        if proposal.key_id.is_some() && proposal.key_id.as_deref() == approval.key.as_ref().map(KeyId::as_str)
-        {
+        if proposal.key_id.is_some() && proposal.key_id == approval.key.clone().map(AsText) {
             return Err(PipelineError::OwnProposal {
                 update_id: run.update_id,
             });
@@ -189,10 +189,9 @@ impl Pipeline {
         proposal: &Proposal,
         numbers: Vec<usize>,
     ) -> Result<Running, PipelineError> {
-        let unreadable = |problem: String| unreadable(&run.update_id, &problem);
-        let accepted = proposal.chosen(&numbers).map_err(unreadable)?;
-        let record = proposal.record.clone().map(SessionRecord::try_from);
-        let record = record.transpose().map_err(unreadable)?;
+        let Some(log) = run.outcome["log"].as_str() else {
+            return Err(unreadable(&run.update_id, "log: it is missing"));
+        };
         let target = target_of(run);
         let mut base = self.capture(&target, &approval.preconditions).await?;
         base.version = run.base_version;
@@ -205,7 +204,6 @@ impl Pipeline {
             .as_deref()
             .map(|comment| format!(": {comment}"))
             .unwrap_or_default();
-        let title = run.outcome["log"].as_str().and_then(|log| log.lines().next());
         Ok(Running {
             kind: run.kind,
             actor: run.actor_id.clone(),
@@ -218,16 +216,13 @@ impl Pipeline {
             limits: self.limits.of_operations(usize::MAX),
             title: format!(
                 "{}\napproved by {}{said}",
-                title.unwrap_or(match run.kind {
-                    RunKind::Update => "update",
-                    RunKind::Operations => "operations",
-                }),
+                log.lines().next().unwrap_or_default(),
                 approval.actor
             ),
             target,
             progress_base: base.clone(),
             base,
-            accepted,
+            accepted: proposal.chosen(&numbers),
             rejected: Vec::new(),
             warnings: Vec::new(),
             omitted: Omitted::default(),
@@ -238,7 +233,7 @@ impl Pipeline {
             idempotency: None,
             steps: None,
             mode: Mode::Apply,
-            record,
+            record: proposal.record.clone().map(SessionRecord::from),
             review: Some(Review {
                 by: approval.actor.clone(),
                 at: self.clock.now(),

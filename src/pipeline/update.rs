@@ -1,13 +1,14 @@
 //! `UpdateContext`: the steps in their order.
 
 use super::admission::Taken;
-use super::durable::{Claim, kept_request};
+use super::durable::Claim;
 use super::measured;
 use super::report::{ModelReport, Rejection, Target, UpdateAnswer, Warning};
 use super::role::RoleOutcome;
 use super::run::Saved;
 use super::running::Running;
 use super::steps::{Step, WRITE_EVERY};
+use super::stored_request::StoredUpdate;
 use super::{OnInvalid, Pipeline, PipelineError, UpdateRequest};
 use crate::domain::evidence::masked;
 use crate::domain::faults::Omitted;
@@ -20,6 +21,7 @@ use crate::storage::updates::{RunKind, RunStatus};
 use crate::storage::usage::RoleSpent;
 use chrono::{DateTime, Utc};
 use futures::future::{join, join_all};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::mem::take;
@@ -174,7 +176,7 @@ impl Pipeline {
             kind: RunKind::Update,
             actor: request.actor.clone(),
             created_at,
-            request: kept_request(request),
+            request: json!(StoredUpdate::from(request)),
             preconditions: request.preconditions.clone(),
             dry_run: request.dry_run,
             resolves: None,

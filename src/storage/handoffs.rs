@@ -1,8 +1,9 @@
 //! Kept handoffs: `handoffs`.
 
+mod citations;
 pub(in crate::storage) mod reads;
 
-use crate::domain::handoff::{Cited, CitedLine, Snapshot, Window};
+use crate::domain::handoff::{CitedLine, Snapshot, Window};
 use crate::domain::history::Life;
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, VaultId};
 use crate::storage::database::connection::Connection;
@@ -74,11 +75,11 @@ struct Row {
 
 impl Row {
     fn into_handoff(self, vault: &VaultId, memory: &MemoryId) -> Result<Handoff, StorageError> {
-        let citations = from_json(&self.citations).ok_or_else(|| StorageError::Corrupt {
+        let citations = citations::from_stored(&self.citations).map_err(|error| StorageError::Corrupt {
             table: "handoffs",
             column: "citations",
             row: format!("({vault}, {memory}, {})", self.handoff_id),
-            problem: "not citations".to_owned(),
+            problem: error.to_string(),
         })?;
         Ok(Handoff {
             vault_id: vault.clone(),
@@ -96,33 +97,6 @@ impl Row {
             citations,
         })
     }
-}
-
-fn to_json(citations: &[CitedLine]) -> Value {
-    let lines = citations.iter().map(|line| {
-        let cited = line.cited.iter().map(|cited| {
-            json!({ "citation": cited.citation.to_string(), "active": cited.is_active, "sha256": cited.sha256 })
-        });
-        json!({ "line": line.line, "cited": cited.collect::<Vec<_>>() })
-    });
-    Value::Array(lines.collect())
-}
-
-fn from_json(value: &Value) -> Option<Vec<CitedLine>> {
-    let lines = value.as_array()?.iter().map(|line| {
-        let cited = line["cited"].as_array()?.iter().map(|cited| {
-            Some(Cited {
-                citation: cited["citation"].as_str()?.parse().ok()?,
-                is_active: cited["active"].as_bool()?,
-                sha256: cited["sha256"].as_str().map(str::to_owned),
-            })
-        });
-        Some(CitedLine {
-            line: usize::try_from(line["line"].as_u64()?).ok()?,
-            cited: cited.collect::<Option<Vec<_>>>()?,
-        })
-    });
-    lines.collect()
 }
 
 impl Storage {
@@ -294,7 +268,7 @@ async fn insert(connection: &mut Connection, handoff: &Handoff) -> Result<(), St
         handoff.base_time,
         handoff.markdown,
         handoff.manifest,
-        to_json(&handoff.citations),
+        citations::to_stored(&handoff.citations),
     )
     .execute(connection)
     .await?;

@@ -7,6 +7,7 @@
 //! told apart by SQLSTATE and statement.
 
 pub mod access;
+pub(crate) mod as_text;
 mod batcher;
 mod columns;
 pub mod contexts;

@@ -318,6 +318,63 @@ async fn if_match_is_checked_when_it_comes_and_when_it_is_applied() {
 }
 
 #[tokio::test]
+async fn a_queued_update_that_cannot_be_read_fails_and_applies_nothing() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    let head = memory.put("# Notes\n").await.is(201).header("etag").to_owned();
+    let conditional = || {
+        let request = memory.request(Method::POST, "update").json(&insight(1));
+        Answer::to(
+            request
+                .header("Prefer", "respond-async")
+                .header("If-Match", &head),
+        )
+    };
+    let mut broken = Vec::new();
+    for (statement, problem) in [
+        (
+            "UPDATE updates SET preconditions = jsonb_set(preconditions, '{if_match}', '7') WHERE update_id = $1",
+            "the stored preconditions cannot be read: if_match: ",
+        ),
+        (
+            "UPDATE updates SET preconditions = NULL WHERE update_id = $1",
+            "the stored preconditions cannot be read: ",
+        ),
+        (
+            "UPDATE updates SET request = request || '{\"mode\": \"later\"}' WHERE update_id = $1",
+            "the stored request cannot be read: mode: ",
+        ),
+        (
+            "UPDATE updates SET request = jsonb_set(request, '{roles}', '[\"other\"]') WHERE update_id = $1",
+            "the stored request cannot be read: roles",
+        ),
+    ] {
+        let id = conditional().await.is(202).json()["update_id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let changed = sqlx::query(statement).bind(&id).execute(service.rows()).await;
+        assert_eq!(changed.unwrap().rows_affected(), 1);
+        broken.push((id, problem));
+    }
+    let whole = accepted(&memory, &insight(2)).await;
+
+    let _workers = service.work(GRACE);
+
+    assert_eq!(becomes(&memory, &whole, "applied").await["version"], 2);
+    for (id, problem) in broken {
+        let failed = becomes(&memory, &id, "failed").await;
+        let told = failed["outcome"]["problem"].as_str().unwrap();
+        assert!(told.starts_with(problem), "{told}");
+        assert_eq!(
+            (&failed["version"], &failed["attempts"]),
+            (&json!(null), &json!(1))
+        );
+    }
+    assert_eq!(service.count("memory_contexts").await, 2);
+}
+
+#[tokio::test]
 async fn progress_that_others_changed_meanwhile_is_merged_like_any() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");

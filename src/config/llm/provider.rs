@@ -2,9 +2,11 @@
 
 use super::super::words::read_from_words;
 use std::fmt;
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// A provider of models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive)]
 pub enum Provider {
     /// The built-in rules; no model, no network.
     Extractive,
@@ -14,21 +16,13 @@ pub enum Provider {
     Anthropic,
 }
 
-read_from_words!(Provider {
-    "extractive" => Extractive,
-    "openai" => Openai,
-    "anthropic" => Anthropic,
-});
+read_from_words!(Provider);
 
 impl Provider {
     /// The name used in configuration.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Extractive => "extractive",
-            Self::Openai => "openai",
-            Self::Anthropic => "anthropic",
-        }
+        self.into()
     }
 
     /// The provider's own address, used if `base_url` is not set.

@@ -6,9 +6,11 @@ use super::provider::Provider;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use strum::{EnumString, VariantNames};
 
 /// How a server is asked to constrain its model's output to the format of the answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString, VariantNames)]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive)]
 pub enum Constrain {
     /// Not at all: only the instructions describe the format.
     #[default]
@@ -21,12 +23,7 @@ pub enum Constrain {
     Vllm,
 }
 
-read_from_words!(Constrain {
-    "off" => Off,
-    "gbnf" => Gbnf,
-    "json_schema" => JsonSchema,
-    "vllm" => Vllm,
-});
+read_from_words!(Constrain);
 
 /// The `[llm]` section.
 #[derive(Debug, Clone, Deserialize)]

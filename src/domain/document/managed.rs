@@ -1,21 +1,29 @@
 //! The six sections that the service maintains, and the matching of heading titles to them.
 
 use crate::domain::ids::RecordKind;
+use strum::{EnumString, IntoStaticStr};
 
 /// A section that the service writes. Every other section is free: no operation changes a byte of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, EnumString, IntoStaticStr)]
+#[strum(ascii_case_insensitive)]
 pub enum ManagedSection {
     /// Work that is completed, in progress and remaining; always rewritten as a whole.
+    #[strum(serialize = "progress")]
     CurrentProgress,
     /// KL records.
+    #[strum(serialize = "learnings")]
     KeyLearnings,
     /// VC records.
+    #[strum(serialize = "verbatim")]
     VerbatimContext,
     /// Goal and blocker; always rewritten as a whole.
+    #[strum(serialize = "status")]
     ActiveContext,
     /// T records, newest first.
+    #[strum(serialize = "tasks")]
     RecentTasks,
     /// D records, newest first.
+    #[strum(serialize = "decisions")]
     Decisions,
 }
 
@@ -56,22 +64,13 @@ impl ManagedSection {
     /// The short name used in queries (`?section=progress`).
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::CurrentProgress => "progress",
-            Self::KeyLearnings => "learnings",
-            Self::VerbatimContext => "verbatim",
-            Self::ActiveContext => "status",
-            Self::RecentTasks => "tasks",
-            Self::Decisions => "decisions",
-        }
+        self.into()
     }
 
     /// Returns the section with this short name, ignoring case.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|section| section.name().eq_ignore_ascii_case(name))
+        name.parse().ok()
     }
 
     /// The kind of record in the section; `None` for the two sections that are rewritten as a whole.

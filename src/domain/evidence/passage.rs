@@ -1,7 +1,10 @@
 //! Passages of an update's input.
 
+use strum::{IntoStaticStr, VariantNames};
+
 /// The text that contains a passage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Origin {
     /// In the task.
     Task,

@@ -1,7 +1,10 @@
 //! The sections of a handoff.
 
+use strum::IntoStaticStr;
+
 /// The sections of a handoff, in their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Part {
     /// A short overview.
     Summary,
@@ -12,10 +15,12 @@ pub enum Part {
     /// The active records among them, and active replacements.
     CurrentContext,
     /// The archived records among them, and their replacements.
+    #[strum(serialize = "recently_replaced_archived")]
     Replaced,
     /// Open questions in the document.
     OpenQuestions,
     /// The caller's working directory.
+    #[strum(serialize = "workspace_snapshot")]
     Workspace,
     /// All cited subjects.
     Sources,
@@ -61,15 +66,6 @@ impl Part {
     /// The name in manifests and in model answers.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Summary => "summary",
-            Self::StartHere => "start_here",
-            Self::RecentChanges => "recent_changes",
-            Self::CurrentContext => "current_context",
-            Self::Replaced => "recently_replaced_archived",
-            Self::OpenQuestions => "open_questions",
-            Self::Workspace => "workspace_snapshot",
-            Self::Sources => "sources",
-        }
+        self.into()
     }
 }

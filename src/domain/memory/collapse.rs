@@ -2,9 +2,11 @@
 
 use super::project::RecordChange;
 use crate::domain::ids::RecordId;
+use strum::{IntoStaticStr, VariantNames};
 
 /// A possible loss when a document is replaced as a whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Collapse {
     /// More than half of the bytes were dropped.
     BytesDropped {
@@ -16,6 +18,7 @@ pub enum Collapse {
     /// Active records that the new document lacks, which archives them; in the order of the old document.
     RecordsDropped(Vec<RecordId>),
     /// Ids of archived records that the new document uses for new records.
+    #[strum(serialize = "archived_id_reused")]
     IdsReused(Vec<RecordId>),
 }
 

@@ -5,6 +5,7 @@ use super::task::{FAILED, one_line};
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
 use chrono::{DateTime, Utc};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// A task that was archived.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +51,8 @@ impl ArchivedTask {
 }
 
 /// How archived tasks are grouped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Grouping {
     /// The ISO week of the task's time in UTC, such as `2026-W47`.
     Week,

@@ -3,6 +3,7 @@
 use super::task::one_line;
 use crate::domain::document::{Layout, ManagedSection, outline, written_time};
 use chrono::{DateTime, Utc};
+use strum::{EnumString, IntoStaticStr};
 
 /// Written if there is no goal or no blocker.
 const NONE: &str = "none";
@@ -19,7 +20,8 @@ pub struct Status {
 }
 
 /// The key of a line that the service writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(ascii_case_insensitive)]
 enum Key {
     Goal,
     Blocker,
@@ -30,11 +32,7 @@ impl Key {
     const ALL: [Self; 3] = [Self::Goal, Self::Blocker, Self::Updated];
 
     fn name(self) -> &'static str {
-        match self {
-            Self::Goal => "Goal",
-            Self::Blocker => "Blocker",
-            Self::Updated => "Updated",
-        }
+        self.into()
     }
 
     /// Parses the key and the value after the colon of a line in column 0, ignoring case. Also accepts a
@@ -45,10 +43,7 @@ impl Key {
         if name.eq_ignore_ascii_case("blockers") && !value.is_empty() {
             return Some((Self::Blocker, value));
         }
-        let key = Self::ALL
-            .into_iter()
-            .find(|key| key.name().eq_ignore_ascii_case(name))?;
-        Some((key, value))
+        Some((name.parse().ok()?, value))
     }
 }
 

@@ -3,25 +3,25 @@
 use super::single_header;
 use crate::http::problem::{Kind, Problem};
 use axum::http::HeaderMap;
+use strum::IntoStaticStr;
 
 /// The media types some operation takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 pub(crate) enum MediaType {
     /// `text/plain`, in UTF-8.
+    #[strum(serialize = "text/plain")]
     Plain,
     /// `text/markdown`, in UTF-8.
+    #[strum(serialize = "text/markdown")]
     Markdown,
     /// `application/json`.
+    #[strum(serialize = "application/json")]
     Json,
 }
 
 impl MediaType {
     fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "text/plain",
-            Self::Markdown => "text/markdown",
-            Self::Json => "application/json",
-        }
+        self.into()
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a document would lose, as problems and answers to a PUT tell it.
 
 use crate::domain::memory::Collapse;
+use crate::http::names::CollapseKind;
 use serde::Serialize;
 
 /// A sign that a text has lost what the document said.
@@ -16,28 +17,19 @@ pub(crate) struct CollapseBody {
     records: Vec<String>,
 }
 
-/// What a text can lose.
-#[derive(utoipa::ToSchema)]
-#[schema(as = PutWarningKind, rename_all = "snake_case")]
-#[expect(dead_code, reason = "documents the values of crate::domain::memory::Collapse")]
-enum CollapseKind {
-    BytesDropped,
-    RecordsDropped,
-    ArchivedIdReused,
-}
-
 impl From<Collapse> for CollapseBody {
     fn from(collapse: Collapse) -> Self {
+        let kind = (&collapse).into();
         match collapse {
             Collapse::BytesDropped { before, after } => Self {
-                kind: "bytes_dropped",
+                kind,
                 detail: format!(
                     "the text has {after} bytes, the document had {before}: more than half are gone"
                 ),
                 records: Vec::new(),
             },
             Collapse::RecordsDropped(records) => Self {
-                kind: "records_dropped",
+                kind,
                 detail: match records.len() {
                     1 => "an active record is not in the text: it is archived as left out by this version"
                         .to_owned(),
@@ -50,7 +42,7 @@ impl From<Collapse> for CollapseBody {
                 records: records.iter().map(ToString::to_string).collect(),
             },
             Collapse::IdsReused(records) => Self {
-                kind: "archived_id_reused",
+                kind,
                 detail: "ids that were given before and were not active name records of the text: these are active again \
                          with what the text says; what they said before is in their history \
                          (GET …/records/{record_id}?history=true)"

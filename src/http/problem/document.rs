@@ -1,7 +1,7 @@
 //! The form of a problem, for the API's document.
 
 use super::collapse::CollapseBody;
-use crate::pipeline::report::Rejection;
+use crate::http::routes::update::answer::RejectionSchema;
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -116,7 +116,7 @@ pub(crate) struct ProblemDocument {
     checks: Option<BTreeMap<String, String>>,
     /// What could not be applied.
     #[schema(nullable = false)]
-    rejected: Option<Vec<Rejection>>,
+    rejected: Option<Vec<RejectionSchema>>,
     /// What the document would lose.
     #[schema(nullable = false)]
     warnings: Option<Vec<CollapseBody>>,

@@ -1,7 +1,7 @@
 //! `GET M/blame`
 
 use super::contexts::view;
-use super::memory::{self, VersionParams};
+use super::lookup::{self, VersionParams};
 use crate::domain::document::{Run, record_places, written_time};
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::RecordId;
@@ -11,8 +11,8 @@ use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
+use crate::http::routes::evidence::EvidenceBody;
 use crate::http::state::AppState;
-use crate::pipeline::report::EvidenceReport;
 use crate::storage::{Blame, ContextMetadata};
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -75,7 +75,7 @@ pub(crate) struct BlameLine<'l> {
     /// The line without its end.
     text: &'l str,
     /// Of a record's first line: what of an update's input carried the record, at most two passages.
-    evidence: Vec<EvidenceReport>,
+    evidence: Vec<EvidenceBody>,
 }
 
 /// Read where each line comes from
@@ -114,7 +114,7 @@ pub(crate) async fn blame(
     conditions: Conditions,
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&[Representation::Json, Representation::Plain])?;
-    let context = memory::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
+    let context = lookup::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
     let mut etag = ETag::of(&context.metadata.context_id).representation("blame");
     if representation == Representation::Json {
         etag = etag.representation("json");
@@ -288,7 +288,7 @@ impl Lines {
                 actor_id: origin.map(|origin| origin.actor_id.as_str()),
                 creation_time: time,
                 text,
-                evidence: evidence.iter().map(EvidenceReport::from).collect(),
+                evidence: evidence.iter().map(EvidenceBody::from).collect(),
             };
             if self.number > 1 {
                 piece.push(b',');

@@ -9,6 +9,7 @@ use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::extract::single_header;
 use crate::http::feed::{Client, EventBody, Filter};
 use crate::http::middleware::access::Admission;
+use crate::http::names::listed;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::events::{EventKind, Place, Resumed};
@@ -23,7 +24,7 @@ use futures::stream::unfold;
 use futures::{Stream, StreamExt};
 use serde::Serialize;
 use std::convert::Infallible;
-use strum::VariantNames;
+use strum::{EnumString, VariantNames};
 
 const LAST_EVENT_ID: &str = "Last-Event-ID";
 
@@ -48,19 +49,16 @@ pub(crate) struct Chosen {
 }
 
 /// Which way a page of events is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 enum Order {
     Oldest,
     Newest,
 }
 
-/// The values of `order`.
-#[derive(utoipa::ToSchema)]
-#[schema(as = EventOrder, rename_all = "lowercase")]
-#[expect(dead_code, reason = "documents the values of the parameter `order`")]
-enum OrderName {
-    Oldest,
-    Newest,
+listed! {
+    /// The values of `order`.
+    OrderName of Order as "EventOrder";
 }
 
 impl FromQuery for Chosen {
@@ -69,7 +67,7 @@ impl FromQuery for Chosen {
             memory_id: query.parse::<MemoryId>("memory_id")?.map(|id| id.to_string()),
             kinds: query.text("kinds")?,
             last_event_id: query.text("last_event_id")?,
-            order: query.one_of("order", &[("oldest", Order::Oldest), ("newest", Order::Newest)])?,
+            order: query.name("order")?,
         })
     }
 }

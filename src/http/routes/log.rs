@@ -1,6 +1,6 @@
 //! `GET M/log`
 
-use super::memory;
+use super::lookup;
 use crate::domain::document::written_time;
 use crate::fair::Party;
 use crate::http::budget::LIST_BYTES;
@@ -92,7 +92,7 @@ pub(crate) async fn log(
         .list_contexts(&vault_id, &memory_id, before, page.fetch())
         .await?;
     if versions.items.is_empty() {
-        memory::require(&state, &vault_id, &memory_id).await?;
+        lookup::require(&state, &vault_id, &memory_id).await?;
     }
     let list = page.of_rows(&name, versions, |version| version.version, LogEntry::from);
     let mut headers = HeaderMap::new();

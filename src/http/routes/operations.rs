@@ -1,6 +1,6 @@
 //! `POST M/operations`
 
-use super::update::{ModeName, OnInvalidName, refuse_nul};
+use super::update::refuse_nul;
 use crate::domain::dsl::requests::{OperationRequest, first_nul};
 use crate::domain::faults::MOST_ITEMS;
 use crate::domain::ids::UpdateId;
@@ -13,10 +13,12 @@ use crate::http::extract::json::{self, Object};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::{ModeName, OnInvalidName, RecordSectionName};
 use crate::http::problem::Problem;
+use crate::http::routes::update::answer::UpdateAnswerSchema;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
-use crate::pipeline::{Mode, OperationsInput, OperationsRequest};
+use crate::pipeline::{Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest};
 use axum::Json;
 use axum::extract::{Request, State};
 use serde::{Deserialize, Serialize};
@@ -58,7 +60,7 @@ pub(crate) enum OperationSchema {
     /// A new record.
     Add {
         /// Where it goes.
-        section: SectionName,
+        section: RecordSectionName,
         /// Why it is worth keeping.
         reason: String,
         /// What a snippet is, such as a file path or a config key. Of snippets only, and they need one.
@@ -93,16 +95,6 @@ pub(crate) enum OperationSchema {
     },
 }
 
-/// A section that records are added to.
-#[derive(Serialize, utoipa::ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = RecordSection)]
-#[expect(dead_code, reason = "documents what `OperationRequest` reads")]
-pub(crate) enum SectionName {
-    Learnings,
-    Verbatim,
-}
-
 /// How a text of operations is applied.
 #[derive(Debug, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -111,7 +103,7 @@ pub(crate) struct OperationsParams {
     dry_run: Option<bool>,
     /// What to do about faulty items.
     #[param(value_type = Option<OnInvalidName>, inline)]
-    on_invalid: Option<OnInvalidName>,
+    on_invalid: Option<OnInvalid>,
     /// How many additions a section takes; any number without it.
     #[param(minimum = 1, maximum = 100)]
     max_additions: Option<u32>,
@@ -120,19 +112,17 @@ pub(crate) struct OperationsParams {
     update_id: Option<UpdateId>,
     /// `propose`: everything but the save; it waits until somebody approves it.
     #[param(value_type = Option<ModeName>, inline)]
-    mode: Option<ModeName>,
+    mode: Option<ModeKind>,
 }
 
 impl FromQuery for OperationsParams {
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let modes = [("apply", ModeName::Apply), ("propose", ModeName::Propose)];
-        let on_invalid = [("drop", OnInvalidName::Drop), ("fail", OnInvalidName::Fail)];
         Ok(Self {
             dry_run: query.flag("dry_run")?,
-            on_invalid: query.one_of("on_invalid", &on_invalid)?,
+            on_invalid: query.name("on_invalid")?,
             max_additions: query.number("max_additions", 1..=100)?,
             update_id: query.parse("update_id")?,
-            mode: query.one_of("mode", &modes)?,
+            mode: query.name("mode")?,
         })
     }
 }
@@ -152,7 +142,7 @@ impl FromQuery for OperationsParams {
         content((OperationsBody = "application/json"), (OperationsText = "text/plain"), (OperationsText = "text/markdown"))
     ),
     responses(
-        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
+        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswerSchema),
         (status = 404, description = "There is no run `update_id`."),
         (status = 409, description = "Run `update_id` is not one to be finished by hand, or the memory was deleted meanwhile."),
         (status = 412, description = "A precondition does not hold; nothing was saved."),
@@ -171,7 +161,7 @@ pub(crate) async fn operations(
     UnderClaim(idempotency): UnderClaim,
     request: Request,
 ) -> Result<Json<UpdateAnswer>, Problem> {
-    let mode = caller.mode(params.mode == Some(ModeName::Propose));
+    let mode = caller.mode(params.mode == Some(ModeKind::Propose));
     if params.update_id.is_some() && mode != Mode::Apply {
         return Err(Problem::invalid(
             "update_id",
@@ -185,7 +175,7 @@ pub(crate) async fn operations(
         preconditions: conditions.for_write(),
         input: read_input(&state, request).await?,
         dry_run: params.dry_run.unwrap_or(false),
-        on_invalid: params.on_invalid.unwrap_or_default().into(),
+        on_invalid: params.on_invalid.unwrap_or_default(),
         max_additions: params.max_additions.map(|number| number as usize),
         resolves: params.update_id,
         idempotency,

@@ -10,7 +10,7 @@ use crate::http::extract::page::Page;
 use crate::http::extract::path::{MemoryPath, VaultPath};
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use crate::pipeline::meaning::{Answer, Hit, Mode, SearchRequest};
 use crate::storage::records::RecordStatus;
@@ -113,7 +113,7 @@ pub(crate) async fn search_memory(
         limit: INSIDE,
     };
     let Some(answer) = meaning.search_memory(&request, &memory_id).await? else {
-        return Err(memory::missing());
+        return Err(lookup::missing());
     };
     let Answer {
         found,

@@ -1,7 +1,7 @@
 //! `GET M/sections`
 
 use super::contexts::view::X_CONTEXT_VERSION;
-use super::memory::{self, VersionParams};
+use super::lookup::{self, VersionParams};
 use crate::domain::document::{self, Heading, Headings};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
@@ -110,7 +110,7 @@ pub(crate) async fn sections(
         .as_ref()
         .map(|place| ContextRef::Version(place.version))
         .or(reference);
-    let context = memory::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
+    let context = lookup::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
     let version = context.metadata.version;
     let headings = document::headings(&context.text);
     let behind = |heading: &&Heading| {

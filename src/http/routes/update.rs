@@ -1,5 +1,6 @@
 //! `POST M/update`
 
+pub(crate) mod answer;
 mod messages;
 mod record;
 mod stream;
@@ -14,12 +15,13 @@ use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::prefer::RESPOND_ASYNC;
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::names::{ModeName, Named, OnInvalidName, RoleName};
 use crate::http::problem::Problem;
 use crate::http::routes::updates::view::RunBody;
 use crate::http::state::AppState;
-use crate::pipeline::report::UpdateAnswer;
-use crate::pipeline::{OnInvalid, Steps, UpdateRequest, history};
+use crate::pipeline::{ModeKind, Steps, UpdateRequest, history};
 use crate::storage::updates::Run;
+use answer::UpdateAnswerSchema;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::LOCATION;
@@ -27,7 +29,6 @@ use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use record::RecordBody;
 use serde::Deserialize;
-use std::collections::BTreeSet;
 use way::Way;
 
 /// What was done, for the models to update the document with.
@@ -57,64 +58,19 @@ pub(crate) struct UpdateBody {
     roles: Vec<RoleName>,
     /// `propose`: everything but the save; it waits until somebody approves it. With a key of the role `proposer` it
     /// always does.
-    #[serde(default)]
+    #[serde(default = "apply")]
     mode: ModeName,
     /// What the session ends with: a task record, and the status if it changes, in the same version.
     #[schema(value_type = Option<RecordBody>, nullable = false)]
     record: Option<Object<RecordBody>>,
 }
 
-/// What to do about items that stay faulty: drop them and apply the rest, or save nothing.
-#[derive(Debug, Clone, Copy, Default, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = OnInvalid)]
-pub(crate) enum OnInvalidName {
-    #[default]
-    Drop,
-    Fail,
-}
-
-impl From<OnInvalidName> for OnInvalid {
-    fn from(name: OnInvalidName) -> Self {
-        match name {
-            OnInvalidName::Drop => Self::Drop,
-            OnInvalidName::Fail => Self::Fail,
-        }
-    }
-}
-
-/// What becomes of the operations: they are saved, or wait for somebody to approve them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = Mode)]
-pub(crate) enum ModeName {
-    #[default]
-    Apply,
-    Propose,
-}
-
-/// A section that is updated, and the model that updates it.
-#[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = Role)]
-enum RoleName {
-    Progress,
-    Learnings,
-    Verbatim,
-}
-
-impl From<RoleName> for Role {
-    fn from(name: RoleName) -> Self {
-        match name {
-            RoleName::Progress => Self::Progress,
-            RoleName::Learnings => Self::Learnings,
-            RoleName::Verbatim => Self::Verbatim,
-        }
-    }
-}
-
 fn all_roles() -> Vec<RoleName> {
-    vec![RoleName::Progress, RoleName::Learnings, RoleName::Verbatim]
+    Role::ALL.map(Named).to_vec()
+}
+
+fn apply() -> ModeName {
+    Named(ModeKind::Apply)
 }
 
 /// What a client would like, for the documentation.
@@ -142,7 +98,7 @@ pub(crate) struct PreferHeader {
     request_body(content = UpdateBody, content_type = "application/json"),
     responses(
         (status = 200, description = "What was changed, what was not, and why; with `Accept: text/event-stream` the steps as they are made, then an event `done` with that or `problem` with a problem.", content(
-            (UpdateAnswer = "application/json"),
+            (UpdateAnswerSchema = "application/json"),
             (String = "text/event-stream"),
         )),
         (status = 202, description = "With `Prefer: respond-async`: it is stored and will be run; its run as `GetUpdate` shows it.", body = RunBody, headers(
@@ -179,9 +135,9 @@ pub(crate) async fn update(
         messages: history::read(&body.messages)?,
         dry_run: body.dry_run,
         allow_partial: body.allow_partial,
-        on_invalid: body.on_invalid.into(),
-        roles: body.roles.into_iter().map(Role::from).collect::<BTreeSet<_>>(),
-        mode: caller.mode(body.mode == ModeName::Propose),
+        on_invalid: body.on_invalid.0,
+        roles: body.roles.into_iter().map(|Named(role)| role).collect(),
+        mode: caller.mode(body.mode == Named(ModeKind::Propose)),
         record: body
             .record
             .map(|Object(record)| record.into_record())

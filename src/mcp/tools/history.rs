@@ -8,6 +8,7 @@ use crate::mcp::failure::Failure;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use strum::IntoStaticStr;
 
 pub(super) const NAME: &str = "memory_history";
 
@@ -57,8 +58,9 @@ struct Arguments {
     cursor: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 enum View {
     Log,
     Diff,
@@ -68,12 +70,7 @@ enum View {
 
 impl View {
     fn name(self) -> &'static str {
-        match self {
-            Self::Log => "log",
-            Self::Diff => "diff",
-            Self::Blame => "blame",
-            Self::Records => "records",
-        }
+        self.into()
     }
 }
 

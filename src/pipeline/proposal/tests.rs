@@ -1,5 +1,6 @@
 use super::*;
-use crate::domain::evidence::{Evidence, Origin};
+use crate::domain::evidence::Origin;
+use crate::domain::window::Task;
 use serde_json::json;
 
 fn item(operation: Operation) -> Accepted {
@@ -60,7 +61,7 @@ fn what_is_kept_is_read_as_it_was() {
     assert_eq!(kept["form"], 1);
     let read = Proposal::read(&kept).unwrap();
     assert_eq!(read, proposal);
-    let chosen = read.chosen(&[0, 2, 3, 9]).unwrap();
+    let chosen = read.chosen(&[0, 2, 3, 9]);
     let all = items();
     for (found, expected) in chosen.iter().zip([&all[0], &all[2], &all[3]]) {
         assert_eq!(
@@ -68,8 +69,87 @@ fn what_is_kept_is_read_as_it_was() {
             (&expected.operation, &expected.written.text, &expected.evidence)
         );
     }
-    assert_eq!(SessionRecord::try_from(read.record.unwrap()).unwrap(), record);
+    assert_eq!(SessionRecord::from(read.record.unwrap()), record);
     assert!(Proposal::read(&json!({"form": 2, "operations": [], "key_id": null})).is_err());
+}
+
+/// A proposal as earlier releases stored it, and as later ones have to.
+fn literal() -> Value {
+    json!({
+        "form": 1,
+        "operations": [
+            {
+                "op": "rewrite_progress", "completed": [], "in_progress": ["x"], "remaining": ["y"],
+                "text": "- as written",
+            },
+            {"op": "add_learning", "reason": "r", "content": "c", "replaces": "KL-1", "text": "- as written"},
+            {
+                "op": "add_verbatim", "reason": "r", "label": "l", "snippet": "s", "text": "- as written",
+                "evidence": [{"from": "message", "index": 3, "start": 1, "end": 3, "quote": "as"}],
+            },
+            {"op": "archive", "id": "VC-2", "reason": "old", "text": "- as written"},
+        ],
+        "progress_before": "- before",
+        "record": {"intent": "i", "summary": "s"},
+        "key_id": "k-1",
+    })
+}
+
+#[test]
+fn a_proposal_has_one_stored_form() {
+    let read = Proposal::read(&literal()).unwrap();
+    assert_eq!(json!(read), literal());
+    let operations = read.chosen(&[0, 1, 2, 3]);
+    let record = SessionRecord::from(read.record.unwrap());
+    let key = "k-1".parse().unwrap();
+    assert_eq!(
+        json!(Proposal::new(&operations, "- before", Some(&record), Some(&key))),
+        literal()
+    );
+}
+
+#[test]
+fn a_proposal_that_cannot_be_read_whole_is_an_error() {
+    for (place, other) in [
+        ("/form", json!("1")),
+        ("/operations", json!({})),
+        ("/operations/0/op", json!("rewrite")),
+        ("/operations/0/in_progress", json!(["x", 7])),
+        ("/operations/0/text", json!(null)),
+        ("/operations/1/replaces", json!("KL-0")),
+        ("/operations/1/replaces", json!(null)),
+        ("/operations/1/content", json!(["c"])),
+        ("/operations/2/label", json!(7)),
+        ("/operations/2/evidence", json!([{"from": "message"}])),
+        ("/operations/2/evidence/0/index", json!(null)),
+        ("/operations/3/id", json!("VC2")),
+        ("/progress_before", json!(7)),
+        ("/record/summary", json!(null)),
+        ("/record", json!([])),
+        ("/key_id", json!("not a key id")),
+    ] {
+        let mut stored = literal();
+        *stored.pointer_mut(place).unwrap() = other;
+        assert!(Proposal::read(&stored).is_err(), "{stored}");
+    }
+    for missing in ["form", "operations", "key_id"] {
+        let mut stored = literal();
+        stored.as_object_mut().unwrap().remove(missing);
+        assert!(Proposal::read(&stored).is_err(), "{stored}");
+    }
+}
+
+#[test]
+fn a_proposal_with_a_member_of_a_newer_release_is_refused() {
+    for parent in ["", "/operations/1", "/operations/2/evidence/0", "/record"] {
+        let mut stored = literal();
+        stored.pointer_mut(parent).unwrap()["ttl"] = json!(60);
+        let error = Proposal::read(&stored).unwrap_err();
+        assert!(
+            error.contains("ttl: this release does not know it"),
+            "{parent}: {error}"
+        );
+    }
 }
 
 #[test]
@@ -80,7 +160,7 @@ fn what_is_approved_alone_replaces_nothing_that_stays() {
         reason: "old".to_owned(),
     }));
     let proposal = Proposal::new(&all, "- before", None, None);
-    let replaces = |numbers: &[usize]| proposal.chosen(numbers).unwrap()[0].operation.replaces();
+    let replaces = |numbers: &[usize]| proposal.chosen(numbers)[0].operation.replaces();
     assert_eq!(replaces(&[1]), None, "KL-1 is not to be archived");
     assert_eq!(replaces(&[1, 4]), Some("KL-1".parse().unwrap()));
 }
@@ -89,7 +169,7 @@ fn what_is_approved_alone_replaces_nothing_that_stays() {
 fn the_order_is_that_of_what_is_applied() {
     let names = |applied: &[AppliedOperation]| -> Vec<String> {
         let ordered = in_order(&items(), applied);
-        let kept: Vec<_> = ordered.iter().map(KeptItem::of).collect();
+        let kept: Vec<_> = ordered.iter().map(StoredItem::of).collect();
         let value = serde_json::to_value(kept).unwrap();
         let list = value.as_array().unwrap();
         list.iter()

@@ -5,44 +5,128 @@
 use crate::domain::evidence::{Evidence, Origin};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::storage::{Storage, StorageError};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::HashMap;
 
-/// As it is kept in an operation.
-pub(crate) fn to_stored(evidence: &[Evidence]) -> Value {
-    let passage = |passage: &Evidence| {
-        let (from, index) = match passage.origin {
-            Origin::Task => ("task", None),
-            Origin::Message(index) => ("message", Some(index)),
-        };
-        json!({
-            "from": from,
-            "index": index,
-            "start": passage.start,
-            "end": passage.end,
-            "quote": passage.quote,
-        })
-    };
-    evidence.iter().map(passage).collect()
+/// A passage as an operation stores it.
+///
+/// It is shown and decides nothing: a member that a newer release adds is passed over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum StoredEvidence {
+    /// Of the task.
+    Task {
+        /// Always null.
+        #[serde(default)]
+        index: (),
+        /// Its first byte in that text.
+        start: usize,
+        /// The byte behind its last.
+        end: usize,
+        /// Its text, at most 200 bytes; a credential in it is masked.
+        quote: String,
+    },
+    /// Of a message.
+    Message {
+        /// Which message, from 0.
+        index: usize,
+        /// Its first byte in that text.
+        start: usize,
+        /// The byte behind its last.
+        end: usize,
+        /// Its text, at most 200 bytes; a credential in it is masked.
+        quote: String,
+    },
 }
 
-/// As it was kept; `None` if it is nothing of that form.
-pub(crate) fn from_stored(stored: &Value) -> Option<Vec<Evidence>> {
-    let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
-    let passage = |value: &Value| {
-        let origin = match value["from"].as_str()? {
-            "task" => Origin::Task,
-            "message" => Origin::Message(number(&value["index"])?),
-            _ => return None,
-        };
-        Some(Evidence {
+impl From<&Evidence> for StoredEvidence {
+    fn from(evidence: &Evidence) -> Self {
+        let Evidence {
             origin,
-            start: number(&value["start"])?,
-            end: number(&value["end"])?,
-            quote: value["quote"].as_str()?.to_owned(),
-        })
-    };
-    stored.as_array()?.iter().map(passage).collect()
+            start,
+            end,
+            quote,
+        } = evidence.clone();
+        match origin {
+            Origin::Task => Self::Task {
+                index: (),
+                start,
+                end,
+                quote,
+            },
+            Origin::Message(index) => Self::Message {
+                index,
+                start,
+                end,
+                quote,
+            },
+        }
+    }
+}
+
+impl From<StoredEvidence> for Evidence {
+    fn from(stored: StoredEvidence) -> Self {
+        match stored {
+            StoredEvidence::Task {
+                index: (),
+                start,
+                end,
+                quote,
+            } => Self {
+                origin: Origin::Task,
+                start,
+                end,
+                quote,
+            },
+            StoredEvidence::Message {
+                index,
+                start,
+                end,
+                quote,
+            } => Self {
+                origin: Origin::Message(index),
+                start,
+                end,
+                quote,
+            },
+        }
+    }
+}
+
+/// As it is kept in an operation.
+pub(in crate::storage) fn to_stored(evidence: &[Evidence]) -> Value {
+    let stored: Vec<_> = evidence.iter().map(StoredEvidence::from).collect();
+    serde_json::json!(stored)
+}
+
+/// The evidence of the operation that added this record of a memory.
+///
+/// # Errors
+/// It is of another form than it is written in.
+pub(in crate::storage) fn from_stored(
+    stored: &Value,
+    vault: &VaultId,
+    memory: &MemoryId,
+    record: RecordId,
+) -> Result<Vec<Evidence>, StorageError> {
+    let read = Vec::<StoredEvidence>::deserialize(stored);
+    let read = read.map_err(|error| StorageError::Corrupt {
+        table: "memory_contexts",
+        column: "operations",
+        row: format!("({vault}, {memory}, {record})"),
+        problem: format!("its evidence: {error}"),
+    })?;
+    Ok(read.into_iter().map(Evidence::from).collect())
+}
+
+/// Whether operations of a version hold evidence in no other form than it is written in.
+pub(in crate::storage) fn is_stored(operations: &Value) -> bool {
+    let lists = operations.as_array().into_iter().flatten();
+    let mut lists = lists
+        .map(|operation| &operation["evidence"])
+        .filter(|evidence| evidence.is_array());
+    lists.all(|evidence| Vec::<StoredEvidence>::deserialize(evidence).is_ok())
 }
 
 impl Storage {
@@ -83,14 +167,76 @@ impl Storage {
         .await?;
         let evidence = rows.into_iter().map(|row| {
             let id = RecordId::new(row.kind, row.number);
-            let evidence = from_stored(&row.evidence).ok_or_else(|| StorageError::Corrupt {
-                table: "memory_contexts",
-                column: "operations",
-                row: format!("({vault}, {memory}, {id})"),
-                problem: "not evidence".to_owned(),
-            })?;
+            let evidence = from_stored(&row.evidence, vault, memory, id)?;
             Ok((id, evidence))
         });
         evidence.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(stored: &Value) -> Result<Vec<Evidence>, StorageError> {
+        let record = "KL-1".parse().unwrap();
+        from_stored(
+            stored,
+            &"acme".parse().unwrap(),
+            &"agent".parse().unwrap(),
+            record,
+        )
+    }
+
+    /// As releases before this one wrote it.
+    fn literal() -> Value {
+        json!([
+            {"from": "task", "index": null, "start": 0, "end": 4, "quote": "a ta"},
+            {"from": "message", "index": 3, "start": 1, "end": 3, "quote": "as"},
+        ])
+    }
+
+    #[test]
+    fn passages_are_stored_in_one_form() {
+        let passages = [(Origin::Task, 0, 4, "a ta"), (Origin::Message(3), 1, 3, "as")].map(
+            |(origin, start, end, quote)| Evidence {
+                origin,
+                start,
+                end,
+                quote: quote.to_owned(),
+            },
+        );
+        assert_eq!(to_stored(&passages), literal());
+        assert_eq!(read(&literal()).unwrap(), passages);
+    }
+
+    #[test]
+    fn passages_of_another_form_are_an_error() {
+        for (member, other) in [
+            ("from", json!("file")),
+            ("from", json!(null)),
+            ("index", json!(null)),
+            ("index", json!(-1)),
+            ("start", json!("1")),
+            ("end", json!(1.5)),
+            ("quote", json!(7)),
+        ] {
+            let mut stored = literal();
+            stored[1][member] = other;
+            assert!(read(&stored).is_err(), "{stored}");
+            stored[1].as_object_mut().unwrap().remove(member);
+            assert!(read(&stored).is_err(), "{stored}");
+        }
+        for stored in [json!(null), json!({}), json!(["task"])] {
+            assert!(read(&stored).is_err(), "{stored}");
+        }
+    }
+
+    #[test]
+    fn a_member_of_a_newer_release_is_passed_over() {
+        let mut stored = literal();
+        stored[0]["score"] = json!(1);
+        assert_eq!(read(&stored).unwrap(), read(&literal()).unwrap());
     }
 }

@@ -4,6 +4,7 @@ use super::check::{Fault, id, json, known, order, said, text, time};
 use crate::domain::document;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
+use crate::storage::records::evidence;
 use crate::storage::{Source, StorageError};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
@@ -47,6 +48,8 @@ impl ContextLine {
         if let Some(operations) = &self.operations {
             order("operations", operations.is_array(), "a list or null")?;
             json("operations", operations)?;
+            let form = "with evidence in the form in which versions store it";
+            order("operations", evidence::is_stored(operations), form)?;
         }
         text("log", &self.log)?;
         if self.redacted_at.is_some() {

@@ -8,10 +8,12 @@ use super::records::RecordLine;
 use super::runs::RunLine;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use strum::IntoStaticStr;
 
 /// A line of a file.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub(super) enum Line {
     Header(Header),
     VaultItem(Box<ItemLine>),
@@ -28,18 +30,7 @@ pub(super) enum Line {
 impl Line {
     /// The member that names it.
     pub(super) fn name(&self) -> &'static str {
-        match self {
-            Self::Header(_) => "header",
-            Self::VaultItem(_) => "vault_item",
-            Self::Memory(_) => "memory",
-            Self::Context(_) => "context",
-            Self::Record(_) => "record",
-            Self::Run(_) => "run",
-            Self::Item(_) => "item",
-            Self::Path(_) => "path",
-            Self::End(_) => "end",
-            Self::Footer(_) => "footer",
-        }
+        self.into()
     }
 }
 

@@ -165,9 +165,10 @@ const FORBIDDEN: [(&str, &[&str]); 12] = [
 ];
 
 /// What only these rooms may name, wherever else it would stand.
-const RESERVED: [(&str, &[&str]); 4] = [
+const RESERVED: [(&str, &[&str]); 5] = [
     ("sqlx::query", &["storage"]),
     ("axum::", &["http", "dashboard"]),
+    ("utoipa", &["http"]),
     ("rmcp::", &["mcp", "http", "cli"]),
     ("reqwest::", &["llm", "cli"]),
 ];

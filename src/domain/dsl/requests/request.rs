@@ -3,6 +3,7 @@
 use crate::domain::dsl::headers::List;
 use crate::domain::operation::Role;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantNames};
 
 /// One operation as requested by a caller. A missing text is treated as an empty one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,8 +43,9 @@ pub enum OperationRequest {
 }
 
 /// A section that records are added to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum RecordSection {
     /// `Key Learnings`.
     Learnings,

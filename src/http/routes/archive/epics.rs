@@ -7,8 +7,9 @@ use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::GroupingName;
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::routes::window::below;
 use crate::http::state::AppState;
 use axum::Json;
@@ -27,20 +28,10 @@ pub(crate) struct EpicParams {
     by: Grouping,
 }
 
-/// The values of `by`.
-#[derive(utoipa::ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "documents the values of the parameter")]
-enum GroupingName {
-    Week,
-    Epic,
-}
-
 impl FromQuery for EpicParams {
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let words = [("week", Grouping::Week), ("epic", Grouping::Epic)];
         Ok(Self {
-            by: query.one_of("by", &words)?.unwrap_or(Grouping::Epic),
+            by: query.name("by")?.unwrap_or(Grouping::Epic),
         })
     }
 }
@@ -119,14 +110,11 @@ pub(crate) async fn epics(
         .epics(&vault_id, &memory_id, by, after.as_deref(), page.fetch())
         .await?;
     if epics.is_empty() {
-        memory::require(&state, &vault_id, &memory_id).await?;
+        lookup::require(&state, &vault_id, &memory_id).await?;
     }
     let key = |epic: &Epic| epic.name.clone().unwrap_or_default();
     let list: List<EpicBody> = page.of(&name, epics, key, EpicBody::from);
-    let grouping = match by {
-        Grouping::Week => "week",
-        Grouping::Epic => "epic",
-    };
+    let grouping: &str = by.into();
     let next = list.next_cursor().map(|cursor| {
         let query = page.query(cursor);
         below(

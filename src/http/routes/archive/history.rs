@@ -6,7 +6,7 @@ use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::routes::window::below;
 use crate::http::state::AppState;
 use crate::storage::window::HistoryKey;
@@ -83,7 +83,7 @@ pub(crate) async fn history(
         .history(&vault_id, &memory_id, after, page.fetch())
         .await?;
     if tasks.is_empty() {
-        memory::require(&state, &vault_id, &memory_id).await?;
+        lookup::require(&state, &vault_id, &memory_id).await?;
     }
     let list: List<ArchivedBody> = page.of(&name, tasks, |(key, _)| Key(*key), |(_, task)| task.into());
     let next = list.next_cursor().map(|cursor| {

@@ -8,7 +8,7 @@ use crate::http::extract::freshness::{Freshness, FreshnessHeader};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use crate::storage::{Context, StorageError};
 use axum::extract::State;
@@ -80,11 +80,11 @@ pub(crate) async fn latest(
                     Problem::not_found("the memory had no version at that time").with("field", "as_of")
                 );
             }
-            None => return Err(memory::missing()),
+            None => return Err(lookup::missing()),
         },
         None => newest(&state, &vault_id, &memory_id, freshness)
             .await?
-            .ok_or_else(memory::missing)?,
+            .ok_or_else(lookup::missing)?,
     };
     view::answer(&state, context, section.as_deref(), representation, &conditions)
 }

@@ -7,7 +7,7 @@ use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use axum::Json;
 use axum::extract::State;
@@ -39,7 +39,7 @@ pub(crate) async fn list(
         .list_contexts(&vault_id, &memory_id, before, page.fetch())
         .await?;
     if versions.items.is_empty() {
-        memory::require(&state, &vault_id, &memory_id).await?;
+        lookup::require(&state, &vault_id, &memory_id).await?;
     }
     let cap = state.settings.context_bytes;
     Ok(Json(page.of_rows(

@@ -9,6 +9,7 @@ use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders, refused_w
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::listed;
 use crate::http::problem::{CollapseBody, Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::{Guard, Put, PutError, PutJob};
@@ -20,6 +21,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use strum::{EnumString, VariantNames};
 
 /// A document as a request body, byte for byte. `limits.context_bytes` bounds it in bytes, not in characters.
 #[derive(utoipa::ToSchema)]
@@ -66,23 +68,21 @@ pub(crate) struct PutParams {
 }
 
 /// What a writer can confirm.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 enum Confirm {
     Collapse,
 }
 
-/// The values of `confirm`.
-#[derive(utoipa::ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "documents the values of the parameter")]
-enum ConfirmName {
-    Collapse,
+listed! {
+    /// The values of `confirm`.
+    ConfirmName of Confirm as "Confirm";
 }
 
 impl FromQuery for PutParams {
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
         Ok(Self {
-            confirm: query.one_of("confirm", &[("collapse", Confirm::Collapse)])?,
+            confirm: query.name("confirm")?,
         })
     }
 }

@@ -7,7 +7,7 @@ use crate::http::extract::conditions::{Conditions, ReadHeaders};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use crate::pipeline::judge;
 use axum::extract::State;
@@ -47,7 +47,7 @@ pub(crate) async fn get(
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&OFFERED)?;
     let Some(handoff) = state.storage.latest_handoff(&vault_id, &memory_id).await? else {
-        memory::require(&state, &vault_id, &memory_id).await?;
+        lookup::require(&state, &vault_id, &memory_id).await?;
         return Err(Problem::not_found(
             "the memory has no handoff yet: make one with POST …/handoff/refresh",
         )

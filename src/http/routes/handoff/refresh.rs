@@ -7,7 +7,7 @@ use crate::http::extract::json::{self, Object};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::{Kind, Problem};
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use crate::pipeline::{HandoffError, HandoffRequest, Refreshed};
 use crate::telemetry;
@@ -166,7 +166,7 @@ impl From<HandoffError> for Problem {
     fn from(error: HandoffError) -> Self {
         let message = error.to_string();
         match error {
-            HandoffError::NoMemory => memory::missing(),
+            HandoffError::NoMemory => lookup::missing(),
             HandoffError::QueueFull { limit } => {
                 telemetry::refused("queue");
                 Self::new(Kind::TooManyRequests, message)

@@ -5,7 +5,7 @@ use crate::domain::handoff::Freshness;
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use crate::pipeline::judge;
 use axum::Json;
@@ -50,7 +50,7 @@ pub(crate) async fn status(
     Query(NoParams): Query<NoParams>,
 ) -> Result<Json<StatusBody>, Problem> {
     let Some(handoff) = state.storage.latest_handoff(&vault_id, &memory_id).await? else {
-        memory::require(&state, &vault_id, &memory_id).await?;
+        lookup::require(&state, &vault_id, &memory_id).await?;
         return Ok(Json(StatusBody {
             freshness: (&Freshness::missing()).into(),
             handoff_id: None,

@@ -5,7 +5,7 @@ use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::routes::handoff::view::HandoffEntry;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use axum::Json;
 use axum::extract::State;
@@ -36,7 +36,7 @@ pub(crate) async fn list(
         .list_handoffs(&vault_id, &memory_id, before, page.fetch())
         .await?;
     if handoffs.is_empty() {
-        memory::require(&state, &vault_id, &memory_id).await?;
+        lookup::require(&state, &vault_id, &memory_id).await?;
     }
     Ok(Json(page.of(
         &name,

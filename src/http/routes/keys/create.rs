@@ -1,12 +1,13 @@
 //! `POST /v1/keys`
 
-use super::view::{NewKeyBody, RoleName};
+use super::view::NewKeyBody;
 use super::{NotRepeatable, Rights};
 use crate::domain::access::{Caller, VaultScope};
 use crate::domain::ids::VaultId;
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::names::AccessRoleName;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::access::keys::NewKey;
@@ -29,7 +30,7 @@ pub(crate) struct KeyRequest {
     #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     name: String,
     /// What its holder may do.
-    role: RoleName,
+    role: AccessRoleName,
     /// The vaults it reaches.
     #[schema(min_items = 1, max_items = 1_000)]
     vaults: Option<Vec<String>>,
@@ -90,7 +91,7 @@ impl KeyRequest {
         let scope = self.scope()?;
         let rights = Rights {
             scope: &scope,
-            role: self.role.into(),
+            role: self.role.0,
             expires_at,
             speaks_for_others: self.speaks_for_others,
         };

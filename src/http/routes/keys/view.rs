@@ -1,42 +1,10 @@
 //! How a key is shown.
 
-use crate::domain::access::{AccessRole, ApiKey, Token};
+use crate::domain::access::{ApiKey, Token};
 use crate::domain::ids::VaultId;
+use crate::http::names::{AccessRoleName, Named};
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-
-/// What the holder of a key may do; each role may do what the one before it may.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = KeyRole)]
-pub(crate) enum RoleName {
-    Reader,
-    Proposer,
-    Writer,
-    Admin,
-}
-
-impl From<RoleName> for AccessRole {
-    fn from(name: RoleName) -> Self {
-        match name {
-            RoleName::Reader => Self::Reader,
-            RoleName::Proposer => Self::Proposer,
-            RoleName::Writer => Self::Writer,
-            RoleName::Admin => Self::Admin,
-        }
-    }
-}
-
-impl From<AccessRole> for RoleName {
-    fn from(role: AccessRole) -> Self {
-        match role {
-            AccessRole::Reader => Self::Reader,
-            AccessRole::Proposer => Self::Proposer,
-            AccessRole::Writer => Self::Writer,
-            AccessRole::Admin => Self::Admin,
-        }
-    }
-}
+use serde::Serialize;
 
 /// A key without its secret.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -47,7 +15,7 @@ pub(crate) struct KeyBody {
     /// Who holds it: the actor of what is written with it.
     name: String,
     /// What its holder may do.
-    role: RoleName,
+    role: AccessRoleName,
     /// The vaults it reaches, if they are listed.
     #[schema(required)]
     vaults: Option<Vec<String>>,
@@ -81,7 +49,7 @@ impl KeyBody {
             vault_prefix: key.scope.prefix().map(VaultId::to_string),
             key_id: key.key_id.to_string(),
             name: key.name.to_string(),
-            role: key.role.into(),
+            role: Named(key.role),
             speaks_for_others: key.speaks_for_others,
             created_by: key.created_by,
             created_at: key.created_at,

@@ -4,7 +4,7 @@ use crate::http::extract::conditions::{Conditions, WriteHeaders, refused_write};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use crate::storage::DeleteError;
 use axum::extract::State;
@@ -46,7 +46,7 @@ impl From<DeleteError> for Problem {
     fn from(error: DeleteError) -> Self {
         match error {
             DeleteError::PreconditionFailed { current } => refused_write(current.as_ref()),
-            DeleteError::NotFound => memory::missing(),
+            DeleteError::NotFound => lookup::missing(),
             DeleteError::Storage(error) => error.into(),
         }
     }

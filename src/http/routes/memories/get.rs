@@ -5,7 +5,7 @@ use crate::domain::ids::RecordKind;
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use crate::storage::memories::MemoryState;
 use axum::Json;
@@ -90,7 +90,7 @@ pub(crate) async fn get(
         .storage
         .memory(&vault_id, &memory_id)
         .await?
-        .ok_or_else(memory::missing)?;
+        .ok_or_else(lookup::missing)?;
     Ok(Json(MemoryBody {
         entry: summary.into(),
         counters: ByKind::of(|kind| counters.get(kind)),

@@ -4,6 +4,7 @@ use crate::domain::ids::MemoryId;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::listed;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::Source;
@@ -15,6 +16,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
+use strum::{EnumString, VariantNames};
 
 /// Which memories to show.
 #[derive(Debug, utoipa::IntoParams)]
@@ -29,29 +31,29 @@ pub(crate) struct MemoryParams {
 }
 
 /// What memories can be sorted by.
-#[derive(utoipa::ToSchema)]
-#[schema(as = MemorySort, rename_all = "snake_case")]
-#[expect(dead_code, reason = "documents the values of the parameter `sort`")]
-enum SortName {
+#[derive(Debug, Clone, Copy, Default, EnumString, VariantNames)]
+#[strum(serialize_all = "snake_case")]
+enum Sort {
+    #[default]
     MemoryId,
     ChangedAt,
     Bytes,
+}
+
+listed! {
+    /// What memories can be sorted by.
+    SortName of Sort as "MemorySort";
 }
 
 impl FromQuery for MemoryParams {
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
         Ok(Self {
             prefix: query.parse("prefix")?,
-            sort: query
-                .one_of(
-                    "sort",
-                    &[
-                        ("memory_id", None),
-                        ("changed_at", Some(MemoryOrder::ChangedAt)),
-                        ("bytes", Some(MemoryOrder::Bytes)),
-                    ],
-                )?
-                .flatten(),
+            sort: match query.name("sort")?.unwrap_or_default() {
+                Sort::MemoryId => None,
+                Sort::ChangedAt => Some(MemoryOrder::ChangedAt),
+                Sort::Bytes => Some(MemoryOrder::Bytes),
+            },
         })
     }
 }

@@ -1,7 +1,8 @@
 //! A prompt with what it was made of.
 
 use super::work::Work;
-use crate::domain::prompt::{Assembly, Count, Dropped, Part, PartSource, PieceId};
+use crate::domain::prompt::{Assembly, Count, Dropped, Part, PieceId};
+use crate::http::names::{Named, PartSourceName};
 use axum::http::HeaderName;
 use serde::Serialize;
 
@@ -50,8 +51,7 @@ pub(crate) struct PartBody {
     /// The category of its items, or which part of the document it is, or `datetime`.
     name: String,
     /// What it is made of.
-    #[schema(value_type = PartSourceName)]
-    source: &'static str,
+    source: PartSourceName,
     /// Its tokens, with those of the empty line behind it; over all parts they add up to `tokens`.
     #[schema(minimum = 0)]
     tokens: usize,
@@ -68,35 +68,13 @@ pub(crate) struct DroppedBody {
     /// Its name.
     name: String,
     /// What it is made of.
-    #[schema(value_type = PartSourceName)]
-    source: &'static str,
+    source: PartSourceName,
     /// Whether nothing of it is left.
     whole: bool,
     /// The ids of the items that are left out.
     items: Vec<String>,
     /// The ids of the records that are left out.
     records: Vec<String>,
-}
-
-/// What a part can be made of.
-#[derive(utoipa::ToSchema)]
-#[schema(as = PromptPartSource, rename_all = "lowercase")]
-#[expect(
-    dead_code,
-    reason = "documents the values of crate::domain::prompt::PartSource"
-)]
-enum PartSourceName {
-    Items,
-    Document,
-    Clock,
-}
-
-fn source(source: PartSource) -> &'static str {
-    match source {
-        PartSource::Items => "items",
-        PartSource::Document => "document",
-        PartSource::Clock => "clock",
-    }
 }
 
 /// Ids of items and of records.
@@ -117,7 +95,7 @@ impl PartBody {
         let (items, records) = ids(part.pieces.iter().map(|piece| &piece.id));
         Self {
             name: part.name.clone(),
-            source: source(part.source),
+            source: Named(part.source),
             tokens,
             items,
             records,
@@ -130,7 +108,7 @@ impl From<&Dropped> for DroppedBody {
         let (items, records) = ids(dropped.pieces.iter());
         Self {
             name: dropped.name.clone(),
-            source: source(dropped.source),
+            source: Named(dropped.source),
             whole: dropped.whole,
             items,
             records,

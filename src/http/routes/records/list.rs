@@ -7,13 +7,14 @@ use crate::http::budget::LIST_BYTES;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
-use crate::http::names::RecordKindName;
+use crate::http::names::{RecordKindName, listed};
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use crate::storage::records::{RecordFilter, RecordStatus};
 use axum::Json;
 use axum::extract::State;
+use strum::{EnumString, VariantNames};
 
 /// Which records to show.
 #[derive(Debug, utoipa::IntoParams)]
@@ -23,18 +24,23 @@ pub(crate) struct RecordParams {
     #[param(value_type = Option<RecordKindName>, inline)]
     kind: Option<RecordKind>,
     /// Those that stand in the newest version, those that did once, or both; `active` without it.
-    #[param(value_type = Option<StatusChoice>, inline)]
+    #[param(value_type = Option<StatusChoiceName>, inline)]
     status: Option<RecordStatus>,
 }
 
-/// The values of `status`.
-#[derive(utoipa::ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "documents the values of the parameter")]
+/// Which records are asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub(in crate::http::routes) enum StatusChoice {
+    #[default]
     Active,
     Archived,
     All,
+}
+
+listed! {
+    /// The values of `status`.
+    pub(in crate::http::routes) StatusChoiceName of StatusChoice as "StatusChoice";
 }
 
 /// Reads `status`: which records, by whether they stand in the newest version; `None` for all.
@@ -42,13 +48,12 @@ pub(in crate::http::routes) enum StatusChoice {
 /// # Errors
 /// 422 for another word.
 pub(in crate::http::routes) fn read_status(query: &mut QueryReader) -> Result<Option<RecordStatus>, Problem> {
-    let statuses = [
-        ("active", Some(RecordStatus::Active)),
-        ("archived", Some(RecordStatus::Archived)),
-        ("all", None),
-    ];
-    let status = query.one_of("status", &statuses)?;
-    Ok(status.unwrap_or(Some(RecordStatus::Active)))
+    let choice = query.name("status")?.unwrap_or_default();
+    Ok(match choice {
+        StatusChoice::Active => Some(RecordStatus::Active),
+        StatusChoice::Archived => Some(RecordStatus::Archived),
+        StatusChoice::All => None,
+    })
 }
 
 impl FromQuery for RecordParams {
@@ -89,7 +94,7 @@ pub(crate) async fn list(
         .list_records(&vault_id, &memory_id, filter, after, page.fetch())
         .await?;
     if records.items.is_empty() {
-        memory::require(&state, &vault_id, &memory_id).await?;
+        lookup::require(&state, &vault_id, &memory_id).await?;
     }
     let ids: Vec<RecordId> = records.items.iter().map(|record| record.id).collect();
     let evidence = state.storage.evidence(&vault_id, &memory_id, &ids).await?;

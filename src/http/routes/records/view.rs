@@ -2,7 +2,7 @@
 
 use crate::domain::evidence::Evidence;
 use crate::http::names::{ChangeKindName, RecordKindName, RecordStatusName};
-use crate::pipeline::report::EvidenceReport;
+use crate::http::routes::evidence::EvidenceBody;
 use crate::storage::records::history::PastState;
 use crate::storage::records::{RecordStatus, StoredRecord};
 use chrono::{DateTime, Utc};
@@ -54,7 +54,7 @@ pub(crate) struct RecordBody {
     superseded_by: Option<String>,
     /// What of the task and the messages carried it into the memory, at most two passages; nothing of what was put
     /// by hand.
-    evidence: Vec<EvidenceReport>,
+    evidence: Vec<EvidenceBody>,
     /// What became of it, the newest change first; where `history=true` asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -169,7 +169,7 @@ impl RecordBody {
     pub(super) fn with_evidence(record: StoredRecord, evidence: Option<&Vec<Evidence>>) -> Self {
         let evidence = evidence.into_iter().flatten();
         Self {
-            evidence: evidence.map(EvidenceReport::from).collect(),
+            evidence: evidence.map(EvidenceBody::from).collect(),
             ..record.into()
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::domain::ids::{ActorId, RecordKind};
 use crate::http::extract::query::{FromQuery, QueryReader};
-use crate::http::names::RecordKindName;
+use crate::http::names::{RecordKindName, SearchModeName};
 use crate::http::problem::Problem;
-use crate::http::routes::records::list::{StatusChoice, read_status};
+use crate::http::routes::records::list::{StatusChoiceName, read_status};
 use crate::pipeline::meaning::{Meaning, Mode};
 use crate::storage::records::RecordStatus;
 use crate::storage::search::vectors::PassageFilter;
@@ -30,22 +30,12 @@ pub(crate) struct SearchParams {
     #[param(value_type = Option<bool>)]
     pub(super) consistent: bool,
     /// By words, by meaning, or by both. Without it by both where embeddings are configured, by words otherwise.
-    #[param(value_type = Option<ModeName>, inline)]
+    #[param(value_type = Option<SearchModeName>, inline)]
     pub(super) mode: Option<Mode>,
     /// How like the query what is found by meaning has to be, from -1 to 1 (the cosine of the angle between their
     /// vectors; what is much depends on the model).
     #[param(minimum = -1, maximum = 1)]
     pub(super) min_score: Option<f32>,
-}
-
-/// The values of `mode`.
-#[derive(utoipa::ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "documents the values of the parameter")]
-pub(crate) enum ModeName {
-    Text,
-    Semantic,
-    Hybrid,
 }
 
 impl FromQuery for SearchParams {
@@ -108,7 +98,7 @@ pub(crate) struct FilterParams {
     #[param(value_type = Option<RecordKindName>, inline)]
     kind: Option<RecordKind>,
     /// What stands in the newest version, what did once, or both; `active` without it.
-    #[param(value_type = Option<StatusChoice>, inline)]
+    #[param(value_type = Option<StatusChoiceName>, inline)]
     pub(super) status: Option<RecordStatus>,
     /// Only what this actor wrote.
     #[param(value_type = Option<String>)]

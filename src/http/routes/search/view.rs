@@ -2,8 +2,8 @@
 
 use crate::http::extract::page::List;
 use crate::http::names::RecordStatusName;
+use crate::http::routes::evidence::EvidenceBody;
 use crate::pipeline::meaning::{Hit, Mode};
-use crate::pipeline::report::EvidenceReport;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
@@ -64,7 +64,7 @@ pub(crate) struct SearchBody {
     #[schema(required)]
     recorded_by: Option<String>,
     /// What of the task and the messages carried the record into the memory.
-    evidence: Vec<EvidenceReport>,
+    evidence: Vec<EvidenceBody>,
 }
 
 impl SearchPage {
@@ -99,7 +99,7 @@ impl From<Hit> for SearchBody {
             evidence: origin
                 .iter()
                 .flat_map(|origin| &origin.evidence)
-                .map(EvidenceReport::from)
+                .map(EvidenceBody::from)
                 .collect(),
             section: hit.passage.section,
             memory_id: hit.memory.to_string(),

@@ -8,6 +8,7 @@ use crate::http::extract::json::OptionalJsonBody;
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
+use crate::http::routes::update::answer::UpdateAnswerSchema;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::Approval;
@@ -46,7 +47,7 @@ pub(crate) struct ApproveBody {
     params(ActorHeader, WriteHeaders),
     request_body(content = Option<ApproveBody>, content_type = "application/json"),
     responses(
-        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
+        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswerSchema),
         (status = 404, description = "There is no such run."),
         (status = 409, description = "It is no proposal, or was decided already; `run_status` says what it is."),
         (status = 410, description = "It has expired, its memory was deleted, or what it quotes was redacted."),

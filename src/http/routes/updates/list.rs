@@ -8,7 +8,7 @@ use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use axum::Json;
 use axum::extract::State;
@@ -40,7 +40,7 @@ pub(crate) async fn list(
         .list_runs(&vault_id, &memory_id, before.as_ref(), page.fetch())
         .await?;
     if runs.items.is_empty() {
-        memory::require(&state, &vault_id, &memory_id).await?;
+        lookup::require(&state, &vault_id, &memory_id).await?;
     }
     Ok(Json(page.of_rows(
         &name,

@@ -8,7 +8,7 @@ use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::view::validators;
-use crate::http::routes::memory;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use axum::Json;
 use axum::extract::State;
@@ -153,7 +153,7 @@ pub(crate) async fn get(
         Representation::Json,
     ];
     let representation = accept.choose(&offered)?;
-    let version = memory::version(&state, &vault_id, &memory_id, None).await?;
+    let version = lookup::version(&state, &vault_id, &memory_id, None).await?;
     let mut etag = ETag::of(&version.metadata.context_id).representation("window");
     if representation == Representation::Json {
         etag = etag.representation("json");

@@ -12,7 +12,7 @@ impl Storage {
     /// newest a moment ago.
     ///
     /// # Errors
-    /// The database's.
+    /// The database's; evidence of another form than it is written in.
     pub async fn record_origins(
         &self,
         vault: &VaultId,
@@ -81,8 +81,11 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader_for(Class::Search).await?)
         .await?;
-        let origin = rows.into_iter().map(|row| {
+        let origins = rows.into_iter().map(|row| {
             let id = RecordId::new(row.kind, row.number);
+            let evidence = row
+                .evidence
+                .map(|stored| from_stored(&stored, vault, &row.memory_id, id));
             let origin = RecordOrigin {
                 status: if row.is_active {
                     RecordStatus::Active
@@ -92,10 +95,10 @@ impl Storage {
                 version: row.created_version,
                 at: row.created_at,
                 by: row.created_by,
-                evidence: row.evidence.as_ref().and_then(from_stored).unwrap_or_default(),
+                evidence: evidence.transpose()?.unwrap_or_default(),
             };
-            ((row.memory_id, id), origin)
+            Ok(((row.memory_id, id), origin))
         });
-        Ok(origin.collect())
+        origins.collect()
     }
 }

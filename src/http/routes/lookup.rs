@@ -1,4 +1,4 @@
-//! What the routes below a memory share.
+//! Looks up what the routes below a memory are about: the memory, and one of its versions.
 
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::query::{FromQuery, QueryReader};
