@@ -13,6 +13,7 @@ mod embedded;
 mod events;
 mod every_schema;
 mod every_table;
+mod exactly_once;
 mod failing_vaults;
 mod gathered;
 mod given_up;

@@ -2,8 +2,8 @@
 
 use super::program::{PATIENCE, Program, eventually, folder};
 use futures::future::join_all;
-use reqwest::Method;
 use rustix::process::{Signal, kill_process};
+use serde_json::{Value, json};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection, PgConnection};
 use std::collections::BTreeMap;
@@ -25,9 +25,8 @@ struct Writing {
 }
 
 impl Writing {
-    /// Puts or records one text after the other, each again and again with its key until it is told how that ended.
-    /// Returns the texts, and whether each was put.
-    async fn write(&self, writer: usize) -> Vec<(String, bool)> {
+    /// Writes one text after the other, in another way each, until it is told to stop. Returns the texts.
+    async fn write(&self, writer: usize) -> Vec<String> {
         let client = reqwest::Client::builder()
             .no_proxy()
             .tls_certs_only([])
@@ -41,44 +40,111 @@ impl Writing {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            let is_put = number % 2 == 0;
             let text = format!("writer {writer} text {number}.");
-            let began = Instant::now();
-            loop {
-                assert!(began.elapsed() < PATIENCE, "no answer to {text}");
-                let address = self.address.lock().unwrap().clone();
-                let path = format!("{address}/v1/vaults/v/memories/m{memory}");
-                let request = if is_put {
-                    let request = client.put(format!("{path}/context"));
-                    request
-                        .header("Content-Type", "text/plain")
-                        .body(format!("# Facts\n{text}\n"))
-                } else {
-                    let task = serde_json::json!({"intent": text, "summary": "done"});
-                    client.request(Method::POST, format!("{path}/tasks")).json(&task)
-                };
-                let answered = request
-                    .header("Idempotency-Key", text.replace(' ', "-"))
-                    .send()
-                    .await;
-                let status = match answered {
-                    Ok(response) => {
-                        let status = response.status().as_u16();
-                        // What was cut off told nothing.
-                        response.bytes().await.map_or(0, |_| status)
-                    }
-                    Err(_) => 0,
-                };
-                match status {
-                    201 => break,
-                    0 | 409 | 503 => tokio::time::sleep(Duration::from_millis(30)).await,
-                    other => panic!("{text}: {other}"),
+            match number % 4 {
+                0 => {
+                    let request = |address: &str| {
+                        client
+                            .put(format!("{address}/v1/vaults/v/memories/m{memory}/context"))
+                            .header("Content-Type", "text/plain")
+                            .body(format!("# Facts\n{text}\n"))
+                    };
+                    self.ask(&text, "put", 201, request).await;
                 }
+                1 => {
+                    let task = json!({"intent": text, "summary": "done"});
+                    let request = |address: &str| {
+                        client
+                            .post(format!("{address}/v1/vaults/v/memories/m{memory}/tasks"))
+                            .json(&task)
+                    };
+                    self.ask(&text, "record", 201, request).await;
+                }
+                2 => self.edit_file(&client, &text, (writer, number)).await,
+                _ => self.review(&client, &text, memory).await,
             }
-            self.done.fetch_add(1, Ordering::Relaxed);
-            written.push((text, is_put));
+            written.push(text);
         }
         written
+    }
+
+    /// Makes a file, changes it and moves it: each of which is refused when it is done twice.
+    async fn edit_file(&self, client: &reqwest::Client, text: &str, (writer, number): (usize, usize)) {
+        let path = format!("/memories/{writer}/{number}");
+        let commands = [
+            json!({"command": "create", "path": path, "file_text": "nothing yet\n"}),
+            json!({"command": "str_replace", "path": path, "old_str": "nothing yet", "new_str": text}),
+            json!({"command": "insert", "path": path, "insert_line": 0, "insert_text": "written:"}),
+            json!({"command": "rename", "old_path": path, "new_path": format!("/memories/done/{writer}/{number}")}),
+            json!({"command": "create", "path": path, "file_text": ""}),
+            json!({"command": "delete", "path": path}),
+        ];
+        for (step, command) in commands.iter().enumerate() {
+            let request = |address: &str| {
+                client
+                    .post(format!("{address}/v1/vaults/v/memory-tool?root=r"))
+                    .json(command)
+            };
+            let told = self.ask(text, &format!("tool-{step}"), 200, request).await;
+            assert_eq!(told["is_error"], false, "{text} {command}: {told}");
+        }
+    }
+
+    /// Proposes a learning, and approves it.
+    async fn review(&self, client: &reqwest::Client, text: &str, memory: usize) {
+        let below = |address: &str, what: &str| format!("{address}/v1/vaults/v/memories/p{memory}/{what}");
+        let propose = |address: &str| {
+            client
+                .post(below(address, "operations?mode=propose"))
+                .header("Content-Type", "text/plain")
+                .body(format!(
+                    "KEY_LEARNINGS:\n  ADD:\n    - because it was said: {text}\n"
+                ))
+        };
+        let proposed = self.ask(text, "propose", 200, propose).await;
+        let id = proposed["update_id"].as_str().unwrap().to_owned();
+        let approve = |address: &str| client.post(below(address, &format!("updates/{id}/approve")));
+        let approved = self.ask(text, "approve", 200, approve).await;
+        assert_eq!(approved["status"], "applied", "{text}: {approved}");
+    }
+
+    /// Sends a request again and again with its key until it is told how that ended.
+    async fn ask(
+        &self,
+        text: &str,
+        what: &str,
+        expected: u16,
+        request: impl Fn(&str) -> reqwest::RequestBuilder,
+    ) -> Value {
+        let key = format!("{}-{what}", text.replace(' ', "-"));
+        let began = Instant::now();
+        let told = loop {
+            assert!(began.elapsed() < PATIENCE, "no answer to {what} {text}");
+            let address = self.address.lock().unwrap().clone();
+            let answered = request(&address).header("Idempotency-Key", &key).send().await;
+            let (status, body) = match answered {
+                Ok(response) => {
+                    let status = response.status().as_u16();
+                    // What was cut off told nothing.
+                    response
+                        .json()
+                        .await
+                        .map_or((0, Value::Null), |body: Value| (status, body))
+                }
+                Err(_) => (0, Value::Null),
+            };
+            match status {
+                status if status == expected => break body,
+                0 | 503 => tokio::time::sleep(Duration::from_millis(30)).await,
+                // Another conflict would say that it was done already.
+                409 if body["type"] == "urn:working-memory:problem:still-running" => {
+                    tokio::time::sleep(Duration::from_millis(30)).await;
+                }
+                other => panic!("{what} {text}: {other} {body}"),
+            }
+        };
+        self.done.fetch_add(1, Ordering::Relaxed);
+        told
     }
 
     async fn until_done(&self, more: usize) {
@@ -155,21 +221,35 @@ async fn every_request_with_a_key_happens_once_whatever_dies() {
             .fetch_all(&mut connection)
             .await
             .unwrap();
+    let files: Vec<String> = sqlx::query_scalar(
+        "SELECT context FROM memory_paths JOIN memories USING (vault_id, memory_id)
+         JOIN memory_contexts USING (vault_id, memory_id)
+         WHERE memory_contexts.context_id = memories.head_context_id AND path LIKE '/memories/done/%'",
+    )
+    .fetch_all(&mut connection)
+    .await
+    .unwrap();
+    let learnings: Vec<String> =
+        sqlx::query_scalar("SELECT content FROM records WHERE kind = 'KL' AND content IS NOT NULL")
+            .fetch_all(&mut connection)
+            .await
+            .unwrap();
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    let mut count = |text: &str| *times.entry(text.to_owned()).or_default() += 1;
     for text in texts {
-        *times
-            .entry(text.trim_start_matches("# Facts\n").trim_end().to_owned())
-            .or_default() += 1;
+        count(text.trim_start_matches("# Facts\n").trim_end());
     }
-    for task in tasks {
-        *times.entry(task).or_default() += 1;
+    for file in files {
+        count(file.strip_prefix("written:\n").unwrap_or(&file).trim_end());
     }
-    let asked = written.into_iter().flatten();
-    let mut count = 0;
-    for (text, is_put) in asked {
-        assert_eq!(times.remove(&text), Some(1), "{text} (put: {is_put})");
-        count += 1;
+    for text in tasks.iter().chain(&learnings) {
+        count(text);
     }
-    assert!(count > 200, "{count}");
+    let mut asked = 0;
+    for text in written.into_iter().flatten() {
+        assert_eq!(times.remove(&text), Some(1), "{text}");
+        asked += 1;
+    }
+    assert!(asked > 60, "{asked}");
     assert_eq!(times, BTreeMap::new(), "nobody asked for these");
 }
