@@ -7,12 +7,13 @@ use crate::domain::handoff::{CitedLine, Snapshot, Window};
 use crate::domain::history::Life;
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, VaultId};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::repeat::repeated;
+use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::write::lock_memory;
 use crate::storage::{Storage, StorageError, records};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
+use std::slice::from_ref;
 
 /// A handoff as it is kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -199,22 +200,27 @@ impl Storage {
         handoff: Handoff,
         keep: i64,
     ) -> Result<SaveHandoff, StorageError> {
-        repeated("db.handoffs.save", || {
-            self.try_save_handoff(snapshot, handoff.clone(), keep)
-        })
-        .await
+        let handoff = &handoff;
+        let (saved, told) = self
+            .transaction("db.handoffs.save", |transaction| {
+                self.save_handoff_in(transaction, snapshot, handoff, keep)
+            })
+            .await?;
+        self.appended(&handoff.vault_id, told.as_slice());
+        Ok(saved)
     }
 
-    async fn try_save_handoff(
+    /// With what is to be told of it.
+    async fn save_handoff_in(
         &self,
+        mut transaction: Transaction,
         snapshot: &Snapshot,
-        mut handoff: Handoff,
+        handoff: &Handoff,
         keep: i64,
-    ) -> Result<SaveHandoff, StorageError> {
-        let (vault, memory) = (handoff.vault_id.clone(), handoff.memory_id.clone());
-        let mut transaction = self.begin().await?;
-        if lock_memory(&mut transaction, &vault, &memory).await?.is_none() {
-            return Ok(SaveHandoff::NoMemory);
+    ) -> Result<Ending<(SaveHandoff, Option<NewEvent>)>, StorageError> {
+        let (vault, memory) = (&handoff.vault_id, &handoff.memory_id);
+        if lock_memory(&mut transaction, vault, memory).await?.is_none() {
+            return Ok(transaction.roll_back_with((SaveHandoff::NoMemory, None)));
         }
         let newest = sqlx::query_scalar!(
             r#"SELECT COALESCE(max(number), 0) AS "number!" FROM handoffs WHERE vault_id = $1 AND memory_id = $2"#,
@@ -224,12 +230,15 @@ impl Storage {
         .fetch_one(&mut *transaction)
         .await?;
         if newest != handoff.number {
-            return Ok(SaveHandoff::Overtaken);
+            return Ok(transaction.roll_back_with((SaveHandoff::Overtaken, None)));
         }
         if !may_be_quoted(&mut transaction, snapshot).await? {
-            return Ok(SaveHandoff::Moved);
+            return Ok(transaction.roll_back_with((SaveHandoff::Moved, None)));
         }
-        handoff.number += 1;
+        let handoff = Handoff {
+            number: handoff.number + 1,
+            ..handoff.clone()
+        };
         insert(&mut transaction, &handoff).await?;
         sqlx::query!(
             "DELETE FROM handoffs WHERE vault_id = $1 AND memory_id = $2 AND number <= $3",
@@ -239,15 +248,14 @@ impl Storage {
         )
         .execute(&mut *transaction)
         .await?;
-        let told = [NewEvent {
+        let told = NewEvent {
             actor: Some(handoff.generated_by.clone()),
             details: Some(json!({ "handoff_id": handoff.handoff_id.as_str() })),
-            ..self.event(&memory, EventKind::Handoff)
-        }];
-        events::append(&mut transaction, &vault, &told).await?;
-        transaction.commit().await?;
-        self.appended(&vault, &told);
-        Ok(SaveHandoff::Saved(Box::new(handoff)))
+            ..self.event(memory, EventKind::Handoff)
+        };
+        events::append(&mut transaction, vault, from_ref(&told)).await?;
+        let saved = SaveHandoff::Saved(Box::new(handoff));
+        Ok(transaction.commit_with((saved, Some(told))))
     }
 }
 

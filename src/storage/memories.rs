@@ -12,8 +12,9 @@ mod vaults;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
-use crate::storage::database::repeat::{TransactionError, repeated};
-use crate::storage::events::{self, EventKind};
+use crate::storage::database::repeat::TransactionError;
+use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::idempotency::bury_all;
 use crate::storage::prompt_items::{ForgottenItems, forget_items};
 use crate::storage::usage::quotas::Stored;
@@ -126,19 +127,24 @@ impl Storage {
         memory: &MemoryId,
         preconditions: &Preconditions,
     ) -> Result<(), DeleteError> {
-        repeated("db.memories.delete", || {
-            self.try_delete(vault, memory, preconditions)
-        })
-        .await
+        let event = self
+            .transaction_for(Class::Maintenance, "db.memories.delete", |transaction| {
+                self.delete_in(transaction, (vault, memory), preconditions)
+            })
+            .await?
+            .ok_or(DeleteError::NotFound)?;
+        self.replica_must_catch_up();
+        self.appended(vault, &[event]);
+        Ok(())
     }
 
-    async fn try_delete(
+    /// What is to be told of it; `None` if there was no such memory.
+    async fn delete_in(
         &self,
-        vault: &VaultId,
-        memory: &MemoryId,
+        mut transaction: Transaction,
+        (vault, memory): (&VaultId, &MemoryId),
         preconditions: &Preconditions,
-    ) -> Result<(), DeleteError> {
-        let mut transaction = self.begin_for(Class::Maintenance).await?;
+    ) -> Result<Ending<Option<NewEvent>>, DeleteError> {
         // Whoever writes to the memory waits here or is waited for.
         let head = lock_memory(&mut transaction, vault, memory).await?;
         let exists = head.is_some();
@@ -156,11 +162,11 @@ impl Storage {
         let items = forget_items(&mut transaction, vault, memory, self.clock.now()).await?;
         let is_there = exists || items == ForgottenItems::Live;
         if !is_there && runs.rows_affected() == 0 {
-            if items == ForgottenItems::Expired {
-                // They were not shown any more, so nobody is told; and need not wait for the purge.
-                transaction.commit().await?;
-            }
-            return Err(DeleteError::NotFound);
+            // Items that have expired were not shown any more, so nobody is told; and need not wait for the purge.
+            return Ok(match items {
+                ForgottenItems::Expired => transaction.commit_with(None),
+                ForgottenItems::Live | ForgottenItems::None => transaction.roll_back_with(None),
+            });
         }
         let held = stored::of_memory(&mut transaction, vault, memory).await?;
         bury_all(&mut transaction, vault, memory).await?;
@@ -175,9 +181,6 @@ impl Storage {
         let change = (held, Stored::default());
         stored::count(&mut transaction, vault, &event.event_id, change).await?;
         events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
-        transaction.commit().await?;
-        self.replica_must_catch_up();
-        self.appended(vault, &[event]);
-        Ok(())
+        Ok(transaction.commit_with(Some(event)))
     }
 }

@@ -16,7 +16,7 @@ pub(super) use word_shares::FrequentWords;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::search::vector;
 use crate::fair;
-use crate::storage::database::repeat::repeated_after;
+use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::{Class, Storage, StorageError, error};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::fmt;
@@ -217,61 +217,33 @@ impl Storage {
         Ok(false)
     }
 
-    async fn index_together(&self, pending: &[Pending]) -> Result<(), StorageError> {
-        // Lost to another indexer, or to who deleted one of the memories between two statements.
-        let may_repeat = |error: &StorageError| error::may_repeat(error) || error::is_gone(error);
-        repeated_after("db.search_entries.index", may_repeat, || self.try_index(pending)).await
-    }
-
     #[tracing::instrument(name = "db.search_entries.index", skip_all, fields(memories = pending.len()))]
-    async fn try_index(&self, pending: &[Pending]) -> Result<(), StorageError> {
+    async fn index_together(&self, pending: &[Pending]) -> Result<(), StorageError> {
         let heads = self.pending_heads(pending).await?;
         if heads.is_empty() {
             return Ok(());
         }
-        let mut vectors = Vec::with_capacity(heads.len());
+        let mut words = Vec::with_capacity(heads.len());
         for head in &heads {
             let make = || vector(&head.of.vault, &head.context);
-            vectors.push(fair::without_hogging(head.context.len(), make));
+            words.push(fair::without_hogging(head.context.len(), make));
             // Other requests get their turn between two documents.
             tokio::task::yield_now().await;
         }
-        let vaults: Vec<&str> = heads.iter().map(|head| head.of.vault.as_str()).collect();
-        let memories: Vec<&str> = heads.iter().map(|head| head.of.memory.as_str()).collect();
-        let versions: Vec<i64> = heads.iter().map(|head| head.version).collect();
-        let times: Vec<DateTime<Utc>> = heads.iter().map(|head| head.creation_time).collect();
-        let mut transaction = self.begin_for(Class::Maintenance).await?;
-        // The memories first: who deletes one holds its row when its entries go with it.
-        sqlx::query!(
-            "UPDATE memories SET indexed_version = indexed.version,
-                 embedded_version = CASE WHEN $4 THEN COALESCE(embedded_version, 0) ELSE embedded_version END
-             FROM unnest($1::text[], $2::text[], $3::bigint[]) AS indexed (vault_id, memory_id, version)
-             WHERE memories.vault_id = ANY($1) AND memories.vault_id = indexed.vault_id
-               AND memories.memory_id = indexed.memory_id AND memories.indexed_version < indexed.version",
-            &vaults as &[&str],
-            &memories as &[&str],
-            &versions,
-            self.embeds,
-        )
-        .execute(&mut *transaction)
+        let entries = Entries {
+            vaults: heads.iter().map(|head| head.of.vault.as_str()).collect(),
+            memories: heads.iter().map(|head| head.of.memory.as_str()).collect(),
+            versions: heads.iter().map(|head| head.version).collect(),
+            times: heads.iter().map(|head| head.creation_time).collect(),
+            words,
+        };
+        // Lost to another indexer, or to who deleted one of the memories between two statements.
+        let may_repeat = |error: &StorageError| error::may_repeat(error) || error::is_gone(error);
+        let (class, name) = (Class::Maintenance, "db.search_entries.index");
+        self.transaction_after(class, name, may_repeat, |transaction| {
+            entries.write(transaction, self.embeds)
+        })
         .await?;
-        sqlx::query!(
-            "INSERT INTO search_entries (vault_id, memory_id, version, creation_time, words)
-             SELECT vault_id, memory_id, version, creation_time, words::tsvector
-             FROM unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::text[])
-                  AS indexed (vault_id, memory_id, version, creation_time, words)
-             ON CONFLICT (vault_id, memory_id) DO UPDATE
-             SET version = excluded.version, creation_time = excluded.creation_time, words = excluded.words
-             WHERE search_entries.version < excluded.version",
-            &vaults as &[&str],
-            &memories as &[&str],
-            &versions,
-            &times,
-            &vectors,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
         self.indexed.notify_one();
         Ok(())
     }
@@ -333,4 +305,53 @@ struct PendingHead<'a> {
     version: i64,
     creation_time: DateTime<Utc>,
     context: String,
+}
+
+/// What is written of memories that are indexed, a list a column.
+struct Entries<'a> {
+    vaults: Vec<&'a str>,
+    memories: Vec<&'a str>,
+    versions: Vec<i64>,
+    times: Vec<DateTime<Utc>>,
+    words: Vec<String>,
+}
+
+impl Entries<'_> {
+    async fn write(&self, mut transaction: Transaction, embeds: bool) -> Result<Ending<()>, StorageError> {
+        // The memories first: who deletes one holds its row when its entries go with it.
+        sqlx::query!(
+            "UPDATE memories SET indexed_version = indexed.version,
+                 embedded_version = CASE WHEN $4 THEN COALESCE(embedded_version, 0) ELSE embedded_version END
+             FROM unnest($1::text[], $2::text[], $3::bigint[]) AS indexed (vault_id, memory_id, version)
+             WHERE memories.vault_id = ANY($1) AND memories.vault_id = indexed.vault_id
+               AND memories.memory_id = indexed.memory_id AND memories.indexed_version < indexed.version",
+            &self.vaults as &[&str],
+            &self.memories as &[&str],
+            &self.versions,
+            embeds,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query!(
+            "INSERT INTO search_entries (vault_id, memory_id, version, creation_time, words)
+             SELECT memories.vault_id, memories.memory_id, indexed.version, indexed.creation_time,
+                    indexed.words::tsvector
+             FROM memories
+             JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::text[])
+                  AS indexed (vault_id, memory_id, version, creation_time, words)
+               ON indexed.vault_id = memories.vault_id AND indexed.memory_id = memories.memory_id
+             WHERE memories.vault_id = ANY($1)
+             ON CONFLICT (vault_id, memory_id) DO UPDATE
+             SET version = excluded.version, creation_time = excluded.creation_time, words = excluded.words
+             WHERE search_entries.version < excluded.version",
+            &self.vaults as &[&str],
+            &self.memories as &[&str],
+            &self.versions,
+            &self.times,
+            &self.words,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        Ok(transaction.commit_with(()))
+    }
 }

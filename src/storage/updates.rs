@@ -30,12 +30,18 @@ impl Storage {
     /// # Errors
     /// The database's.
     pub async fn save_run(&self, run: &Run, claim: Option<&IdempotencyClaim>) -> Result<(), StorageError> {
-        let mut transaction = self.begin().await?;
-        if lives_on(&mut transaction, run).await? {
-            insert_run(&mut transaction, run).await?;
-            note_one(&mut transaction, claim, || Saved::Run(run.update_id.clone())).await?;
-            events::append(&mut transaction, &run.vault_id, &run.events).await?;
-            transaction.commit().await?;
+        let saved: Result<bool, StorageError> = self
+            .transaction("db.updates.save", |mut transaction| async move {
+                if !lives_on(&mut transaction, run).await? {
+                    return Ok(transaction.roll_back_with(false));
+                }
+                insert_run(&mut transaction, run).await?;
+                note_one(&mut transaction, claim, || Saved::Run(run.update_id.clone())).await?;
+                events::append(&mut transaction, &run.vault_id, &run.events).await?;
+                Ok(transaction.commit_with(true))
+            })
+            .await;
+        if saved? {
             self.appended(&run.vault_id, &run.events);
         }
         Ok(())

@@ -13,6 +13,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::database::repeat::repeated;
 use crate::storage::{Storage, StorageError};
 use chrono::NaiveDate;
+use sqlx::{Postgres, QueryBuilder};
 use std::collections::BTreeMap;
 
 /// What some runs cost. Sums; a server that does not tell its tokens adds none.
@@ -102,6 +103,9 @@ pub struct DayOfModel {
 
 /// What is counted together: a vault's day of a model in a role.
 type UsageKey = (VaultId, NaiveDate, String, &'static str);
+
+/// Counts of a statement that stays prepared on its connection: each number of them is another one.
+const USUAL_COUNTS: usize = 8;
 
 /// What is added to counts.
 #[derive(Debug)]
@@ -207,22 +211,30 @@ impl Storage {
 }
 
 /// The counts come in the order of their keys, so that two that add never wait for each other.
+///
+/// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
 #[tracing::instrument(name = "db.model_usage.add", skip_all, fields(counts = counts.len()))]
 async fn add(connection: &mut Connection, counts: &BTreeMap<&UsageKey, Spent>) -> Result<(), StorageError> {
-    let vaults: Vec<&str> = counts.keys().map(|(vault, ..)| vault.as_str()).collect();
-    let days: Vec<NaiveDate> = counts.keys().map(|(_, day, ..)| *day).collect();
-    let models: Vec<&str> = counts.keys().map(|(_, _, model, _)| model.as_str()).collect();
-    let roles: Vec<&str> = counts.keys().map(|(.., role)| *role).collect();
-    let of = |count: fn(&Spent) -> u64| -> Vec<i64> {
-        counts.values().map(|spent| stored(count(spent))).collect()
-    };
-    sqlx::query!(
+    let mut statement = QueryBuilder::<Postgres>::new(
         "INSERT INTO model_usage (vault_id, day, model, role, runs, calls, failures, input_tokens, cached_tokens,
-                                  cache_write_tokens, output_tokens, millis)
-         SELECT *
-         FROM unnest((SELECT $1::text[]), $2::date[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
-                     $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[])
-         ON CONFLICT (vault_id, day, model, role) DO UPDATE
+                                  cache_write_tokens, output_tokens, millis) ",
+    );
+    statement.push_values(counts, |mut row, ((vault, day, model, role), spent)| {
+        row.push_bind(vault.as_str())
+            .push_bind(*day)
+            .push_bind(model)
+            .push_bind(*role)
+            .push_bind(stored(spent.runs))
+            .push_bind(stored(spent.calls))
+            .push_bind(stored(spent.failures))
+            .push_bind(stored(spent.input_tokens))
+            .push_bind(stored(spent.cached_tokens))
+            .push_bind(stored(spent.cache_write_tokens))
+            .push_bind(stored(spent.output_tokens))
+            .push_bind(stored(spent.millis));
+    });
+    statement.push(
+        " ON CONFLICT (vault_id, day, model, role) DO UPDATE
          SET runs = model_usage.runs + excluded.runs, calls = model_usage.calls + excluded.calls,
              failures = model_usage.failures + excluded.failures,
              input_tokens = model_usage.input_tokens + excluded.input_tokens,
@@ -230,21 +242,9 @@ async fn add(connection: &mut Connection, counts: &BTreeMap<&UsageKey, Spent>) -
              cache_write_tokens = model_usage.cache_write_tokens + excluded.cache_write_tokens,
              output_tokens = model_usage.output_tokens + excluded.output_tokens,
              millis = model_usage.millis + excluded.millis",
-        &vaults as &[&str],
-        &days,
-        &models as &[&str],
-        &roles as &[&str],
-        &of(|spent| spent.runs),
-        &of(|spent| spent.calls),
-        &of(|spent| spent.failures),
-        &of(|spent| spent.input_tokens),
-        &of(|spent| spent.cached_tokens),
-        &of(|spent| spent.cache_write_tokens),
-        &of(|spent| spent.output_tokens),
-        &of(|spent| spent.millis),
-    )
-    .execute(connection)
-    .await?;
+    );
+    let is_usual = counts.len() <= USUAL_COUNTS;
+    statement.build().persistent(is_usual).execute(connection).await?;
     Ok(())
 }
 

@@ -74,6 +74,7 @@ metrics! {
     PURGED_TOTAL = "purged_total", Counter, ["what"], "Expired rows that were deleted";
     SEARCH_LAG_SECONDS = "search_lag_seconds", Gauge, [], "Age of the oldest version that searches do not find yet";
     TRANSACTION_REPEATS_TOTAL = "transaction_repeats_total", Counter, ["transaction"], "Transactions retried after a concurrent change";
+    TRANSACTIONS_TOTAL = "transactions_total", Counter, ["transaction", "result"], "Transactions that change data, without write batches, by result: committed, rolled_back (nothing to change, or rejected) or failed";
     UPDATE_CLAIMS = "update_claims_total", Counter, [], "Queued updates started by this instance";
     FAULTS_TOTAL = "update_faults_total", Counter, ["section", "kind"], "Items that were rejected or had a warning";
     UPDATE_LEASE_LOSSES = "update_lease_losses_total", Counter, [], "Updates that another instance claimed while they ran here";
@@ -99,6 +100,24 @@ pub(super) fn describe() {
         }
     }
     metrics::gauge!(BUILD_INFO, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+}
+
+/// What became of a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum TransactionResult {
+    /// It is committed.
+    Committed,
+    /// It was rolled back: there was nothing to change, or it was refused.
+    RolledBack,
+    /// The database failed.
+    Failed,
+}
+
+/// A transaction of this name came to its end.
+pub fn transaction_ended(name: &'static str, result: TransactionResult) {
+    let result: &'static str = result.into();
+    metrics::counter!(TRANSACTIONS_TOTAL, "transaction" => name, "result" => result).increment(1);
 }
 
 /// A transaction of this name failed because of a concurrent change and is retried.

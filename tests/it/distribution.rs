@@ -260,3 +260,95 @@ fn what_changes_a_table_says_the_same_on_every_node() {
         }
     }
 }
+
+/// Expressions of the statement that saves versions: the memories that it locked and moved, by their vaults.
+const MOVED: &str = "moved";
+
+/// Each `INSERT` of a statement that takes its rows out of lists, from its first word to its last row.
+fn inserts_of_lists(text: &str) -> Vec<String> {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let inserts = text.split("INSERT INTO ").skip(1).map(|insert| {
+        let end = ["ON CONFLICT", "RETURNING"]
+            .iter()
+            .filter_map(|behind| insert.find(behind))
+            .min();
+        insert[..end.unwrap_or(insert.len())].to_owned()
+    });
+    inserts.filter(|insert| insert.contains("unnest(")).collect()
+}
+
+/// The tables that an insert takes its rows from, joined with the lists.
+fn joined(insert: &str) -> Vec<&str> {
+    let words: Vec<&str> = insert.split(' ').collect();
+    let from = words
+        .windows(2)
+        .filter(|pair| ["FROM", "JOIN"].contains(&pair[0]))
+        .map(|pair| pair[1]);
+    from.filter(|table| table.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+        .collect()
+}
+
+fn is_beside_a_row_of_its_vault(insert: &str) -> bool {
+    joined(insert).iter().any(|table| {
+        let given = ["= $", "= ANY($", "= ANY ($"]
+            .iter()
+            .any(|given| insert.contains(&format!("{table}.vault_id {given}")));
+        *table == MOVED || given
+    })
+}
+
+/// Rows of nothing but lists belong to no node: a distributed database would bring them to its coordinator, send them to
+/// the nodes from there and commit in two phases.
+#[test]
+fn rows_of_lists_are_inserted_beside_a_row_of_their_vault() {
+    let mut found = 0;
+    for Checked { text, .. } in checked() {
+        for insert in inserts_of_lists(&text) {
+            found += 1;
+            assert!(
+                is_beside_a_row_of_its_vault(&insert),
+                "rows of lists, joined with no table by its vault: INSERT INTO {insert}"
+            );
+        }
+    }
+    assert!(found > 3, "{found}");
+}
+
+#[test]
+fn an_insert_of_nothing_but_lists_is_found() {
+    let bare = "INSERT INTO runs (vault_id, hash) SELECT $1, hash FROM unnest($2::text[]) AS given (hash)";
+    let joined = "INSERT INTO runs (vault_id, hash)
+         SELECT memories.vault_id, given.hash FROM memories
+         CROSS JOIN unnest($2::text[]) AS given (hash)
+         WHERE memories.vault_id = $1
+         ON CONFLICT DO NOTHING";
+    let of_any_vault = joined.replace("memories.vault_id = $1", "memories.version = $1");
+    let inside =
+        format!("WITH told AS ({bare} ON CONFLICT DO NOTHING) UPDATE memories SET a = 1 WHERE vault_id = $1");
+    let verdicts = [bare, joined, &of_any_vault, &inside].map(|text| {
+        let inserts = inserts_of_lists(text);
+        assert_eq!(inserts.len(), 1, "{text}");
+        is_beside_a_row_of_its_vault(&inserts[0])
+    });
+    assert_eq!(verdicts, [false, true, false, false]);
+    assert!(inserts_of_lists("INSERT INTO runs (vault_id) VALUES ($1)").is_empty());
+}
+
+/// As a part of a query on a table, `pg_notify` would run on a node, where nobody listens. On a single server the statement
+/// that saves versions has it (`save_versions.sql`); a distributed database is sent that in pieces, without it.
+#[test]
+fn instances_are_notified_by_a_statement_of_its_own() {
+    let notifying: Vec<String> = checked()
+        .into_iter()
+        .map(|statement| statement.text)
+        .filter(|text| text.contains("pg_notify") && !text.contains("INSERT INTO memory_contexts"))
+        .collect();
+    assert!(!notifying.is_empty());
+    for text in notifying {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(
+            !["FROM", "INTO", "UPDATE"].iter().any(|of| words.contains(of)),
+            "pg_notify on a table: {text}"
+        );
+    }
+}

@@ -35,5 +35,6 @@ mod queue;
 mod rebuild;
 mod retention;
 mod routes;
+mod transactions;
 mod transfer;
 mod with_postgres;

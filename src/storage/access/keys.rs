@@ -4,10 +4,12 @@ mod active;
 
 pub use active::{ActiveKey, ActiveKeys};
 
-use crate::domain::access::{AccessRole, ApiKey, Token, VaultScope};
+use crate::domain::access::{AccessRole, ApiKey, SecretHash, Token, VaultScope};
 use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::random;
 use crate::storage::database::connection::Connection;
+use crate::storage::database::repeat::TransactionError;
+use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::sync::Arc;
@@ -63,6 +65,25 @@ pub enum KeyError {
     /// The database.
     #[error(transparent)]
     Storage(#[from] StorageError),
+}
+
+impl TransactionError for KeyError {
+    fn of_storage(&self) -> Option<&StorageError> {
+        match self {
+            Self::Storage(error) => Some(error),
+            Self::NotFound
+            | Self::Ended
+            | Self::TooMany
+            | Self::TooManyWithin { .. }
+            | Self::NoRandomness => None,
+        }
+    }
+}
+
+impl From<sqlx::Error> for KeyError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Storage(error.into())
+    }
 }
 
 struct Row {
@@ -130,41 +151,31 @@ async fn active_within(
     Ok(count)
 }
 
-impl Storage {
-    /// Makes a key. The token is the only place where its secret will ever be shown.
-    ///
-    /// # Errors
-    /// [`KeyError::TooMany`], [`KeyError::TooManyWithin`], [`KeyError::NoRandomness`], or the database's.
-    #[tracing::instrument(name = "db.api_keys.insert", skip_all)]
-    pub async fn create_key(&self, new: NewKey) -> Result<(ApiKey, Token), KeyError> {
-        let now = self.clock.now();
-        // The last digits of an id are its own; the first are the time, which says nothing here.
-        let id = self.clock.new_id().simple().to_string();
-        let key_id: KeyId = id[20..].parse().map_err(|_| KeyError::NoRandomness)?;
-        let token = Token::new(
-            key_id.clone(),
-            &random::secret_bytes().ok_or(KeyError::NoRandomness)?,
-        );
-        let (hash, listed) = (token.hash(), list_of(&new.scope));
-        let mut transaction = self.begin().await?;
-        let active = sqlx::query_scalar!(
-            r#"SELECT count(*) AS "count!" FROM api_keys
+/// Stores a key, if there are not too many.
+async fn insert(
+    mut transaction: Transaction,
+    new: &NewKey,
+    (key_id, hash): (&KeyId, &SecretHash),
+    now: DateTime<Utc>,
+) -> Result<Ending<()>, KeyError> {
+    let active = sqlx::query_scalar!(
+        r#"SELECT count(*) AS "count!" FROM api_keys
                WHERE vault_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)"#,
-            INSTALLATION,
-            now,
-        )
-        .fetch_one(&mut *transaction)
-        .await
-        .map_err(StorageError::from)?;
-        if active >= MAX_ACTIVE_KEYS as i64 {
-            return Err(KeyError::TooMany);
-        }
-        if let Some((within, limit)) = &new.quota
-            && active_within(&mut transaction, within, now).await? >= *limit
-        {
-            return Err(KeyError::TooManyWithin { limit: *limit });
-        }
-        sqlx::query!(
+        INSTALLATION,
+        now,
+    )
+    .fetch_one(&mut *transaction)
+    .await?;
+    if active >= MAX_ACTIVE_KEYS as i64 {
+        return Err(KeyError::TooMany);
+    }
+    if let Some((within, limit)) = &new.quota
+        && active_within(&mut transaction, within, now).await? >= *limit
+    {
+        return Err(KeyError::TooManyWithin { limit: *limit });
+    }
+    let listed = list_of(&new.scope);
+    sqlx::query!(
             "INSERT INTO api_keys (vault_id, key_id, name, role, vaults, vault_prefix, speaks_for_others, secret_hash,
                                    created_by, created_at, expires_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
@@ -181,9 +192,30 @@ impl Storage {
             new.expires_at,
         )
         .execute(&mut *transaction)
-        .await
-        .map_err(StorageError::from)?;
-        transaction.commit().await.map_err(StorageError::from)?;
+        .await?;
+    Ok(transaction.commit_with(()))
+}
+
+impl Storage {
+    /// Makes a key. The token is the only place where its secret will ever be shown.
+    ///
+    /// # Errors
+    /// [`KeyError::TooMany`], [`KeyError::TooManyWithin`], [`KeyError::NoRandomness`], or the database's.
+    #[tracing::instrument(name = "db.api_keys.insert", skip_all)]
+    pub async fn create_key(&self, new: NewKey) -> Result<(ApiKey, Token), KeyError> {
+        let now = self.clock.now();
+        // The last digits of an id are its own; the first are the time, which says nothing here.
+        let id = self.clock.new_id().simple().to_string();
+        let key_id: KeyId = id[20..].parse().map_err(|_| KeyError::NoRandomness)?;
+        let token = Token::new(
+            key_id.clone(),
+            &random::secret_bytes().ok_or(KeyError::NoRandomness)?,
+        );
+        let hash = token.hash();
+        self.transaction("db.api_keys.insert", |transaction| {
+            insert(transaction, &new, (&key_id, &hash), now)
+        })
+        .await?;
         let key = ApiKey {
             key_id,
             name: new.name,
@@ -270,17 +302,15 @@ impl Storage {
     /// The database's.
     #[tracing::instrument(name = "db.api_keys.revoke", skip_all)]
     pub async fn revoke_key(&self, key_id: &KeyId) -> Result<bool, StorageError> {
-        let mut transaction = self.begin().await?;
-        let done = sqlx::query!(
-            "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $3) WHERE vault_id = $1 AND key_id = $2",
-            INSTALLATION,
-            key_id.as_str(),
-            self.clock.now(),
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        Ok(done.rows_affected() == 1)
+        let revoke = || {
+            sqlx::query!(
+                "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $3) WHERE vault_id = $1 AND key_id = $2",
+                INSTALLATION,
+                key_id.as_str(),
+                self.clock.now(),
+            )
+        };
+        Ok(self.execute("db.api_keys.revoke", revoke).await? == 1)
     }
 
     /// Gives a key a new secret. The old one is taken for `grace` more; one that is older still ends at once.
@@ -296,8 +326,8 @@ impl Storage {
         );
         let hash = token.hash();
         let until = (grace > TimeDelta::zero()).then(|| now + grace);
-        let mut transaction = self.begin().await?;
-        let row = sqlx::query_as!(
+        let rotate = || {
+            sqlx::query_as!(
             Row,
             "UPDATE api_keys
              SET previous_hash = CASE WHEN $4::timestamptz IS NULL THEN NULL ELSE secret_hash END,
@@ -311,11 +341,8 @@ impl Storage {
             until,
             now,
         )
-        .fetch_optional(&mut *transaction)
-        .await
-        .map_err(StorageError::from)?;
-        transaction.commit().await.map_err(StorageError::from)?;
-        match row {
+        };
+        match self.fetch_optional("db.api_keys.rotate", rotate).await? {
             Some(row) => Ok((row.into(), token)),
             None if self.key(key_id).await?.is_some() => Err(KeyError::Ended),
             None => Err(KeyError::NotFound),

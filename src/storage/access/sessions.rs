@@ -32,34 +32,36 @@ impl Storage {
     #[tracing::instrument(name = "db.sessions.insert", skip_all)]
     pub async fn begin_session(&self, hash: &SecretHash, session: &Session) -> Result<(), StorageError> {
         let now = self.clock.now();
-        let mut transaction = self.begin().await?;
-        sqlx::query!(
-            "INSERT INTO sessions (vault_id, session_hash, key_id, secret_hash, created_at, expires_at)
-             VALUES ($1, $2, $3, $4, $5, $6)",
-            INSTALLATION,
-            hash.as_bytes(),
-            session.key_id.as_str(),
-            session.secret.as_bytes(),
-            now,
-            now + TimeDelta::days(SESSION_DAYS),
-        )
-        .execute(&mut *transaction)
-        .await?;
-        sqlx::query!(
-            "DELETE FROM sessions
-             WHERE vault_id = $1
-               AND session_hash IN (SELECT session_hash FROM sessions
-                                    WHERE vault_id = $1 AND key_id = $2
-                                    ORDER BY created_at DESC, session_hash
-                                    OFFSET $3)",
-            INSTALLATION,
-            session.key_id.as_str(),
-            MOST_PER_KEY,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        Ok(())
+        let until = now + TimeDelta::days(SESSION_DAYS);
+        self.transaction("db.sessions.insert", |mut transaction| async move {
+            sqlx::query!(
+                "INSERT INTO sessions (vault_id, session_hash, key_id, secret_hash, created_at, expires_at)
+                 VALUES ($1, $2, $3, $4, $5, $6)",
+                INSTALLATION,
+                hash.as_bytes(),
+                session.key_id.as_str(),
+                session.secret.as_bytes(),
+                now,
+                until,
+            )
+            .execute(&mut *transaction)
+            .await?;
+            sqlx::query!(
+                "DELETE FROM sessions
+                 WHERE vault_id = $1
+                   AND session_hash IN (SELECT session_hash FROM sessions
+                                        WHERE vault_id = $1 AND key_id = $2
+                                        ORDER BY created_at DESC, session_hash
+                                        OFFSET $3)",
+                INSTALLATION,
+                session.key_id.as_str(),
+                MOST_PER_KEY,
+            )
+            .execute(&mut *transaction)
+            .await?;
+            Ok(transaction.commit_with(()))
+        })
+        .await
     }
 
     /// The session of this hash, unless it has expired. Whether its key is still taken is not looked at here.
@@ -95,15 +97,14 @@ impl Storage {
     /// The database's.
     #[tracing::instrument(name = "db.sessions.delete", skip_all)]
     pub async fn end_session(&self, hash: &SecretHash) -> Result<(), StorageError> {
-        let mut transaction = self.begin().await?;
-        sqlx::query!(
-            "DELETE FROM sessions WHERE vault_id = $1 AND session_hash = $2",
-            INSTALLATION,
-            hash.as_bytes(),
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
+        let end = || {
+            sqlx::query!(
+                "DELETE FROM sessions WHERE vault_id = $1 AND session_hash = $2",
+                INSTALLATION,
+                hash.as_bytes(),
+            )
+        };
+        self.execute("db.sessions.delete", end).await?;
         Ok(())
     }
 
@@ -114,10 +115,8 @@ impl Storage {
     #[tracing::instrument(name = "db.sessions.purge", skip_all)]
     pub async fn purge_sessions(&self) -> Result<u64, StorageError> {
         let now = self.clock.now();
-        let mut total = 0;
-        loop {
-            let mut transaction = self.begin().await?;
-            let deleted = sqlx::query!(
+        let purge = || {
+            sqlx::query!(
                 "DELETE FROM sessions
                  WHERE vault_id = $1
                    AND session_hash IN (SELECT session_hash FROM sessions
@@ -127,10 +126,10 @@ impl Storage {
                 now,
                 BATCH,
             )
-            .execute(&mut *transaction)
-            .await?
-            .rows_affected();
-            transaction.commit().await?;
+        };
+        let mut total = 0;
+        loop {
+            let deleted = self.execute("db.sessions.purge", purge).await?;
             total += deleted;
             if deleted < BATCH.unsigned_abs() {
                 return Ok(total);

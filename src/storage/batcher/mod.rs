@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `Submitted` | versions of memories, a group commit ([`crate::storage::write`]) |
 //! | `Wanted` | newest versions, in one statement that begins after each was asked for ([`head_reads`]) |
-//! | `Counts`, `Appended` | what models cost, and steps of updates ([`small_writes`]): transactions that notify commit one after another |
+//! | `Counts`, `Appended` | what models cost, in one statement, and steps of updates, in one transaction ([`small_writes`]): transactions that notify commit one after another |
 //!
 //! - Each job is answered after its own work was committed, which is as durable as alone.
 //! - What one job does wrong is its own failure. Where a statement for all of them fails, each goes alone.

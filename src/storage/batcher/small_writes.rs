@@ -1,4 +1,4 @@
-//! Small writes of several requests, in one statement.
+//! Small writes of several requests, in one statement or one transaction.
 
 use super::job::Job;
 use super::slots::Slots;
@@ -8,9 +8,12 @@ use crate::storage::database::connection::Connection;
 use crate::storage::{Storage, StorageError, error};
 use std::slice::from_ref;
 
-/// Something that is written for many by one statement.
+/// Something that is written for many at once.
 pub(in crate::storage) trait SmallWrite: Sized + Send + Sync + 'static {
-    /// Writes all of them, or none, in one statement.
+    /// Whether it takes one statement, which needs no transaction around it.
+    const IS_ONE_STATEMENT: bool = true;
+
+    /// Writes all of them, or none of them if the transaction around it is rolled back.
     fn write(
         connection: &mut Connection,
         all: &[Self],
@@ -68,7 +71,13 @@ impl Storage {
 
     async fn write_batch<W: SmallWrite>(&self, slots: &Slots, all: &[W]) -> Result<(), StorageError> {
         if let Some(mut connection) = slots.lease(self).await? {
-            W::write(&mut connection, all).await?;
+            if W::IS_ONE_STATEMENT {
+                W::write(&mut connection, all).await?;
+            } else {
+                let mut transaction = connection.begin().await?;
+                W::write(&mut transaction, all).await?;
+                connection = transaction.commit().await?;
+            }
             connection.release(self, slots);
         } else {
             let mut transaction = self.begin().await?;

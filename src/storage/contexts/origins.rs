@@ -128,18 +128,18 @@ impl Storage {
     }
 
     async fn try_keep_origins(&self, version: &ContextMetadata, stored: &[i64]) -> Result<(), StorageError> {
-        let mut transaction = self.begin().await?;
-        sqlx::query!(
-            "UPDATE memory_contexts
-             SET line_origins = $4
-             WHERE vault_id = $1 AND memory_id = $2 AND version = $3 AND line_origins IS NULL",
-            version.vault_id.as_str(),
-            version.memory_id.as_str(),
-            version.version,
-            stored,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        Ok(transaction.commit().await?)
+        let keep = || {
+            sqlx::query!(
+                "UPDATE memory_contexts
+                 SET line_origins = $4
+                 WHERE vault_id = $1 AND memory_id = $2 AND version = $3 AND line_origins IS NULL",
+                version.vault_id.as_str(),
+                version.memory_id.as_str(),
+                version.version,
+                stored,
+            )
+        };
+        self.execute("db.memory_contexts.keep_origins", keep).await?;
+        Ok(())
     }
 }

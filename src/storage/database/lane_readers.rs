@@ -1,7 +1,7 @@
 //! Connections that do not wait behind all others: for searches, keys, readiness and events.
 
 use crate::fair::Permit;
-use crate::storage::database::session::Reader;
+use crate::storage::database::reader::Reader;
 use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
 

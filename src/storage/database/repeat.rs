@@ -2,7 +2,8 @@
 //!
 //! The database ends one of several transactions that wait for each other (40P01) or contradict each other (40001), and
 //! nothing of it was done. It is run again from its beginning, on what the others left, a few times with a growing pause
-//! between; after that its error stands, which says that the request may be sent again.
+//! between; after that its error stands, which says that the request may be sent again. Whoever changes rows does not call
+//! this but `Storage::transaction` or `Storage::execute` ([`transaction`](crate::storage::database::transaction)).
 
 use crate::storage::StorageError;
 use crate::storage::error::may_repeat;
@@ -18,7 +19,7 @@ const MAX_REPEATS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// An error of a transaction, which may be the database's.
-pub(in crate::storage) trait TransactionError {
+pub(in crate::storage) trait TransactionError: From<StorageError> {
     /// The database's, if it is.
     fn of_storage(&self) -> Option<&StorageError>;
 }

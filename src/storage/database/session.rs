@@ -11,12 +11,12 @@ use crate::storage::database::connect::connect_options;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
 use crate::storage::database::liveness::{Liveness, silence};
+use crate::storage::database::reader::Reader;
 use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, Row, SqlSafeStr};
-use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,32 +27,6 @@ pub(in crate::storage) const BEGIN_WITHOUT_NAMES: &str = "BEGIN; DEALLOCATE ALL"
 
 /// A pool, and whether its database is alive.
 pub(in crate::storage) type Door<'d> = (&'d PgPool, &'d Arc<Liveness>);
-
-/// A connection for reading. What it changes may be rolled back: writers take a transaction.
-pub(in crate::storage) enum Reader {
-    Connection(Connection),
-    Transaction(Transaction),
-}
-
-impl Deref for Reader {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        match self {
-            Self::Connection(connection) => connection,
-            Self::Transaction(transaction) => transaction,
-        }
-    }
-}
-
-impl DerefMut for Reader {
-    fn deref_mut(&mut self) -> &mut Connection {
-        match self {
-            Self::Connection(connection) => connection,
-            Self::Transaction(transaction) => transaction,
-        }
-    }
-}
 
 /// Whether prepared statements may be named and kept at this URL: not behind a transaction-mode pooler that
 /// does not track them (PgBouncer before 1.21). Found out by trying.

@@ -29,11 +29,19 @@ pub use read::{Event, Place, Resumed, StreamState};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::batcher::SmallWrite;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::notification::{CHANNEL, Notification, joined_words};
+use crate::storage::database::listen;
+use crate::storage::database::notification::Notification;
 use crate::storage::{Source, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use sqlx::{Postgres, QueryBuilder};
 use strum::{EnumString, IntoStaticStr, VariantNames};
+
+/// Rows of one statement.
+const ROWS_PER_STATEMENT: usize = 1_000;
+
+/// Rows of a statement that stays prepared on its connection: each number of them is another one.
+const USUAL_ROWS: usize = 4;
 
 /// What an event tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
@@ -148,6 +156,9 @@ pub(super) struct Appended {
 }
 
 impl SmallWrite for Appended {
+    /// The instances are told by one of their own.
+    const IS_ONE_STATEMENT: bool = false;
+
     async fn write(connection: &mut Connection, all: &[Self]) -> Result<(), StorageError> {
         let of_vaults: Vec<_> = all.iter().map(|of| (&of.vault, &*of.events)).collect();
         append_all(connection, &of_vaults).await
@@ -173,7 +184,7 @@ pub(super) async fn append(
     append_all(connection, &[(vault, events)]).await
 }
 
-/// As [`append`], those of several vaults in one statement.
+/// As [`append`], those of several vaults together.
 #[tracing::instrument(name = "db.events.append", skip_all)]
 pub(super) async fn append_all(
     connection: &mut Connection,
@@ -186,55 +197,39 @@ pub(super) async fn append_all(
     if events.is_empty() {
         return Ok(());
     }
-    let vaults: Vec<&str> = events.iter().map(|(vault, _)| vault.as_str()).collect();
-    let events = || events.iter().map(|(_, event)| event);
-    let ids: Vec<&str> = events().map(|event| event.event_id.as_str()).collect();
-    let memories: Vec<&str> = events().map(|event| event.memory.as_str()).collect();
-    let kinds: Vec<&str> = events().map(|event| event.kind.name()).collect();
-    let times: Vec<DateTime<Utc>> = events().map(|event| event.created_at).collect();
-    let versions: Vec<Option<i64>> = events().map(|event| Some(event.version.as_ref()?.0)).collect();
-    let contexts: Vec<Option<&str>> = events()
-        .map(|event| Some(event.version.as_ref()?.1.as_str()))
-        .collect();
-    let actors: Vec<Option<&str>> = events()
-        .map(|event| event.actor.as_ref().map(ActorId::as_str))
-        .collect();
-    let sources: Vec<Option<&str>> = events().map(|event| event.source.map(Source::name)).collect();
-    let updates: Vec<Option<&str>> = events()
-        .map(|event| event.update_id.as_ref().map(UpdateId::as_str))
-        .collect();
-    let details: Vec<Option<&Value>> = events().map(|event| event.details.as_ref()).collect();
+    for rows in events.chunks(ROWS_PER_STATEMENT) {
+        insert(connection, rows).await?;
+    }
     let told: Vec<Notification> = of_vaults
         .iter()
         .flat_map(|(vault, events)| notifications(vault, events))
         .collect();
-    let words = joined_words(told.iter());
-    sqlx::query!(
-        "WITH happened AS (
-             INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id,
-                                 source, update_id, details)
-             SELECT *
-             FROM unnest((SELECT $1::text[]), $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::text[],
-                         $8::text[], $9::text[], $10::text[], $11::jsonb[])
-             ON CONFLICT (vault_id, event_id) DO NOTHING
-         )
-         SELECT pg_notify($12, word)::text AS told FROM unnest($13::text[]) AS words (word)",
-        &vaults as &[&str],
-        &ids as &[&str],
-        &memories as &[&str],
-        &kinds as &[&str],
-        &times,
-        &versions as &[Option<i64>],
-        &contexts as &[Option<&str>],
-        &actors as &[Option<&str>],
-        &sources as &[Option<&str>],
-        &updates as &[Option<&str>],
-        &details as &[Option<&Value>],
-        CHANNEL,
-        &words,
-    )
-    .fetch_all(connection)
-    .await?;
+    listen::notify(connection, &told).await
+}
+
+/// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
+async fn insert(connection: &mut Connection, rows: &[(&VaultId, &NewEvent)]) -> Result<(), StorageError> {
+    let mut statement = QueryBuilder::<Postgres>::new(
+        "INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source,
+                             update_id, details) ",
+    );
+    statement.push_values(rows, |mut row, (vault, event)| {
+        let (version, context) = event.version.as_ref().map(|(version, id)| (*version, id)).unzip();
+        row.push_bind(vault.as_str())
+            .push_bind(&event.event_id)
+            .push_bind(event.memory.as_str())
+            .push_bind(event.kind.name())
+            .push_bind(event.created_at)
+            .push_bind(version)
+            .push_bind(context.map(ContextId::as_str))
+            .push_bind(event.actor.as_ref().map(ActorId::as_str))
+            .push_bind(event.source.map(Source::name))
+            .push_bind(event.update_id.as_ref().map(UpdateId::as_str))
+            .push_bind(event.details.as_ref());
+    });
+    statement.push(" ON CONFLICT (vault_id, event_id) DO NOTHING");
+    let is_usual = rows.len() <= USUAL_ROWS;
+    statement.build().persistent(is_usual).execute(connection).await?;
     Ok(())
 }
 

@@ -52,23 +52,24 @@ impl Storage {
             let Some(end) = old.last().map(|event| event.sequence) else {
                 return Ok(total);
             };
-            let mut transaction = self.begin_sweep().await?;
-            sqlx::query!(
-                "UPDATE event_streams SET purged_sequence = $2 WHERE vault_id = $1 AND purged_sequence < $2",
-                vault.as_str(),
-                end,
-            )
-            .execute(&mut *transaction)
-            .await?;
-            let deleted = sqlx::query!(
-                "DELETE FROM events WHERE vault_id = $1 AND sequence <= $2",
-                vault.as_str(),
-                end,
-            )
-            .execute(&mut *transaction)
-            .await?;
-            transaction.commit().await?;
-            total += deleted.rows_affected();
+            let delete = self.sweep_transaction("db.events.purge", |mut transaction| async move {
+                sqlx::query!(
+                    "UPDATE event_streams SET purged_sequence = $2 WHERE vault_id = $1 AND purged_sequence < $2",
+                    vault.as_str(),
+                    end,
+                )
+                .execute(&mut *transaction)
+                .await?;
+                let done = sqlx::query!(
+                    "DELETE FROM events WHERE vault_id = $1 AND sequence <= $2",
+                    vault.as_str(),
+                    end,
+                )
+                .execute(&mut *transaction)
+                .await?;
+                Ok::<_, StorageError>(transaction.commit_with(done.rows_affected()))
+            });
+            total += delete.await?;
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Numbers for what is committed.
 
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::EventKind;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
@@ -39,60 +40,64 @@ impl Storage {
     }
 
     async fn sequence_batch(&self, vault: &VaultId) -> Result<i64, StorageError> {
-        let mut transaction = self.event_writer().await?;
-        sqlx::query!(
-            "INSERT INTO event_streams (vault_id, last_sequence, purged_sequence) VALUES ($1, 0, 0)
+        self.event_transaction("db.events.sequence", |transaction| sequence(transaction, vault))
+            .await
+    }
+}
+
+/// How many events it gave numbers.
+async fn sequence(mut transaction: Transaction, vault: &VaultId) -> Result<Ending<i64>, StorageError> {
+    sqlx::query!(
+        "INSERT INTO event_streams (vault_id, last_sequence, purged_sequence) VALUES ($1, 0, 0)
              ON CONFLICT (vault_id) DO NOTHING",
-            vault.as_str(),
-        )
-        .execute(&mut *transaction)
-        .await?;
-        let last = sqlx::query_scalar!(
-            "SELECT last_sequence FROM event_streams WHERE vault_id = $1 FOR UPDATE",
-            vault.as_str(),
-        )
-        .fetch_one(&mut *transaction)
-        .await?;
-        // A statement of its own behind the lock: it sees what whoever held the lock before has numbered.
-        let mut waiting = sqlx::query_as!(
-            Waiting,
-            "SELECT event_id, memory_id, kind, version, created_at FROM events
+        vault.as_str(),
+    )
+    .execute(&mut *transaction)
+    .await?;
+    let last = sqlx::query_scalar!(
+        "SELECT last_sequence FROM event_streams WHERE vault_id = $1 FOR UPDATE",
+        vault.as_str(),
+    )
+    .fetch_one(&mut *transaction)
+    .await?;
+    // A statement of its own behind the lock: it sees what whoever held the lock before has numbered.
+    let mut waiting = sqlx::query_as!(
+        Waiting,
+        "SELECT event_id, memory_id, kind, version, created_at FROM events
              WHERE vault_id = $1 AND sequence IS NULL
              ORDER BY created_at, event_id
              LIMIT $2",
-            vault.as_str(),
-            BATCH,
-        )
-        .fetch_all(&mut *transaction)
-        .await?;
-        order_versions(&mut waiting);
-        let Some(newest) = waiting.last() else {
-            return Ok(0);
-        };
-        let count = i64::try_from(waiting.len()).unwrap_or(BATCH);
-        let ids: Vec<&str> = waiting.iter().map(|event| event.event_id.as_str()).collect();
-        let numbers: Vec<i64> = (last + 1..=last + count).collect();
-        sqlx::query!(
-            "UPDATE events SET sequence = given.sequence
+        vault.as_str(),
+        BATCH,
+    )
+    .fetch_all(&mut *transaction)
+    .await?;
+    order_versions(&mut waiting);
+    let Some(newest) = waiting.last() else {
+        return Ok(transaction.roll_back_with(0));
+    };
+    let count = i64::try_from(waiting.len()).unwrap_or(BATCH);
+    let ids: Vec<&str> = waiting.iter().map(|event| event.event_id.as_str()).collect();
+    let numbers: Vec<i64> = (last + 1..=last + count).collect();
+    sqlx::query!(
+        "UPDATE events SET sequence = given.sequence
              FROM unnest($2::text[], $3::bigint[]) AS given (event_id, sequence)
              WHERE events.vault_id = $1 AND events.event_id = given.event_id AND events.sequence IS NULL",
-            vault.as_str(),
-            &ids as &[&str],
-            &numbers,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        sqlx::query!(
-            "UPDATE event_streams SET last_sequence = $2, last_event_id = $3 WHERE vault_id = $1",
-            vault.as_str(),
-            last + count,
-            newest.event_id,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        Ok(count)
-    }
+        vault.as_str(),
+        &ids as &[&str],
+        &numbers,
+    )
+    .execute(&mut *transaction)
+    .await?;
+    sqlx::query!(
+        "UPDATE event_streams SET last_sequence = $2, last_event_id = $3 WHERE vault_id = $1",
+        vault.as_str(),
+        last + count,
+        newest.event_id,
+    )
+    .execute(&mut *transaction)
+    .await?;
+    Ok(transaction.commit_with(count))
 }
 
 /// Instances whose clocks differ may give two versions of one memory the same time: their numbers decide then. The

@@ -83,20 +83,25 @@ impl Storage {
 
     /// Whether anything was mended; `None` if the memory was deleted meanwhile.
     async fn rebuild_memory(&self, vault: &VaultId, memory: &MemoryId) -> Result<Option<bool>, StorageError> {
-        let mut transaction = self.begin_for(Class::Maintenance).await?;
-        if lock_memory(&mut transaction, vault, memory).await?.is_none() {
-            return Ok(None);
-        }
-        let mended = project_versions(&mut transaction, vault, memory).await?;
-        if mended {
-            let told = Notification {
-                forget: true,
-                ..Notification::of(vault, memory)
-            };
-            notify(&mut transaction, from_ref(&told)).await?;
-        }
-        transaction.commit().await?;
-        Ok(Some(mended))
+        self.transaction_for(
+            Class::Maintenance,
+            "db.records.rebuild",
+            |mut transaction| async move {
+                if lock_memory(&mut transaction, vault, memory).await?.is_none() {
+                    return Ok(transaction.roll_back_with(None));
+                }
+                let mended = project_versions(&mut transaction, vault, memory).await?;
+                if mended {
+                    let told = Notification {
+                        forget: true,
+                        ..Notification::of(vault, memory)
+                    };
+                    notify(&mut transaction, from_ref(&told)).await?;
+                }
+                Ok(transaction.commit_with(Some(mended)))
+            },
+        )
+        .await
     }
 }
 
@@ -122,7 +127,7 @@ pub(in crate::storage) async fn project_versions(
         write_records(connection, vault, memory, &mend.written, &tasks).await?;
     }
     if !same_events {
-        replace_events(connection, vault, memory, new_events).await?;
+        replace_events(connection, vault, memory, &new_events).await?;
     }
     Ok(!(same_lives && same_events))
 }
@@ -193,11 +198,10 @@ async fn replace_events(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
-    events: Vec<RecordEvent>,
+    events: &[RecordEvent],
 ) -> Result<(), StorageError> {
     history::clear(connection, vault, memory).await?;
-    let events: Vec<_> = events.into_iter().map(|event| (vault, memory, event)).collect();
-    history::insert(connection, &events).await
+    history::insert(connection, vault, memory, events).await
 }
 
 async fn delete_records(

@@ -9,7 +9,8 @@ use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::redaction::Redaction;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::repeat::{TransactionError, repeated};
+use crate::storage::database::repeat::TransactionError;
+use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::handoffs::forget_handoffs;
 use crate::storage::idempotency::{Redacted, bury_redacted};
@@ -87,21 +88,28 @@ impl Storage {
         reason: &str,
         preconditions: &Preconditions,
     ) -> Result<ContextMetadata, RedactError> {
-        repeated("db.memory_contexts.redact", || {
-            self.try_redact(vault, memory, reference, (actor, reason), preconditions)
-        })
-        .await
+        let (redacted, event) = self
+            .transaction_for(Class::Maintenance, "db.memory_contexts.redact", |transaction| {
+                let of = (vault, memory);
+                self.redact_in(transaction, of, reference, (actor, reason), preconditions)
+            })
+            .await?;
+        if let Some(event) = event {
+            self.replica_must_catch_up();
+            self.appended(vault, &[event]);
+        }
+        Ok(redacted)
     }
 
-    async fn try_redact(
+    /// The version as it is then, with what is to be told of it; with nothing if it was redacted before.
+    async fn redact_in(
         &self,
-        vault: &VaultId,
-        memory: &MemoryId,
+        mut transaction: Transaction,
+        (vault, memory): (&VaultId, &MemoryId),
         reference: &ContextRef,
         (actor, reason): (&ActorId, &str),
         preconditions: &Preconditions,
-    ) -> Result<ContextMetadata, RedactError> {
-        let mut transaction = self.begin_for(Class::Maintenance).await?;
+    ) -> Result<Ending<(ContextMetadata, Option<NewEvent>)>, RedactError> {
         let head = lock_memory(&mut transaction, vault, memory).await?;
         let current = head.as_ref().and_then(|head| head.context_id.clone());
         if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {
@@ -113,7 +121,7 @@ impl Storage {
         };
         let version = metadata.version;
         if metadata.redaction.is_some() {
-            return Ok(metadata);
+            return Ok(transaction.roll_back_with((metadata, None)));
         }
         if version == head.version {
             return Err(RedactError::IsHead { version });
@@ -156,12 +164,8 @@ impl Storage {
         let left = stored::of_memory(&mut transaction, vault, memory).await?;
         stored::count(&mut transaction, vault, &event.event_id, (held, left)).await?;
         events::append(&mut transaction, vault, from_ref(&event)).await?;
-        transaction.commit().await?;
-        self.replica_must_catch_up();
-        self.appended(vault, &[event]);
-        redacted
-            .map(|context| context.metadata)
-            .ok_or(RedactError::NotFound)
+        let redacted = redacted.ok_or(RedactError::NotFound)?.metadata;
+        Ok(transaction.commit_with((redacted, Some(event))))
     }
 }
 

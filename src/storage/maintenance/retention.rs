@@ -2,6 +2,7 @@
 
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::retention::Retention;
+use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};
 
@@ -131,7 +132,19 @@ impl Storage {
         candidate: &Candidate,
         contexts: &[ContextId],
     ) -> Result<u64, StorageError> {
-        let mut transaction = self.begin_sweep().await?;
+        self.sweep_transaction("db.memory_contexts.prune", |transaction| {
+            self.delete_versions_in(transaction, retention, candidate, contexts)
+        })
+        .await
+    }
+
+    async fn delete_versions_in(
+        &self,
+        mut transaction: Transaction,
+        retention: &Retention,
+        candidate: &Candidate,
+        contexts: &[ContextId],
+    ) -> Result<Ending<u64>, StorageError> {
         // A restore makes an archived record active again: it must not come between question and deletion.
         let head = sqlx::query_scalar!(
             "SELECT head_version FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
@@ -140,7 +153,9 @@ impl Storage {
         )
         .fetch_optional(&mut *transaction)
         .await?;
-        let Some(head) = head else { return Ok(0) };
+        let Some(head) = head else {
+            return Ok(transaction.roll_back_with(0));
+        };
         let deleted = sqlx::query_scalar!(
             r#"WITH gone AS (
                  DELETE FROM memory_contexts AS old
@@ -164,7 +179,6 @@ impl Storage {
         )
         .fetch_one(&mut *transaction)
         .await?;
-        transaction.commit().await?;
-        Ok(u64::try_from(deleted).unwrap_or_default())
+        Ok(transaction.commit_with(u64::try_from(deleted).unwrap_or_default()))
     }
 }

@@ -62,20 +62,21 @@ impl Storage {
         items: &[String],
         now: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
-        let mut transaction = self.begin_sweep().await?;
-        lock_present_owner(&mut transaction, owner).await?;
-        let done = sqlx::query!(
-            "DELETE FROM prompt_items
-             WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3 AND item_id = ANY($4)",
-            owner.vault.as_str(),
-            memory,
-            now,
-            items,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        forget_owner_without_items(&mut transaction, owner).await?;
-        transaction.commit().await?;
-        Ok(done.rows_affected())
+        self.sweep_transaction("db.prompt_items.purge", |mut transaction| async move {
+            lock_present_owner(&mut transaction, owner).await?;
+            let done = sqlx::query!(
+                "DELETE FROM prompt_items
+                 WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3 AND item_id = ANY($4)",
+                owner.vault.as_str(),
+                memory,
+                now,
+                items,
+            )
+            .execute(&mut *transaction)
+            .await?;
+            forget_owner_without_items(&mut transaction, owner).await?;
+            Ok(transaction.commit_with(done.rows_affected()))
+        })
+        .await
     }
 }

@@ -323,10 +323,13 @@ async fn insert(
     sqlx::query!(
         "INSERT INTO prompt_items (vault_id, memory_id, item_id, category, content, metadata, expires_at,
                                    created_at, created_by)
-         SELECT $1, $2, item_id, category, content, metadata, expires_at, created_at, created_by
-         FROM unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::timestamptz[], $8::timestamptz[],
-                     $9::text[])
-              AS added (item_id, category, content, metadata, expires_at, created_at, created_by)",
+         SELECT prompt_item_owners.vault_id, prompt_item_owners.memory_id, added.item_id, added.category,
+                added.content, added.metadata, added.expires_at, added.created_at, added.created_by
+         FROM prompt_item_owners
+         CROSS JOIN unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::timestamptz[], $8::timestamptz[],
+                           $9::text[])
+              AS added (item_id, category, content, metadata, expires_at, created_at, created_by)
+         WHERE prompt_item_owners.vault_id = $1 AND prompt_item_owners.memory_id = $2",
         owner.vault.as_str(),
         owner.memory_id(),
         &ids,

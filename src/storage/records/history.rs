@@ -34,31 +34,32 @@ impl From<Row> for RecordEvent {
     }
 }
 
-/// What happened to a record of a memory.
-pub(in crate::storage) type Changed<'a> = (&'a VaultId, &'a MemoryId, RecordEvent);
-
-/// Adds changes, many rows a statement.
+/// Adds changes of a memory that there is, many rows a statement.
 #[tracing::instrument(name = "db.record_changes.insert", skip_all)]
 pub(in crate::storage) async fn insert(
     connection: &mut Connection,
-    events: &[Changed<'_>],
+    vault: &VaultId,
+    memory: &MemoryId,
+    events: &[RecordEvent],
 ) -> Result<(), StorageError> {
     for rows in events.chunks(ROWS_PER_STATEMENT) {
-        let vaults: Vec<&str> = rows.iter().map(|(vault, ..)| vault.as_str()).collect();
-        let memories: Vec<&str> = rows.iter().map(|(_, memory, _)| memory.as_str()).collect();
-        let events = || rows.iter().map(|(.., event)| event);
+        let events = || rows.iter();
         let kinds: Vec<&str> = events().map(|event| event.id.kind.prefix()).collect();
         let numbers: Vec<i64> = events().map(|event| event.id.number).collect();
         let versions: Vec<i64> = events().map(|event| event.mark.version).collect();
         let changes: Vec<&str> = events().map(|event| event.change.name()).collect();
         let times: Vec<DateTime<Utc>> = events().map(|event| event.mark.at).collect();
         let writers: Vec<&str> = events().map(|event| event.mark.by.as_str()).collect();
-        sqlx::query!(
+        let done = sqlx::query!(
             "INSERT INTO record_changes (vault_id, memory_id, kind, number, version, change, at, by)
-             SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[],
-                                  $7::timestamptz[], $8::text[])",
-            &vaults as &[&str],
-            &memories as &[&str],
+             SELECT memories.vault_id, memories.memory_id, given.kind, given.number, given.version, given.change,
+                    given.at, given.by
+             FROM memories
+             CROSS JOIN unnest($3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::timestamptz[], $8::text[])
+                        AS given (kind, number, version, change, at, by)
+             WHERE memories.vault_id = $1 AND memories.memory_id = $2",
+            vault.as_str(),
+            memory.as_str(),
             &kinds as &[&str],
             &numbers,
             &versions,
@@ -68,6 +69,13 @@ pub(in crate::storage) async fn insert(
         )
         .execute(&mut *connection)
         .await?;
+        if done.rows_affected() != rows.len() as u64 {
+            return Err(StorageError::WrongRowCount {
+                statement: "db.record_changes.insert",
+                expected: rows.len() as u64,
+                actual: done.rows_affected(),
+            });
+        }
     }
     Ok(())
 }

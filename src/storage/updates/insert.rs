@@ -2,10 +2,11 @@
 
 use super::redacted::redacted_json;
 use super::run::{Run, RunStatus};
-use crate::domain::ids::UpdateId;
+use crate::domain::ids::{UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::updates::exchanges::Packed;
 use crate::storage::{StorageError, updates::proposals};
+use sqlx::{Postgres, QueryBuilder};
 
 /// Whether a run quotes no version but the head that it captured: it made the version behind that one.
 pub(in crate::storage) fn quotes_the_head_only(run: &Run) -> bool {
@@ -49,6 +50,7 @@ pub(in crate::storage) async fn insert_run(
         true => RunJson::redacted(),
         false => RunJson::of(run),
     };
+    insert_instructions(connection, &run.vault_id, &said).await?;
     let (version, context_id) = run
         .version
         .as_ref()
@@ -56,12 +58,7 @@ pub(in crate::storage) async fn insert_run(
         .unzip();
     if let Some(claim) = &run.claim {
         let ended = sqlx::query!(
-            "WITH instructed AS (
-                 INSERT INTO run_instructions (vault_id, hash, text)
-                 SELECT $1, hash, text FROM unnest($13::text[], $14::text[]) AS given (hash, text)
-                 ON CONFLICT (vault_id, hash) DO NOTHING
-             )
-             UPDATE updates
+            "UPDATE updates
              SET status = $5, finished_at = $6, base_version = $7, version = $8, context_id = $9,
                  request = $10::text::jsonb, exchanges = $11::text::jsonb, outcome = $12::text::jsonb,
                  queue_place = NULL, not_before = NULL, claim_id = NULL, lease_until = NULL
@@ -78,8 +75,6 @@ pub(in crate::storage) async fn insert_run(
             said.request,
             said.exchanges,
             said.outcome,
-            &said.hashes,
-            &said.instructions,
         )
         .execute(connection)
         .await?;
@@ -89,12 +84,7 @@ pub(in crate::storage) async fn insert_run(
         };
     }
     sqlx::query!(
-        "WITH instructed AS (
-             INSERT INTO run_instructions (vault_id, hash, text)
-             SELECT $1, hash, text FROM unnest($16::text[], $17::text[]) AS given (hash, text)
-             ON CONFLICT (vault_id, hash) DO NOTHING
-         )
-         INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
+        "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
                               base_version, version, context_id, resolved_by, request, exchanges, outcome)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text::jsonb, $14::text::jsonb,
                  $15::text::jsonb)",
@@ -113,11 +103,31 @@ pub(in crate::storage) async fn insert_run(
         said.request,
         said.exchanges,
         said.outcome,
-        &said.hashes,
-        &said.instructions,
     )
     .execute(connection)
     .await?;
+    Ok(())
+}
+
+/// Stores the instructions that a run names, as far as its vault has them not yet.
+///
+/// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
+#[tracing::instrument(name = "db.run_instructions.insert", skip_all)]
+async fn insert_instructions(
+    connection: &mut Connection,
+    vault: &VaultId,
+    said: &RunJson,
+) -> Result<(), StorageError> {
+    if said.hashes.is_empty() {
+        return Ok(());
+    }
+    let mut statement = QueryBuilder::<Postgres>::new("INSERT INTO run_instructions (vault_id, hash, text) ");
+    let given = said.hashes.iter().zip(&said.instructions);
+    statement.push_values(given, |mut row, (hash, text)| {
+        row.push_bind(vault.as_str()).push_bind(hash).push_bind(text);
+    });
+    statement.push(" ON CONFLICT (vault_id, hash) DO NOTHING");
+    statement.build().execute(connection).await?;
     Ok(())
 }
 

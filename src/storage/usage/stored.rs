@@ -114,21 +114,22 @@ impl Storage {
     }
 
     async fn sum_up(&self, vault: &str) -> Result<(), StorageError> {
-        let mut transaction = self.begin_sweep().await?;
-        // Who does so at the same time waits for the rows, and then finds them gone.
-        sqlx::query!(
-            "WITH gone AS (
-                 DELETE FROM vault_storage WHERE vault_id = $1 RETURNING memories, bytes
-             )
-             INSERT INTO vault_storage (vault_id, change_id, memories, bytes)
-             SELECT $1, $2, sum(memories), sum(bytes) FROM gone HAVING count(*) > 0",
-            vault,
-            self.clock.new_id().to_string(),
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        Ok(())
+        self.sweep_transaction("db.vault_storage.sum_up", |mut transaction| async move {
+            // Who does so at the same time waits for the rows, and then finds them gone.
+            sqlx::query!(
+                "WITH gone AS (
+                     DELETE FROM vault_storage WHERE vault_id = $1 RETURNING memories, bytes
+                 )
+                 INSERT INTO vault_storage (vault_id, change_id, memories, bytes)
+                 SELECT $1, $2, sum(memories), sum(bytes) FROM gone HAVING count(*) > 0",
+                vault,
+                self.clock.new_id().to_string(),
+            )
+            .execute(&mut *transaction)
+            .await?;
+            Ok(transaction.commit_with(()))
+        })
+        .await
     }
 }
 

@@ -43,25 +43,27 @@ impl Storage {
     async fn prune_runs_of(&self, vault: &VaultId, before: DateTime<Utc>) -> Result<u64, StorageError> {
         let mut pruned = 0;
         loop {
-            let mut transaction = self.begin_sweep().await?;
-            let deleted = sqlx::query!(
-                "DELETE FROM updates
-                 WHERE vault_id = $1 AND (memory_id, update_id) IN (
-                           SELECT memory_id, update_id FROM updates
-                           WHERE vault_id = $1 AND finished_at < $2 AND status <> 'proposed'
-                           ORDER BY finished_at
-                           LIMIT $3
-                       )",
-                vault.as_str(),
-                before,
-                RUNS_AT_ONCE,
-            )
-            .execute(&mut *transaction)
-            .await?;
-            transaction.commit().await?;
-            pruned += deleted.rows_affected();
+            let delete = self.sweep_transaction("db.updates.prune", |mut transaction| async move {
+                let done = sqlx::query!(
+                    "DELETE FROM updates
+                     WHERE vault_id = $1 AND (memory_id, update_id) IN (
+                               SELECT memory_id, update_id FROM updates
+                               WHERE vault_id = $1 AND finished_at < $2 AND status <> 'proposed'
+                               ORDER BY finished_at
+                               LIMIT $3
+                           )",
+                    vault.as_str(),
+                    before,
+                    RUNS_AT_ONCE,
+                )
+                .execute(&mut *transaction)
+                .await?;
+                Ok::<_, StorageError>(transaction.commit_with(done.rows_affected()))
+            });
+            let deleted = delete.await?;
+            pruned += deleted;
             // Fewer too if another instance was faster; the next round will tell.
-            if deleted.rows_affected() < RUNS_AT_ONCE.unsigned_abs() {
+            if deleted < RUNS_AT_ONCE.unsigned_abs() {
                 return Ok(pruned);
             }
         }

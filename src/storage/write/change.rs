@@ -9,7 +9,9 @@ use crate::domain::ids::{MemoryId, RecordId, TaskId, UpdateId, VaultId};
 use crate::domain::window::Known;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::repeat::{TransactionError, repeated};
+use crate::storage::database::repeat::TransactionError;
+use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::head_cache::FillToken;
 use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
 use crate::storage::records::{StoredRecord, find_task};
 use crate::storage::updates::{Run, insert_run, lives_on};
@@ -55,6 +57,14 @@ pub struct Outcome<T> {
     pub head: Option<ContextMetadata>,
     /// What the decision returned.
     pub result: T,
+}
+
+/// What a transaction that changes a memory came to.
+enum Changed<T> {
+    /// Nothing was saved.
+    Kept(Box<Outcome<T>>),
+    /// This version was, with what fills the cache with it.
+    Saved(Box<Prepared>, FillToken, T),
 }
 
 /// Why a change was not made.
@@ -165,21 +175,30 @@ impl Storage {
         decide: &impl Fn(&Head, Found) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
         self.know_room(of.0).await?;
-        repeated("db.memories.change", || {
-            self.try_change(of, mentioned, wanted, decide)
+        let changed = self
+            .transaction("db.memories.change", |transaction| {
+                self.change_in(transaction, of, mentioned, wanted, decide)
+            })
+            .await?;
+        Ok(match changed {
+            Changed::Kept(outcome) => *outcome,
+            Changed::Saved(prepared, token, result) => Outcome {
+                saved: Some(self.committed(*prepared, token)),
+                head: None,
+                result,
+            },
         })
-        .await
     }
 
-    async fn try_change<T, E>(
+    async fn change_in<T, E>(
         &self,
+        mut transaction: Transaction,
         (vault, memory): (&VaultId, &MemoryId),
         mentioned: &[RecordId],
         wanted: &Wanted<'_>,
         decide: &impl Fn(&Head, Found) -> Result<Decision<T>, E>,
-    ) -> Result<Outcome<T>, ChangeError<E>> {
+    ) -> Result<Ending<Changed<T>>, ChangeError<E>> {
         let token = self.head_cache.fill_token(vault, memory);
-        let mut transaction = self.begin().await?;
         let head = self.lock_head(&mut transaction, vault, memory, mentioned).await?;
         let mut found = Found::default();
         match wanted {
@@ -201,12 +220,11 @@ impl Storage {
                     None => None,
                 };
                 // Nothing was written but perhaps the row of a memory that does not come to be.
-                transaction.rollback().await?;
-                return Ok(Outcome {
+                return Ok(transaction.roll_back_with(Changed::Kept(Box::new(Outcome {
                     saved: None,
                     head: head.map(|head| head.metadata),
                     result,
-                });
+                }))));
             }
             Decision::Save(new, result) => (*new, result),
         };
@@ -214,12 +232,7 @@ impl Storage {
         let counted = head.counters;
         let prepared = Prepared::new(head, Some(counted), (vault, memory), new);
         save_locked(&mut transaction, &prepared).await?;
-        transaction.commit().await?;
-        Ok(Outcome {
-            saved: Some(self.committed(prepared, token)),
-            head: None,
-            result,
-        })
+        Ok(transaction.commit_with(Changed::Saved(Box::new(prepared), token, result)))
     }
 
     /// Marks an invalid run as resolved by a run that changed nothing, and keeps that run; nothing of a memory
@@ -233,16 +246,21 @@ impl Storage {
         resolves: &UpdateId,
         claim: Option<&IdempotencyClaim>,
     ) -> Result<(), StorageError> {
-        let mut transaction = self.begin().await?;
-        if !lives_on(&mut transaction, run).await? {
-            return Ok(());
+        let saved: Result<bool, StorageError> = self
+            .transaction("db.updates.resolve", |mut transaction| async move {
+                if !lives_on(&mut transaction, run).await? {
+                    return Ok(transaction.roll_back_with(false));
+                }
+                insert_run(&mut transaction, run).await?;
+                resolve(&mut transaction, run, resolves).await?;
+                note_one(&mut transaction, claim, || Saved::Run(run.update_id.clone())).await?;
+                events::append(&mut transaction, &run.vault_id, &run.events).await?;
+                Ok(transaction.commit_with(true))
+            })
+            .await;
+        if saved? {
+            self.appended(&run.vault_id, &run.events);
         }
-        insert_run(&mut transaction, run).await?;
-        resolve(&mut transaction, run, resolves).await?;
-        note_one(&mut transaction, claim, || Saved::Run(run.update_id.clone())).await?;
-        events::append(&mut transaction, &run.vault_id, &run.events).await?;
-        transaction.commit().await?;
-        self.appended(&run.vault_id, &run.events);
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::search::PassageHash;
 use crate::domain::search::vectors::sign_bytes;
 use crate::storage::database::connection::Connection;
+use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::records::RecordStatus;
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError};
@@ -84,80 +85,90 @@ impl Storage {
         dimensions: usize,
         known: &HashMap<PassageHash, Kept>,
     ) -> Result<Saved, StorageError> {
-        let mut transaction = self.begin_for(Class::Maintenance).await?;
-        if lock_memory(&mut transaction, vault, memory).await?.is_none() {
-            return Ok(Saved::Gone);
-        }
-        // Behind the lock: whoever makes another model the current one marks the memory behind it, or is seen here.
-        let current = sqlx::query_scalar!(
+        self.transaction_for(Class::Maintenance, "db.search_vectors.save", |transaction| {
+            save(transaction, (vault, memory), (space, dimensions), known)
+        })
+        .await
+    }
+}
+
+async fn save(
+    mut transaction: Transaction,
+    (vault, memory): (&VaultId, &MemoryId),
+    (space, dimensions): (&str, usize),
+    known: &HashMap<PassageHash, Kept>,
+) -> Result<Ending<Saved>, StorageError> {
+    if lock_memory(&mut transaction, vault, memory).await?.is_none() {
+        return Ok(transaction.roll_back_with(Saved::Gone));
+    }
+    // Behind the lock: whoever makes another model the current one marks the memory behind it, or is seen here.
+    let current = sqlx::query_scalar!(
             "SELECT space_id FROM embedding_spaces WHERE vault_id = $1 ORDER BY activated_at DESC, space_id LIMIT 1",
             EVERYWHERE,
         )
         .fetch_optional(&mut *transaction)
         .await?;
-        if current.as_deref() != Some(space) {
-            return Ok(Saved::Superseded);
-        }
-        let Some(sources) = read_sources(&mut transaction, vault, memory).await? else {
-            return Ok(Saved::Gone);
+    if current.as_deref() != Some(space) {
+        return Ok(transaction.roll_back_with(Saved::Superseded));
+    }
+    let Some(sources) = read_sources(&mut transaction, vault, memory).await? else {
+        return Ok(transaction.roll_back_with(Saved::Gone));
+    };
+    let (mut hashes, mut flags, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut signs, mut vectors) = (Vec::new(), Vec::new());
+    let mut is_whole = true;
+    for (passage, record) in sources.passages() {
+        let hash = passage.hash();
+        let Some(Kept { vector }) = known.get(&hash) else {
+            is_whole = false;
+            continue;
         };
-        let (mut hashes, mut flags, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut signs, mut vectors) = (Vec::new(), Vec::new());
-        let mut is_whole = true;
-        for (passage, record) in sources.passages() {
-            let hash = passage.hash();
-            let Some(Kept { vector }) = known.get(&hash) else {
-                is_whole = false;
-                continue;
-            };
-            let is_archived = record.is_some_and(|record| record.status == RecordStatus::Archived);
-            let mut flag = kind_flag(record.map(|record| record.id.kind));
-            flag |= if is_archived { ARCHIVED } else { 0 };
-            match vector {
-                Some((of_signs, of_vector)) => {
-                    signs.extend_from_slice(of_signs);
-                    vectors.extend_from_slice(of_vector);
-                }
-                None => {
-                    flag |= REFUSED;
-                    signs.resize(signs.len() + sign_bytes(dimensions), 0);
-                    vectors.resize(vectors.len() + dimensions, 0);
-                }
+        let is_archived = record.is_some_and(|record| record.status == RecordStatus::Archived);
+        let mut flag = kind_flag(record.map(|record| record.id.kind));
+        flag |= if is_archived { ARCHIVED } else { 0 };
+        match vector {
+            Some((of_signs, of_vector)) => {
+                signs.extend_from_slice(of_signs);
+                vectors.extend_from_slice(of_vector);
             }
-            hashes.extend_from_slice(&hash);
-            flags.push(flag);
-            numbers.push(record.map_or(0, |record| record.id.number));
+            None => {
+                flag |= REFUSED;
+                signs.resize(signs.len() + sign_bytes(dimensions), 0);
+                vectors.resize(vectors.len() + dimensions, 0);
+            }
         }
-        sqlx::query!(
-            "INSERT INTO search_vectors (vault_id, space_id, memory_id, hashes, flags, numbers, signs, vectors)
+        hashes.extend_from_slice(&hash);
+        flags.push(flag);
+        numbers.push(record.map_or(0, |record| record.id.number));
+    }
+    sqlx::query!(
+        "INSERT INTO search_vectors (vault_id, space_id, memory_id, hashes, flags, numbers, signs, vectors)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
              ON CONFLICT (vault_id, space_id, memory_id) DO UPDATE
              SET hashes = excluded.hashes, flags = excluded.flags, numbers = excluded.numbers,
                  signs = excluded.signs, vectors = excluded.vectors",
+        vault.as_str(),
+        space,
+        memory.as_str(),
+        hashes,
+        flags,
+        &numbers,
+        signs,
+        vectors,
+    )
+    .execute(&mut *transaction)
+    .await?;
+    if is_whole {
+        sqlx::query!(
+            "UPDATE memories SET embedded_version = $3 WHERE vault_id = $1 AND memory_id = $2",
             vault.as_str(),
-            space,
             memory.as_str(),
-            hashes,
-            flags,
-            &numbers,
-            signs,
-            vectors,
+            sources.version,
         )
         .execute(&mut *transaction)
         .await?;
-        if is_whole {
-            sqlx::query!(
-                "UPDATE memories SET embedded_version = $3 WHERE vault_id = $1 AND memory_id = $2",
-                vault.as_str(),
-                memory.as_str(),
-                sources.version,
-            )
-            .execute(&mut *transaction)
-            .await?;
-        }
-        transaction.commit().await?;
-        Ok(if is_whole { Saved::Whole } else { Saved::InPart })
     }
+    Ok(transaction.commit_with(if is_whole { Saved::Whole } else { Saved::InPart }))
 }
 
 /// Takes out what was made of a memory's text, in the transaction of a redaction; it is made anew of what is left.

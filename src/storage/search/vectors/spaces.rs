@@ -129,8 +129,8 @@ impl Storage {
         let now = self.clock.now();
         // Newer than what is there, whatever the clocks of instances say.
         let now = latest.map_or(now, |latest| now.max(latest + chrono::TimeDelta::milliseconds(1)));
-        let mut transaction = self.begin_for(Class::Maintenance).await?;
-        sqlx::query!(
+        let activate = || {
+            sqlx::query!(
             "INSERT INTO embedding_spaces (vault_id, space_id, model, dimensions, query_prefix, document_prefix,
                                            activated_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -147,10 +147,10 @@ impl Storage {
             settings.document_prefix,
             now,
             is_current,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
+            )
+        };
+        self.execute_for(Class::Maintenance, "db.embedding_spaces.activate", activate)
+            .await?;
         Ok(())
     }
 
@@ -198,8 +198,8 @@ impl Storage {
         behind: &str,
         all: bool,
     ) -> Result<Option<String>, StorageError> {
-        let mut transaction = self.begin_for(Class::Maintenance).await?;
-        let last = sqlx::query_scalar!(
+        let mark = || {
+            sqlx::query!(
             "WITH chosen AS (
                SELECT memory_id FROM memories
                WHERE vault_id = $1 AND memory_id > $2 AND (embedded_version IS NULL OR ($3 AND embedded_version > 0))
@@ -212,16 +212,15 @@ impl Storage {
                WHERE memories.vault_id = $1 AND memories.memory_id = chosen.memory_id
                RETURNING memories.memory_id
              )
-             SELECT max(memory_id) FROM marked",
+             SELECT max(memory_id) AS last FROM marked",
             vault.as_str(),
             behind,
             all,
             AT_ONCE,
         )
-        .fetch_one(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        Ok(last)
+        };
+        let marked = self.fetch_optional_for(Class::Maintenance, "db.memories.mark_for_embedding", mark);
+        Ok(marked.await?.and_then(|marked| marked.last))
     }
 
     /// Writes down that every memory has its vectors, and deletes those of other models.
@@ -231,9 +230,8 @@ impl Storage {
     #[tracing::instrument(name = "db.embedding_spaces.ready", skip_all)]
     pub async fn space_is_ready(&self, space: &Space) -> Result<(), StorageError> {
         self.set_time(&space.id, Mark::Ready).await?;
-        loop {
-            let mut transaction = self.begin_for(Class::Maintenance).await?;
-            let deleted = sqlx::query!(
+        let delete_vectors = || {
+            sqlx::query!(
                 "DELETE FROM search_vectors
                  WHERE (vault_id, space_id, memory_id) IN (
                    SELECT vault_id, space_id, memory_id FROM search_vectors WHERE space_id <> $1 LIMIT $2
@@ -241,23 +239,21 @@ impl Storage {
                 space.id,
                 AT_ONCE,
             )
-            .execute(&mut *transaction)
+        };
+        let (class, name) = (Class::Maintenance, "db.search_vectors.delete");
+        while self.execute_for(class, name, delete_vectors).await? > 0 {}
+        let delete_spaces = || {
+            sqlx::query!(
+                "DELETE FROM embedding_spaces
+                 WHERE vault_id = $1 AND space_id <> $2 AND activated_at < $3",
+                EVERYWHERE,
+                space.id,
+                space.activated_at,
+            )
+        };
+        self.execute_for(class, "db.embedding_spaces.delete", delete_spaces)
             .await?;
-            if deleted.rows_affected() == 0 {
-                sqlx::query!(
-                    "DELETE FROM embedding_spaces
-                     WHERE vault_id = $1 AND space_id <> $2 AND activated_at < $3",
-                    EVERYWHERE,
-                    space.id,
-                    space.activated_at,
-                )
-                .execute(&mut *transaction)
-                .await?;
-                transaction.commit().await?;
-                return Ok(());
-            }
-            transaction.commit().await?;
-        }
+        Ok(())
     }
 
     /// Marks everything to be embedded anew, with vectors that are there taken over, and what models refused asked for
@@ -280,8 +276,8 @@ impl Storage {
 
     async fn set_time(&self, space: &str, mark: Mark) -> Result<(), StorageError> {
         let now = self.clock.now();
-        let mut transaction = self.begin_for(Class::Maintenance).await?;
-        sqlx::query!(
+        let set = || {
+            sqlx::query!(
             "UPDATE embedding_spaces
              SET marked_at = CASE WHEN $3 THEN $5 ELSE marked_at END, ready_at = CASE WHEN $4 THEN $5 ELSE ready_at END
              WHERE vault_id = $1 AND space_id = $2",
@@ -290,10 +286,10 @@ impl Storage {
             mark == Mark::Marked,
             mark == Mark::Ready,
             now,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
+            )
+        };
+        self.execute_for(Class::Maintenance, "db.embedding_spaces.set_time", set)
+            .await?;
         Ok(())
     }
 }

@@ -112,31 +112,31 @@ impl Storage {
         lease: TimeDelta,
     ) -> Result<Option<Claimed>, StorageError> {
         let now = self.clock.now();
-        let mut transaction = self.begin_sweep().await?;
-        let claimed = sqlx::query!(
-            "UPDATE updates
-             SET status = 'running', claim_id = $4, lease_until = $5, not_before = NULL, attempts = attempts + 1
-             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3
-               AND ((status = 'queued' AND not_before <= $6) OR (status = 'running' AND lease_until <= $6))
-             RETURNING actor_id, created_at, attempts, request, preconditions",
-            due.vault.as_str(),
-            due.memory.as_str(),
-            due.update_id.as_str(),
-            claim,
-            now + lease,
-            now,
-        )
-        .fetch_optional(&mut *transaction)
-        .await
-        .map_err(StorageError::from);
-        let row = match claimed {
+        let claimed = self.sweep_transaction("db.updates.claim", |mut transaction| async move {
+            let row = sqlx::query!(
+                "UPDATE updates
+                 SET status = 'running', claim_id = $4, lease_until = $5, not_before = NULL, attempts = attempts + 1
+                 WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3
+                   AND ((status = 'queued' AND not_before <= $6) OR (status = 'running' AND lease_until <= $6))
+                 RETURNING actor_id, created_at, attempts, request, preconditions",
+                due.vault.as_str(),
+                due.memory.as_str(),
+                due.update_id.as_str(),
+                claim,
+                now + lease,
+                now,
+            )
+            .fetch_optional(&mut *transaction)
+            .await?;
+            Ok(transaction.commit_with(row))
+        });
+        let row = match claimed.await {
             Ok(Some(row)) => row,
             Ok(None) => return Ok(None),
             // Another one of the memory began to run in this moment.
             Err(error) if error::is_taken(&error) => return Ok(None),
             Err(error) => return Err(error),
         };
-        transaction.commit().await?;
         Ok(Some(Claimed {
             actor: row.actor_id,
             due: due.clone(),
@@ -154,19 +154,17 @@ impl Storage {
     /// The database's.
     #[tracing::instrument(name = "db.updates.renew", skip_all)]
     pub async fn renew_update(&self, claimed: &Claimed, lease: TimeDelta) -> Result<bool, StorageError> {
-        let mut transaction = self.begin().await?;
-        let done = sqlx::query!(
-            "UPDATE updates SET lease_until = $5
-             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
-            claimed.due.vault.as_str(),
-            claimed.due.memory.as_str(),
-            claimed.due.update_id.as_str(),
-            claimed.claim,
-            self.clock.now() + lease,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        Ok(done.rows_affected() == 1)
+        let renew = || {
+            sqlx::query!(
+                "UPDATE updates SET lease_until = $5
+                 WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
+                claimed.due.vault.as_str(),
+                claimed.due.memory.as_str(),
+                claimed.due.update_id.as_str(),
+                claimed.claim,
+                self.clock.now() + lease,
+            )
+        };
+        Ok(self.execute("db.updates.renew", renew).await? == 1)
     }
 }

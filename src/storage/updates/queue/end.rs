@@ -2,8 +2,11 @@
 
 use super::{Claimed, Due, changed};
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
+use crate::storage::database::listen;
+use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::events::{self, NewEvent};
 use crate::storage::updates::{Row, Run, RunStatus};
-use crate::storage::{Storage, StorageError, database::listen, events};
+use crate::storage::{Storage, StorageError};
 use chrono::TimeDelta;
 use serde_json::json;
 
@@ -36,8 +39,28 @@ impl Storage {
     /// The database's; then the claim runs out by itself.
     #[tracing::instrument(name = "db.updates.hand_back", skip_all)]
     pub async fn hand_back_update(&self, claimed: &Claimed, back: &HandBack) -> Result<bool, StorageError> {
+        let handed_back = self
+            .transaction("db.updates.hand_back", |transaction| {
+                self.hand_back_in(transaction, claimed, back)
+            })
+            .await?;
+        let Some(event) = handed_back else {
+            return Ok(false);
+        };
+        let Due { vault, memory, .. } = &claimed.due;
+        self.appended(vault, &[event]);
+        self.notifications.publish(changed(vault, memory));
+        Ok(true)
+    }
+
+    /// What is told of it; `None` if the claim was lost.
+    async fn hand_back_in(
+        &self,
+        mut transaction: Transaction,
+        claimed: &Claimed,
+        back: &HandBack,
+    ) -> Result<Ending<Option<NewEvent>>, StorageError> {
         let outcome = back.problem.as_ref().map(|problem| json!({"problem": problem}));
-        let mut transaction = self.begin().await?;
         let done = sqlx::query!(
             "UPDATE updates
              SET status = 'queued', claim_id = NULL, lease_until = NULL, not_before = $5,
@@ -54,7 +77,7 @@ impl Storage {
         .execute(&mut *transaction)
         .await?;
         if done.rows_affected() == 0 {
-            return Ok(false);
+            return Ok(transaction.roll_back_with(None));
         }
         let Due {
             vault,
@@ -64,12 +87,8 @@ impl Storage {
         let details = json!({"step": "queued", "attempts": claimed.attempts - i32::from(!back.counts)});
         let event = self.queue_event(memory, update_id, Some(&claimed.actor), details);
         events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
-        let notification = changed(vault, memory);
-        listen::notify(&mut transaction, std::slice::from_ref(&notification)).await?;
-        transaction.commit().await?;
-        self.appended(vault, &[event]);
-        self.notifications.publish(notification);
-        Ok(true)
+        listen::notify(&mut transaction, &[changed(vault, memory)]).await?;
+        Ok(transaction.commit_with(Some(event)))
     }
 
     /// Ends an update without a version. `false` if the claim was lost.
@@ -83,12 +102,29 @@ impl Storage {
         status: RunStatus,
         problem: &str,
     ) -> Result<bool, StorageError> {
+        let given_up = self
+            .transaction("db.updates.give_up", |transaction| {
+                self.give_up_in(transaction, claimed, status, problem)
+            })
+            .await?;
+        let Some(event) = given_up else { return Ok(false) };
+        self.appended(&claimed.due.vault, &[event]);
+        Ok(true)
+    }
+
+    /// What is told of it; `None` if the claim was lost.
+    async fn give_up_in(
+        &self,
+        mut transaction: Transaction,
+        claimed: &Claimed,
+        status: RunStatus,
+        problem: &str,
+    ) -> Result<Ending<Option<NewEvent>>, StorageError> {
         let Due {
             vault,
             memory,
             update_id,
         } = &claimed.due;
-        let mut transaction = self.begin().await?;
         let done = sqlx::query!(
             "UPDATE updates
              SET status = $5, finished_at = $6, outcome = $7, queue_place = NULL, not_before = NULL, claim_id = NULL,
@@ -105,14 +141,12 @@ impl Storage {
         .execute(&mut *transaction)
         .await?;
         if done.rows_affected() == 0 {
-            return Ok(false);
+            return Ok(transaction.roll_back_with(None));
         }
         let details = json!({"step": "finished", "status": status.name()});
         let event = self.queue_event(memory, update_id, Some(&claimed.actor), details);
         events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
-        transaction.commit().await?;
-        self.appended(vault, &[event]);
-        Ok(true)
+        Ok(transaction.commit_with(Some(event)))
     }
 
     /// Calls an update off. Queued or running, it is cancelled at once and will never save anything; a worker that has
@@ -127,7 +161,25 @@ impl Storage {
         memory: &MemoryId,
         id: &UpdateId,
     ) -> Result<Cancelled, StorageError> {
-        let mut transaction = self.begin().await?;
+        let of = (vault, memory, id);
+        let cancelled = self
+            .transaction("db.updates.cancel", |transaction| self.cancel_in(transaction, of))
+            .await?;
+        let Some((run, event)) = cancelled else {
+            let run = self.run(vault, memory, id).await?;
+            return Ok(run.map_or(Cancelled::Unknown, |run| Cancelled::Ended(run.status)));
+        };
+        self.appended(vault, &[event]);
+        self.notifications.publish(changed(vault, memory));
+        Ok(Cancelled::Done(run))
+    }
+
+    /// The run as it is then, and what is told of it; `None` if it is neither queued nor running.
+    async fn cancel_in(
+        &self,
+        mut transaction: Transaction,
+        (vault, memory, id): (&VaultId, &MemoryId, &UpdateId),
+    ) -> Result<Ending<Option<(Box<Run>, NewEvent)>>, StorageError> {
         let row = sqlx::query_as!(
             Row,
             "UPDATE updates
@@ -145,17 +197,11 @@ impl Storage {
         .fetch_optional(&mut *transaction)
         .await?;
         let Some(row) = row else {
-            drop(transaction);
-            let run = self.run(vault, memory, id).await?;
-            return Ok(run.map_or(Cancelled::Unknown, |run| Cancelled::Ended(run.status)));
+            return Ok(transaction.roll_back_with(None));
         };
         let event = self.queue_event(memory, id, None, json!({"step": "cancelled"}));
         events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
-        let notification = changed(vault, memory);
-        listen::notify(&mut transaction, std::slice::from_ref(&notification)).await?;
-        transaction.commit().await?;
-        self.appended(vault, &[event]);
-        self.notifications.publish(notification);
-        Ok(Cancelled::Done(Box::new(row.into())))
+        listen::notify(&mut transaction, &[changed(vault, memory)]).await?;
+        Ok(transaction.commit_with(Some((Box::new(row.into()), event))))
     }
 }

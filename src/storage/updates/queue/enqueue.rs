@@ -3,9 +3,13 @@
 use super::changed;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
+use crate::storage::database::listen;
+use crate::storage::database::repeat::TransactionError;
+use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::events::{self, NewEvent};
 use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
 use crate::storage::updates::{Row, Run};
-use crate::storage::{Storage, StorageError, database::listen, events};
+use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
@@ -64,6 +68,15 @@ pub enum EnqueueError {
     Storage(#[from] StorageError),
 }
 
+impl TransactionError for EnqueueError {
+    fn of_storage(&self) -> Option<&StorageError> {
+        match self {
+            Self::Storage(error) => Some(error),
+            Self::MemoryFull { .. } | Self::VaultFull { .. } => None,
+        }
+    }
+}
+
 impl From<sqlx::Error> for EnqueueError {
     fn from(error: sqlx::Error) -> Self {
         Self::Storage(error.into())
@@ -78,30 +91,44 @@ impl Storage {
     #[tracing::instrument(name = "db.updates.enqueue", skip_all)]
     pub async fn enqueue_update(&self, new: &NewUpdate, limits: &QueueLimits) -> Result<Run, EnqueueError> {
         for _ in 0..MAX_TRIES {
-            let mut transaction = self.begin().await?;
-            let place = next_place(&mut transaction, new, limits).await?;
-            let Some(run) = insert_queued(&mut transaction, new, place).await? else {
-                continue;
-            };
-            let event = self.queue_event(
-                &new.memory,
-                &new.update_id,
-                Some(&new.actor),
-                json!({"step": "queued"}),
-            );
-            events::append(&mut transaction, &new.vault, std::slice::from_ref(&event)).await?;
-            let claim = new.idempotency.as_ref();
-            note_one(&mut transaction, claim, || Saved::Queued(new.update_id.clone())).await?;
-            let notification = changed(&new.vault, &new.memory);
-            listen::notify(&mut transaction, std::slice::from_ref(&notification)).await?;
-            transaction.commit().await?;
-            self.appended(&new.vault, &[event]);
-            self.notifications.publish(notification);
-            return Ok(run);
+            let queued = self
+                .transaction("db.updates.enqueue", |transaction| {
+                    self.enqueue_in(transaction, new, limits)
+                })
+                .await?;
+            if let Some((run, event)) = queued {
+                self.appended(&new.vault, &[event]);
+                self.notifications.publish(changed(&new.vault, &new.memory));
+                return Ok(run);
+            }
         }
         Err(EnqueueError::MemoryFull {
             limit: limits.per_memory,
         })
+    }
+
+    /// The run, and what is told of it; `None` if somebody else took its place.
+    async fn enqueue_in(
+        &self,
+        mut transaction: Transaction,
+        new: &NewUpdate,
+        limits: &QueueLimits,
+    ) -> Result<Ending<Option<(Run, NewEvent)>>, EnqueueError> {
+        let place = next_place(&mut transaction, new, limits).await?;
+        let Some(run) = insert_queued(&mut transaction, new, place).await? else {
+            return Ok(transaction.roll_back_with(None));
+        };
+        let event = self.queue_event(
+            &new.memory,
+            &new.update_id,
+            Some(&new.actor),
+            json!({"step": "queued"}),
+        );
+        events::append(&mut transaction, &new.vault, std::slice::from_ref(&event)).await?;
+        let claim = new.idempotency.as_ref();
+        note_one(&mut transaction, claim, || Saved::Queued(new.update_id.clone())).await?;
+        listen::notify(&mut transaction, &[changed(&new.vault, &new.memory)]).await?;
+        Ok(transaction.commit_with(Some((run, event))))
     }
 }
 
