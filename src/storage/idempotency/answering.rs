@@ -5,7 +5,9 @@
 //! a model was told), the answer itself is kept, in the same transaction. Whoever sends the request again gets it,
 //! whatever died between the commit and the answer.
 
-use super::{IdempotencyClaim, IdempotencyKey, KeptAnswer};
+use super::kept_answer::KeptAnswer;
+use super::key::IdempotencyKey;
+use super::saved::IdempotencyClaim;
 use crate::domain::ids::MemoryId;
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;

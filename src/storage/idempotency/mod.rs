@@ -7,12 +7,14 @@
 //! answer itself (`answering`), which ends the claim.
 
 mod answering;
+mod kept_answer;
 mod key;
 mod saved;
 mod tombstones;
 
 pub use answering::Answering;
 pub(super) use answering::{keep_answer, keep_one};
+pub use kept_answer::KeptAnswer;
 pub use key::IdempotencyKey;
 pub use saved::{IdempotencyClaim, Saved};
 pub(super) use saved::{note_one, note_saved};
@@ -30,17 +32,6 @@ pub const KEPT_FOR: TimeDelta = TimeDelta::hours(24);
 
 /// How long a claim stands without being renewed. The clocks of two instances may differ by most of it.
 pub const LEASE: TimeDelta = TimeDelta::seconds(30);
-
-/// An answer as it was sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptAnswer {
-    /// The HTTP status.
-    pub status: u16,
-    /// Headers by lower-case name, in their order.
-    pub headers: Vec<(String, String)>,
-    /// The body.
-    pub body: Vec<u8>,
-}
 
 /// What claiming a key came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
