@@ -110,7 +110,7 @@ pub struct Told {
 }
 
 /// A life being rebuilt; uncertain parts are taken from the stored data.
-struct Built {
+struct RebuiltRecord {
     life: Life,
     is_birth_certain: bool,
     is_text_certain: bool,
@@ -120,7 +120,7 @@ struct Built {
 pub struct Rebuild {
     stored: BTreeMap<RecordId, Life>,
     stored_events: BTreeMap<i64, Vec<RecordEvent>>,
-    built: BTreeMap<RecordId, Built>,
+    built: BTreeMap<RecordId, RebuiltRecord>,
     events: Vec<RecordEvent>,
     version: i64,
     /// The text of the current version, if it exists; empty before the first version.
@@ -165,12 +165,12 @@ impl Rebuild {
             (_, text) => {
                 self.keep_events(mark.version);
                 if let Some(text) = text {
-                    self.take_stock(mark, text);
+                    self.take_present_records(mark, text);
                 }
             }
         }
         if text.is_some() {
-            self.take_historic(mark, &told.historic);
+            self.add_historic(mark, &told.historic);
         }
         self.has_gap |= text.is_none();
         self.text = text.map(str::to_owned);
@@ -209,7 +209,7 @@ impl Rebuild {
                     .is_some_and(|life| life.born.version < mark.version);
                 let is_known = self.built.contains_key(&id) || (self.has_gap && was_before);
                 let is_new = !is_known;
-                self.is_there(record, mark, is_new);
+                self.mark_active(record, mark, is_new);
                 (
                     id,
                     if is_new {
@@ -221,7 +221,7 @@ impl Rebuild {
             }
             RecordChange::Changed(record) => {
                 let id = record.id;
-                self.is_there(record, mark, true);
+                self.mark_active(record, mark, true);
                 (id, ChangeKind::Changed)
             }
             RecordChange::Archived(id) => {
@@ -263,7 +263,7 @@ impl Rebuild {
         for event in kept.into_values().flatten() {
             let end = self.stored_end(event.id, event.mark.version);
             let stored = self.stored.get(&event.id);
-            let built = self.built.entry(event.id).or_insert_with(|| Built {
+            let built = self.built.entry(event.id).or_insert_with(|| RebuiltRecord {
                 life: stored.cloned().unwrap_or_else(|| empty(event.id, &event.mark)),
                 is_birth_certain: false,
                 is_text_certain: false,
@@ -281,7 +281,7 @@ impl Rebuild {
     }
 
     /// Processes a text whose predecessor is missing: exactly the records in it are active.
-    fn take_stock(&mut self, mark: &Mark, text: &str) {
+    fn take_present_records(&mut self, mark: &Mark, text: &str) {
         let present = records(text);
         let ids: HashSet<RecordId> = present.iter().map(|record| record.id).collect();
         for record in present {
@@ -292,7 +292,7 @@ impl Rebuild {
                     mark: mark.clone(),
                 });
             }
-            self.is_there(record, mark, false);
+            self.mark_active(record, mark, false);
         }
         for (id, built) in &mut self.built {
             if built.life.end.is_none() && !ids.contains(id) {
@@ -309,14 +309,14 @@ impl Rebuild {
 
     /// Processes records that went directly to the archive. Stored data takes precedence, because it may have
     /// been redacted.
-    fn take_historic(&mut self, mark: &Mark, historic: &[(Record, String)]) {
+    fn add_historic(&mut self, mark: &Mark, historic: &[(Record, String)]) {
         for (record, reason) in historic {
             let end = self.stored_end(record.id, mark.version).unwrap_or(Ending {
                 mark: mark.clone(),
                 reason: Some(reason.clone()),
                 superseded_by: None,
             });
-            self.built.entry(record.id).or_insert_with(|| Built {
+            self.built.entry(record.id).or_insert_with(|| RebuiltRecord {
                 life: Life {
                     label: record.label.clone(),
                     reason: record.reason.clone(),
@@ -331,8 +331,8 @@ impl Rebuild {
         }
     }
 
-    fn is_there(&mut self, record: Record, mark: &Mark, is_birth_certain: bool) {
-        let built = self.built.entry(record.id).or_insert_with(|| Built {
+    fn mark_active(&mut self, record: Record, mark: &Mark, is_birth_certain: bool) {
+        let built = self.built.entry(record.id).or_insert_with(|| RebuiltRecord {
             life: empty(record.id, mark),
             is_birth_certain,
             is_text_certain: true,

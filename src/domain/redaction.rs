@@ -65,7 +65,7 @@ impl Redaction {
         let mut fragments: BTreeSet<&str> = BTreeSet::new();
         for line in text.lines() {
             fragments.extend(phrase(line));
-            fragments.extend(telling_words(line));
+            fragments.extend(distinctive_words(line));
         }
         for record in &records {
             for (_, part) in parts(record) {
@@ -168,17 +168,17 @@ fn phrase(line: &str) -> Option<&str> {
         .map(|section| section.title())
         .chain(OWN_LISTS)
         .any(|title| title.eq_ignore_ascii_case(text));
-    let says_something = text.contains(char::is_whitespace) || is_telling(text);
+    let says_something = text.contains(char::is_whitespace) || is_distinctive(text);
     (text.len() >= LEAST_BYTES && says_something && !is_own).then_some(text)
 }
 
-fn telling_words(line: &str) -> impl Iterator<Item = &str> {
+fn distinctive_words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| c.is_whitespace() || "\"'`()[]{}<>,;|".contains(c))
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
-        .filter(|word| is_telling(word))
+        .filter(|word| is_distinctive(word))
 }
 
-fn is_telling(word: &str) -> bool {
+fn is_distinctive(word: &str) -> bool {
     let mut characters = word.chars();
     characters.next();
     word.len() >= LEAST_BYTES && characters.any(|c| !c.is_alphabetic() || c.is_uppercase())

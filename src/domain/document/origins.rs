@@ -63,14 +63,14 @@ impl Origins {
     /// `before` into `after`. Only the lines between the first and the last difference are compared.
     #[must_use]
     pub fn after(&self, before: &str, after: &str, version: i64) -> Self {
-        let same = Same::of(before, after);
+        let same = CommonEnds::of(before, after);
         let old: Vec<_> = lines(&before[same.head..before.len() - same.tail]).collect();
         let new: Vec<_> = lines(&after[same.head..after.len() - same.tail]).collect();
         let first = count(&before[..same.head]);
         let mut origins = Self::default();
         self.copy(0, first, &mut origins);
         let old_versions: Vec<_> = self.versions().skip(first).take(old.len()).collect();
-        for line in compared(&old, &old_versions, &new) {
+        for line in match_lines(&old, &old_versions, &new) {
             origins.push(Run {
                 version: line.unwrap_or(version),
                 lines: 1,
@@ -106,13 +106,13 @@ impl Origins {
 
 /// Above this many line pairs no diff is computed and only moved lines are matched, because a writer waits
 /// for the result.
-const MOST_PAIRS: usize = 16_000_000;
+const MAX_LINE_PAIRS: usize = 16_000_000;
 
 /// For each new line, the version of the old line that it matches, if any.
-fn compared(old: &[&str], old_versions: &[i64], new: &[&str]) -> Vec<Option<i64>> {
+fn match_lines(old: &[&str], old_versions: &[i64], new: &[&str]) -> Vec<Option<i64>> {
     let mut versions = vec![None; new.len()];
-    let mut taken_out: HashMap<&str, VecDeque<i64>> = HashMap::new();
-    let ops = if old.len().saturating_mul(new.len()) > MOST_PAIRS {
+    let mut removed: HashMap<&str, VecDeque<i64>> = HashMap::new();
+    let ops = if old.len().saturating_mul(new.len()) > MAX_LINE_PAIRS {
         vec![DiffOp::Replace {
             old_index: 0,
             old_len: old.len(),
@@ -135,26 +135,26 @@ fn compared(old: &[&str], old_versions: &[i64], new: &[&str]) -> Vec<Option<i64>
         } else {
             for place in op.old_range() {
                 let version = old_versions.get(place).copied();
-                taken_out.entry(old[place]).or_default().extend(version);
+                removed.entry(old[place]).or_default().extend(version);
             }
         }
     }
     // A removed line that appears elsewhere was moved. Blank lines are too ambiguous to match.
     for (version, line) in versions.iter_mut().zip(new) {
         if version.is_none() && !is_blank(line) {
-            *version = taken_out.get_mut(line).and_then(VecDeque::pop_front);
+            *version = removed.get_mut(line).and_then(VecDeque::pop_front);
         }
     }
     versions
 }
 
 /// Length in bytes of the common prefix of whole lines and, after it, of the common suffix.
-struct Same {
+struct CommonEnds {
     head: usize,
     tail: usize,
 }
 
-impl Same {
+impl CommonEnds {
     fn of(before: &str, after: &str) -> Self {
         let (before, after) = (before.as_bytes(), after.as_bytes());
         let shared = shared_head(before, after);

@@ -40,7 +40,7 @@ pub(in crate::domain) struct Entry {
     /// Byte range of all its lines.
     pub(in crate::domain) range: Range<usize>,
     /// Byte range of the id; empty, at the position where an id belongs, if none is written.
-    pub(in crate::domain) id_place: Range<usize>,
+    pub(in crate::domain) id_range: Range<usize>,
 }
 
 /// Returns the active records of all kinds, in document order. If two record lines have the same id, the
@@ -155,19 +155,19 @@ impl Entry {
     /// Parses one bullet. Does not detect that an earlier bullet has the same id.
     pub(in crate::domain) fn read(text: &str, range: Range<usize>, kind: RecordKind) -> Self {
         let head = Head::read(text, &range, kind);
-        let own = &text[head.behind..range.end];
+        let own = &text[head.body_start..range.end];
         let (first, rest) = own.split_at(own.find('\n').map_or(own.len(), |lf| lf + 1));
-        let (reason, said) = reason_and_rest(without_end(first));
+        let (reason, text_after_reason) = reason_and_rest(without_end(first));
         let snippet = match kind {
-            RecordKind::Verbatim => said.split_once("=>"),
+            RecordKind::Verbatim => text_after_reason.split_once("=>"),
             _ => None,
         };
         let (label, content) = match snippet {
-            Some((label, behind)) => (
+            Some((label, body_start)) => (
                 Some(label.trim_matches(BLANKS)),
-                snippet::read(behind, first, rest),
+                snippet::read(body_start, first, rest),
             ),
-            None => (None, text_of_lines(said, rest)),
+            None => (None, text_of_lines(text_after_reason, rest)),
         };
         Self {
             kind,
@@ -177,7 +177,7 @@ impl Entry {
             label: label.filter(|label| !label.is_empty()).map(str::to_owned),
             content,
             range,
-            id_place: head.id_place,
+            id_range: head.id_range,
         }
     }
 
@@ -214,36 +214,36 @@ impl Entry {
 struct Head {
     id: Option<RecordId>,
     time: Option<DateTime<Utc>>,
-    id_place: Range<usize>,
+    id_range: Range<usize>,
     /// Byte offset of the reason, or of the content if there is no reason.
-    behind: usize,
+    body_start: usize,
 }
 
 impl Head {
     fn read(text: &str, bullet: &Range<usize>, kind: RecordKind) -> Self {
         let dash_end = bullet.start + "- ".len();
         let line = text[dash_end..bullet.end].split('\n').next().unwrap_or_default();
-        let mut behind = skip_blanks(line, 0);
-        let word = first_word(&line[behind..]);
+        let mut body_start = skip_blanks(line, 0);
+        let word = first_word(&line[body_start..]);
         let id = id_in(word, kind);
-        let mut id_place = dash_end..dash_end;
+        let mut id_range = dash_end..dash_end;
         if id.is_some() {
-            id_place = dash_end + behind..dash_end + behind + word.len();
-            behind = skip_blanks(line, behind + word.len());
+            id_range = dash_end + body_start..dash_end + body_start + word.len();
+            body_start = skip_blanks(line, body_start + word.len());
         }
-        let word = first_word(&line[behind..]);
+        let word = first_word(&line[body_start..]);
         let time = word
             .strip_prefix('[')
             .and_then(|w| w.strip_suffix(']'))
             .and_then(read_time);
         if time.is_some() {
-            behind = skip_blanks(line, behind + word.len());
+            body_start = skip_blanks(line, body_start + word.len());
         }
         Self {
             id,
             time,
-            id_place,
-            behind: dash_end + behind,
+            id_range,
+            body_start: dash_end + body_start,
         }
     }
 }

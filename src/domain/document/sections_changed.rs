@@ -15,7 +15,7 @@ pub struct SectionsChanged {
 }
 
 /// A section without records: its key, its title as written, and its text.
-struct Said<'t> {
+struct ComparedSection<'t> {
     key: Key,
     title: String,
     body: &'t str,
@@ -32,9 +32,12 @@ enum Key {
 /// Skips sections with records and `Active Context`. Linear.
 #[must_use]
 pub fn sections_changed(before: &str, after: &str) -> SectionsChanged {
-    let after = said(after);
-    let mut gone = said(before);
-    let was: HashMap<_, _> = gone.iter().map(|section| (&section.key, section.body)).collect();
+    let after = compared_sections(after);
+    let mut removed = compared_sections(before);
+    let was: HashMap<_, _> = removed
+        .iter()
+        .map(|section| (&section.key, section.body))
+        .collect();
     let mut changed = SectionsChanged::default();
     for section in &after {
         if was.get(&section.key) != Some(&section.body) {
@@ -42,13 +45,13 @@ pub fn sections_changed(before: &str, after: &str) -> SectionsChanged {
         }
     }
     let is: HashMap<_, _> = after.iter().map(|section| (&section.key, ())).collect();
-    gone.retain(|section| !is.contains_key(&section.key));
-    gone.iter().for_each(|section| changed.take(section));
+    removed.retain(|section| !is.contains_key(&section.key));
+    removed.iter().for_each(|section| changed.take(section));
     changed
 }
 
 impl SectionsChanged {
-    fn take(&mut self, section: &Said<'_>) {
+    fn take(&mut self, section: &ComparedSection<'_>) {
         match section.key {
             Key::Progress => self.progress = true,
             Key::Free(..) => self.free.push(section.title.clone()),
@@ -56,7 +59,7 @@ impl SectionsChanged {
     }
 }
 
-fn said(text: &str) -> Vec<Said<'_>> {
+fn compared_sections(text: &str) -> Vec<ComparedSection<'_>> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let sections = outline(text).into_iter().filter_map(|section| {
         let key = match section.managed {
@@ -69,7 +72,7 @@ fn said(text: &str) -> Vec<Said<'_>> {
                 Key::Free(title, *count)
             }
         };
-        Some(Said {
+        Some(ComparedSection {
             key,
             title: section.title,
             body: text[section.body].trim_end_matches([' ', '\t', '\r', '\n']),

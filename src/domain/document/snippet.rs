@@ -45,10 +45,10 @@ pub(super) fn write(out: &mut String, snippet: &str) {
 
 /// Parses the snippet of a record from the text after `=>` on its first line, that whole line (for its line
 /// end), and its other lines.
-pub(super) fn read(behind: &str, first: &str, rest: &str) -> String {
-    let mut snippet = String::with_capacity(behind.len() + rest.len());
-    if !is_blank(behind) {
-        snippet.push_str(behind.strip_prefix([' ', '\t']).unwrap_or(behind));
+pub(super) fn read(after: &str, first: &str, rest: &str) -> String {
+    let mut snippet = String::with_capacity(after.len() + rest.len());
+    if !is_blank(after) {
+        snippet.push_str(after.strip_prefix([' ', '\t']).unwrap_or(after));
         snippet.push_str(&first[without_end(first).len()..]);
     }
     for line in lines(rest, 0..rest.len()) {

@@ -4,7 +4,7 @@ use super::options::Options;
 
 /// Returns the text after a bullet's mark, without surrounding blanks.
 pub(super) fn text<'t>(content: &'t str, options: &Options) -> Option<&'t str> {
-    let behind = match content.as_bytes().first()? {
+    let after = match content.as_bytes().first()? {
         b'-' => &content[1..],
         b'*' if options.other_bullets => &content[1..],
         0xE2 if options.other_bullets => content.strip_prefix('•')?,
@@ -17,8 +17,8 @@ pub(super) fn text<'t>(content: &'t str, options: &Options) -> Option<&'t str> {
         _ => return None,
     };
     // A mark needs a blank after it: `--flag`, `**bold**` and `1.5` are text.
-    if behind.is_empty() || behind.starts_with(char::is_whitespace) {
-        Some(behind.trim())
+    if after.is_empty() || after.starts_with(char::is_whitespace) {
+        Some(after.trim())
     } else {
         None
     }

@@ -3,10 +3,10 @@
 use super::bullets;
 use super::fences::{self, Closings};
 use super::headers;
-use super::items::{begins_with_id, behind_because};
+use super::items::{after_because, begins_with_id};
 use super::lines::{self, Line};
 use super::options::Options;
-use super::snippets::{self, Place, Snippet};
+use super::snippets::{self, Snippet, SnippetStart};
 use std::borrow::Cow;
 
 /// A position between two lines of an answer.
@@ -82,7 +82,7 @@ impl<'t> Cursor<'t> {
 
     /// Reads the snippet of the bullet on the line just read; `from` is the byte offset after its `=>`.
     pub(super) fn snippet(&mut self, from: usize) -> Snippet {
-        let place = Place {
+        let place = SnippetStart {
             text: self.text,
             lines: &self.lines,
             at: self.at - 1,
@@ -109,7 +109,7 @@ impl<'t> Cursor<'t> {
                 continue;
             }
             let content = next.content(self.text);
-            if next.indent <= line.indent || index > self.until.max(self.at) || self.stands_alone(content) {
+            if next.indent <= line.indent || index > self.until.max(self.at) || self.starts_item(content) {
                 break;
             }
             if !folded.text.is_empty() {
@@ -121,9 +121,9 @@ impl<'t> Cursor<'t> {
         folded
     }
 
-    fn stands_alone(&self, content: &str) -> bool {
+    fn starts_item(&self, content: &str) -> bool {
         match bullets::text(content, self.options) {
-            Some(item) => behind_because(item).is_some() || begins_with_id(item),
+            Some(item) => after_because(item).is_some() || begins_with_id(item),
             None => headers::known(content, self.options).is_some_and(|header| header.is_set_apart),
         }
     }

@@ -142,8 +142,8 @@ fn trie(texts: &[&str]) -> String {
     let mut rest = texts;
     while let Some(first) = rest.first().and_then(|text| text.get(..1)) {
         let alike = rest.iter().take_while(|text| text.starts_with(first)).count();
-        let (group, behind) = rest.split_at(alike);
-        rest = behind;
+        let (group, after) = rest.split_at(alike);
+        rest = after;
         let tails: Vec<&str> = group.iter().map(|text| &text[1..]).collect();
         match tails.split_first() {
             Some((&"", [])) => ends.push_str(first),

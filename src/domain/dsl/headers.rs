@@ -30,7 +30,7 @@ pub(super) struct Header<'t> {
     /// Whether a colon or decoration distinguishes it from prose with the same words.
     pub(super) is_set_apart: bool,
     /// An item on the header's own line; empty if there is none or if it means "no change".
-    pub(super) behind: &'t str,
+    pub(super) after: &'t str,
 }
 
 const KNOWN: [(&str, Opens); 8] = [
@@ -57,7 +57,7 @@ struct Form<'t> {
     has_colon: bool,
     /// Whether the colon is inside the decoration, or there is no decoration.
     colon_fits: bool,
-    behind: &'t str,
+    after: &'t str,
 }
 
 /// Splits a line's content: optional heading marks, optional bold or backticks, a name of letters, digits,
@@ -109,7 +109,7 @@ fn form(content: &str) -> Option<Form<'_>> {
         is_decorated: hashes > 0 || opened > 0,
         has_colon,
         colon_fits,
-        behind: rest,
+        after: rest,
     })
 }
 
@@ -125,15 +125,15 @@ pub(super) fn known<'t>(content: &'t str, options: &Options) -> Option<Header<'t
         return None;
     }
     let is_canonical = is_exact && !form.is_decorated && form.has_colon;
-    let behind = if is_no_change(form.behind) {
+    let after = if is_no_change(form.after) {
         ""
     } else {
-        form.behind.trim()
+        form.after.trim()
     };
     // "Key learnings: the parser is slow" is prose; only the exact spelling of the grammar may have text
     // after it.
     let takes_text = is_exact && form.has_colon;
-    if !(behind.is_empty() || takes_text) {
+    if !(after.is_empty() || takes_text) {
         return None;
     }
     let is_set_apart = form.has_colon || form.is_decorated;
@@ -141,7 +141,7 @@ pub(super) fn known<'t>(content: &'t str, options: &Options) -> Option<Header<'t
         opens,
         is_canonical,
         is_set_apart,
-        behind,
+        after,
     })
 }
 
@@ -175,7 +175,7 @@ pub(super) fn unknown(content: &str) -> Option<Resemblance> {
         .split(SEPARATORS)
         .filter(|word| !word.is_empty())
         .count();
-    if !form.behind.is_empty() || words > 3 || !(form.has_colon || form.is_decorated) {
+    if !form.after.is_empty() || words > 3 || !(form.has_colon || form.is_decorated) {
         return None;
     }
     let letters = form.name.bytes().filter(u8::is_ascii_alphabetic).count();

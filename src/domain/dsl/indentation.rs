@@ -31,16 +31,16 @@ pub(super) struct Extent<'t> {
 
 /// The prefixes removed from the lines of a snippet.
 #[derive(Debug, Clone)]
-pub(super) struct Taken<'t> {
+pub(super) struct RemovedIndent<'t> {
     /// The lines of the fences, which lose their whole indentation.
     fences: Option<(usize, usize)>,
     /// Prefix removed up to the closing fence; for a snippet without fences, from all lines.
     inside: &'t [u8],
     /// Prefix removed after the closing fence.
-    behind: &'t [u8],
+    after: &'t [u8],
 }
 
-impl<'t> Taken<'t> {
+impl<'t> RemovedIndent<'t> {
     /// Determines what to remove.
     pub(super) fn of(extent: &Extent<'t>) -> Self {
         let Extent { first, last, .. } = *extent;
@@ -50,13 +50,13 @@ impl<'t> Taken<'t> {
             return Self {
                 fences: None,
                 inside: extent.prefix(own..last + 1),
-                behind: &[],
+                after: &[],
             };
         };
         Self {
             fences: Some((first, closing)),
             inside: extent.prefix(first + 1..closing),
-            behind: extent.prefix(closing + 1..last + 1),
+            after: extent.prefix(closing + 1..last + 1),
         }
     }
 
@@ -67,7 +67,7 @@ impl<'t> Taken<'t> {
             Some((opening, closing)) if index == opening || index == closing => {
                 return line.first - line.start;
             }
-            Some((_, closing)) if index > closing => self.behind,
+            Some((_, closing)) if index > closing => self.after,
             _ => self.inside,
         };
         in_common(&text.as_bytes()[line.start..line.end], prefix)

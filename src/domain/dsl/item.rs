@@ -1,23 +1,23 @@
 //! `item = progress-bullet | learning | snippet-item | archiving`: parses a bullet according to its section
 //! and list.
 
-use super::answer::{Answer, unknown};
+use super::answer_parser::{AnswerParser, unknown};
 use super::bullets;
 use super::headers::List;
-use super::items::{self, Wrong, begins_with_id, behind_because};
+use super::items::{self, ItemFault, after_because, begins_with_id};
 use super::lines::Line;
 use crate::domain::ids::RecordKind;
 use crate::domain::operation::{Fault, FaultKind, Operation, Role};
 
-impl Answer<'_> {
+impl AnswerParser<'_> {
     /// Parses an item; its text begins at `item`.
     pub(super) fn item(&mut self, line: &Line, item: &str) {
-        if self.standing.drops() {
-            return self.tell_unknown_header();
+        if self.scope.drops() {
+            return self.report_unknown_header();
         }
         let options = self.cursor.options;
         let range = line.first..line.last;
-        let Some(section) = self.standing.section() else {
+        let Some(section) = self.scope.section() else {
             if !options.text_around {
                 self.found
                     .fault(FaultKind::UnknownHeader, None, range, unknown(item));
@@ -26,9 +26,9 @@ impl Answer<'_> {
         };
         let Some(kind) = section.record_kind() else {
             let text = self.cursor.normalised(line, item);
-            return self.found.progress_bullet(self.standing.list(), line, &text);
+            return self.found.progress_bullet(self.scope.list(), line, &text);
         };
-        let list = match self.standing.list() {
+        let list = match self.scope.list() {
             Some(list) => list,
             // A record of the memory that the model repeated looks like an archiving too; nothing is archived
             // without `ARCHIVE`.
@@ -88,8 +88,8 @@ impl Answer<'_> {
         let start = self.cursor.offset(item);
         let head = &self.cursor.text[start..line.last];
         // Byte offset of the content: after the colon that ends the reason.
-        let content = behind_because(head)
-            .and_then(|behind| Some(head.len() - behind.len() + items::reason_end(behind)? + 1))
+        let content = after_because(head)
+            .and_then(|after| Some(head.len() - after.len() + items::reason_end(after)? + 1))
             .unwrap_or(head.len());
         let Some(arrow) = head[content..].find("=>").map(|at| content + at) else {
             return self.labelless(line, item);
@@ -122,10 +122,10 @@ impl Answer<'_> {
 }
 
 /// Builds the operation of a verbatim item; `head` is its text before the arrow.
-fn verbatim(head: &str, snippet: String) -> Result<Operation, Wrong> {
-    let behind = behind_because(head).unwrap_or_default();
-    let (reason, label) = match items::reason_end(behind) {
-        Some(at) => (behind[..at].trim(), behind[at + 1..].trim()),
+fn verbatim(head: &str, snippet: String) -> Result<Operation, ItemFault> {
+    let after = after_because(head).unwrap_or_default();
+    let (reason, label) = match items::reason_end(after) {
+        Some(at) => (after[..at].trim(), after[at + 1..].trim()),
         None => ("", ""),
     };
     if reason.is_empty() {
@@ -150,7 +150,7 @@ fn verbatim(head: &str, snippet: String) -> Result<Operation, Wrong> {
     })
 }
 
-fn missing_label() -> Wrong {
+fn missing_label() -> ItemFault {
     (
         FaultKind::MissingLabel,
         "a verbatim item needs a label and `=>` before its snippet: `- because <reason>: <label> => <snippet>`"

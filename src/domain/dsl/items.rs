@@ -12,7 +12,7 @@ const MAX_IDS: usize = 100;
 const MAX_SHARED_REASON: usize = 1_000;
 
 /// A kind of fault and its message.
-pub(super) type Wrong = (FaultKind, String);
+pub(super) type ItemFault = (FaultKind, String);
 
 /// The parts of an addition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,17 +23,17 @@ pub(super) struct Addition<'t> {
 }
 
 /// Returns the text after a leading `because`, in any case; `None` if the item does not start with it.
-pub(super) fn behind_because(text: &str) -> Option<&str> {
+pub(super) fn after_because(text: &str) -> Option<&str> {
     const WORD: &str = "because";
     let begins = text.get(..WORD.len())?.eq_ignore_ascii_case(WORD);
-    let behind = &text[WORD.len()..];
-    let ends = behind.is_empty() || behind.starts_with(|c: char| c == ':' || c.is_whitespace());
-    (begins && ends).then_some(behind)
+    let after = &text[WORD.len()..];
+    let ends = after.is_empty() || after.starts_with(|c: char| c == ':' || c.is_whitespace());
+    (begins && ends).then_some(after)
 }
 
 /// Splits an addition. The reason ends at the first colon followed by a blank or the end, or else at the
 /// first colon, so that `because std::fs blocks: use tokio` has the reason `std::fs blocks`.
-pub(super) fn addition(text: &str) -> Result<Addition<'_>, Wrong> {
+pub(super) fn addition(text: &str) -> Result<Addition<'_>, ItemFault> {
     let missing = || {
         (
             FaultKind::MissingReason,
@@ -41,10 +41,10 @@ pub(super) fn addition(text: &str) -> Result<Addition<'_>, Wrong> {
                 .to_owned(),
         )
     };
-    let behind = behind_because(text).ok_or_else(missing)?;
-    let (reason, content) = match reason_end(behind) {
-        Some(at) => (&behind[..at], &behind[at + 1..]),
-        None => (behind, ""),
+    let after = after_because(text).ok_or_else(missing)?;
+    let (reason, content) = match reason_end(after) {
+        Some(at) => (&after[..at], &after[at + 1..]),
+        None => (after, ""),
     };
     let (reason, content) = (reason.trim(), content.trim());
     if reason.is_empty() {
@@ -63,8 +63,8 @@ pub(super) fn addition(text: &str) -> Result<Addition<'_>, Wrong> {
 pub(super) fn reason_end(text: &str) -> Option<usize> {
     let mut first = None;
     for (at, _) in text.match_indices(':') {
-        let behind = text[at + 1..].chars().next();
-        if behind.is_none_or(char::is_whitespace) {
+        let after = text[at + 1..].chars().next();
+        if after.is_none_or(char::is_whitespace) {
             return Some(at);
         }
         first = first.or(Some(at));
@@ -73,7 +73,7 @@ pub(super) fn reason_end(text: &str) -> Option<usize> {
 }
 
 /// Parses a learning from the folded text of its item.
-pub(super) fn learning(text: &str) -> Result<Operation, Wrong> {
+pub(super) fn learning(text: &str) -> Result<Operation, ItemFault> {
     let Addition { reason, content } = addition(text)?;
     if is_placeholder(reason) || is_placeholder(content) {
         return Err(placeholder());
@@ -86,7 +86,7 @@ pub(super) fn learning(text: &str) -> Result<Operation, Wrong> {
 }
 
 /// The fault for a template placeholder that was returned unchanged.
-pub(super) fn placeholder() -> Wrong {
+pub(super) fn placeholder() -> ItemFault {
     (
         FaultKind::Placeholder,
         "the form's own words in angle brackets were given back: write real content in their place"
@@ -95,16 +95,16 @@ pub(super) fn placeholder() -> Wrong {
 }
 
 /// One id of an `ARCHIVE` item and its operation or fault.
-pub(super) struct Archived {
+pub(super) struct ParsedArchiving {
     pub(super) id: Option<RecordId>,
-    pub(super) outcome: Result<Operation, Wrong>,
+    pub(super) outcome: Result<Operation, ItemFault>,
 }
 
 /// Parses the archivings of one item: one per id.
-pub(super) fn archive(text: &str, kind: RecordKind, options: &Options) -> Vec<Archived> {
+pub(super) fn archive(text: &str, kind: RecordKind, options: &Options) -> Vec<ParsedArchiving> {
     let form = format!("`- {}-3 because <reason>`", kind.prefix());
     let failed = |id: Option<RecordId>, wrong: FaultKind, detail: String| {
-        vec![Archived {
+        vec![ParsedArchiving {
             id,
             outcome: Err((wrong, detail)),
         }]
@@ -187,9 +187,9 @@ pub(super) fn read_id(bare: &str, options: &Options) -> Option<RecordId> {
     format!("{}-{digits}", kind.prefix()).parse().ok()
 }
 
-fn archive_one(name: &str, reason: &str, kind: RecordKind, options: &Options) -> Archived {
+fn archive_one(name: &str, reason: &str, kind: RecordKind, options: &Options) -> ParsedArchiving {
     let bare = bare(name, options);
-    let failed = |id: Option<RecordId>, wrong: Wrong| Archived {
+    let failed = |id: Option<RecordId>, wrong: ItemFault| ParsedArchiving {
         id,
         outcome: Err(wrong),
     };
@@ -210,7 +210,7 @@ fn archive_one(name: &str, reason: &str, kind: RecordKind, options: &Options) ->
     if is_placeholder(reason) {
         return failed(Some(id), placeholder());
     }
-    Archived {
+    ParsedArchiving {
         id: Some(id),
         outcome: Ok(Operation::Archive {
             id,
@@ -220,7 +220,7 @@ fn archive_one(name: &str, reason: &str, kind: RecordKind, options: &Options) ->
 }
 
 /// The fault for a malformed id.
-pub(super) fn malformed(id: &str, kind: Option<RecordKind>) -> Wrong {
+pub(super) fn malformed(id: &str, kind: Option<RecordKind>) -> ItemFault {
     let prefix = kind.map_or_else(|| "KL- or VC-".to_owned(), |kind| format!("{}-", kind.prefix()));
     let detail = format!(
         "`{}` is not an id: write {prefix} and a number of at least 1 without leading zeros",

@@ -28,7 +28,7 @@
 //! file that parses it.
 //!
 //! ```text
-//! answer         = [ fence ] { section | item | prose } [ fence ]                        answer
+//! answer         = [ fence ] { section | item | prose } [ fence ]                        answer_parser
 //! section        = section-header { list | item | no-change | prose }                    section
 //! section-header = CURRENT_PROGRESS: | KEY_LEARNINGS: | VERBATIM_CONTEXT:                 headers
 //! list           = list-header { item | no-change | prose }                              section
@@ -44,7 +44,7 @@
 //! ```
 //!
 //! - A **header** is matched by its words; [`Options`] define which case, decoration, colon and indentation
-//!   are accepted. An unknown line in the form of a header drops the items below it (`standing`).
+//!   are accepted. An unknown line in the form of a header drops the items below it (`scope`).
 //! - A **reason** ends at the first colon followed by a blank or the end of the line, or else at the first
 //!   colon.
 //! - A **snippet** ends at a header or bullet that is not deeper than its own bullet (`snippets`). The same
@@ -90,11 +90,11 @@
 //! assert_eq!(parsed.faults[0].kind, FaultKind::MissingReason);
 //! ```
 
-mod answer;
+mod answer_parser;
 mod bullets;
+mod collected;
 mod cursor;
 mod fences;
-mod found;
 pub mod grammar;
 mod headers;
 mod indentation;
@@ -106,12 +106,12 @@ mod parsed;
 mod print;
 mod progress;
 pub mod requests;
+mod scope;
 mod section;
 mod snippets;
-mod standing;
 pub mod structured;
 
-pub use answer::parse;
+pub use answer_parser::parse;
 pub use options::Options;
 pub use parsed::Parsed;
 pub use print::print;

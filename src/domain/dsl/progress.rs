@@ -2,7 +2,7 @@
 
 use super::bullets::is_placeholder;
 use super::headers::List;
-use super::items::{Wrong, placeholder};
+use super::items::{ItemFault, placeholder};
 use crate::domain::faults::{MOST_ITEMS, Omitted, keep};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Progress, Role};
 use std::ops::Range;
@@ -118,7 +118,7 @@ impl Block {
         }
     }
 
-    fn fault(&mut self, (kind, detail): Wrong, range: Range<usize>) {
+    fn fault(&mut self, (kind, detail): ItemFault, range: Range<usize>) {
         let fault = Fault {
             kind,
             section: Some(Role::Progress),

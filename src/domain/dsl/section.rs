@@ -1,13 +1,13 @@
 //! `section = section-header { list | item }` and `list = list-header { item }`: handles headers.
 
-use super::answer::Answer;
+use super::answer_parser::AnswerParser;
 use super::bullets;
 use super::headers::{self, Header, List, Opens, Resemblance};
-use super::items::{begins_with_id, behind_because};
+use super::items::{after_because, begins_with_id};
 use super::lines::Line;
 use crate::domain::operation::Role;
 
-impl Answer<'_> {
+impl AnswerParser<'_> {
     /// Handles a line if it is a header.
     pub(super) fn header(&mut self, line: &Line, content: &str) -> bool {
         let options = self.cursor.options;
@@ -29,24 +29,24 @@ impl Answer<'_> {
             Opens::List(list) if !self.open_list(list, line, &header) => return false,
             Opens::List(_) => {}
         }
-        if !header.behind.is_empty() && options.missing_list_headers {
-            self.item_behind(line, &header);
+        if !header.after.is_empty() && options.missing_list_headers {
+            self.item_after(line, &header);
         }
         true
     }
 
     fn open_section(&mut self, role: Role, line: &Line) {
         self.found.open_section(role, line);
-        self.standing.open_section(role, line.indent);
+        self.scope.open_section(role, line.indent);
     }
 
     /// Opens a list, unless it is not allowed here.
     fn open_list(&mut self, list: List, line: &Line, header: &Header<'_>) -> bool {
         let is_of_progress = matches!(list, List::Completed | List::InProgress | List::Remaining);
-        if self.standing.drops_section() {
+        if self.scope.drops_section() {
             return true;
         }
-        match self.standing.section() {
+        match self.scope.section() {
             Some(Role::Progress) if is_of_progress => {}
             Some(Role::Learnings | Role::Verbatim) if !is_of_progress => {}
             // Lists of progress belong to one section only, so its header may be missing.
@@ -60,15 +60,15 @@ impl Answer<'_> {
             _ => return false,
         }
         self.found.finish_progress_bullet();
-        self.standing.open_list(list, line.indent);
+        self.scope.open_list(list, line.indent);
         true
     }
 
     /// Parses the item that follows a header on its line.
-    fn item_behind(&mut self, line: &Line, header: &Header<'_>) {
-        let item = header.behind;
+    fn item_after(&mut self, line: &Line, header: &Header<'_>) {
+        let item = header.after;
         let text = bullets::text(item, self.cursor.options).unwrap_or(item);
-        let tells = behind_because(text).is_some() || begins_with_id(text);
+        let tells = after_because(text).is_some() || begins_with_id(text);
         let is_list = matches!(header.opens, Opens::List(_));
         if (tells || is_list) && !bullets::is_no_change(text) {
             self.item(line, text);

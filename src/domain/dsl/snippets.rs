@@ -3,8 +3,8 @@
 use super::bullets;
 use super::fences::{self, Closings};
 use super::headers::{self, List, Opens};
-use super::indentation::{Extent, Taken};
-use super::items::behind_because;
+use super::indentation::{Extent, RemovedIndent};
+use super::items::after_because;
 use super::lines::Line;
 use super::options::Options;
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub(super) struct Snippet {
 }
 
 /// The position to read from.
-pub(super) struct Place<'t> {
+pub(super) struct SnippetStart<'t> {
     pub(super) text: &'t str,
     pub(super) lines: &'t [Line],
     /// Index of the bullet's line.
@@ -47,8 +47,8 @@ enum Ending {
 }
 
 /// Extracts the snippet of a bullet.
-pub(super) fn read(place: &Place<'_>, closings: &mut Closings, options: &Options) -> Snippet {
-    let Place {
+pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings, options: &Options) -> Snippet {
+    let SnippetStart {
         text,
         lines,
         at,
@@ -56,11 +56,11 @@ pub(super) fn read(place: &Place<'_>, closings: &mut Closings, options: &Options
         until,
     } = *place;
     let bullet = &lines[at];
-    let behind = &text[from..bullet.end];
-    let starts_behind = !behind.trim().is_empty();
+    let after = &text[from..bullet.end];
+    let starts_behind = !after.trim().is_empty();
     let below = (at + 1..until).find(|index| !lines[*index].is_blank());
     let first_content = match below {
-        _ if starts_behind => behind.trim(),
+        _ if starts_behind => after.trim(),
         Some(index) if !ends(Ending::Unindented, place, index, options) => lines[index].content(text),
         _ => {
             return Snippet {
@@ -95,7 +95,7 @@ pub(super) fn read(place: &Place<'_>, closings: &mut Closings, options: &Options
         }
         last = index;
     }
-    let taken = Taken::of(&Extent {
+    let taken = RemovedIndent::of(&Extent {
         text,
         lines,
         bullet: at,
@@ -106,7 +106,7 @@ pub(super) fn read(place: &Place<'_>, closings: &mut Closings, options: &Options
     let mut snippet = String::with_capacity(lines[last].end - from);
     if starts_behind {
         // Exactly one blank after the arrow is a separator.
-        let skipped = usize::from(behind.starts_with([' ', '\t']));
+        let skipped = usize::from(after.starts_with([' ', '\t']));
         let end = if last > at { bullet.next } else { bullet.end };
         snippet.push_str(&text[from + skipped..end]);
     }
@@ -123,7 +123,7 @@ pub(super) fn read(place: &Place<'_>, closings: &mut Closings, options: &Options
 }
 
 /// Whether a non-blank line ends the snippet. Deeper lines never do.
-fn ends(ending: Ending, place: &Place<'_>, index: usize, options: &Options) -> bool {
+fn ends(ending: Ending, place: &SnippetStart<'_>, index: usize, options: &Options) -> bool {
     let line = &place.lines[index];
     if line.indent > place.lines[place.at].indent {
         return false;
@@ -134,7 +134,7 @@ fn ends(ending: Ending, place: &Place<'_>, index: usize, options: &Options) -> b
     }
     match bullets::text(content, options) {
         Some(_) if ending == Ending::Indented => true,
-        Some(item) => behind_because(item).is_some(),
+        Some(item) => after_because(item).is_some(),
         None => ending == Ending::Indented && line.indent == 0,
     }
 }
@@ -143,7 +143,7 @@ fn ends(ending: Ending, place: &Place<'_>, index: usize, options: &Options) -> b
 /// `add: value` is code, and among unindented lines so is a bare word.
 fn is_header(ending: Ending, content: &str, options: &Options) -> bool {
     headers::known(content, options).is_some_and(|header| {
-        header.behind.is_empty()
+        header.after.is_empty()
             && match header.opens {
                 Opens::Section(_) => true,
                 Opens::List(List::Add | List::Archive) => header.is_set_apart || ending == Ending::Indented,

@@ -74,17 +74,17 @@ fn object(members: &[(&str, Value)]) -> Value {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Said {
+struct JsonAnswer {
     completed: Vec<String>,
     in_progress: Vec<String>,
     remaining: Vec<String>,
-    add: Vec<Added>,
-    archive: Vec<Archived>,
+    add: Vec<JsonAddition>,
+    archive: Vec<JsonArchiving>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Added {
+struct JsonAddition {
     reason: String,
     content: String,
     label: String,
@@ -93,7 +93,7 @@ struct Added {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Archived {
+struct JsonArchiving {
     id: String,
     reason: String,
 }
@@ -101,7 +101,7 @@ struct Archived {
 /// Converts a JSON answer to DSL text; `None` if it does not match the schema.
 #[must_use]
 pub fn text(role: Role, answer: &str) -> Option<String> {
-    let said: Said = serde_json::from_str(answer).ok()?;
+    let said: JsonAnswer = serde_json::from_str(answer).ok()?;
     let mut operations = Vec::new();
     if role == Role::Progress {
         let bullets = |texts: Vec<String>| -> Vec<String> { texts.iter().map(|text| line(text)).collect() };
@@ -169,6 +169,6 @@ fn line(text: &str) -> String {
 /// Normalises a reason to one line, without a colon that would end it and without a leading `because`.
 fn reason(text: &str) -> String {
     let text = line(text);
-    let bare = super::items::behind_because(&text).map_or(text.as_str(), str::trim_start);
+    let bare = super::items::after_because(&text).map_or(text.as_str(), str::trim_start);
     bare.trim_end_matches(':').replace(": ", "; ")
 }

@@ -90,7 +90,7 @@ impl Judge<'_> {
                     );
                     judged.ruling = Some(Ruling::of(FaultKind::TooManyArchives, detail));
                 }
-                judged.ruling = judged.ruling.map(|ruling| self.softened(ruling));
+                judged.ruling = judged.ruling.map(|ruling| self.downgraded(ruling));
                 judged
             })
             .collect()
@@ -101,10 +101,10 @@ impl Judge<'_> {
         let none: &[Word] = &[];
         let words = self.actives.archived.get(&id).map_or(none, Vec::as_slice);
         let mut evidence: Vec<Evidence> = named
-            .map(|(place, at)| self.found.sentence_at(place, at))
+            .map(|(place, at)| self.index.sentence_at(place, at))
             .into_iter()
             .collect();
-        for passage in self.found.evidence(words.iter().map(|word| word.key)) {
+        for passage in self.index.evidence(words.iter().map(|word| word.key)) {
             if evidence.len() < 2 && !evidence.contains(&passage) {
                 evidence.push(passage);
             }
@@ -134,7 +134,7 @@ impl Judge<'_> {
             .iter()
             .filter(|word| self.actives.is_distinctive(id.kind, word))
             .any(|word| {
-                self.found.has(word.key)
+                self.index.has(word.key)
                     || additions
                         .iter()
                         .any(|addition| addition.stands && addition.keys.contains(&word.key))

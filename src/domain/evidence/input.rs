@@ -9,10 +9,10 @@ use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Maximum number of sentences stored per word; more frequent words are not significant.
-const MOST_SENTENCES: usize = 64;
+const MAX_SENTENCES: usize = 64;
 
 /// Maximum number of passages reported per operation.
-const MOST_PASSAGES: usize = 2;
+const MAX_PASSAGES: usize = 2;
 
 /// The complete input of an update, not only what its models were given.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ struct Posting {
 
 /// An index of the positions of the searched words.
 #[derive(Debug)]
-pub(super) struct Found<'i, 'a> {
+pub(super) struct WordIndex<'i, 'a> {
     input: &'i Input<'a>,
     postings: HashMap<Key, Vec<Posting>, RandomState>,
     /// The text and start offset of each sentence.
@@ -57,7 +57,7 @@ pub(super) struct Found<'i, 'a> {
     pub(super) scripts: Scripts,
 }
 
-impl<'i, 'a> Found<'i, 'a> {
+impl<'i, 'a> WordIndex<'i, 'a> {
     /// Indexes the input for these words. Linear.
     pub(super) fn of(input: &'i Input<'a>, asked: &HashSet<Key, RandomState>) -> Self {
         let mut postings: HashMap<Key, Vec<Posting>, RandomState> = HashMap::default();
@@ -76,7 +76,7 @@ impl<'i, 'a> Found<'i, 'a> {
                     let sentence = u32::try_from(sentences.len() - 1).unwrap_or(u32::MAX);
                     let of_word = postings.entry(word.key).or_default();
                     let is_known = of_word.last().is_some_and(|last| last.sentence == sentence);
-                    if !is_known && of_word.len() < MOST_SENTENCES && word.is_content(text) {
+                    if !is_known && of_word.len() < MAX_SENTENCES && word.is_content(text) {
                         of_word.push(Posting {
                             sentence,
                             at: word.range.start,
@@ -111,7 +111,7 @@ impl<'i, 'a> Found<'i, 'a> {
         }
         let mut best: Vec<_> = shares.into_iter().collect();
         best.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
-        best.truncate(MOST_PASSAGES);
+        best.truncate(MAX_PASSAGES);
         best.into_iter()
             .map(|(sentence, (_, at))| self.passage(sentence, at))
             .collect()
@@ -119,10 +119,10 @@ impl<'i, 'a> Found<'i, 'a> {
 
     /// The sentence around a byte offset of a text.
     pub(super) fn sentence_at(&self, place: usize, at: usize) -> Evidence {
-        let behind = self.sentences.partition_point(|(of, start)| {
+        let after = self.sentences.partition_point(|(of, start)| {
             (usize::try_from(*of).unwrap_or(usize::MAX), *start) <= (place, at)
         });
-        self.passage(u32::try_from(behind.saturating_sub(1)).unwrap_or(u32::MAX), at)
+        self.passage(u32::try_from(after.saturating_sub(1)).unwrap_or(u32::MAX), at)
     }
 
     fn passage(&self, sentence: u32, at: usize) -> Evidence {

@@ -1,6 +1,6 @@
 //! Judges additions and progress items individually.
 
-use super::judge::{Carried, Judge, Judged};
+use super::judge::{Judge, Judged, Support};
 use super::passage::Evidence;
 use super::progress;
 use super::ruling::{Ruling, example, not_comparable};
@@ -29,7 +29,7 @@ impl Judge<'_> {
             } => {
                 let words = content_words(&content);
                 let ruling = self.learning(&reason, &content, &words);
-                let evidence = self.found.evidence(words.iter().map(|word| word.key));
+                let evidence = self.index.evidence(words.iter().map(|word| word.key));
                 let operation = Operation::AddLearning {
                     reason,
                     content,
@@ -43,12 +43,15 @@ impl Judge<'_> {
                 snippet,
                 replaces,
             } => {
-                let own = self.sources.as_ref().and_then(|sources| sources.own(&snippet));
-                let ruling = self.snippet([&reason, &label, &snippet], own.is_some());
-                let (snippet, evidence) = match own {
-                    Some(own) => (own.text.to_owned(), vec![own.evidence]),
+                let find_in_input = self
+                    .sources
+                    .as_ref()
+                    .and_then(|sources| sources.find_in_input(&snippet));
+                let ruling = self.snippet([&reason, &label, &snippet], find_in_input.is_some());
+                let (snippet, evidence) = match find_in_input {
+                    Some(find_in_input) => (find_in_input.text.to_owned(), vec![find_in_input.evidence]),
                     None => {
-                        let evidence = self.found.evidence(keys(&snippet));
+                        let evidence = self.index.evidence(keys(&snippet));
                         (snippet, evidence)
                     }
                 };
@@ -69,22 +72,22 @@ impl Judge<'_> {
         let ruling = if self.case.examples.has(content) || self.case.examples.has(&whole) {
             Some(example())
         } else {
-            match self.carried(content, words, 2, &[]) {
-                Carried::Yes => None,
-                Carried::NotComparable => Some(not_comparable()),
-                Carried::No => {
+            match self.support(content, words, 2, &[]) {
+                Support::Yes => None,
+                Support::NotComparable => Some(not_comparable()),
+                Support::No => {
                     let detail = "It shares fewer than two words that mean something with the task and the messages; \
                                   say it in their words, or leave it out.";
                     Some(Ruling::of(FaultKind::Ungrounded, detail))
                 }
             }
         };
-        self.settled(ruling, || has_secret(&whole))
+        self.or_secret(ruling, || has_secret(&whole))
     }
 
     fn snippet(&self, texts: [&str; 3], is_own: bool) -> Option<Ruling> {
         let ruling = self.foreign_snippet(texts, is_own);
-        self.settled(ruling, || texts.into_iter().any(has_secret))
+        self.or_secret(ruling, || texts.into_iter().any(has_secret))
     }
 
     fn foreign_snippet(&self, [_, label, snippet]: [&str; 3], is_own: bool) -> Option<Ruling> {

@@ -3,7 +3,7 @@
 use super::Strictness;
 use super::actives::Actives;
 use super::examples::Examples;
-use super::input::{Found, Input};
+use super::input::{Input, WordIndex};
 use super::passage::Evidence;
 use super::ruling::{Ruling, secret};
 use super::sharing::keys;
@@ -47,13 +47,13 @@ pub struct Judged {
 #[derive(Debug)]
 pub struct Judge<'a> {
     pub(super) case: Case<'a>,
-    pub(super) found: Found<'a, 'a>,
+    pub(super) index: WordIndex<'a, 'a>,
     pub(super) actives: Actives,
     pub(super) sources: Option<Sources<'a>>,
 }
 
 /// Whether the words of a text are supported.
-pub(super) enum Carried {
+pub(super) enum Support {
     Yes,
     /// It shares no script with the possible sources.
     NotComparable,
@@ -91,7 +91,7 @@ impl<'a> Judge<'a> {
         asked.extend(actives.archived_words());
         let sources = is_literal.then(|| Sources::of(case.input, actives.snippets()));
         Self {
-            found: Found::of(case.input, &asked),
+            index: WordIndex::of(case.input, &asked),
             case,
             actives,
             sources,
@@ -99,19 +99,19 @@ impl<'a> Judge<'a> {
     }
 
     /// Downgrades a ruling to a warning if configured. A credential is never downgraded.
-    pub(super) fn softened(&self, mut ruling: Ruling) -> Ruling {
+    pub(super) fn downgraded(&self, mut ruling: Ruling) -> Ruling {
         let is_softened = self.case.strictness == Strictness::Warn && ruling.kind != FaultKind::Secret;
         ruling.is_warning |= is_softened;
         ruling
     }
 
     /// Returns the ruling of a text, replaced by a rejection if the text may contain a credential.
-    pub(super) fn settled(
+    pub(super) fn or_secret(
         &self,
         ruling: Option<Ruling>,
         holds_secret: impl FnOnce() -> bool,
     ) -> Option<Ruling> {
-        let ruling = ruling.map(|ruling| self.softened(ruling));
+        let ruling = ruling.map(|ruling| self.downgraded(ruling));
         let stands = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
         if stands && holds_secret() {
             return Some(secret());
@@ -121,31 +121,31 @@ impl<'a> Judge<'a> {
 
     /// Whether a text shares enough words with the input or with `others`: at least `least`, or one if it has
     /// fewer than four. Words in scripts that neither of them uses do not count.
-    pub(super) fn carried(&self, text: &str, words: &[Word], least: usize, others: &[Word]) -> Carried {
+    pub(super) fn support(&self, text: &str, words: &[Word], least: usize, others: &[Word]) -> Support {
         if words.is_empty() {
             let is_there = self.sources.as_ref().is_some_and(|sources| sources.has(text));
-            return if is_there { Carried::Yes } else { Carried::No };
+            return if is_there { Support::Yes } else { Support::No };
         }
         let scripts = others
             .iter()
-            .fold(self.found.scripts, |all, word| all.with(word.scripts));
+            .fold(self.index.scripts, |all, word| all.with(word.scripts));
         let comparable = words
             .iter()
             .filter(|word| word.scripts.are_among(scripts))
             .count();
         let is_shared =
-            |word: &&Word| self.found.has(word.key) || others.iter().any(|other| other.key == word.key);
+            |word: &&Word| self.index.has(word.key) || others.iter().any(|other| other.key == word.key);
         let shared = words.iter().filter(is_shared).count();
         let needed = if comparable < 4 { 1 } else { least };
         if shared >= needed {
-            return Carried::Yes;
+            return Support::Yes;
         }
         let has_script = words.iter().any(|word| !word.scripts.is_none());
         let in_common = words.iter().any(|word| word.scripts.share(scripts));
         if has_script && !in_common {
-            Carried::NotComparable
+            Support::NotComparable
         } else {
-            Carried::No
+            Support::No
         }
     }
 }

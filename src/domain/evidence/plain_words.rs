@@ -6,7 +6,7 @@
 //! between digits, and `_` anywhere are part of a word.
 
 use super::scripts::Scripts;
-use super::word::{Open, Word};
+use super::word::{Word, WordBuilder};
 
 const LETTER: u8 = 1;
 const DIGIT: u8 = 1 << 1;
@@ -111,14 +111,14 @@ fn punctuation(first: u8, second: u8, third: u8) -> Option<Plain> {
     })
 }
 
-/// Calls `meet` for each word of a completely plain text. Returns `false` without calling it for any other
+/// Calls `visit` for each word of a completely plain text. Returns `false` without calling it for any other
 /// text.
-pub(super) fn scan(text: &str, offset: usize, meet: &mut impl FnMut(Word)) -> bool {
+pub(super) fn scan(text: &str, offset: usize, visit: &mut impl FnMut(Word)) -> bool {
     let bytes = text.as_bytes();
     if text.is_ascii() {
-        scan_with(bytes, offset, ascii, meet);
+        scan_with(bytes, offset, ascii, visit);
     } else if is_plain(bytes) {
-        scan_with(bytes, offset, plain, meet);
+        scan_with(bytes, offset, plain, visit);
     } else {
         return false;
     }
@@ -137,7 +137,7 @@ fn scan_with(
     text: &[u8],
     offset: usize,
     read: impl Fn(&[u8], usize) -> Option<Plain>,
-    meet: &mut impl FnMut(Word),
+    visit: &mut impl FnMut(Word),
 ) {
     let mut at = 0;
     while let Some(first) = read(text, at) {
@@ -145,7 +145,7 @@ fn scan_with(
             at += first.bytes;
             continue;
         }
-        let mut open = Open::at(offset + at);
+        let mut open = WordBuilder::at(offset + at);
         let (mut classes, mut before) = (0, 0);
         while let Some(c) = read(text, at) {
             if c.class & WORD == 0 {
@@ -173,7 +173,7 @@ fn scan_with(
         if classes & (LETTER | DIGIT) != 0 {
             open.has_digit = classes & DIGIT != 0;
             if let Some(word) = open.close(offset + at) {
-                meet(word);
+                visit(word);
             }
         }
     }

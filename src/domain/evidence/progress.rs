@@ -1,6 +1,6 @@
 //! Judges progress bullet by bullet.
 
-use super::judge::{Carried, Judge, Judged};
+use super::judge::{Judge, Judged, Support};
 use super::ruling::{Ruling, example, not_comparable};
 use super::secrets::has_secret;
 use super::word::Word;
@@ -24,8 +24,8 @@ pub(super) fn judge(judge: &Judge<'_>, progress: Progress, range: Range<usize>) 
             if seen.contains(&folded) {
                 continue;
             }
-            let own = content_words(&bullet);
-            let ruling = bullet_ruling(judge, &bullet, &own, (&before, known.contains(&folded)));
+            let find_in_input = content_words(&bullet);
+            let ruling = bullet_ruling(judge, &bullet, &find_in_input, (&before, known.contains(&folded)));
             let stands = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
             rulings.extend(ruling.map(|ruling| Ruling {
                 bullet: Some(bullet.clone()),
@@ -33,7 +33,7 @@ pub(super) fn judge(judge: &Judge<'_>, progress: Progress, range: Range<usize>) 
             }));
             if stands {
                 seen.insert(folded);
-                words.extend(own.into_iter().map(|word| word.key));
+                words.extend(find_in_input.into_iter().map(|word| word.key));
                 good.push(bullet);
             }
         }
@@ -57,7 +57,7 @@ pub(super) fn judge(judge: &Judge<'_>, progress: Progress, range: Range<usize>) 
     words.dedup();
     Judged {
         item,
-        evidence: judge.found.evidence(words),
+        evidence: judge.index.evidence(words),
         rulings,
     }
 }
@@ -68,18 +68,18 @@ fn bullet_ruling(
     words: &[Word],
     (before, is_known): (&[Word], bool),
 ) -> Option<Ruling> {
-    let ruling = match judge.carried(bullet, words, 1, before) {
+    let ruling = match judge.support(bullet, words, 1, before) {
         _ if judge.case.examples.has(bullet) => Some(example()),
         _ if is_known => None,
-        Carried::Yes => None,
-        Carried::NotComparable => Some(not_comparable()),
-        Carried::No => {
+        Support::Yes => None,
+        Support::NotComparable => Some(not_comparable()),
+        Support::No => {
             let detail = "The bullet shares no word that means something with the task, the messages or the progress \
                           before; leave it out, or say it in their words.";
             Some(Ruling::of(FaultKind::Ungrounded, detail))
         }
     };
-    judge.settled(ruling, || has_secret(bullet))
+    judge.or_secret(ruling, || has_secret(bullet))
 }
 
 /// Normalises case, blanks and punctuation of a bullet.

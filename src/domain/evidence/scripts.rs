@@ -66,7 +66,7 @@ pub(super) fn of(c: char) -> Scripts {
 }
 
 /// Han, Hiragana, Katakana, Thai and Hangul are compared by pairs of characters.
-pub(super) fn goes_by_pairs(c: char) -> bool {
+pub(super) fn compared_by_pairs(c: char) -> bool {
     let code = u32::from(c);
     code >= 0xE00 && ((0xE01..=0xE4E).contains(&code) || is_hangul(code) || is_kana(code) || is_han(code))
 }

@@ -14,7 +14,7 @@ use std::ops::Range;
 const STRIDE: usize = 16;
 
 /// Maximum number of matches examined per snippet.
-const MOST_MATCHES: usize = 1_024;
+const MAX_MATCHES: usize = 1_024;
 
 /// A text with each run of blanks folded to one.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl<'a> Folded<'a> {
 
     /// Converts a match to the original bytes, including the leading blanks of its first line and the
     /// trailing blanks of its last.
-    fn own(&self, folded: Range<usize>) -> Range<usize> {
+    fn find_in_input(&self, folded: Range<usize>) -> Range<usize> {
         let (start, end) = (self.place(folded.start), self.place(folded.end - 1) + 1);
         let before = self.text[..start].trim_end_matches([' ', '\t']);
         let start = match before.is_empty() || before.ends_with(['\n', '\r']) {
@@ -119,8 +119,8 @@ impl<'a> Folded<'a> {
         };
         let rest = &self.text[end..];
         let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-        let behind = &rest[blanks..];
-        let end = match behind.is_empty() || behind.starts_with(['\n', '\r']) {
+        let after = &rest[blanks..];
+        let end = match after.is_empty() || after.starts_with(['\n', '\r']) {
             true => end + blanks,
             false => end,
         };
@@ -139,7 +139,7 @@ pub(super) struct Sources<'a> {
 }
 
 /// A snippet with the exact bytes of the input.
-pub(super) struct Own<'a> {
+pub(super) struct InputMatch<'a> {
     pub(super) text: &'a str,
     pub(super) evidence: Evidence,
 }
@@ -157,7 +157,7 @@ impl<'a> Sources<'a> {
     }
 
     /// The longest passage of the input that equals the snippet apart from blanks; the first among equals.
-    pub(super) fn own(&self, snippet: &str) -> Option<Own<'a>> {
+    pub(super) fn find_in_input(&self, snippet: &str) -> Option<InputMatch<'a>> {
         let wanted = folded(snippet);
         if wanted.is_empty() {
             return None;
@@ -165,15 +165,15 @@ impl<'a> Sources<'a> {
         let finder = Finder::new(&wanted);
         let mut best: Option<(&Folded<'a>, Range<usize>)> = None;
         for source in &self.input {
-            for at in finder.find_iter(source.folded.as_bytes()).take(MOST_MATCHES) {
-                let range = source.own(at..at + wanted.len());
+            for at in finder.find_iter(source.folded.as_bytes()).take(MAX_MATCHES) {
+                let range = source.find_in_input(at..at + wanted.len());
                 if best.as_ref().is_none_or(|(_, known)| range.len() > known.len()) {
                     best = Some((source, range));
                 }
             }
         }
         let (source, range) = best?;
-        Some(Own {
+        Some(InputMatch {
             text: &source.text[range.clone()],
             evidence: quote_of(source.origin, source.text, range.clone(), range.start),
         })
@@ -204,10 +204,12 @@ impl<'a> Sources<'a> {
 mod tests {
     use super::*;
 
-    fn own(messages: Vec<&str>, snippet: &str) -> Option<String> {
+    fn find_in_input(messages: Vec<&str>, snippet: &str) -> Option<String> {
         let input = Input { task: "", messages };
         let sources = Sources::of(&input, std::iter::empty());
-        sources.own(snippet).map(|own| own.text.to_owned())
+        sources
+            .find_in_input(snippet)
+            .map(|find_in_input| find_in_input.text.to_owned())
     }
 
     #[test]
@@ -226,17 +228,17 @@ mod tests {
     fn a_snippet_is_taken_from_the_input_to_the_byte() {
         let message = "See:\n\ttest:\n\t\tcargo test  --all \nEnd of it.";
         assert_eq!(
-            own(vec![message], "test:\n    cargo test --all").as_deref(),
+            find_in_input(vec![message], "test:\n    cargo test --all").as_deref(),
             Some("\ttest:\n\t\tcargo test  --all ")
         );
         assert_eq!(
-            own(vec![message], "cargo  test").as_deref(),
+            find_in_input(vec![message], "cargo  test").as_deref(),
             Some("\t\tcargo test")
         );
-        assert_eq!(own(vec![message], "of").as_deref(), Some("of"));
-        assert_eq!(own(vec![message], "cargo bench"), None);
+        assert_eq!(find_in_input(vec![message], "of").as_deref(), Some("of"));
+        assert_eq!(find_in_input(vec![message], "cargo bench"), None);
         assert_eq!(
-            own(vec!["日本 語\u{3000}です"], "語 です").as_deref(),
+            find_in_input(vec!["日本 語\u{3000}です"], "語 です").as_deref(),
             Some("語\u{3000}です")
         );
     }
@@ -244,14 +246,16 @@ mod tests {
     #[test]
     fn the_longest_match_is_taken_and_the_first_of_equal_ones() {
         assert_eq!(
-            own(vec!["a b", "x a  b", "y a   b", "a\tb"], "a b").as_deref(),
+            find_in_input(vec!["a b", "x a  b", "y a   b", "a\tb"], "a b").as_deref(),
             Some("a   b")
         );
         let input = Input {
             task: "a b",
             messages: vec!["a\tb"],
         };
-        let found = Sources::of(&input, std::iter::empty()).own("a  b").unwrap();
+        let found = Sources::of(&input, std::iter::empty())
+            .find_in_input("a  b")
+            .unwrap();
         assert_eq!((found.text, found.evidence.origin), ("a b", Origin::Task));
     }
 
@@ -262,7 +266,9 @@ mod tests {
             task: &text,
             messages: vec![],
         };
-        let found = Sources::of(&input, std::iter::empty()).own("the end").unwrap();
+        let found = Sources::of(&input, std::iter::empty())
+            .find_in_input("the end")
+            .unwrap();
         assert_eq!((found.text, found.evidence.start), ("the  end", 4_500));
     }
 

@@ -53,7 +53,7 @@ pub(super) fn fold_char(c: char) -> impl Iterator<Item = char> {
 }
 
 /// A word being read.
-pub(super) struct Open {
+pub(super) struct WordBuilder {
     start: usize,
     key: u128,
     chars: usize,
@@ -61,7 +61,7 @@ pub(super) struct Open {
     pub(super) scripts: Scripts,
 }
 
-impl Open {
+impl WordBuilder {
     pub(super) fn at(start: usize) -> Self {
         Self {
             start,

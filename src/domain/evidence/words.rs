@@ -9,7 +9,7 @@
 
 use super::plain_words;
 use super::scripts::{self, Scripts};
-use super::word::{Key, Open, Word, fold_char};
+use super::word::{Key, Word, WordBuilder, fold_char};
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -70,15 +70,15 @@ pub(super) fn content_words(text: &str) -> Vec<Word> {
     words
 }
 
-/// Calls `meet` for the words and sentence ends of a text, in order. Linear.
-pub(super) fn scan(text: &str, mut meet: impl FnMut(Token)) {
+/// Calls `visit` for the words and sentence ends of a text, in order. Linear.
+pub(super) fn scan(text: &str, mut visit: impl FnMut(Token)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
         let blank = bytes[at];
         if blank.is_ascii_whitespace() {
             if blank == b'\n' {
-                meet(Token::SentenceEnd(at + 1));
+                visit(Token::SentenceEnd(at + 1));
             }
             at += 1;
             continue;
@@ -88,47 +88,47 @@ pub(super) fn scan(text: &str, mut meet: impl FnMut(Token)) {
             end += 1;
         }
         let chunk = &text[at..end];
-        if !plain_words::scan(chunk, at, &mut |word| meet(Token::Word(word))) {
-            words(chunk, at, &mut meet);
+        if !plain_words::scan(chunk, at, &mut |word| visit(Token::Word(word))) {
+            words(chunk, at, &mut visit);
         }
         if matches!(bytes[end - 1], b'.' | b'!' | b'?') {
-            meet(Token::SentenceEnd(end));
+            visit(Token::SentenceEnd(end));
         }
         at = end;
     }
 }
 
 /// Splits a chunk without ASCII blanks: runs of pair scripts into pairs, the rest by Unicode's rules.
-fn words(chunk: &str, offset: usize, meet: &mut impl FnMut(Token)) {
+fn words(chunk: &str, offset: usize, visit: &mut impl FnMut(Token)) {
     let mut rest = 0;
     let mut at = 0;
     while let Some(c) = chunk[at..].chars().next() {
-        if scripts::goes_by_pairs(c) {
-            spaced_words(&chunk[rest..at], offset + rest, meet);
+        if scripts::compared_by_pairs(c) {
+            spaced_words(&chunk[rest..at], offset + rest, visit);
             let end = chunk[at..]
-                .find(|c| !scripts::goes_by_pairs(c))
+                .find(|c| !scripts::compared_by_pairs(c))
                 .map_or(chunk.len(), |length| at + length);
-            pairs(&chunk[at..end], offset + at, meet);
+            pairs(&chunk[at..end], offset + at, visit);
             (rest, at) = (end, end);
             continue;
         }
         at += c.len_utf8();
         if matches!(c, '。' | '！' | '？' | '｡' | '।') {
-            spaced_words(&chunk[rest..at], offset + rest, meet);
-            meet(Token::SentenceEnd(offset + at));
+            spaced_words(&chunk[rest..at], offset + rest, visit);
+            visit(Token::SentenceEnd(offset + at));
             rest = at;
         }
     }
-    spaced_words(&chunk[rest..], offset + rest, meet);
+    spaced_words(&chunk[rest..], offset + rest, visit);
 }
 
 /// Splits text in scripts with blanks between words.
-fn spaced_words(part: &str, offset: usize, meet: &mut impl FnMut(Token)) {
-    if plain_words::scan(part, offset, &mut |word| meet(Token::Word(word))) {
+fn spaced_words(part: &str, offset: usize, visit: &mut impl FnMut(Token)) {
+    if plain_words::scan(part, offset, &mut |word| visit(Token::Word(word))) {
         return;
     }
     for (at, word) in part.unicode_word_indices() {
-        let mut open = Open::at(offset + at);
+        let mut open = WordBuilder::at(offset + at);
         for c in word.chars() {
             open.scripts = open.scripts.with(scripts::of(c));
         }
@@ -137,13 +137,13 @@ fn spaced_words(part: &str, offset: usize, meet: &mut impl FnMut(Token)) {
             open.push(c);
         }
         if let Some(word) = open.close(offset + at + word.len()) {
-            meet(Token::Word(word));
+            visit(Token::Word(word));
         }
     }
 }
 
 /// Every pair of neighbouring characters of a run.
-fn pairs(run: &str, offset: usize, meet: &mut impl FnMut(Token)) {
+fn pairs(run: &str, offset: usize, visit: &mut impl FnMut(Token)) {
     // Half-width Katakana and compatibility ideographs are normalised to other characters.
     let normalised = run
         .chars()
@@ -159,7 +159,7 @@ fn pairs(run: &str, offset: usize, meet: &mut impl FnMut(Token)) {
                 None => offset + start..offset + at + c.len_utf8(),
             };
             let key = (u128::from(u32::from(first)) << 21) | u128::from(u32::from(c));
-            meet(Token::Word(Word {
+            visit(Token::Word(Word {
                 key: Key(key),
                 range,
                 scripts: first_script.with(script),
@@ -202,13 +202,13 @@ mod tests {
         ] {
             let mut unicode: Vec<&str> = text.unicode_words().filter(|w| *w != "_").collect();
             unicode.retain(|w| w.chars().count() >= 3 || w.chars().any(char::is_numeric));
-            let mut own = Vec::new();
+            let mut find_in_input = Vec::new();
             scan(text, |token| {
                 if let Token::Word(word) = token {
-                    own.push(&text[word.range]);
+                    find_in_input.push(&text[word.range]);
                 }
             });
-            assert_eq!(own, unicode, "{text}");
+            assert_eq!(find_in_input, unicode, "{text}");
         }
     }
 

@@ -194,7 +194,7 @@ fn check(
     if is_present && !all_active {
         return Err(DropReason::NotActive);
     }
-    if part == Part::StartHere && !speaks_of(&said, &citations, material) {
+    if part == Part::StartHere && !is_supported(&said, &citations, material) {
         return Err(DropReason::Invented);
     }
     if !shares_a_word(&said, cited(&citations, material)) {
@@ -208,7 +208,7 @@ fn check(
 
 /// Whether at least half of a line's longer words occur in the cited entries. An invented step has other
 /// words.
-fn speaks_of(said: &str, citations: &[Citation], material: &Material) -> bool {
+fn is_supported(said: &str, citations: &[Citation], material: &Material) -> bool {
     let known: HashSet<String> = cited(citations, material).flat_map(stems).collect();
     let words: Vec<String> = stems(said).collect();
     let found = words.iter().filter(|word| known.contains(*word)).count();

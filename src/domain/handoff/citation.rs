@@ -101,13 +101,13 @@ pub fn citations_in(line: &str) -> (String, Vec<Citation>) {
             .find(['[', ']'])
             .map(|end| (&from[1..=end], &from[end + 1..]));
         match inside {
-            Some((inside, behind)) if behind.starts_with(']') && cite(inside).is_some() => {
+            Some((inside, after)) if after.starts_with(']') && cite(inside).is_some() => {
                 for citation in cite(inside).unwrap_or_default() {
                     if !citations.contains(&citation) {
                         citations.push(citation);
                     }
                 }
-                rest = &behind[1..];
+                rest = &after[1..];
             }
             _ => {
                 text.push('[');

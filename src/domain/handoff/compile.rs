@@ -2,7 +2,7 @@
 
 use super::citation::Citation;
 use super::draft::{Caps, Draft, Line};
-use super::material::{Entry, Material, noun, wording};
+use super::material::{Entry, Material, noun, record_text};
 use super::part::Part;
 use super::quote::quote;
 use crate::domain::history::{ChangeKind, Life};
@@ -48,8 +48,8 @@ fn quoted(text: &str, caps: &Caps) -> String {
     format!("\"{}\"", quote(text, caps.line_chars))
 }
 
-fn said(life: &Life, caps: &Caps) -> String {
-    quoted(&wording(life), caps)
+fn quoted_content(life: &Life, caps: &Caps) -> String {
+    quoted(&record_text(life), caps)
 }
 
 /// One line per kind of record: the total, and the number of records per last change (added, changed, and so
@@ -74,13 +74,17 @@ fn summary(material: &Material, caps: &Caps) -> Vec<Line> {
             (count > 0).then(|| format!("{count} {}", word(change)))
         })
         .collect();
-        let standing = material.standing(kind);
-        if counts.is_empty() && standing.is_empty() {
+        let active_citations = material.active_citations(kind);
+        if counts.is_empty() && active_citations.is_empty() {
             continue;
         }
-        let mut text = format!("{}s: {} active", noun(kind), standing.len());
+        let mut text = format!("{}s: {} active", noun(kind), active_citations.len());
         let citations: Vec<Citation> = if counts.is_empty() {
-            standing.iter().copied().take(CITATIONS_OF_A_LINE).collect()
+            active_citations
+                .iter()
+                .copied()
+                .take(CITATIONS_OF_A_LINE)
+                .collect()
         } else {
             let more = if material.has_more_changes {
                 ", and earlier changes"
@@ -159,7 +163,7 @@ fn recent_changes(material: &Material, caps: &Caps) -> Vec<Line> {
             entry.life.id,
             words.join(", then "),
             entry.last.version,
-            said(&entry.life, caps)
+            quoted_content(&entry.life, caps)
         );
         line(text, entry.citation())
     });
@@ -171,7 +175,12 @@ fn current_context(material: &Material, caps: &Caps) -> Vec<Line> {
     active
         .map(|(life, citation)| {
             line(
-                format!("{} {}: {}", noun(life.id.kind), life.id, said(life, caps)),
+                format!(
+                    "{} {}: {}",
+                    noun(life.id.kind),
+                    life.id,
+                    quoted_content(life, caps)
+                ),
                 citation,
             )
         })
@@ -203,7 +212,7 @@ fn replaced(material: &Material, caps: &Caps) -> Vec<Line> {
             }
             (Some(by), None) => format!("was replaced by {by}{reason}; {by} is archived too"),
         };
-        let text = format!("{noun} {id} {how}: {}", said(&entry.life, caps));
+        let text = format!("{noun} {id} {how}: {}", quoted_content(&entry.life, caps));
         Line { text, citations }
     });
     told.collect()
@@ -225,7 +234,12 @@ fn open_questions(material: &Material, caps: &Caps) -> Vec<Line> {
         .filter(|(life, _)| life.id.kind != RecordKind::Verbatim && life.content.lines().any(asks))
         .map(|(life, citation)| {
             line(
-                format!("{} {}: {}", noun(life.id.kind), life.id, said(life, caps)),
+                format!(
+                    "{} {}: {}",
+                    noun(life.id.kind),
+                    life.id,
+                    quoted_content(life, caps)
+                ),
                 citation,
             )
         });
@@ -233,8 +247,8 @@ fn open_questions(material: &Material, caps: &Caps) -> Vec<Line> {
 }
 
 fn asks(text: impl AsRef<str>) -> bool {
-    let said = text
+    let quoted_content = text
         .as_ref()
         .trim_end_matches([' ', '\t', '\r', '"', '\'', ')', '*', '_', '`']);
-    said.ends_with(['?', '？', '؟'])
+    quoted_content.ends_with(['?', '？', '؟'])
 }

@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use strum::{IntoStaticStr, VariantNames};
 
 /// Maximum number of reasons of one kind that are listed individually.
-const TOLD: usize = 50;
+const MAX_REASONS: usize = 50;
 
 /// Maximum number of changed records that are named.
-const NAMED: usize = 20;
+const MAX_NAMED_RECORDS: usize = 20;
 
 /// The current state of the memory in the database.
 #[derive(Debug, Clone)]
@@ -195,14 +195,18 @@ fn cited_reasons(base_version: i64, facts: &Facts, broken: &Broken) -> Vec<Reaso
             version,
         }
     });
-    reasons.take(TOLD).collect()
+    reasons.take(MAX_REASONS).collect()
 }
 
 fn records_changed(base_version: i64, facts: &Facts) -> Option<Reason> {
     let last = facts.changes.last()?;
     let ids: BTreeSet<RecordId> = facts.changes.iter().map(|event| event.id).collect();
-    let named: Vec<String> = ids.iter().take(NAMED).map(RecordId::to_string).collect();
-    let more = if facts.has_more_changes || ids.len() > NAMED {
+    let named: Vec<String> = ids
+        .iter()
+        .take(MAX_NAMED_RECORDS)
+        .map(RecordId::to_string)
+        .collect();
+    let more = if facts.has_more_changes || ids.len() > MAX_NAMED_RECORDS {
         " and others"
     } else {
         ""

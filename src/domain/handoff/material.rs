@@ -90,7 +90,7 @@ pub struct Material {
     pub(super) supplied: BTreeMap<Citation, Supplied>,
     active_by_id: BTreeMap<RecordId, Citation>,
     /// Citations of all records in the newest version, by kind, largest number first.
-    standing: BTreeMap<RecordKind, Vec<Citation>>,
+    active_citations: BTreeMap<RecordKind, Vec<Citation>>,
 }
 
 impl Material {
@@ -132,25 +132,28 @@ impl Material {
             has_more_changes: snapshot.has_more_changes,
             supplied: BTreeMap::new(),
             active_by_id: BTreeMap::new(),
-            standing: BTreeMap::new(),
+            active_citations: BTreeMap::new(),
         };
         material.supplied = material.supply();
         material.active_by_id = material
             .active()
             .map(|(life, citation)| (life.id, citation))
             .collect();
-        material.stand(&snapshot.text);
+        material.register_records(&snapshot.text);
         material
     }
 
     /// Registers the records of the newest version, changed or not.
-    fn stand(&mut self, document: &str) {
+    fn register_records(&mut self, document: &str) {
         for record in records(document) {
             let changed = self.active_by_id.get(&record.id).copied();
             let citation = changed.unwrap_or_else(|| Citation::record(record.id, self.head.version));
-            self.standing.entry(record.id.kind).or_default().push(citation);
+            self.active_citations
+                .entry(record.id.kind)
+                .or_default()
+                .push(citation);
         }
-        for citations in self.standing.values_mut() {
+        for citations in self.active_citations.values_mut() {
             citations.sort_by_key(|citation| Reverse(citation.subject));
         }
     }
@@ -161,17 +164,17 @@ impl Material {
         match self.supplied.get(citation) {
             Some(supplied) => supplied.is_active,
             None => self
-                .standing
+                .active_citations
                 .values()
                 .flatten()
-                .any(|standing| standing == citation),
+                .any(|active_citations| active_citations == citation),
         }
     }
 
     /// Citations of the records of a kind in the newest version, largest number first.
     #[must_use]
-    pub fn standing(&self, kind: RecordKind) -> &[Citation] {
-        self.standing.get(&kind).map_or(&[], Vec::as_slice)
+    pub fn active_citations(&self, kind: RecordKind) -> &[Citation] {
+        self.active_citations.get(&kind).map_or(&[], Vec::as_slice)
     }
 
     /// The citation of an active changed record or replacement; `None` for any other record.
@@ -209,12 +212,12 @@ impl Material {
         let mut supplied = BTreeMap::new();
         let active = self
             .active()
-            .map(|(life, citation)| (citation, wording(life), true));
+            .map(|(life, citation)| (citation, record_text(life), true));
         let ended = self
             .entries
             .iter()
             .filter(|entry| !entry.is_active())
-            .map(|entry| (entry.citation(), wording(&entry.life), false));
+            .map(|entry| (entry.citation(), record_text(&entry.life), false));
         for (citation, text, is_active) in active.chain(ended) {
             supplied.insert(citation, Supplied { text, is_active });
         }
@@ -269,7 +272,7 @@ fn current(records: &BTreeMap<RecordId, Life>, id: RecordId) -> Option<RecordId>
 }
 
 /// The text of a record as on its line.
-pub(super) fn wording(life: &Life) -> String {
+pub(super) fn record_text(life: &Life) -> String {
     let mut text = String::new();
     if let Some(reason) = &life.reason {
         text.push_str("because ");

@@ -87,8 +87,8 @@ pub fn render(
 pub fn tells_of(markdown: &str, workspace: Option<&Workspace>, caps: &Caps) -> bool {
     // Quoted text cannot form a heading, so these two are written by the service.
     let heading = format!("\n## {}\n", Part::Workspace.title());
-    let (_, behind) = markdown.split_once(&heading).unwrap_or_default();
-    let section = behind.split("\n\n## ").next().unwrap_or_default();
+    let (_, after) = markdown.split_once(&heading).unwrap_or_default();
+    let section = after.split("\n\n## ").next().unwrap_or_default();
     section == workspace_text(workspace, caps).trim_end()
 }
 

@@ -1,7 +1,7 @@
 //! The input text for a model that writes a handoff.
 
 use super::citation::Citation;
-use super::material::{Material, noun, wording};
+use super::material::{Material, noun, record_text};
 use super::quote::one_line;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -46,7 +46,7 @@ pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
             noun(changed.life.id.kind).to_lowercase(),
             changes.join(", then ")
         );
-        entry(changed.citation(), &what, &wording(&changed.life));
+        entry(changed.citation(), &what, &record_text(&changed.life));
     }
     for life in material.replacements.iter().take(RECORDS) {
         if let Some(citation) = material.citation_of(life.id) {
@@ -54,7 +54,7 @@ pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
                 "active {}, took the place of another",
                 noun(life.id.kind).to_lowercase()
             );
-            entry(citation, &what, &wording(life));
+            entry(citation, &what, &record_text(life));
         }
     }
     (text, citations)

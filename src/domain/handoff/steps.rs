@@ -22,10 +22,14 @@ impl Steps {
     #[must_use]
     pub fn of(document: &str) -> Self {
         let Status { goal, blocker, .. } = Status::of(document);
-        let told = |value: Option<String>| value.map(|value| one_line(&value)).filter(|value| is_told(value));
+        let non_empty = |value: Option<String>| {
+            value
+                .map(|value| one_line(&value))
+                .filter(|value| has_content(value))
+        };
         let mut steps = Self {
-            goal: told(goal),
-            blocker: told(blocker),
+            goal: non_empty(goal),
+            blocker: non_empty(blocker),
             ..Self::default()
         };
         let mut sections = outline(document).into_iter();
@@ -63,7 +67,7 @@ impl Steps {
             };
             let own = line.trim_end();
             if let Some(bullet) = own.strip_prefix("- ").or_else(|| own.strip_prefix("* ")) {
-                is_open = is_told(bullet);
+                is_open = has_content(bullet);
                 if is_open {
                     bullets.push(one_line(bullet));
                 }
@@ -97,7 +101,7 @@ impl List {
 }
 
 /// Whether a text has content and does not say "none".
-fn is_told(text: &str) -> bool {
+fn has_content(text: &str) -> bool {
     says_something(text) && !is_none(text.trim())
 }
 

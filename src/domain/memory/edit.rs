@@ -145,7 +145,7 @@ impl<'t> Edit<'t> {
             .layout
             .managed(section)
             .map_or("", |found| &self.text[found.body.clone()]);
-        let differs = !said_lines(current).eq(said_lines(&body));
+        let differs = !nonblank_lines(current).eq(nonblank_lines(&body));
         if differs {
             self.changes.entry(section).or_default().body = Some(body);
         }
@@ -218,18 +218,18 @@ impl<'t> Edit<'t> {
         self.changes.insert(section, SectionChange::default());
         // Empty bullets get no id, except one that repeats an id: it would become that record once the first
         // is removed.
-        let counts = |e: &Entry| !e.is_empty() || !e.id_place.is_empty();
+        let counts = |e: &Entry| !e.is_empty() || !e.id_range.is_empty();
         let unnumbered = |e: &&Entry| e.kind == kind && e.id.is_none() && counts(e);
         for entry in self.entries.iter().filter(unnumbered) {
             let mut text = self.counters.give(kind)?.to_string();
             if entry.time.is_none() {
                 text.push_str(&format!(" [{}]", written_time(self.now)));
             }
-            if entry.id_place.is_empty() {
+            if entry.id_range.is_empty() {
                 text.push(' ');
             }
             self.splices.push(Splice {
-                range: entry.id_place.clone(),
+                range: entry.id_range.clone(),
                 text,
                 on_own_line: false,
             });
@@ -276,7 +276,7 @@ impl SectionChange {
 }
 
 /// The non-blank lines of a body, without trailing blanks.
-fn said_lines(body: &str) -> impl Iterator<Item = &str> {
+fn nonblank_lines(body: &str) -> impl Iterator<Item = &str> {
     body.split('\n')
         .map(|line| line.trim_end_matches([' ', '\t', '\r']))
         .filter(|line| !line.is_empty())

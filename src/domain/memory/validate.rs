@@ -54,7 +54,7 @@ pub fn validate(
         .iter()
         .filter_map(|item| Some(addition(&item.operation)?.0))
         .collect();
-    let stays = |entry: &&Entry| entry.id.is_none_or(|id| !archives.ended_now.contains(&id));
+    let stays = |entry: &&Entry| entry.id.is_none_or(|id| !archives.archived_now.contains(&id));
     let like = there
         .iter()
         .filter(stays)
@@ -63,17 +63,17 @@ pub fn validate(
     let mut accepted = Vec::with_capacity(items.len());
     let mut rejected = Vec::new();
     let mut omitted = Omitted::default();
-    let mut told: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut rejected_ranges: BTreeMap<usize, usize> = BTreeMap::new();
     for (mut item, verdict) in items.into_iter().zip(verdicts) {
         // If the archiving of the replaced record is rejected, the addition becomes an ordinary one.
         let replaces = item.operation.replaces();
-        if verdict.is_none() && replaces.is_some_and(|id| !archives.ended_now.contains(&id)) {
+        if verdict.is_none() && replaces.is_some_and(|id| !archives.archived_now.contains(&id)) {
             item.operation.replace_nothing();
         }
         match verdict.or_else(|| additions.judge(&item.operation)) {
             None => accepted.push(item),
             Some((kind, detail)) => {
-                told.insert(item.range.start, item.range.end);
+                rejected_ranges.insert(item.range.start, item.range.end);
                 if rejected.len() < KEPT_FAULTS {
                     rejected.push(fault_of(&item, kind, detail));
                 } else {
@@ -84,7 +84,7 @@ pub fn validate(
     }
     let mut faults: Vec<_> = faults
         .into_iter()
-        .filter(|fault| !is_warning_within(&told, fault))
+        .filter(|fault| !is_warning_within(&rejected_ranges, fault))
         .map(|fault| archives.without_placeholder(fault))
         .collect();
     faults.extend(rejected);
@@ -105,7 +105,7 @@ struct Archives<'a> {
     active: HashSet<RecordId>,
     ended: &'a BTreeSet<RecordId>,
     /// Archived by an earlier text or an earlier item.
-    ended_now: HashSet<RecordId>,
+    archived_now: HashSet<RecordId>,
     /// Ids that an item of this text or an earlier text archives explicitly, whether accepted or not.
     named: HashSet<RecordId>,
     /// Ids that earlier additions replace.
@@ -118,13 +118,13 @@ impl<'a> Archives<'a> {
             Operation::Archive { id, .. } => Some(*id),
             _ => None,
         };
-        let ended_now: HashSet<_> = earlier.iter().filter_map(archived).collect();
-        let mut named = ended_now.clone();
+        let archived_now: HashSet<_> = earlier.iter().filter_map(archived).collect();
+        let mut named = archived_now.clone();
         named.extend(items.iter().filter_map(|item| archived(&item.operation)));
         Self {
             active: there.iter().filter_map(|entry| entry.id).collect(),
             ended: view.ended,
-            ended_now,
+            archived_now,
             named,
             replaced: earlier.iter().filter_map(Operation::replaces).collect(),
         }
@@ -137,7 +137,7 @@ impl<'a> Archives<'a> {
     fn judge(&mut self, operation: &Operation) -> Verdict {
         if let Operation::Archive { id, .. } = operation {
             let detail = || format!("{id} was archived before; it needs no second ARCHIVE.");
-            return self.judge_end(*id, detail);
+            return self.judge_archiving(*id, detail);
         }
         let id = operation.replaces()?;
         let (kind, _, _) = addition(operation)?;
@@ -155,15 +155,15 @@ impl<'a> Archives<'a> {
         }
         let detail =
             || format!("{id} was archived before, so nothing can take its place; add without `replaces`.");
-        self.judge_end(id, detail)
+        self.judge_archiving(id, detail)
     }
 
     /// Archives a record if that is possible; otherwise returns the fault.
-    fn judge_end(&mut self, id: RecordId, again: impl FnOnce() -> String) -> Verdict {
+    fn judge_archiving(&mut self, id: RecordId, again: impl FnOnce() -> String) -> Verdict {
         if !self.existed(id) {
             return Some((FaultKind::UnknownId, never_existed(id)));
         }
-        if self.active.contains(&id) && self.ended_now.insert(id) {
+        if self.active.contains(&id) && self.archived_now.insert(id) {
             return None;
         }
         Some((FaultKind::AlreadyArchived, again()))
@@ -182,16 +182,16 @@ impl<'a> Archives<'a> {
 }
 
 /// The key for detecting duplicates: kind, normalised label and normalised content.
-type Likeness = (RecordKind, String, String);
+type DuplicateKey = (RecordKind, String, String);
 
 /// Where the existing duplicate of an addition is.
 #[derive(Debug, Clone, Copy)]
-enum Standing {
+enum DuplicateOf {
     Record(Option<RecordId>),
     EarlierItem,
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for DuplicateOf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Record(Some(id)) => id.fmt(f),
@@ -205,7 +205,7 @@ impl fmt::Display for Standing {
 struct Additions<'a> {
     limits: &'a Limits,
     /// Duplicate key of each known record, and where it is.
-    known: HashMap<Likeness, Standing>,
+    known: HashMap<DuplicateKey, DuplicateOf>,
     /// Number of accepted additions per kind.
     counts: HashMap<RecordKind, usize>,
 }
@@ -219,27 +219,27 @@ impl<'a> Additions<'a> {
             counts: HashMap::new(),
         };
         for entry in like {
-            let likeness = likeness(entry.kind, entry.label.as_deref(), &entry.content);
-            let standing = Standing::Record(entry.id);
-            additions.known.entry(likeness).or_insert(standing);
+            let duplicate_key = duplicate_key(entry.kind, entry.label.as_deref(), &entry.content);
+            let standing = DuplicateOf::Record(entry.id);
+            additions.known.entry(duplicate_key).or_insert(standing);
         }
         for (kind, label, content) in earlier.iter().filter_map(addition) {
             *additions.counts.entry(kind).or_default() += 1;
             additions
                 .known
-                .entry(likeness(kind, label, content))
-                .or_insert(Standing::EarlierItem);
+                .entry(duplicate_key(kind, label, content))
+                .or_insert(DuplicateOf::EarlierItem);
         }
         additions
     }
 
     fn judge(&mut self, operation: &Operation) -> Verdict {
         let (kind, label, content) = addition(operation)?;
-        let likeness = likeness(kind, label, content);
-        if let Some(standing) = self.known.get(&likeness) {
+        let duplicate_key = duplicate_key(kind, label, content);
+        if let Some(standing) = self.known.get(&duplicate_key) {
             return Some((FaultKind::Duplicate, format!("It says the same as {standing}.")));
         }
-        self.known.insert(likeness, Standing::EarlierItem);
+        self.known.insert(duplicate_key, DuplicateOf::EarlierItem);
         let Limits {
             max_additions,
             item_bytes,
@@ -269,7 +269,7 @@ fn addition(operation: &Operation) -> Option<(RecordKind, Option<&str>, &str)> {
     }
 }
 
-fn likeness(kind: RecordKind, label: Option<&str>, content: &str) -> Likeness {
+fn duplicate_key(kind: RecordKind, label: Option<&str>, content: &str) -> DuplicateKey {
     match kind {
         RecordKind::Verbatim => (
             kind,
@@ -297,11 +297,11 @@ fn never_existed(id: RecordId) -> String {
     format!("{id} never existed in this memory; name an id that the memory shows.")
 }
 
-/// Whether a fault is only a warning about the form of an item that is rejected for another reason; `told`
+/// Whether a fault is only a warning about the form of an item that is rejected for another reason; `rejected_ranges`
 /// maps the start to the end of the ranges of such items.
-fn is_warning_within(told: &BTreeMap<usize, usize>, fault: &Fault) -> bool {
+fn is_warning_within(rejected_ranges: &BTreeMap<usize, usize>, fault: &Fault) -> bool {
     matches!(fault.kind, FaultKind::MultiLineInsight | FaultKind::UnclosedFence)
-        && told
+        && rejected_ranges
             .range(..=fault.range.start)
             .next_back()
             .is_some_and(|(_, end)| fault.range.end <= *end)

@@ -87,17 +87,17 @@ pub fn str_replace(
 pub fn insert(
     path: &FilePath,
     text: &str,
-    (behind, new): (i128, &str),
+    (after, new): (i128, &str),
     limit: usize,
 ) -> Result<Edited, Refusal> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     if lines.last().is_some_and(|last| last.is_empty()) {
         lines.pop();
     }
-    let index = usize::try_from(behind).ok().filter(|index| *index <= lines.len());
+    let index = usize::try_from(after).ok().filter(|index| *index <= lines.len());
     let Some(index) = index else {
         return Err(Refusal::new(format!(
-            "Invalid `insert_line` parameter: {behind}. It should be within the range [0, {}].",
+            "Invalid `insert_line` parameter: {after}. It should be within the range [0, {}].",
             lines.len()
         )));
     };
@@ -134,8 +134,8 @@ mod tests {
         str_replace(&path(), text, (old, new), 1_000).map_err(|refusal| refusal.to_string())
     }
 
-    fn inserted(text: &str, behind: i128, new: &str) -> Result<String, String> {
-        insert(&path(), text, (behind, new), 1_000)
+    fn inserted(text: &str, after: i128, new: &str) -> Result<String, String> {
+        insert(&path(), text, (after, new), 1_000)
             .map(|edited| edited.text)
             .map_err(|refusal| refusal.to_string())
     }
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_line_is_inserted_behind_another_and_the_file_ends_with_a_line_end() {
-        for (text, behind, new, edited) in [
+        for (text, after, new, edited) in [
             ("", 0, "a", "a\n"),
             ("", 0, "", "\n"),
             ("a\nb\n", 0, "x", "x\na\nb\n"),
@@ -197,12 +197,12 @@ mod tests {
             ("a\r\nb\r\n", 1, "x", "a\r\nx\nb\r\n"),
             ("\n", 1, "x", "\nx\n"),
         ] {
-            assert_eq!(inserted(text, behind, new).as_deref(), Ok(edited), "{text:?}");
+            assert_eq!(inserted(text, after, new).as_deref(), Ok(edited), "{text:?}");
         }
-        for behind in [-1, 3, i128::from(u64::MAX)] {
+        for after in [-1, 3, i128::from(u64::MAX)] {
             let refused =
-                format!("Invalid `insert_line` parameter: {behind}. It should be within the range [0, 2].");
-            assert_eq!(inserted("a\nb\n", behind, "x"), Err(refused));
+                format!("Invalid `insert_line` parameter: {after}. It should be within the range [0, 2].");
+            assert_eq!(inserted("a\nb\n", after, "x"), Err(refused));
         }
     }
 

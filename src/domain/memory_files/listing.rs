@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// A name of the first level, and optionally one of the second. A directory sorts before its content.
-type Place = (String, Option<String>);
+type EntryPath = (String, Option<String>);
 
 /// An entry of the listing.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,7 +20,7 @@ pub struct Listing {
     directory: FilePath,
     bytes: u64,
     files: u64,
-    entries: BTreeMap<Place, Entry>,
+    entries: BTreeMap<EntryPath, Entry>,
 }
 
 impl Listing {
@@ -79,7 +79,7 @@ impl Listing {
         shown
     }
 
-    fn count(&mut self, place: Place, bytes: u64, is_directory: bool) {
+    fn count(&mut self, place: EntryPath, bytes: u64, is_directory: bool) {
         let entry = self.entries.entry(place).or_default();
         entry.bytes += bytes;
         entry.is_directory |= is_directory;

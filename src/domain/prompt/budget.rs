@@ -24,7 +24,7 @@ enum Oldest {
 const BEFORE_CATEGORIES: [&str; 1] = [FREE];
 
 /// Dropped as a whole after the custom categories.
-const BEHIND_CATEGORIES: [&str; 6] = [
+const AFTER_CATEGORIES: [&str; 6] = [
     "active_context",
     "current_progress",
     WORKFLOW,
@@ -124,7 +124,7 @@ pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<Drop> {
             && !GENERATED.contains(&name)
     });
     steps.extend(others.map(|(part, _)| whole(part)));
-    steps.extend(BEHIND_CATEGORIES.into_iter().filter_map(place).map(whole));
+    steps.extend(AFTER_CATEGORIES.into_iter().filter_map(place).map(whole));
     steps
 }
 
@@ -142,7 +142,7 @@ pub(super) fn fit(
 ) -> Result<(Vec<Part>, Vec<Dropped>), OverBudget> {
     let steps = drops(&parts, query);
     let tokens_without = |steps: &[Drop]| {
-        let kept = Kept::without(&parts, steps);
+        let kept = RemainingPieces::without(&parts, steps);
         tokens(&kept.pieces(&parts), count)
     };
     if tokens_without(&[]) <= max_tokens {
@@ -162,13 +162,13 @@ pub(super) fn fit(
             too_few = middle;
         }
     }
-    Ok(Kept::without(&parts, &steps[..enough]).divide(parts))
+    Ok(RemainingPieces::without(&parts, &steps[..enough]).divide(parts))
 }
 
 /// Which pieces remain: by part, then by piece.
-struct Kept(Vec<Vec<bool>>);
+struct RemainingPieces(Vec<Vec<bool>>);
 
-impl Kept {
+impl RemainingPieces {
     fn without(parts: &[Part], steps: &[Drop]) -> Self {
         let mut kept: Vec<Vec<bool>> = parts.iter().map(|part| vec![true; part.pieces.len()]).collect();
         for step in steps {
@@ -193,13 +193,13 @@ impl Kept {
 
     /// Splits the parts into what remains and what was dropped.
     fn divide(self, parts: Vec<Part>) -> (Vec<Part>, Vec<Dropped>) {
-        let (mut left, mut gone) = (Vec::new(), Vec::new());
+        let (mut left, mut removed) = (Vec::new(), Vec::new());
         for (part, kept) in parts.into_iter().zip(self.0) {
             let Part { name, source, pieces } = part;
             let (pieces, dropped): (Vec<_>, Vec<_>) =
                 pieces.into_iter().zip(kept).partition(|(_, kept)| *kept);
             if !dropped.is_empty() {
-                gone.push(Dropped {
+                removed.push(Dropped {
                     name: name.clone(),
                     source,
                     whole: pieces.is_empty(),
@@ -214,6 +214,6 @@ impl Kept {
                 });
             }
         }
-        (left, gone)
+        (left, removed)
     }
 }

@@ -68,8 +68,8 @@ fn managed_part(
     let mut begins = vec![(section.range.start, PieceId::Text)];
     for entry in &records[first..last] {
         begins.push((entry.range.start, PieceId::Record(entry.id)));
-        let behind = first_line_that_says(text, entry.range.end).min(section.range.end);
-        begins.push((behind, PieceId::Text));
+        let after = first_nonblank_line(text, entry.range.end).min(section.range.end);
+        begins.push((after, PieceId::Text));
     }
     let ends = begins
         .iter()
@@ -100,7 +100,7 @@ fn piece(id: PieceId, lines: &str) -> Option<Piece> {
 }
 
 /// The start of the first non-blank line at or after `from`, which must be the start of a line.
-fn first_line_that_says(text: &str, from: usize) -> usize {
+fn first_nonblank_line(text: &str, from: usize) -> usize {
     let blank = &text[from..];
     match blank.find(|c: char| !c.is_whitespace()) {
         Some(said) => blank[..said]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The score of a word. Similarities use the same unit, so they decide between records with the same number
 /// of words.
-const OF_A_WORD: usize = 1_000;
+const WORD_SCORE: usize = 1_000;
 
 /// The query of a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Relevance {
             true => 0,
             false => words_of(&piece.text).intersection(&self.words).count(),
         };
-        same * OF_A_WORD + usize::from(near)
+        same * WORD_SCORE + usize::from(near)
     }
 
     /// The scores of all records of the parts, in thousandths, in order.

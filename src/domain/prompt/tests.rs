@@ -185,8 +185,8 @@ fn under_a_budget_records_that_matter_to_the_query_are_kept_before_others() {
     for kept in ["KL-1", "T-1"] {
         assert!(tight.contains(kept), "{tight}");
     }
-    for gone in ["T-2", "KL-2", "KL-3"] {
-        assert!(!tight.contains(gone), "{tight}");
+    for removed in ["T-2", "KL-2", "KL-3"] {
+        assert!(!tight.contains(removed), "{tight}");
     }
     let without = shown(None, whole.len() - 25);
     assert!(!without.contains("T-1") && without.contains("KL-3"), "{without}");

@@ -12,7 +12,7 @@ const WORDS: usize = 32;
 const WORDS_BEFORE: usize = 6;
 
 /// Number of words from the first match to the end of an extract.
-const IN_SIGHT: usize = WORDS - WORDS_BEFORE;
+const WINDOW_WORDS: usize = WORDS - WORDS_BEFORE;
 
 /// Maximum number of matches examined to find the best position.
 const MATCHES: usize = 1_000;
@@ -21,7 +21,7 @@ const MATCHES: usize = 1_000;
 const PART_CHARS: usize = 80;
 
 /// Usual size of an extract with its marks, in bytes.
-const ROOM: usize = 512;
+const EXTRACT_BYTES: usize = 512;
 
 /// Returns the part of `text` with most distinct words of the query, as HTML: matches are in
 /// `<mark>…</mark>`, everything else is escaped, and whitespace is folded. Returns the beginning of the text
@@ -49,8 +49,8 @@ impl<'q> Extractor<'q> {
     /// Like [`extract`], and returns the byte offset of the match; `None` if there is none.
     #[must_use]
     pub fn extract(&self, text: &str) -> (String, Option<usize>) {
-        let best = best_place(text, &self.terms);
-        let mut html = String::with_capacity(ROOM);
+        let best = best_match(text, &self.terms);
+        let mut html = String::with_capacity(EXTRACT_BYTES);
         let mut at = match best.and_then(|best| words_before(text, best)) {
             Some(from) => {
                 html.push_str("… ");
@@ -81,7 +81,7 @@ impl<'q> Extractor<'q> {
 
 /// The byte offset of the match whose window contains most distinct words of the query; the first among
 /// equals. Stops reading when no better match is possible.
-fn best_place(text: &str, terms: &Terms<'_>) -> Option<usize> {
+fn best_match(text: &str, terms: &Terms<'_>) -> Option<usize> {
     let mut best: Option<(u32, usize)> = None;
     // Matches whose window is still open: word index, byte offset, and a bit set of the terms in the window;
     // terms from 63 on share the last bit.
@@ -97,10 +97,10 @@ fn best_place(text: &str, terms: &Terms<'_>) -> Option<usize> {
     let (mut index, mut end) = (0, 0);
     for (word, term) in Matches::new(text, terms).take(MATCHES) {
         // Beyond the window size words are not counted.
-        let between = count_words(&text[end..word.start], IN_SIGHT);
+        let between = count_words(&text[end..word.start], WINDOW_WORDS);
         index += between + 1;
         end = word.end;
-        while let Some(over) = open.pop_front_if(|(oldest, ..)| index - *oldest >= IN_SIGHT) {
+        while let Some(over) = open.pop_front_if(|(oldest, ..)| index - *oldest >= WINDOW_WORDS) {
             close(over);
         }
         open.push_back((index, word.start, 0));

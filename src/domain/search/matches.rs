@@ -44,16 +44,16 @@ impl Beginning {
 /// Whether a word that begins like one of these, or with a non-ASCII character, may begin in a block after
 /// its first and before its last byte. Branch-free, so that the compiler can vectorise it.
 fn may_begin(block: &[u8], beginnings: [Beginning; FIRST]) -> bool {
-    let (before, bytes, behind) = (&block[..BLOCK], &block[1..=BLOCK], &block[2..BLOCK + 2]);
+    let (before, bytes, after) = (&block[..BLOCK], &block[1..=BLOCK], &block[2..BLOCK + 2]);
     let mut any = false;
-    for ((before, byte), behind) in before.iter().zip(bytes).zip(behind) {
-        let (small, next) = (byte | SMALL, behind | SMALL);
+    for ((before, byte), after) in before.iter().zip(bytes).zip(after) {
+        let (small, next) = (byte | SMALL, after | SMALL);
         let mut is_like = false;
         for beginning in beginnings {
             is_like |= (small == beginning.first) & (next & beginning.mask == beginning.second);
         }
         // A non-ASCII byte may be a combining accent.
-        let is_one = is_like | !behind.is_ascii();
+        let is_one = is_like | !after.is_ascii();
         let is_letter = (before | SMALL).wrapping_sub(b'a') < 26;
         let is_digit = before.wrapping_sub(b'0') < 10;
         any |= (is_one & !(is_letter | is_digit)) | !byte.is_ascii();

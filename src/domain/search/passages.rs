@@ -9,10 +9,10 @@ use sha2::{Digest as _, Sha256};
 use std::ops::Range;
 
 /// Above this size in bytes the next paragraph or bullet starts a new passage.
-const ENOUGH: usize = 200;
+const SPLIT_BYTES: usize = 200;
 
 /// Maximum size of a passage in bytes: the context of small models.
-const LONGEST: usize = 1_200;
+const MAX_PASSAGE_BYTES: usize = 1_200;
 
 /// The hash that identifies a passage within its memory.
 pub type PassageHash = [u8; 16];
@@ -48,7 +48,7 @@ impl Passage {
             text: text[range].trim().to_owned(),
         };
         // A record covers one topic: it is split only if it is too long for a model.
-        if text.len() <= LONGEST {
+        if text.len() <= MAX_PASSAGE_BYTES {
             return match text.trim().is_empty() {
                 true => Vec::new(),
                 false => vec![passage(0..text.len())],
@@ -127,13 +127,13 @@ fn pieces(text: &str) -> Vec<Range<usize>> {
     };
     for line in text.split_inclusive('\n') {
         let so_far = end - start;
-        let is_full = so_far + line.len() > LONGEST;
-        if so_far > 0 && (is_full || (so_far >= ENOUGH && begins_anew(line))) {
+        let is_full = so_far + line.len() > MAX_PASSAGE_BYTES;
+        if so_far > 0 && (is_full || (so_far >= SPLIT_BYTES && begins_topic(line))) {
             cut(start..end);
             start = end;
         }
         end += line.len();
-        while end - start > LONGEST {
+        while end - start > MAX_PASSAGE_BYTES {
             let at = start + shortened(&text[start..end]);
             cut(start..at);
             start = at;
@@ -144,7 +144,7 @@ fn pieces(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Whether a line may begin a new topic.
-fn begins_anew(line: &str) -> bool {
+fn begins_topic(line: &str) -> bool {
     let line = line.trim_start();
     line.is_empty() || line.starts_with(['#', '-', '*', '•'])
 }
@@ -152,9 +152,9 @@ fn begins_anew(line: &str) -> bool {
 /// Where to cut a text that is too long: after the last blank that fits or, if there is none, after the last
 /// character that fits.
 fn shortened(text: &str) -> usize {
-    let fits = text.floor_char_boundary(LONGEST);
+    let fits = text.floor_char_boundary(MAX_PASSAGE_BYTES);
     match text[..fits].rfind(char::is_whitespace) {
-        Some(blank) if blank > LONGEST / 2 => text.ceil_char_boundary(blank + 1),
+        Some(blank) if blank > MAX_PASSAGE_BYTES / 2 => text.ceil_char_boundary(blank + 1),
         _ => fits,
     }
 }
@@ -223,7 +223,7 @@ mod tests {
             let kept: usize = passages.iter().map(|passage| letters(&passage.text)).sum();
             let headings: usize = outline(&text).iter().map(|section| letters(&section.title)).sum();
             prop_assert_eq!(kept + headings, letters(&text));
-            prop_assert!(passages.iter().all(|passage| passage.text.len() <= LONGEST));
+            prop_assert!(passages.iter().all(|passage| passage.text.len() <= MAX_PASSAGE_BYTES));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Parses search queries.
 
 use super::vector::vault_lexeme;
-use super::words::{folded, stands_alone, words};
+use super::words::{folded, is_single_char_word, words};
 use crate::domain::ids::VaultId;
 
 /// A parsed query; the grammar is in the documentation of the parent module.
@@ -162,7 +162,7 @@ impl Token<'_> {
     fn term(&self, last: bool) -> Option<Term> {
         let words: Vec<_> = words(self.text).map(|place| folded(&self.text[place])).collect();
         let final_word = words.last()?;
-        let grows = final_word.chars().nth(1).is_some() && !final_word.chars().any(stands_alone);
+        let grows = final_word.chars().nth(1).is_some() && !final_word.chars().any(is_single_char_word);
         Some(Term {
             excluded: self.excluded,
             prefix: last && grows && !self.quoted && !self.excluded,

@@ -83,7 +83,7 @@ pub(super) fn word_from(text: &str, from: usize) -> Option<Range<usize>> {
                 let c = text[at..].chars().next()?;
                 // A mark may be a letter too, but a word of marks alone would be folded to nothing.
                 if c.is_alphanumeric() && !is_combining_mark(c) {
-                    break (at, stands_alone(c));
+                    break (at, is_single_char_word(c));
                 }
                 at += c.len_utf8();
             }
@@ -96,8 +96,9 @@ pub(super) fn word_from(text: &str, from: usize) -> Option<Range<usize>> {
         match BYTES[usize::from(*byte)] {
             Byte::Word if !alone => at += 1,
             Byte::Other => {
-                let goes_on =
-                    |c: &char| is_combining_mark(*c) || (!alone && c.is_alphanumeric() && !stands_alone(*c));
+                let goes_on = |c: &char| {
+                    is_combining_mark(*c) || (!alone && c.is_alphanumeric() && !is_single_char_word(*c))
+                };
                 let Some(c) = text[at..].chars().next().filter(goes_on) else {
                     break;
                 };
@@ -171,7 +172,7 @@ fn is_accent(c: char) -> bool {
 }
 
 /// Whether it is a Kana or Han character.
-pub(super) fn stands_alone(c: char) -> bool {
+pub(super) fn is_single_char_word(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }
@@ -236,9 +237,9 @@ mod tests {
         let mut words = Vec::new();
         while let Some((start, first)) = chars.find(|(_, c)| c.is_alphanumeric() && !is_combining_mark(*c)) {
             let mut end = start + first.len_utf8();
-            let alone = stands_alone(first);
+            let alone = is_single_char_word(first);
             while let Some((at, c)) = chars.next_if(|(_, c)| {
-                is_combining_mark(*c) || (!alone && c.is_alphanumeric() && !stands_alone(*c))
+                is_combining_mark(*c) || (!alone && c.is_alphanumeric() && !is_single_char_word(*c))
             }) {
                 end = at + c.len_utf8();
             }

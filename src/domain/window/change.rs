@@ -313,7 +313,7 @@ impl<'t> Change<'t> {
     }
 
     /// Number of bullets of a kind without an id.
-    pub(super) fn unnumbered(&self, kind: RecordKind) -> usize {
+    pub(super) fn count_unnumbered(&self, kind: RecordKind) -> usize {
         let layout = Layout::of(self.document);
         entries(self.document, &layout)
             .filter(|entry| entry.kind == kind && entry.id.is_none() && !entry.is_empty())
@@ -330,7 +330,7 @@ impl<'t> Change<'t> {
     ) -> Result<(), WindowError> {
         let there = self.oldest_first(kind);
         let keep = sizes.of(kind);
-        let over = (there.len() + self.unnumbered(kind) + coming).saturating_sub(keep);
+        let over = (there.len() + self.count_unnumbered(kind) + coming).saturating_sub(keep);
         let what = match kind {
             RecordKind::Decision => "decisions",
             _ => "recent tasks",

@@ -118,8 +118,8 @@ impl Brought {
         if goal_stands {
             self.status = Status::default();
         }
-        self.tasks.retain(|task| known.admits(task));
-        self.history.retain(|task| known.admits(task));
+        self.tasks.retain(|task| known.insert_if_new(task));
+        self.history.retain(|task| known.insert_if_new(task));
         self.decisions.retain(|made| {
             let words = words(&made.decision, made.reason.as_deref());
             known.decisions.insert(words)
@@ -169,7 +169,7 @@ impl Known {
     }
 
     /// Whether the task is new; registers it.
-    fn admits(&mut self, brought: &BroughtTask) -> bool {
+    fn insert_if_new(&mut self, brought: &BroughtTask) -> bool {
         let names = names(brought.time, &brought.task);
         let is_new = names.iter().all(|name| !self.tasks.contains(name));
         self.tasks.extend(names);
@@ -332,7 +332,7 @@ fn split<T>(
         .into_iter()
         .map(|(time, _)| time)
         .collect();
-    let mut room = sizes.of(kind).saturating_sub(change.unnumbered(kind));
+    let mut room = sizes.of(kind).saturating_sub(change.count_unnumbered(kind));
     let mut first = brought.len();
     while room > 0 && first > 0 {
         room -= 1;

@@ -3,14 +3,14 @@
 use super::annotated::AnnotatedSentence;
 use super::cues::{Language, Sign};
 use super::diagnosis::{diagnoses, explains};
+use super::record_mention::{corrects_in_passing, names_a_record};
 use super::sentence::Voice;
 use super::session::Session;
 use super::talk::refers_back;
 use super::terms::{Terms, names};
 use super::text::{capitalised, is_grammar, shortened};
 use super::worth::{
-    CAUSE, DECISION, FACT, FINDING, INSTEAD, MENTIONED, UNSURE, corrects_in_passing, has_value,
-    names_a_record, of_assistant, of_user,
+    CAUSE, DECISION, FACT, FINDING, INSTEAD, MENTIONED, UNSURE, has_value, of_assistant, of_user,
 };
 
 /// Maximum length of an insight in characters.

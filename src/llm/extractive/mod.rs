@@ -37,6 +37,7 @@ mod listed;
 mod memory;
 mod next;
 mod progress;
+mod record_mention;
 mod secrets;
 mod seen_values;
 mod sentence;

@@ -3,7 +3,7 @@
 use super::request::OperationRequest;
 use crate::domain::document::one_line;
 use crate::domain::dsl::bullets::{is_placeholder, is_template_snippet};
-use crate::domain::dsl::items::{self, Wrong, behind_because, placeholder};
+use crate::domain::dsl::items::{self, ItemFault, after_because, placeholder};
 use crate::domain::dsl::progress::Block;
 use crate::domain::dsl::{Options, Parsed};
 use crate::domain::ids::{RecordId, RecordKind};
@@ -64,7 +64,13 @@ pub fn read(requests: &[OperationRequest]) -> Parsed {
 }
 
 impl Parsed {
-    fn wrong(&mut self, section: Option<Role>, id: Option<RecordId>, index: usize, (kind, detail): Wrong) {
+    fn wrong(
+        &mut self,
+        section: Option<Role>,
+        id: Option<RecordId>,
+        index: usize,
+        (kind, detail): ItemFault,
+    ) {
         self.fault(Fault {
             kind,
             section,
@@ -102,7 +108,7 @@ impl Parsed {
 /// Normalises a reason to one line, without a leading `because` and a trailing colon.
 fn reason_of(text: &str) -> String {
     let text = one_line(text);
-    let bare = behind_because(&text).unwrap_or(&text);
+    let bare = after_because(&text).unwrap_or(&text);
     bare.trim().trim_end_matches(':').trim_end().to_owned()
 }
 
@@ -113,7 +119,7 @@ fn addition(
     label: Option<&str>,
     content: &str,
     replaces: Option<&str>,
-) -> Result<(Operation, bool), Wrong> {
+) -> Result<(Operation, bool), ItemFault> {
     let reason = reason_of(reason);
     if reason.is_empty() {
         let detail = "an addition needs its `reason`: why it is worth keeping".to_owned();
@@ -158,7 +164,7 @@ fn addition(
 }
 
 /// Parses the id of the record that an addition to a section replaces.
-fn replaced(id: &str, role: Role) -> Result<RecordId, Wrong> {
+fn replaced(id: &str, role: Role) -> Result<RecordId, ItemFault> {
     let read = items::read_id(id.trim(), &Options::default());
     let read = read.ok_or_else(|| items::malformed(id, role.record_kind()))?;
     if Some(read.kind) == role.record_kind() {
@@ -169,7 +175,7 @@ fn replaced(id: &str, role: Role) -> Result<RecordId, Wrong> {
 }
 
 /// Returns the operation of an archiving, or the id (if readable) and the fault.
-fn archiving(id: &str, reason: &str) -> Result<Operation, (Option<RecordId>, Wrong)> {
+fn archiving(id: &str, reason: &str) -> Result<Operation, (Option<RecordId>, ItemFault)> {
     let options = Options::default();
     let bare = items::bare(id, &options);
     let read = items::read_id(bare, &options);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Maximum distance in bytes between a name and its value in a sentence.
-const SAID_WITHIN: usize = 60;
+const PHRASE_BYTES: usize = 60;
 
 /// Names of secrets. A key or token must be longer than a word; a password may be any text.
 const PASSWORDS: [&str; 17] = [
@@ -56,14 +56,14 @@ static NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 enum Link {
     Assigned,
     Colon,
-    Said,
+    Phrase,
 }
 
 pub(super) fn named_values(text: &str, found: &mut Vec<Range<usize>>) {
     let Some(names) = &*NAMES else { return };
     for name in names.find_iter(text) {
         let is_password = name.pattern().as_usize() < PASSWORDS.len();
-        if let Some((link, at)) = value_behind(text, name.end())
+        if let Some((link, at)) = value_after(text, name.end())
             && let Some(value) = value_at(text, at)
             && is_value(text, &value, link, is_password)
         {
@@ -85,7 +85,7 @@ pub(super) fn named_values(text: &str, found: &mut Vec<Range<usize>>) {
 }
 
 /// The start of the value that follows a name ending at `end`, if there is one.
-fn value_behind(text: &str, end: usize) -> Option<(Link, usize)> {
+fn value_after(text: &str, end: usize) -> Option<(Link, usize)> {
     let rest = &text[end..];
     let first = rest.chars().next()?;
     // `passwords`, `tokenizer` and `token_count` are other names. `пароль` has its last letter here.
@@ -95,7 +95,7 @@ fn value_behind(text: &str, end: usize) -> Option<(Link, usize)> {
         _ => rest,
     };
     let skipped = rest.trim_start_matches(|c: char| " \t\"'`*]".contains(c));
-    let place = |behind: &str| text.len() - behind.len();
+    let place = |after: &str| text.len() - after.len();
     for (sign, link) in [
         (":=", Link::Assigned),
         ("=>", Link::Assigned),
@@ -104,12 +104,12 @@ fn value_behind(text: &str, end: usize) -> Option<(Link, usize)> {
         (":", Link::Colon),
         ("：", Link::Colon),
     ] {
-        if let Some(behind) = skipped.strip_prefix(sign) {
+        if let Some(after) = skipped.strip_prefix(sign) {
             // `==` is a comparison.
-            return (!behind.starts_with('=') && !behind.starts_with(':')).then(|| (link, place(behind)));
+            return (!after.starts_with('=') && !after.starts_with(':')).then(|| (link, place(after)));
         }
     }
-    let near = &rest[..rest.floor_char_boundary(SAID_WITHIN.min(rest.len()))];
+    let near = &rest[..rest.floor_char_boundary(PHRASE_BYTES.min(rest.len()))];
     let near = near.split(['\n', ';', '?']).next().unwrap_or_default();
     const VERBS: [&str; 13] = [
         " is now ", " is ", " was ", " lautet ", " ist ", " est ", " es ", " é ", ": ", " = ", "は", "是",
@@ -119,7 +119,7 @@ fn value_behind(text: &str, end: usize) -> Option<(Link, usize)> {
         .iter()
         .filter_map(|verb| Some((near.find(verb)?, verb.len())));
     let (at, length) = said.min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))?;
-    Some((Link::Said, place(rest) + at + length))
+    Some((Link::Phrase, place(rest) + at + length))
 }
 
 /// The range of the value that begins here: a quoted text, or a word.
@@ -173,14 +173,14 @@ fn is_value(text: &str, range: &Range<usize>, link: Link, is_password: bool) -> 
                 let ends_line = text[range.end..].lines().next().unwrap_or_default().trim().len() <= 1;
                 chars >= 4 && (is_mixed || digit || symbol) || chars >= 5 && ends_line
             }
-            Link::Said => {
+            Link::Phrase => {
                 chars >= 6 && is_mixed || chars >= 4 && digit && !letter && !has(|c| ".:/-".contains(c))
             }
         };
     }
     match link {
         Link::Assigned => chars >= 8 && (is_mixed || chars >= 16),
-        Link::Colon | Link::Said => chars >= 8 && is_mixed && value.len() == chars,
+        Link::Colon | Link::Phrase => chars >= 8 && is_mixed && value.len() == chars,
     }
 }
 

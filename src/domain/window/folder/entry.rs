@@ -52,7 +52,11 @@ fn is_storable(outcome: &Value) -> bool {
 
 /// Formats the line of an entry.
 pub(super) fn line(entry: &impl Entry) -> String {
-    let mut line = format!("- [{}] {}", written_time(entry.time()), told_words(entry));
+    let mut line = format!(
+        "- [{}] {}",
+        written_time(entry.time()),
+        words_with_record_id(entry)
+    );
     let plain = read(&line).is_some_and(|(time, words)| entry_is(entry, time, words));
     if !plain {
         // These characters occur in JSON strings only; escaped, they cannot open or close a comment.
@@ -68,7 +72,7 @@ pub(super) fn line(entry: &impl Entry) -> String {
 }
 
 /// The record id, if known, and the text.
-fn told_words(entry: &impl Entry) -> String {
+fn words_with_record_id(entry: &impl Entry) -> String {
     match entry.record() {
         Some(record) => format!("{record} {}", entry.words()),
         None => entry.words(),
@@ -87,7 +91,7 @@ fn split_comment(words: &str) -> Option<(&str, &str)> {
 
 /// The text of an entry as it is parsed between its time and a comment.
 fn shown(entry: &impl Entry) -> String {
-    let (time, words) = (written_time(entry.time()), told_words(entry));
+    let (time, words) = (written_time(entry.time()), words_with_record_id(entry));
     let line = format!("- [{time}] {words} {}{{}}{}", COMMENT.0, COMMENT.1);
     let said = read(&line).and_then(|(_, words)| split_comment(words));
     said.map_or_else(String::new, |(said, _)| said.to_owned())

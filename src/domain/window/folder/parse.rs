@@ -287,10 +287,10 @@ impl Reader<'_> {
             let name = name.filter(|_| read(line).is_none());
             match (name, heading.take()) {
                 (Some(key), _) if value.is_empty() && line.starts_with('#') => heading = Some(key),
-                (Some(_), _) if !is_told(value) => self.unplaced(index, line),
+                (Some(_), _) if !fits_status(value) => self.unplaced(index, line),
                 (Some(key), _) => self.set(&mut folder.status, key, value, (index, line)),
                 (None, Some(key)) if bare.is_empty() => heading = Some(key),
-                (None, Some(_)) if !line.starts_with('#') && !is_told(bare) => self.unplaced(index, line),
+                (None, Some(_)) if !line.starts_with('#') && !fits_status(bare) => self.unplaced(index, line),
                 (None, Some(key)) if !line.starts_with('#') => {
                     self.set(&mut folder.status, key, bare, (index, line));
                 }
@@ -338,7 +338,7 @@ impl Reader<'_> {
 }
 
 /// Whether a memory can store it as a goal or a blocker.
-fn is_told(value: &str) -> bool {
+fn fits_status(value: &str) -> bool {
     fits(value, STATUS_BYTES)
 }
 

@@ -29,7 +29,7 @@ pub fn render(folder: &Folder) -> Vec<(String, String)> {
             epics.entry(epic).or_default().push(task);
         }
     }
-    let mut taken = Taken::default();
+    let mut taken = UsedNames::default();
     for (epic, tasks) in epics {
         let mut text = format!("# {epic}\n\n");
         for task in tasks {
@@ -100,13 +100,13 @@ fn rules(rules: &[String]) -> String {
 
 /// File names in use.
 #[derive(Default)]
-struct Taken {
+struct UsedNames {
     names: HashSet<String>,
     /// How often each name was requested.
     numbers: HashMap<String, usize>,
 }
 
-impl Taken {
+impl UsedNames {
     /// Returns a unique name that is valid on any file system.
     fn file_name(&mut self, epic: &str) -> String {
         let mut name: String = epic

@@ -1,7 +1,7 @@
 //! The items and faults collected while parsing.
 
 use super::headers::List;
-use super::items::Wrong;
+use super::items::ItemFault;
 use super::lines::Line;
 use super::options::Options;
 use super::parsed::Parsed;
@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// Items and faults so far, and the progress block being read.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Collected {
     pub(super) parsed: Parsed,
     block: Option<Block>,
     last_progress_bullet: Option<usize>,
@@ -21,7 +21,7 @@ pub(super) struct Found {
     invalid_progress: Option<Fault>,
 }
 
-impl Found {
+impl Collected {
     /// Opens a section.
     pub(super) fn open_section(&mut self, role: Role, line: &Line) {
         self.close_block();
@@ -78,7 +78,7 @@ impl Found {
         self.parsed.accept(operation, range);
     }
 
-    pub(super) fn reject(&mut self, section: Role, range: Range<usize>, (kind, detail): Wrong) {
+    pub(super) fn reject(&mut self, section: Role, range: Range<usize>, (kind, detail): ItemFault) {
         self.fault(kind, Some(section), range, detail);
     }
 

@@ -1,23 +1,23 @@
 //! `answer = { section | prose }`: dispatches each line.
 
 use super::bullets;
+use super::collected::Collected;
 use super::cursor::Cursor;
-use super::found::Found;
 use super::headers::{self, Opens, Resemblance};
 use super::items::excerpt;
 use super::lines::Line;
 use super::options::Options;
 use super::parsed::Parsed;
-use super::standing::Standing;
+use super::scope::Scope;
 use crate::domain::faults::MOST_LINES;
 use crate::domain::operation::{Fault, FaultKind};
 use std::ops::Range;
 
 /// The parser state of an answer.
-pub(super) struct Answer<'t> {
+pub(super) struct AnswerParser<'t> {
     pub(super) cursor: Cursor<'t>,
-    pub(super) standing: Standing,
-    pub(super) found: Found,
+    pub(super) scope: Scope,
+    pub(super) found: Collected,
 }
 
 /// Parses a text. Total: every input has a result.
@@ -35,10 +35,10 @@ pub fn parse(text: &str, options: &Options) -> Parsed {
         });
         return parsed;
     }
-    let mut answer = Answer {
+    let mut answer = AnswerParser {
         cursor: Cursor::new(text, options),
-        standing: Standing::default(),
-        found: Found::default(),
+        scope: Scope::default(),
+        found: Collected::default(),
     };
     while let Some(line) = answer.cursor.next_line() {
         if !line.is_blank() {
@@ -48,7 +48,7 @@ pub fn parse(text: &str, options: &Options) -> Parsed {
     answer.found.finish(text, options)
 }
 
-impl Answer<'_> {
+impl AnswerParser<'_> {
     /// Handles one line: a header, an item, a continuation of a progress bullet, a fence around the answer,
     /// "no change", or prose.
     fn line(&mut self, line: &Line) {
@@ -64,7 +64,7 @@ impl Answer<'_> {
             }
             return;
         }
-        let is_before_sections = self.standing.section().is_none();
+        let is_before_sections = self.scope.section().is_none();
         if self.header(line, content)
             || self.continues(line, content)
             || self.cursor.outer_fence(content, is_before_sections)
@@ -82,12 +82,12 @@ impl Answer<'_> {
             && headers::known(item, options).is_some_and(|header| match header.opens {
                 Opens::Section(_) => header.is_set_apart,
                 Opens::List(_) => header.is_canonical,
-            } && header.behind.is_empty())
+            } && header.after.is_empty())
     }
 
     /// Folds a line into the progress bullet above it. Insights and snippets consume their own lines.
     fn continues(&mut self, line: &Line, content: &str) -> bool {
-        if self.standing.drops() {
+        if self.scope.drops() {
             return false;
         }
         let content = self.cursor.normalised(line, content);
@@ -98,7 +98,7 @@ impl Answer<'_> {
         self.found.finish_progress_bullet();
         let range = line.first..line.last;
         match headers::unknown(content) {
-            Some(resemblance) if self.may_be_told(line, resemblance) => {
+            Some(resemblance) if self.may_be_reported(line, resemblance) => {
                 self.unknown_header(line, range, resemblance);
             }
             _ if !self.cursor.options.text_around => {
@@ -111,28 +111,28 @@ impl Answer<'_> {
 
     /// Whether an unknown header may be reported. Lists below an unknown section are part of it; another
     /// section beside it is not.
-    fn may_be_told(&self, line: &Line, resemblance: Resemblance) -> bool {
-        !self.standing.drops_section()
-            || (resemblance == Resemblance::Strong && self.standing.is_beside_section(line.indent))
+    fn may_be_reported(&self, line: &Line, resemblance: Resemblance) -> bool {
+        !self.scope.drops_section()
+            || (resemblance == Resemblance::Strong && self.scope.is_beside_section(line.indent))
     }
 
     pub(super) fn unknown_header(&mut self, line: &Line, range: Range<usize>, resemblance: Resemblance) {
         self.found.finish_progress_bullet();
         let forgives = self.cursor.options.text_around;
-        let is_outside = self.standing.section().is_none();
+        let is_outside = self.scope.section().is_none();
         if is_outside && resemblance == Resemblance::Weak && forgives {
             return;
         }
         let content = &self.cursor.text[range.clone()];
-        self.standing.drop_items(range, content, line.indent);
+        self.scope.drop_items(range, content, line.indent);
         if !forgives || (resemblance == Resemblance::Strong && !is_outside) {
-            self.tell_unknown_header();
+            self.report_unknown_header();
         }
     }
 
     /// Reports, once, the unknown header whose items are dropped.
-    pub(super) fn tell_unknown_header(&mut self) {
-        let Some((header, section)) = self.standing.untold() else {
+    pub(super) fn report_unknown_header(&mut self) {
+        let Some((header, section)) = self.scope.unreported() else {
             return;
         };
         let detail = unknown(&self.cursor.text[header.clone()]);

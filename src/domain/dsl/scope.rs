@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// The headers above the current line.
 #[derive(Debug, Default)]
-pub(super) struct Standing {
+pub(super) struct Scope {
     /// The section and the column of its header.
     section: Option<(Role, usize)>,
     /// The list and the column of its header.
@@ -20,10 +20,10 @@ struct Dropped {
     /// Whether items are dropped until the next section header; otherwise until the next list header.
     is_section: bool,
     /// The unknown header, until it is reported: it counts as a header only if an item follows.
-    untold: Option<Range<usize>>,
+    unreported: Option<Range<usize>>,
 }
 
-impl Standing {
+impl Scope {
     pub(super) fn section(&self) -> Option<Role> {
         self.section.map(|(role, _)| role)
     }
@@ -68,14 +68,14 @@ impl Standing {
             || (self.is_beside_section(indent) && (is_list_deeper || content.contains('_')));
         self.dropped = Some(Dropped {
             is_section,
-            untold: Some(header),
+            unreported: Some(header),
         });
     }
 
     /// Returns, once, the unknown header whose items are dropped, and the section that contains it.
-    pub(super) fn untold(&mut self) -> Option<(Range<usize>, Option<Role>)> {
+    pub(super) fn unreported(&mut self) -> Option<(Range<usize>, Option<Role>)> {
         let dropped = self.dropped.as_mut()?;
-        let header = dropped.untold.take()?;
+        let header = dropped.unreported.take()?;
         let section = self.section.filter(|_| !dropped.is_section);
         Some((header, section.map(|(role, _)| role)))
     }
