@@ -37,8 +37,9 @@ impl Party {
         self.vault.is_none() && self.key.is_none()
     }
 
-    /// Runs a future on behalf of this party. A task that is spawned inside does not inherit it.
-    pub async fn scope<F: Future>(self, work: F) -> F::Output {
-        CURRENT.scope(self, work).await
+    /// Runs something on its behalf. A task that is spawned in it has to be told again.
+    // An async function would have room for `work` twice: as what it was given, and as what it waits for.
+    pub fn scope<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
+        CURRENT.scope(self, work)
     }
 }
