@@ -1,4 +1,4 @@
-//! The batchers of a service, one for each kind of job. Which kinds there are is known to the files of the jobs alone.
+//! The batchers of a service, one for each kind of job. Only the files that define the jobs know the kinds.
 
 use super::job::Job;
 use super::queue::Batcher;
@@ -23,7 +23,7 @@ struct Kind {
 }
 
 impl Batchers {
-    /// The batcher of a kind of job.
+    /// The batcher of a kind of job; created at first use.
     pub(in crate::storage) fn of<J: Job>(&self) -> Arc<Batcher<J>> {
         let mut kinds = self.kinds();
         let kind = kinds.entry(TypeId::of::<J>()).or_insert_with(|| {
@@ -37,12 +37,12 @@ impl Batchers {
         batcher.expect("each batcher is kept under the type of its job")
     }
 
-    /// How many connections wait for the next batches.
+    /// The number of idle connections in the slots.
     pub(in crate::storage) fn idle_connections(&self) -> usize {
         self.kinds().values().map(|kind| kind.connections.len()).sum()
     }
 
-    /// Gives the connections that are held back to a pool that is closed.
+    /// Returns the idle connections to the pool, which is being closed.
     pub(in crate::storage) fn clear(&self) {
         for kind in self.kinds().values() {
             kind.connections.clear();

@@ -1,7 +1,7 @@
-//! Connections that stay with a batcher, one for each batch in flight.
+//! Connections reserved for a batcher, one for each batch in flight.
 //!
-//! A connection that goes back to the pool is asked whether it lives, a message more for every statement, and comes
-//! back after all the others: at little load each of them would still be planning what it is sent for the first time.
+//! A connection from the pool costs an extra message for its liveness check, and the pool rotates its connections: at
+//! low load every one of them would still be planning statements that it executes for the first time.
 
 use super::slots::{Idle, Slots};
 use crate::storage::database::connect::BELIEVED_FOR;
@@ -12,21 +12,21 @@ use sqlx::Connection as _;
 use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
-/// For how long a connection stays: the database frees what it has gathered for it.
+/// How long a connection is reserved. Then it is returned, so that the server frees the session's memory.
 const STAYS_FOR: Duration = Duration::from_mins(10);
 
-/// The smallest pool of which connections are kept: the batchers together have five batches in flight.
+/// The smallest pool with reserved connections: the batchers together have five batches in flight.
 const SMALLEST_POOL: u32 = 8;
 
-/// A connection on which a statement is a transaction of its own. It goes back to the pool, unless [`Lease::release`] puts
-/// it back into its slot.
+/// A connection on which a statement is its own transaction. It returns to the pool, unless [`Lease::release`] puts it
+/// back into its slot.
 pub(in crate::storage) struct Lease {
     connection: Connection,
     since: Instant,
 }
 
 impl Slots {
-    /// The connection of the last batch, or another; `None` where a statement takes a transaction of several messages.
+    /// The connection of the last batch, or another one; `None` if a statement takes a transaction of several messages.
     pub(in crate::storage) async fn lease(&self, storage: &Storage) -> Result<Option<Lease>, StorageError> {
         let idle = self.idle().pop();
         if let Some(idle) = idle
@@ -44,7 +44,7 @@ impl Slots {
 }
 
 impl Idle {
-    /// Its connection, unless that is lost.
+    /// The connection, if it is still usable.
     async fn live(self, storage: &Storage) -> Option<Connection> {
         let mut connection = self.connection;
         if !connection.is_current() {
@@ -60,7 +60,7 @@ impl Idle {
 }
 
 impl Lease {
-    /// Begins a transaction on it. To be awaited to its end, or dropped together with what it gave.
+    /// Begins a transaction on it. The future must be awaited to its end.
     pub(in crate::storage) async fn begin(self) -> Result<LeasedTransaction, sqlx::Error> {
         Ok(LeasedTransaction {
             transaction: Transaction::begin(self.connection, None).await?,
@@ -68,7 +68,7 @@ impl Lease {
         })
     }
 
-    /// To be called when all that was sent was answered.
+    /// Puts the connection back. Must be called only after all statements were answered.
     pub(in crate::storage) fn release(self, storage: &Storage, slots: &Slots) {
         let mut idle = slots.idle();
         let is_wanted = self.connection.is_current()
@@ -91,7 +91,7 @@ pub(in crate::storage) struct LeasedTransaction {
 }
 
 impl LeasedTransaction {
-    /// Commits it; its connection is leased still. As [`Transaction::commit`].
+    /// Commits and returns the lease. Errors as [`Transaction::commit`].
     pub(in crate::storage) async fn commit(self) -> Result<Lease, sqlx::Error> {
         Ok(Lease {
             connection: self.transaction.commit_and_keep().await?,

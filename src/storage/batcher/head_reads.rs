@@ -1,4 +1,4 @@
-//! Many newest versions in one statement.
+//! Reads the newest versions of several memories in one statement.
 
 use super::job::Job;
 use super::slots::Slots;
@@ -9,14 +9,14 @@ use crate::storage::contexts::{self, Newest};
 use crate::storage::database::connection::Connection;
 use crate::storage::{Storage, StorageError};
 
-/// A memory whose newest version is wanted, as it is now or later.
+/// A request for the newest version of a memory, as of now or later.
 #[derive(Debug)]
 pub(super) struct Wanted {
     vault: VaultId,
     memory: MemoryId,
 }
 
-/// The newest version of a memory; `None` if it has to be read alone.
+/// The newest version of a memory; `None` if it must be read on its own.
 type Read = Option<Result<Option<Newest>, StorageError>>;
 
 impl Job for Wanted {
@@ -24,7 +24,7 @@ impl Job for Wanted {
 
     const MAX_IN_FLIGHT: usize = 2;
 
-    /// Not more: each text may be as large as a document may be.
+    /// A low limit, because each text may have the maximum size of a document.
     const MAX_JOBS: usize = 16;
 
     fn bytes(&self) -> usize {
@@ -75,7 +75,7 @@ impl Wanted {
     }
 }
 
-/// Several may want one memory; the last of them gets what was read, the others copies.
+/// Assigns the results to the jobs. If several jobs want one memory, the last gets the result, the others copies.
 fn handed_out(jobs: &[Wanted], mut read: Vec<Newest>) -> Vec<Read> {
     let newest = |(index, job): (usize, &Wanted)| {
         let is_it = |Newest { context, .. }: &Newest| {
@@ -97,7 +97,7 @@ fn handed_out(jobs: &[Wanted], mut read: Vec<Newest>) -> Vec<Read> {
 }
 
 impl Storage {
-    /// The newest version of a memory, read alone or in a batch, but not before it is asked for.
+    /// Returns the newest version of a memory, read alone or in a batch, but not before the call.
     pub(in crate::storage) async fn latest_batched(
         &self,
         vault: &VaultId,
@@ -112,7 +112,7 @@ impl Storage {
         {
             return read;
         }
-        // The newest version is kept in the process: it is read where it is made.
+        // The head cache is filled with the result, so it is read from the primary.
         let mut reader = self.primary_reader().await?;
         contexts::latest(&mut reader, vault, memory).await
     }

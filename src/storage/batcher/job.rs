@@ -1,22 +1,22 @@
-//! A piece of work that may go with others of its kind.
+//! The trait of jobs that can be batched.
 
 use crate::domain::ids::VaultId;
 
-/// Something that is done for many at hardly more than the price of one.
+/// A job that costs hardly more for many than for one.
 pub(in crate::storage) trait Job: Sized + Send + 'static {
-    /// What it comes to.
+    /// The result.
     type Answer: Send + 'static;
 
-    /// Batches in flight at most.
+    /// Maximum number of batches in flight.
     const MAX_IN_FLIGHT: usize;
 
-    /// Jobs of a batch at most.
+    /// Maximum number of jobs in a batch.
     const MAX_JOBS: usize;
 
-    /// How large it is.
+    /// Its size in bytes.
     fn bytes(&self) -> usize;
 
-    /// Whose turn it takes, where jobs of many vaults wait.
+    /// The vault under which it is scheduled if jobs of many vaults wait.
     fn vault(&self) -> Option<&VaultId> {
         None
     }

@@ -1,19 +1,20 @@
-//! Request batching without linger: what is submitted while a batch of its kind is in flight goes with the next one.
+//! Request batching without linger: jobs submitted while a batch of their kind is in flight go with the next batch.
 //!
-//! A statement waits for an answer, and a commit for the disk: one for many costs little more than one for one. A job that
-//! finds no batch in flight goes at once and alone.
+//! A statement costs a round trip, and a commit a disk flush: one for many jobs costs little more than one for a single
+//! job. A job that finds no batch in flight is sent at once and alone.
 //!
 //! | job | what is sent for it |
 //! |---|---|
 //! | `Submitted` | versions of memories, a group commit ([`crate::storage::write`]) |
-//! | `Wanted` | newest versions, in one statement that begins after each was asked for ([`head_reads`]) |
-//! | `Counts`, `Appended` | what models cost, in one statement, and steps of updates, in one transaction ([`small_writes`]): transactions that notify commit one after another |
+//! | `Wanted` | reads of newest versions, in one statement that begins after all of them were submitted ([`head_reads`]) |
+//! | `Counts`, `Appended` | model usage, in one statement, and steps of updates, in one transaction ([`small_writes`]): transactions that notify commit one after another |
 //!
-//! - Each job is answered after its own work was committed, which is as durable as alone.
-//! - What one job does wrong is its own failure. Where a statement for all of them fails, each goes alone.
-//! - Each kind keeps the connections of its batches ([`connection`]).
-//! - Where many wait, vaults take turns: the next batch has one job of each before the second of any.
-//! - A batch is of several vaults, which on a distributed database lie on several machines: there each job goes alone.
+//! - Each job is answered after its own work was committed. It is as durable as if it had been sent alone.
+//! - An error of one job fails only that job. If the statement for all of them fails, each is sent alone.
+//! - Each kind of job reserves connections for its batches ([`connection`]).
+//! - If many jobs wait, vaults are served in rotation: a batch takes one job of each vault before a second of any.
+//! - A batch contains jobs of several vaults. In a distributed database these are on several nodes, so there each job
+//!   is sent alone.
 
 mod batchers;
 mod connection;

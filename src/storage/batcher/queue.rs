@@ -1,4 +1,4 @@
-//! What waits for the next batch of a kind, and how many batches are in flight.
+//! The queue of a batcher and its number of batches in flight.
 
 use super::job::Job;
 use super::slots::Slots;
@@ -7,21 +7,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// Bytes of the jobs of one batch at most, unless one job alone has more.
+/// Maximum bytes of the jobs in a batch, unless a single job is larger.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Takes jobs of a kind and runs them in batches.
+/// Accepts jobs of a kind and runs them in batches.
 pub(in crate::storage) struct Batcher<J: Job> {
     queue: Mutex<Queue<J>>,
-    /// The connections of the last batches.
+    /// The connections reserved for its batches.
     pub(in crate::storage) connections: Arc<Slots>,
 }
 
 struct Queue<J: Job> {
-    /// By round, and within a round by arrival: in each round a vault has one job, so that no vault waits behind all the
-    /// jobs of another.
+    /// Ordered by round, and by arrival within a round. A vault has one job in each round, so no vault waits behind all
+    /// the jobs of another.
     waiting: VecDeque<Waiting<J>>,
-    /// The round of the last job that went.
+    /// The round of the last job that was taken.
     round: u64,
     in_flight: usize,
     /// When the last batch began.
@@ -40,7 +40,7 @@ impl<J: Job> Queue<J> {
     }
 }
 
-/// A job that waits for the next batch, and where its answer goes.
+/// A job that waits for the next batch, and the channel for its answer.
 pub(super) struct Waiting<J: Job> {
     pub(super) job: J,
     round: u64,
@@ -82,7 +82,7 @@ impl<J: Job> Batcher<J> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next batch. A job whose request was cancelled is not begun.
+    /// Takes the jobs of the next batch. Jobs of cancelled requests are dropped.
     pub(super) fn next(&self) -> Vec<Waiting<J>> {
         let mut queue = self.queue();
         queue.waiting.retain(|waiting| !waiting.answer.is_closed());
@@ -99,7 +99,7 @@ impl<J: Job> Batcher<J> {
         going
     }
 
-    /// Takes a place in flight, or has the job wait for the next batch.
+    /// Starts a batch if the limit allows, and returns the job. Otherwise queues it for the next batch.
     pub(super) fn begin_or_wait(&self, job: J) -> Result<J, oneshot::Receiver<J::Answer>> {
         let mut queue = self.queue();
         if queue.in_flight >= J::MAX_IN_FLIGHT {
@@ -113,7 +113,7 @@ impl<J: Job> Batcher<J> {
         }
     }
 
-    /// Gives up a place in flight if nothing waits; whether it was given up.
+    /// Ends the batch if nothing waits; returns whether it did.
     pub(super) fn end_if_empty(&self) -> bool {
         let mut queue = self.queue();
         let is_empty = queue.waiting.is_empty();
@@ -123,7 +123,7 @@ impl<J: Job> Batcher<J> {
         is_empty
     }
 
-    /// Gives up a place in flight, and with it all that wait: they get an error.
+    /// Ends the batch without running the queue: all waiting jobs get an error.
     pub(super) fn abandon(&self) {
         let mut queue = self.queue();
         queue.waiting.clear();

@@ -1,10 +1,10 @@
-//! The connections of a batcher while no batch uses them.
+//! The idle connections of a batcher.
 
 use crate::storage::database::connection::Connection;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Holds the connections of a batcher while no batch uses them.
+/// Holds the connections of a batcher between batches.
 pub(in crate::storage) struct Slots {
     pub(super) most: usize,
     idle: Mutex<Vec<Idle>>,
@@ -17,7 +17,7 @@ pub(super) struct Idle {
 }
 
 impl Slots {
-    /// Slots for so many.
+    /// Creates this many slots.
     pub(super) fn new(most: usize) -> Self {
         Self {
             most,
@@ -25,12 +25,12 @@ impl Slots {
         }
     }
 
-    /// Gives the connections back to the pool. Afterwards none is kept of a pool that is closed.
+    /// Returns the connections to the pool. Connections of a closed pool are not put back.
     pub(super) fn clear(&self) {
         self.idle().clear();
     }
 
-    /// How many wait here for the next batch.
+    /// The number of idle connections.
     pub(super) fn len(&self) -> usize {
         self.idle().len()
     }

@@ -1,4 +1,4 @@
-//! Small writes of several requests, in one statement or one transaction.
+//! Small writes of several requests, combined in one statement or one transaction.
 
 use super::job::Job;
 use super::slots::Slots;
@@ -8,18 +8,18 @@ use crate::storage::database::connection::Connection;
 use crate::storage::{Storage, StorageError, error};
 use std::slice::from_ref;
 
-/// Something that is written for many at once.
+/// A small write that can be combined with others.
 pub(in crate::storage) trait SmallWrite: Sized + Send + Sync + 'static {
-    /// Whether it takes one statement, which needs no transaction around it.
+    /// Whether it is a single statement, which needs no transaction.
     const IS_ONE_STATEMENT: bool = true;
 
-    /// Writes all of them, or none of them if the transaction around it is rolled back.
+    /// Writes all of them, or none if the surrounding transaction is rolled back.
     fn write(
         connection: &mut Connection,
         all: &[Self],
     ) -> impl Future<Output = Result<(), StorageError>> + Send;
 
-    /// Called when they are written, before their senders are answered.
+    /// Called after they are committed, before the submitters are answered.
     fn written(_storage: &Storage, _all: &[Self]) {}
 }
 
@@ -43,7 +43,7 @@ impl<W: SmallWrite> RunBatch for W {
         }
         match all {
             Ok(()) => jobs.iter().map(|_| Ok(())).collect(),
-            // What one of them does wrong is its own failure.
+            // An error of one write fails only that write.
             Err(error) if error::is_of_a_statement(&error) => {
                 let mut written = Vec::with_capacity(jobs.len());
                 for job in &jobs {
@@ -57,7 +57,7 @@ impl<W: SmallWrite> RunBatch for W {
 }
 
 impl Storage {
-    /// Writes something, in a batch with others of its kind if some are submitted meanwhile.
+    /// Writes `W`, batched with others of its kind that are submitted meanwhile.
     pub(in crate::storage) async fn write_batched<W: SmallWrite>(
         &self,
         write: W,

@@ -1,4 +1,4 @@
-//! Handing a job in, and running the batches.
+//! Submits jobs and runs batches.
 
 use super::job::Job;
 use super::queue::{Batcher, Waiting};
@@ -6,9 +6,9 @@ use super::slots::Slots;
 use crate::storage::{Distribution, Storage, StorageError};
 use std::sync::Arc;
 
-/// A job that the database does.
+/// A job that is run against the database.
 pub(in crate::storage) trait RunBatch: Job {
-    /// Does a batch, on one of the connections of its kind. There is an answer for each job, in their order.
+    /// Runs a batch on one of the connections of its kind. Returns one answer for each job, in the same order.
     fn run(
         storage: &Storage,
         connections: &Slots,
@@ -16,7 +16,7 @@ pub(in crate::storage) trait RunBatch: Job {
     ) -> impl Future<Output = Vec<Self::Answer>> + Send;
 }
 
-/// A batch in flight. When it ends, what was submitted meanwhile goes.
+/// A batch in flight. When it is dropped, the jobs submitted meanwhile are run.
 struct Batch<J: RunBatch> {
     storage: Storage,
     of: Arc<Batcher<J>>,
@@ -28,19 +28,19 @@ impl<J: RunBatch> Drop for Batch<J> {
             return;
         }
         match tokio::runtime::Handle::try_current() {
-            // A request may be cancelled while its batch is in flight: others do not depend on it.
+            // The caller's request was cancelled while its batch was in flight: the other jobs still have to run.
             Ok(runtime) => drop(runtime.spawn(go_on(Self {
                 storage: self.storage.clone(),
                 of: self.of.clone(),
             }))),
-            // The program ends.
+            // The program is shutting down.
             Err(_) => self.of.abandon(),
         }
     }
 }
 
 impl Storage {
-    /// Runs a job, alone or in a batch. `None` if its batch was cancelled: its outcome is unknown.
+    /// Runs a job, alone or in a batch. `None` if its batch was cancelled: the outcome is unknown.
     pub(in crate::storage) async fn submit<J: RunBatch>(&self, job: J) -> Option<J::Answer> {
         let batcher = self.batchers.of::<J>();
         match batcher.begin_or_wait(job) {
@@ -55,7 +55,7 @@ impl Storage {
         }
     }
 
-    /// Whether one transaction may write to several vaults: not where the database distributes them.
+    /// Whether one transaction may write to several vaults: not in a distributed database.
     pub(in crate::storage) async fn crosses_vaults(&self) -> Result<bool, StorageError> {
         let crosses = self.batchers.crosses_vaults.get_or_try_init(|| async {
             Ok::<_, StorageError>(self.distribution().await? == Distribution::Local)
@@ -64,7 +64,7 @@ impl Storage {
     }
 }
 
-/// Runs what waits, until nothing does.
+/// Runs batches until no job waits.
 async fn go_on<J: RunBatch>(batch: Batch<J>) {
     loop {
         let next = batch.of.next();
@@ -77,7 +77,7 @@ async fn go_on<J: RunBatch>(batch: Batch<J>) {
             .unzip();
         let answers = J::run(&batch.storage, &batch.of.connections, jobs).await;
         for (sender, answer) in senders.into_iter().zip(answers) {
-            // Whoever waited may have gone.
+            // The receiver may be gone.
             let _ = sender.send(answer);
         }
     }

@@ -1,4 +1,4 @@
-//! How connections to a server are set up, and whether one that waited may still be used.
+//! Connection options, and the check of idle connections before they are reused.
 
 use crate::storage::database::liveness::{Liveness, silence};
 use sqlx::pool::PoolConnectionMetadata;
@@ -7,7 +7,7 @@ use sqlx::{ConnectOptions, Connection};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How every connection to a server is set up.
+/// The options of every connection to a server.
 pub(in crate::storage) fn connect_options(
     server: &PgConnectOptions,
     prepared_statements: bool,
@@ -15,22 +15,22 @@ pub(in crate::storage) fn connect_options(
     server
         .clone()
         .application_name("working-memory")
-        // A parameter of the start of a session, which poolers refuse. No number here needs it.
+        // This is a startup parameter, which poolers reject. No number here needs it.
         .extra_float_digits(None)
         .statement_cache_capacity(if prepared_statements { KEPT_STATEMENTS } else { 0 })
         .disable_statement_logging()
 }
 
-/// For how long a connection that nobody used is not asked whether it lives.
+/// A connection that was idle for less than this is reused without a check.
 pub(in crate::storage) const BELIEVED_FOR: Duration = Duration::from_secs(1);
 
-/// Prepared statements that a connection keeps: more than the service has.
+/// Prepared statements cached on each connection: more than the service has.
 const KEPT_STATEMENTS: usize = 256;
 
-/// Whether a connection that waited in a pool may be given to somebody.
+/// Checks whether an idle connection may be handed out.
 ///
-/// # Errors
-/// That it does not answer: where one is lost, others are, and all of its generation are given up.
+/// # Errors The connection does not answer. If one is lost, others are probably lost too, so its whole generation is
+/// retired.
 pub(in crate::storage) async fn is_usable(
     connection: &mut PgConnection,
     about: &PoolConnectionMetadata,
@@ -40,7 +40,7 @@ pub(in crate::storage) async fn is_usable(
     if liveness.is_outdated(about.age) {
         return Ok(false);
     }
-    // One that was used a moment ago is believed: to ask costs as much as most statements.
+    // A connection that was used a moment ago is not checked: the check costs as much as most statements.
     if about.idle_for > BELIEVED_FOR {
         let answered = timeout(silence_after, connection.ping()).await;
         answered

@@ -1,8 +1,9 @@
-//! A connection of the pool whose statements have deadlines.
+//! A pooled connection whose statements have deadlines.
 //!
-//! It is used like the driver's own: `&mut Connection` executes statements. A statement that is not answered within
-//! the deadline of its [`Class`](crate::storage::Class), or whose [generation](crate::storage::database::liveness) is given up, fails, and its connection is
-//! closed. So is one that was lost, or that leads to a read-only server.
+//! It is used like the driver's own: `&mut Connection` executes statements. A statement fails, and its connection is
+//! closed, if the server does not answer within the deadline of its [`Class`](crate::storage::Class) or if its
+//! [generation](crate::storage::database::liveness) is retired. A connection that is lost, or that leads to a read-only
+//! server, is closed too.
 
 use crate::fair::Permit;
 use crate::storage::database::liveness::{Generation, Liveness, Waiting, silence};
@@ -24,21 +25,21 @@ use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep, timeout};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
-/// How long a connection without a deadline may take until it is released.
+/// The time limit for releasing a connection that has no deadline.
 const RELEASED_WITHIN: Duration = Duration::from_mins(1);
 
-/// Goes back to the pool when it is dropped, unless something went wrong with it.
+/// Returns to the pool when it is dropped, unless it failed.
 pub(in crate::storage) struct Connection {
-    /// Taken when it is dropped.
+    /// `None` only while it is being dropped.
     live: Option<PoolConnection<Postgres>>,
     generation: Generation,
     liveness: Arc<Liveness>,
     deadline: Option<Duration>,
-    /// A statement was given up, or the connection is of no use any more.
+    /// A statement was abandoned, or the connection is unusable.
     is_spent: bool,
-    /// The turn of the party that has it, until it is back in the pool.
+    /// The concurrency permit of the current caller, held until the connection is back in the pool.
     turn: Option<Permit>,
-    /// A transaction was begun on it and has not ended.
+    /// A transaction is open on it.
     is_in_transaction: bool,
 }
 
@@ -65,17 +66,17 @@ impl Connection {
         }
     }
 
-    /// To be called before a transaction is begun.
+    /// Must be called before a transaction begins.
     pub(in crate::storage) fn begins_transaction(&mut self) {
         self.is_in_transaction = true;
     }
 
-    /// To be called when it was committed or rolled back.
+    /// Must be called after a commit or rollback.
     pub(in crate::storage) fn ended_transaction(&mut self) {
         self.is_in_transaction = false;
     }
 
-    /// The same, as long as it is the turn of whoever asked for it.
+    /// Returns the connection with the concurrency permit of its user attached.
     pub(in crate::storage) fn holding(self, turn: Option<Permit>) -> Self {
         let mut connection = self;
         connection.turn = turn;
@@ -87,17 +88,17 @@ impl Connection {
         !self.is_spent && self.liveness.is_current(&self.generation)
     }
 
-    /// Another deadline for the statements from now on.
+    /// Sets the deadline of the following statements.
     pub(in crate::storage) fn set_deadline(&mut self, deadline: Option<Duration>) {
         self.deadline = deadline;
     }
 
-    /// The driver's connection, for what takes no other. Its statements have no deadline.
+    /// The driver's connection, for APIs that accept no other type. Its statements have no deadline.
     pub(in crate::storage) fn raw(&mut self) -> &mut PgConnection {
         self.parts().0
     }
 
-    /// Something on the driver's connection within the deadline.
+    /// Runs an operation on the driver's connection within the deadline.
     pub(in crate::storage) async fn bounded<T>(
         &mut self,
         work: impl for<'a> FnOnce(&'a mut PgConnection) -> BoxFuture<'a, Result<T, Error>>,
@@ -136,7 +137,7 @@ impl Drop for Connection {
         let runtime = Handle::try_current();
         let is_over = self.is_spent || self.generation.given_up().is_cancelled();
         let (false, Ok(runtime)) = (is_over, runtime) else {
-            // Nothing is said on it any more: who is silent would not hear it.
+            // Detach without a goodbye message: a server that does not answer would not read it.
             drop(live.detach());
             return;
         };
@@ -144,7 +145,7 @@ impl Drop for Connection {
             live.close_on_drop();
             return;
         }
-        // The pool waits for the answers to what was given up in the middle, and would wait for ever.
+        // The pool waits for the answers to abandoned statements, possibly for ever.
         let at_most = self.deadline.unwrap_or(RELEASED_WITHIN);
         let given_up = self.generation.given_up().clone();
         let is_in_transaction = self.is_in_transaction;
@@ -160,7 +161,7 @@ impl Drop for Connection {
                 }
             }
             let returned = timeout(at_most, live.return_to_pool());
-            // One that does not come back is closed.
+            // A connection that is not released in time is closed.
             let _ = given_up.run_until_cancelled(returned).await;
         });
     }
@@ -172,14 +173,14 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-/// Watches over one statement.
+/// Enforces the deadline of one statement.
 struct Watch<'c> {
     _waiting: Waiting<'c>,
     liveness: &'c Liveness,
     generation: &'c Generation,
     is_spent: &'c mut bool,
     deadline: Option<Duration>,
-    /// How long the next answer is waited for; begun when it has to be.
+    /// The timer for the next answer; started at the first wait.
     patience: Option<Patience>,
 }
 
@@ -189,7 +190,7 @@ struct Patience {
 }
 
 impl Watch<'_> {
-    /// Whether it is waited no longer.
+    /// Ready once the wait is over.
     fn poll_over(&mut self, context: &mut Context<'_>) -> Poll<Error> {
         let (deadline, generation) = (self.deadline, self.generation);
         let patience = self.patience.get_or_insert_with(|| Patience {
@@ -201,7 +202,7 @@ impl Watch<'_> {
         } else if let Some(over) = &mut patience.deadline
             && over.as_mut().poll(context).is_ready()
         {
-            // Others of its generation may be as dead.
+            // Other connections of its generation may be dead too.
             self.liveness.retire();
             let seconds = deadline.unwrap_or_default().as_secs_f64();
             let problem = format!("a statement had no answer within {seconds} s and was given up");
@@ -218,7 +219,7 @@ impl Watch<'_> {
         self.liveness.answered();
     }
 
-    /// What an error says of the connection, and the error as it is meant where the database is distributed.
+    /// Marks the connection as unusable if the error says so, and maps the errors of a distributed database.
     fn failed(&mut self, error: Error) -> Error {
         self.judge(&error);
         match error {
@@ -241,7 +242,7 @@ impl Watch<'_> {
                     *self.is_spent = true;
                     self.liveness.retire_read_only();
                 }
-                // Its last words: it shuts down, or this session was ended.
+                // The server shuts down, or this session was terminated.
                 Some(code) if code.starts_with("57P") => *self.is_spent = true,
                 _ => {}
             },
@@ -250,15 +251,15 @@ impl Watch<'_> {
     }
 }
 
-/// What a database of several nodes says where it lost one of them, or where two changed a row at once.
+/// Whether a distributed database reports that it lost a node, or that two transactions changed the same row.
 fn is_of_a_node(error: &dyn DatabaseError) -> bool {
     error.code().is_some_and(|code| code == "XX000")
 }
 
-/// A server that was the primary, or is not yet.
+/// The error code of a server that is read-only: a former primary, or a standby that is not promoted yet.
 pub(in crate::storage) const READ_ONLY: &str = "25006";
 
-/// The answers to one statement.
+/// The stream of answers to one statement.
 struct Answers<'c, T> {
     answers: BoxStream<'c, Result<T, Error>>,
     watch: Watch<'c>,

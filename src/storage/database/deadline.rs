@@ -1,26 +1,26 @@
-//! How long a statement may be without an answer, by the class of work that it is part of.
+//! The statement deadlines, one for each class of work.
 //!
-//! The deadline is the client's: it ends the wait also where the server, or the network before it, is silent. The
-//! connection of a statement that was given up is closed, and a commit that was given up has an unknown outcome. A
-//! server that answers ends a statement by itself earlier where `statement_timeout` says so.
+//! The client enforces the deadline, so the wait also ends if the server or the network is silent. The connection of an
+//! abandoned statement is closed. The outcome of an abandoned commit is unknown. A server that answers may cancel a
+//! statement earlier, as its `statement_timeout` says.
 
 use crate::config::database::DatabaseConfig;
 use std::time::Duration;
 
-/// What a statement is part of.
+/// The class of work that a statement belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// A request that reads a memory or a list.
     Read,
-    /// A request that changes something; also a commit.
+    /// A request that changes data; also commits.
     Write,
-    /// Whole-text search, blame and other reads that may go through many rows.
+    /// Full-text search, blame and other reads that may scan many rows.
     Search,
-    /// What no request waits for: retention, purge, indexing, export and import, rebuilding.
+    /// Work that no request waits for: retention, purge, indexing, export and import, rebuilding.
     Maintenance,
-    /// Whether the database answers at all, which has to be known soon.
+    /// Health checks, which must fail soon.
     Health,
-    /// A change of the schema, which takes what it takes.
+    /// Schema changes, which have no deadline.
     Migration,
 }
 
@@ -35,7 +35,7 @@ pub struct Deadlines {
     pub search: Duration,
     /// Of [`Class::Maintenance`].
     pub maintenance: Duration,
-    /// Of [`Class::Health`], and how long the database may be silent before all that waits for it is given up.
+    /// Of [`Class::Health`]; also how long the database may be silent before everything that waits for it fails.
     pub silence: Duration,
 }
 
@@ -52,7 +52,7 @@ impl Default for Deadlines {
 }
 
 impl Deadlines {
-    /// How long a statement of this class may wait; `None` for as long as it takes.
+    /// The deadline of a statement of this class; `None` means no deadline.
     #[must_use]
     pub fn of(&self, class: Class) -> Option<Duration> {
         match class {

@@ -1,34 +1,34 @@
-//! Whether the tables are distributed over several nodes (Citus), and how they come to be.
+//! Distribution of the tables over several nodes (Citus).
 //!
-//! What decides is the tables, not whether the extension is there: a database may have it and use it for something else.
-//! Each table of vaults is distributed by `vault_id`, beside the rows of the same vault in all others. Keys are on every node,
-//! since every request reads them.
+//! Whether the database is distributed depends on the tables, not on the extension: a database may use the extension
+//! for something else. Each table with rows of vaults is distributed by `vault_id` and co-located with the others. The
+//! table of API keys is replicated to every node, since every request reads it.
 
 use crate::storage::{Class, Storage, StorageError};
 use std::collections::BTreeSet;
 
-/// The first table: the others stand beside it.
+/// The first table to distribute; the others are co-located with it.
 const FIRST: &str = "memories";
 
-/// Tables of which every node has all rows.
+/// Tables that are replicated to every node.
 const EVERYWHERE: [&str; 1] = ["api_keys"];
 
-/// How the tables stand.
+/// Whether the tables are distributed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Distribution {
-    /// All on one machine.
+    /// All tables are local to one server.
     Local,
-    /// All by vault.
+    /// All tables are distributed by vault.
     ByVault,
-    /// Some, as after a distribution that was broken off, or a migration that added a table.
+    /// Only some are, as after an interrupted distribution or a migration that added a table.
     Partial {
-        /// The tables that are not.
+        /// The tables that are not distributed.
         local: Vec<String>,
     },
 }
 
 impl Distribution {
-    /// Of all tables, some are distributed.
+    /// The state, given all tables and the distributed ones.
     fn of(all: &[String], distributed: &BTreeSet<String>) -> Self {
         let (there, local): (Vec<String>, Vec<String>) =
             all.iter().cloned().partition(|table| distributed.contains(table));
@@ -40,12 +40,12 @@ impl Distribution {
     }
 }
 
-/// Tables in the order in which they can be distributed: what others refer to first. `refers` has each table that refers,
-/// and to which.
+/// Sorts tables so that referenced tables come first. `refers` contains the pairs (referencing table, referenced
+/// table).
 fn in_order(all: &[String], refers: &[(String, String)]) -> Vec<String> {
     let mut ordered: Vec<String> = Vec::with_capacity(all.len());
     let mut rest: Vec<&String> = all.iter().collect();
-    // Where the rest is made of circles only, any order is as good.
+    // If only cycles remain, any order will do.
     while !rest.is_empty() {
         let waits = |table: &str| {
             let to = |(from, to): &(String, String)| from == table && to != table && !ordered.contains(to);
@@ -58,10 +58,9 @@ fn in_order(all: &[String], refers: &[(String, String)]) -> Vec<String> {
 }
 
 impl Storage {
-    /// How the tables stand.
+    /// Returns whether the tables are distributed.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.distribution.get", skip_all)]
     pub async fn distribution(&self) -> Result<Distribution, StorageError> {
         let distributed = self.distributed_tables().await?;
@@ -69,15 +68,14 @@ impl Storage {
             true => Distribution::Local,
             false => Distribution::of(&self.tables_of_vaults().await?, &distributed),
         };
-        // What is said of a lost node is not to be believed of a single server.
+        // A single server is not treated like a database that can lose nodes.
         self.liveness.set_distributed(distribution != Distribution::Local);
         Ok(distribution)
     }
 
     /// Whether the database has the extension that distributes tables.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.distribution.can", skip_all)]
     pub async fn can_distribute(&self) -> Result<bool, StorageError> {
         Ok(sqlx::query_scalar!(
@@ -87,11 +85,10 @@ impl Storage {
         .await?)
     }
 
-    /// Distributes every table that is not yet, and says which. One after another, each in a transaction of its own: what is
-    /// broken off is gone on with by the next call. No service may write meanwhile.
+    /// Distributes every table that is not distributed yet, and returns their names. Each table has its own
+    /// transaction, so the next call resumes an interrupted run. No service may write meanwhile.
     ///
-    /// # Errors
-    /// The database's, also if it has no such extension.
+    /// # Errors Database errors, including the missing extension.
     #[tracing::instrument(name = "db.distribution.distribute", skip_all)]
     pub async fn distribute(&self) -> Result<Vec<String>, StorageError> {
         let distributed = self.distributed_tables().await?;
@@ -106,14 +103,15 @@ impl Storage {
         .await?;
         let refers: Vec<_> = refers.into_iter().map(|row| (row.child, row.parent)).collect();
         let mut all = self.tables_of_vaults().await?;
-        // Stable: beside that the order is that of the names.
+        // The sort is stable: equal tables stay sorted by name.
         all.sort_by_key(|table| (!EVERYWHERE.contains(&table.as_str()), table != FIRST));
         let mut done = Vec::new();
         for table in in_order(&all, &refers) {
             if distributed.contains(&table) {
                 continue;
             }
-            // Functions of the extension, which the database that queries are checked with has not.
+            // The statements call functions of the extension, which the database used for checking queries does not
+            // have.
             let statement = if EVERYWHERE.contains(&table.as_str()) {
                 sqlx::query("SELECT create_reference_table($1::text::regclass)").bind(&table)
             } else {
@@ -130,7 +128,7 @@ impl Storage {
         Ok(done)
     }
 
-    /// The service's tables that have rows of vaults.
+    /// The service's tables that contain rows of vaults.
     async fn tables_of_vaults(&self) -> Result<Vec<String>, StorageError> {
         Ok(sqlx::query_scalar!(
             r#"SELECT relname::text AS "name!"
@@ -143,7 +141,7 @@ impl Storage {
         .await?)
     }
 
-    /// The tables that the extension looks after; none where it is not there.
+    /// The tables that the extension manages; empty without the extension.
     async fn distributed_tables(&self) -> Result<BTreeSet<String>, StorageError> {
         let there = sqlx::query_scalar!(r#"SELECT to_regclass('pg_dist_partition') IS NOT NULL AS "there!""#)
             .fetch_one(&mut *self.reader().await?)
@@ -151,7 +149,7 @@ impl Storage {
         if !there {
             return Ok(BTreeSet::new());
         }
-        // A table of the extension, which the database that queries are checked with has not.
+        // This is a table of the extension, which the database used for checking queries does not have.
         let tables: Vec<String> = sqlx::query_scalar(
             "SELECT relname::text FROM pg_dist_partition JOIN pg_class ON pg_class.oid = logicalrelid
              WHERE relnamespace = current_schema()::regnamespace",
@@ -175,7 +173,7 @@ mod tests {
         let all = names(&["events", "memories"]);
         let of = |distributed: &[&str]| Distribution::of(&all, &names(distributed).into_iter().collect());
         assert_eq!(of(&[]), Distribution::Local);
-        // Somebody else's table.
+        // A table of another application.
         assert_eq!(of(&["orders"]), Distribution::Local);
         assert_eq!(of(&["events", "memories", "orders"]), Distribution::ByVault);
         let local = names(&["events"]);

@@ -1,8 +1,8 @@
-//! Vaults whose work failed, so that what goes through all vaults passes over them and goes on with the others.
+//! Vaults whose work failed. Work that loops over all vaults skips them for a while and continues with the others.
 //!
-//! An error that a statement was answered with says nothing of the other vaults: a lock that somebody holds, a trigger, a
-//! node of a distributed database that is down. Where the database did not answer at all, nothing is to be had of it for
-//! any vault, and the work ends.
+//! An error returned by the server says nothing about the other vaults: a lock held by another session, a trigger, a
+//! failed node of a distributed database. If the database does not answer at all, no vault can be processed, and the
+//! work ends.
 
 use crate::storage::StorageError;
 use crate::storage::error::is_of_a_statement;
@@ -10,13 +10,13 @@ use crate::telemetry::meters;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// How long a vault is let be at first; each further failure doubles it.
+/// How long a vault is skipped after its first failure. Each further failure doubles it.
 const FIRST_WAIT: Duration = Duration::from_secs(2);
 
-/// How long at most.
+/// The maximum.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
-/// The vaults that one work passes over.
+/// The vaults that one kind of work skips.
 #[derive(Debug)]
 pub struct FailingVaults {
     work: &'static str,
@@ -30,7 +30,7 @@ struct Failing {
 }
 
 impl FailingVaults {
-    /// None yet. `work` is what fails, in a word of the metrics.
+    /// Creates an empty list. `work` is the label in the metrics.
     #[must_use]
     pub fn new(work: &'static str) -> Self {
         Self {
@@ -39,14 +39,14 @@ impl FailingVaults {
         }
     }
 
-    /// Whether a vault is let be for now.
+    /// Whether the vault is skipped at the moment.
     #[must_use]
     pub fn waits(&self, vault: &str) -> bool {
         let now = Instant::now();
         self.vaults.get(vault).is_some_and(|failing| now < failing.until)
     }
 
-    /// All that are let be for now.
+    /// All vaults that are skipped at the moment.
     #[must_use]
     pub fn waiting(&self) -> Vec<String> {
         let now = Instant::now();
@@ -54,10 +54,9 @@ impl FailingVaults {
         waiting.map(|(vault, _)| vault.clone()).collect()
     }
 
-    /// What came of the work for a vault: it is let be where that failed.
+    /// Records the result of the work for a vault. After a failure the vault is skipped for a while.
     ///
-    /// # Errors
-    /// The same, where it says something of all vaults.
+    /// # Errors Returns the error if it concerns all vaults.
     pub fn pass_over<T>(
         &mut self,
         vault: &str,

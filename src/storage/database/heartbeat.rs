@@ -1,13 +1,13 @@
-//! The heartbeat: a small write, again and again, on a connection of its own.
+//! The heartbeat: a small write, repeated on its own connection.
 //!
 //! One statement does three things.
-//! - It is a *word* that this instance says to itself: heard on the listening connection, it renews the invalidation
-//!   lease ([`crate::storage::head_cache`]).
-//! - It is a commit, so that it is known whether writes get through, and not only whether the database answers.
-//! - It is answered at once by any database that lives: where it is not, and nothing else is answered either, the
-//!   database is silent ([`crate::storage::database::liveness`]), and all that waits for it is given up.
+//! - It notifies this instance itself: when the listening connection receives the notification, the invalidation lease
+//!   is renewed ([`crate::storage::head_cache`]).
+//! - It commits, which shows that writes succeed and not only that the database answers.
+//! - Any live database answers it at once. If it is not answered, and nothing else is either, the database is
+//!   considered silent ([`crate::storage::database::liveness`]), and everything that waits for it fails.
 //!
-//! It is sent several times a second while anybody relies on the database, and seldom otherwise.
+//! It is sent several times a second while the database is in use, and rarely otherwise.
 
 use crate::storage::database::connection::READ_ONLY;
 use crate::storage::database::liveness::Beat;
@@ -18,16 +18,16 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
 
-/// What the connection calls itself, so that an operator finds it in `pg_stat_activity`.
+/// The application name of the connection in `pg_stat_activity`.
 const HEARTBEAT: &str = "working-memory heartbeat";
 
-/// How often, while somebody relies on the database: several times in [`crate::storage::STALENESS_BOUND`].
+/// The interval while the database is in use: several beats fit in [`crate::storage::STALENESS_BOUND`].
 const BUSY_EVERY: Duration = Duration::from_millis(250);
 
-/// How often otherwise.
+/// The interval otherwise.
 const IDLE_EVERY: Duration = Duration::from_secs(5);
 
-/// The heartbeat's own connection, and the server that it leads to.
+/// The heartbeat's connection, and the server that it leads to.
 struct Pulse {
     connection: PgConnection,
     server: String,
@@ -62,9 +62,9 @@ impl Storage {
         }
     }
 
-    /// Whether the server is read-only.
+    /// Sends one heartbeat and returns whether the server is read-only.
     async fn beat(&self, pulse: &mut Option<Pulse>) -> Result<bool, StorageError> {
-        // A new connection of the pool has shown that another server is written to.
+        // A new pool connection has shown that the primary is another server now.
         if let Some(old) = pulse.take_if(|pulse| !self.liveness.is_server(&pulse.server)) {
             drop(old);
         }
@@ -76,7 +76,7 @@ impl Storage {
         };
         let lease = self.head_cache.lease();
         let number = lease.word();
-        // One message, as a pooler may need it. A word has letters, digits, blanks and hyphens.
+        // A single message, since a pooler may require it. The payload has only letters, digits, blanks and hyphens.
         let statement = format!(
             "SELECT pg_notify('{}', '{}')::text, current_setting('transaction_read_only')",
             CHANNEL,
@@ -108,7 +108,7 @@ impl Storage {
         }
     }
 
-    /// It was the primary, or is not yet: connections are closed until they lead to one.
+    /// The server is a former primary or not promoted yet: connections are closed until they lead to a primary.
     fn read_only(&self) {
         self.liveness.retire_read_only();
         self.say(Beat::NotWritten("the database is read-only"), None);
@@ -125,7 +125,7 @@ impl Storage {
         }
     }
 
-    /// Each failure is logged once.
+    /// Logs each change of state once.
     fn say(&self, beat: Beat, error: Option<&StorageError>) {
         if let Beat::NotWritten(problem) = &beat
             && self.liveness.last_beat().map(|(last, _)| last) != Some(beat)

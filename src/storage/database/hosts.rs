@@ -1,9 +1,9 @@
-//! The servers that a database URL names: a primary and its standbys.
+//! The servers in a database URL: a primary and its standbys.
 //!
-//! As in libpq, `postgres://user@one:5432,two:5433/db?target_session_attrs=read-write` names two servers of one database,
-//! and so do lists in `host` and `port`. The driver takes one address, so it is found out here which server takes
-//! writes: all are asked at once, so that a silent one costs no time. The heartbeat asks again whenever its connection
-//! is lost or turns read-only, so a promotion needs no restart.
+//! As in libpq, `postgres://user@one:5432,two:5433/db?target_session_attrs=read-write` names two servers of one
+//! database, and so do lists in `host` and `port`. The driver accepts one address, so this module finds the server that
+//! accepts writes. It asks all servers at the same time, so a silent one costs no time. The heartbeat asks again
+//! whenever its connection is lost or becomes read-only, so a promotion needs no restart.
 
 use crate::storage::StorageError;
 use futures::StreamExt;
@@ -15,10 +15,10 @@ use std::str::FromStr;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a server may take to say what it is: less than a heartbeat.
+/// The time limit for asking a server for its role; less than a heartbeat interval.
 const ASKED_FOR: Duration = Duration::from_secs(1);
 
-/// What this service, which writes, may ask of a server.
+/// The accepted values of `target_session_attrs`: the service needs a server that accepts writes.
 const TARGETS: [&str; 3] = ["any", "read-write", "primary"];
 
 /// The servers of one database, at least one.
@@ -28,22 +28,22 @@ pub(in crate::storage) struct Hosts {
 }
 
 impl Hosts {
-    /// Reads a URL.
+    /// Parses a URL.
     ///
-    /// # Errors
-    /// A URL that is none, that lists as many ports as no list of hosts has, or that asks for a standby.
+    /// # Errors An invalid URL, a list of ports that does not match the list of hosts, or a URL that requires a
+    /// standby.
     pub(in crate::storage) fn parse(url: &str) -> Result<Self, StorageError> {
         let urls = split(url).map_err(|problem| sqlx::Error::Configuration(problem.into()))?;
         let servers: Result<_, _> = urls.iter().map(|url| PgConnectOptions::from_str(url)).collect();
         Ok(Self { servers: servers? })
     }
 
-    /// The first one, as long as nobody was asked.
+    /// The first server, used until the primary is known.
     pub(in crate::storage) fn first(&self) -> &PgConnectOptions {
         &self.servers[0]
     }
 
-    /// The only one; `None` of several.
+    /// The only server; `None` if there are several.
     pub(in crate::storage) fn only(&self) -> Option<&PgConnectOptions> {
         match &*self.servers {
             [only] => Some(only),
@@ -51,10 +51,9 @@ impl Hosts {
         }
     }
 
-    /// The server that takes writes. A single one is not asked.
+    /// Returns the server that accepts writes. A single server is not asked.
     ///
-    /// # Errors
-    /// None does; the error says of each what it is.
+    /// # Errors No server accepts writes; the error contains the state of each.
     pub(in crate::storage) async fn primary(&self) -> Result<&PgConnectOptions, StorageError> {
         if let [only] = &*self.servers {
             return Ok(only);
@@ -80,7 +79,7 @@ impl Hosts {
     }
 }
 
-/// How a server is named to an operator.
+/// The server's address, for messages.
 fn name(server: &PgConnectOptions) -> String {
     match server.get_socket() {
         Some(socket) => format!("{}:{}", socket.display(), server.get_port()),
@@ -88,18 +87,18 @@ fn name(server: &PgConnectOptions) -> String {
     }
 }
 
-/// Why a server does not take writes; `None` if it does.
+/// The reason why a server does not accept writes; `None` if it does.
 async fn why_not(server: &PgConnectOptions) -> Option<String> {
     let asking = async {
         let mut connection = PgConnection::connect_with(server).await?;
-        // One message, as a pooler may need it.
+        // A single message, since a pooler may require it.
         let asked = "SELECT pg_is_in_recovery()::text, current_setting('transaction_read_only')";
         let row = sqlx::raw_sql(asked).fetch_one(&mut connection).await?;
         let (standby, read_only) = (
             row.try_get::<&str, _>(0)? == "t",
             row.try_get::<&str, _>(1)? == "on",
         );
-        // Whether the good-bye arrives changes nothing.
+        // Best effort: closing may fail.
         let _ = connection.close().await;
         Ok::<_, sqlx::Error>((standby, read_only))
     };
@@ -112,7 +111,7 @@ async fn why_not(server: &PgConnectOptions) -> Option<String> {
     }
 }
 
-/// The parts of a URL that say where: each with one host. What they say stays as it is written.
+/// Splits a URL into one URL for each host. Everything else stays as it is.
 fn split(url: &str) -> Result<Vec<String>, String> {
     let (scheme, rest) = url.split_once("://").ok_or("it has no scheme")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

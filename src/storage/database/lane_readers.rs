@@ -1,4 +1,4 @@
-//! Connections that do not wait behind all others: for searches, keys, readiness and events.
+//! Connections with limits of their own: for searches, API keys, readiness and events.
 
 use crate::fair::Permit;
 use crate::storage::database::reader::Reader;
@@ -6,12 +6,12 @@ use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
 
 impl Storage {
-    /// Waits for the current party's turn to search, before it is given a connection for it.
+    /// Waits for the current caller's search permit, before it acquires a connection.
     pub(in crate::storage) async fn search_turn(&self) -> Result<Option<Permit>, StorageError> {
         self.lanes.turn(&self.lanes.searches).await
     }
 
-    /// A connection for reading keys, or whether the database answers.
+    /// A connection for reading API keys or for checking whether the database answers.
     pub(in crate::storage) async fn own_reader(&self) -> Result<Reader, StorageError> {
         self.reader_of(self.lanes.own(), Class::Health, None).await
     }

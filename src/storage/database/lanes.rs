@@ -1,11 +1,11 @@
-//! Connections by vault: before the pool, so that no vault ever waits behind all that another asks for.
+//! Concurrency limits in front of the pool, so that no vault can use up the connections.
 //!
-//! - Of the pool's connections one vault holds at most half, one key three quarters. Who waits gets its turn vault by vault.
-//! - Searches, which keep a processor of the database busy, are few at once, and of one vault fewer.
-//! - Keys, readiness and streams of events have connections of their own: whether a request is let in does not depend on
-//!   how many others are at work.
+//! - A vault holds at most half of the pool's connections, an API key three quarters. Waiting callers are served in
+//!   rotation by vault.
+//! - Searches, each of which keeps a CPU of the database busy, have a low limit, and a lower one for each vault.
+//! - API keys, readiness and event streams have their own connections: authentication does not wait for other requests.
 //!
-//! The service's own work (batches, indexing, retention) has a few connections that no vault is given.
+//! Some connections are reserved for the service's own work (batches, indexing, retention).
 
 use crate::fair::{Gate, Party, Permit, Shares};
 use crate::storage::StorageError;
@@ -13,18 +13,18 @@ use crate::storage::database::pool_options::PoolOptions;
 use sqlx::PgPool;
 use std::time::Duration;
 
-/// Connections beside the pool for keys, readiness and events.
+/// Connections outside the pool, for API keys, readiness and events.
 pub const OWN_CONNECTIONS: u32 = 3;
 
-/// Connections that no vault is given, of a pool that has more than twice as many: the batchers have as many batches in
-/// flight.
+/// Connections reserved for the service, if the pool has more than twice as many: the batchers run at most this many
+/// batches at the same time.
 const OF_THE_SERVICE: u32 = 5;
 
-/// Of so many connections one may be at work on a search: a search keeps a processor of the database busy, and the others
-/// mostly wait for a disk or for nothing.
+/// One search may run for each so many connections: a search keeps a CPU of the database busy, while the other
+/// statements mostly wait for a disk or are idle.
 const CONNECTIONS_PER_SEARCH: u32 = 8;
 
-/// Who may have how many connections.
+/// The concurrency limits of the connections.
 #[derive(Debug, Clone)]
 pub(in crate::storage) struct Lanes {
     connections: Gate,
@@ -53,7 +53,7 @@ impl Lanes {
         }
     }
 
-    /// Waits for a connection of the pool to be the current party's turn; `None` for the service itself.
+    /// Waits for the current caller's permit to use a pool connection; `None` for the service itself.
     pub(in crate::storage) async fn connection(&self) -> Result<Option<Permit>, StorageError> {
         self.turn(&self.connections).await
     }

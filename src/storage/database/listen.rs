@@ -1,14 +1,15 @@
-//! What other instances write, told at once: `LISTEN` on a connection of its own.
+//! Receives notifications of changes by other instances: `LISTEN` on a connection of its own.
 //!
-//! A writer says what it changed with `pg_notify`, a statement of its own inside its transaction, so that it is said
-//! exactly if the change is committed. One connection an instance listens ([`Storage::listen`]) and hands on what it
-//! hears, beside what this instance itself writes, which needs no way round ([`Storage::notifications`]).
+//! A writer notifies with `pg_notify` inside its transaction, so the notification is sent exactly if the change is
+//! committed. Each instance has one listening connection ([`Storage::listen`]). What it receives, together with the
+//! instance's own changes, which are published directly, goes to [`Storage::notifications`].
 //!
-//! A connection that looks open proves nothing: behind a transaction-mode pooler `LISTEN` is answered and nothing ever
-//! comes, and after a failover it may lead to another server than the pool's. So the heartbeat (`storage::database::heartbeat`)
-//! sends a word to the instance itself, on the way of its writes. [`Storage::listening`] says whether a word was heard
-//! on the listening connection lately: while it says no, nobody may rely on being told, and whoever waits for a change
-//! looks by himself. The cache of heads (`storage::head_cache`) is served for a second after a word that was heard.
+//! An open connection proves nothing: a transaction-mode pooler accepts `LISTEN` and delivers nothing, and after a
+//! failover the connection may lead to another server than the pool's. So the heartbeat
+//! (`storage::database::heartbeat`) notifies the instance itself, over the same path as its writes. Such a notification
+//! is called a word. [`Storage::listening`] is true while a word was received recently on the listening connection.
+//! While it is false, notifications are not guaranteed, and code that waits for a change polls. The head cache
+//! (`storage::head_cache`) is served for one second after a received word was sent.
 
 use crate::storage::database::connect::connect_options;
 use crate::storage::database::connection::Connection;
@@ -22,28 +23,28 @@ use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
-/// What the listening connection calls itself, so that an operator finds it in `pg_stat_activity`.
+/// The application name of the connection in `pg_stat_activity`.
 const LISTENER: &str = "working-memory listener";
 
-/// For how long a word that was heard says that others will be.
+/// How long a received word proves that notifications arrive.
 const WORD_LASTS: Duration = Duration::from_secs(12);
 
-/// For how long words may be committed and not heard before the connection counts as lost.
+/// How long committed words may stay undelivered before the connection counts as lost.
 const UNHEARD_FOR: Duration = Duration::from_secs(2);
 
-/// How often that is looked at.
+/// The interval of that check.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// How long it may take to connect and to begin to listen.
+/// The time limit for connecting and `LISTEN`.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long to wait before connecting again.
+/// The pause before connecting again.
 const AFTER_FAILURE: Duration = Duration::from_millis(500);
 
-/// How long until it is tried again whether a pooler is gone.
+/// The pause before checking again whether a pooler is still in between.
 const AFTER_POOLER: Duration = Duration::from_secs(60);
 
-/// Has all instances told when the transaction commits, in as few words as they fit in: transactions that notify
+/// Notifies all instances when the transaction commits, with as few notifications as possible: transactions that notify
 /// commit one after another.
 #[tracing::instrument(name = "db.notify", skip_all)]
 pub(in crate::storage) async fn notify(
@@ -64,20 +65,21 @@ async fn send(connection: &mut Connection, line: &str) -> Result<(), StorageErro
 }
 
 impl Storage {
-    /// What is written from now on, here at once and elsewhere as soon as it is heard of. Some things are told twice.
+    /// Subscribes to all changes from now on: local ones at once, others when their notification arrives. Some changes
+    /// are received twice.
     #[must_use]
     pub fn notifications(&self) -> broadcast::Receiver<Notification> {
         self.notifications.heard.subscribe()
     }
 
-    /// Whether what other instances write is certain to be heard of at the moment.
+    /// Whether notifications of other instances are known to arrive at the moment.
     #[must_use]
     pub fn listening(&self) -> watch::Receiver<bool> {
         self.notifications.proved.subscribe()
     }
 
-    /// Listens for as long as it is polled, connecting again where it has to. `url` must lead to the same database
-    /// without a transaction-mode pooler between.
+    /// Listens for as long as it is polled, and reconnects if necessary. `url` must lead to the same database without a
+    /// transaction-mode pooler in between.
     pub async fn listen(&self, url: &str) {
         let (mut complained, mut failed) = (false, false);
         loop {
@@ -99,7 +101,7 @@ impl Storage {
             let was_heard = self.notifications.proved.send_replace(false);
             match ended {
                 Ok(()) => tracing::warn!("the listening connection was lost, connecting again"),
-                // Said once a failure, however often it is tried again.
+                // Logged once for each failure, not for each attempt.
                 Err(error) if was_heard || !std::mem::replace(&mut failed, true) => {
                     tracing::warn!(%error, "no listening connection, trying again");
                 }
@@ -110,7 +112,7 @@ impl Storage {
         }
     }
 
-    /// Returns when the connection is lost, or nothing that was committed is heard on it.
+    /// Returns when the connection is lost or does not deliver committed notifications.
     async fn listen_once(&self, url: &str) -> Result<(), StorageError> {
         let connecting = timeout(CONNECTED_WITHIN, listener(url)).await;
         let mut listener = connecting.unwrap_or_else(|_| Err(silence().into()))?;
@@ -142,7 +144,7 @@ impl Storage {
         }
     }
 
-    /// Words that were committed and are not heard: whatever answers here does not hear what is written.
+    /// Fails if words were committed but not received: the connection does not receive what is written.
     fn look(&self, heard: &mut Heard) -> Result<(), StorageError> {
         let unheard = self.notifications.head_cache.lease().unheard_for();
         match (heard.word, unheard) {
@@ -162,22 +164,22 @@ impl Storage {
                 );
                 Ok(())
             }
-            // It may have led to the server that was the primary.
+            // It may lead to a former primary.
             (None, Some(unheard)) if unheard > 2 * WORD_LASTS => Err(silence().into()),
             _ => Ok(()),
         }
     }
 }
 
-/// What arrived on a listening connection.
+/// What a listening connection received.
 #[derive(Default)]
 struct Heard {
-    /// When a word did last.
+    /// When the last word arrived.
     word: Option<Instant>,
     complained: bool,
 }
 
-/// A connection that listens.
+/// Opens a listening connection.
 async fn listener(url: &str) -> Result<PgListener, StorageError> {
     let hosts = Hosts::parse(url)?;
     let pool = PgPoolOptions::new()
@@ -190,7 +192,7 @@ async fn listener(url: &str) -> Result<PgListener, StorageError> {
     Ok(listener)
 }
 
-/// Ticks that are late are not caught up with.
+/// An interval that skips missed ticks.
 fn every(time: Duration) -> Interval {
     let mut interval = interval(time);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);

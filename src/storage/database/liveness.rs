@@ -1,13 +1,14 @@
-//! Whether the database answers, as this process sees it.
+//! Whether the database answers, as seen by this process.
 //!
-//! The connections of a process are of *generations*. A generation ends
-//! - when it is **retired**: a connection was lost, the server turned read-only, or another server answers at the
-//!   address. Idle connections of it are closed when they are asked for, the others when they are released;
-//! - when it is **given up**, because the database is silent: nothing at all was answered for
-//!   [`Deadlines::silence`](crate::storage::Deadlines::silence), not even the heartbeat ([`crate::storage::database::heartbeat`]). What waits on
-//!   its connections fails at once, and so does what asks for a connection, until the heartbeat is answered again.
+//! The connections of a process belong to *generations*. A generation ends
+//! - when it is **retired**: a connection was lost, the server became read-only, or another server answers at the
+//!   address. Its idle connections are closed when they are acquired, the others when they are released;
+//! - when it is **given up**, because the database is silent: nothing, not even the heartbeat
+//!   ([`crate::storage::database::heartbeat`]), was answered for
+//!   [`Deadlines::silence`](crate::storage::Deadlines::silence). Whatever waits on its connections fails at once, and
+//!   so does acquiring a connection, until a heartbeat is answered.
 //!
-//! A slow statement is not silence: as long as others are answered, it may take until its own deadline.
+//! A slow statement is not silence: while others are answered, it may run until its own deadline.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -16,29 +17,29 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// Connections to a read-only server are not closed more often: those who read lose them too.
+/// The minimum time between retirements because of a read-only server: readers lose their connections too.
 const BETWEEN_RETIREMENTS: Duration = Duration::from_secs(1);
 
-/// What a server is told from every other by: the time when it was started.
+/// Identifies a server: the time at which it was started.
 pub(in crate::storage) type ServerIdentity = String;
 
-/// Why nothing is written while nothing is answered.
+/// The reason reported for blocked writes while the database is silent.
 const SILENT: &str = "the database is silent";
 
-/// What is known of the database.
+/// The state of the database.
 #[derive(Debug)]
 pub(in crate::storage) struct Liveness {
     origin: Instant,
     state: Mutex<State>,
-    /// Microseconds after `origin` at which anything was answered last.
+    /// When anything was answered last, in microseconds after `origin`.
     answered: AtomicU64,
-    /// Statements without an answer yet.
+    /// Number of statements without an answer yet.
     in_flight: AtomicUsize,
-    /// Somebody relies on the database at the moment, so that the heartbeat is worth its price.
+    /// Signals that the database is in use, so that heartbeats are sent often.
     wanted: Notify,
-    /// Whether that was said since the last heartbeat.
+    /// Whether that was signalled since the last heartbeat.
     is_wanted: AtomicBool,
-    /// Whether the tables stand on several nodes, of which one may be lost while the others answer.
+    /// Whether the tables are distributed over several nodes, of which one may be lost while the others answer.
     is_distributed: AtomicBool,
 }
 
@@ -47,20 +48,20 @@ struct State {
     generation: Generation,
     is_silent: bool,
     server: Option<ServerIdentity>,
-    /// What the last heartbeat came to, and when.
+    /// The result of the last heartbeat, and its time.
     beat: Option<(Beat, Instant)>,
 }
 
-/// What a heartbeat came to.
+/// The result of a heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::storage) enum Beat {
     /// It was committed.
     Written,
-    /// It was not, for this reason.
+    /// It was not committed, for this reason.
     NotWritten(&'static str),
 }
 
-/// The connections that were made between two failures.
+/// The connections opened between two failures.
 #[derive(Debug, Clone)]
 pub(in crate::storage) struct Generation {
     number: u64,
@@ -77,7 +78,7 @@ impl Generation {
         }
     }
 
-    /// Cancelled when all that waits on its connections is given up.
+    /// Cancelled when the generation is given up.
     pub(in crate::storage) fn given_up(&self) -> &CancellationToken {
         &self.given_up
     }
@@ -103,10 +104,9 @@ impl Default for Liveness {
 }
 
 impl Liveness {
-    /// The present generation, for a connection that is asked for.
+    /// The current generation, for a connection to be acquired.
     ///
-    /// # Errors
-    /// The database is silent.
+    /// # Errors The database is silent.
     pub(in crate::storage) fn generation(&self) -> Result<Generation, sqlx::Error> {
         let state = self.state();
         if state.is_silent {
@@ -115,22 +115,22 @@ impl Liveness {
         Ok(state.generation.clone())
     }
 
-    /// Whether connections of this generation may be used again.
+    /// Whether connections of this generation may be reused.
     pub(in crate::storage) fn is_current(&self, generation: &Generation) -> bool {
         self.state().generation.number == generation.number
     }
 
-    /// Whether a connection of this age is of an earlier generation.
+    /// Whether a connection of this age belongs to an earlier generation.
     pub(in crate::storage) fn is_outdated(&self, age: Duration) -> bool {
         self.state().generation.began.elapsed() < age
     }
 
-    /// Ends the generation; what waits on its connections goes on.
+    /// Ends the generation; statements in flight on its connections continue.
     pub(in crate::storage) fn retire(&self) {
         Self::next_generation(&mut self.state());
     }
 
-    /// As [`Self::retire`], but not again and again.
+    /// As [`Self::retire`], at most once in a while.
     pub(in crate::storage) fn retire_read_only(&self) {
         let mut state = self.state();
         if state.generation.began.elapsed() > BETWEEN_RETIREMENTS {
@@ -138,7 +138,7 @@ impl Liveness {
         }
     }
 
-    /// The database is silent: ends the generation and all that waits on it.
+    /// The database is silent: ends the generation and fails everything that waits on it.
     pub(in crate::storage) fn give_up(&self) {
         let mut state = self.state();
         state.is_silent = true;
@@ -148,19 +148,20 @@ impl Liveness {
         given_up.cancel();
     }
 
-    /// A heartbeat was answered, with this outcome.
+    /// Records the result of an answered heartbeat.
     pub(in crate::storage) fn beat(&self, beat: Beat) {
         let mut state = self.state();
         state.is_silent = false;
         state.beat = Some((beat, Instant::now()));
     }
 
-    /// The last heartbeat's outcome, and when that was; `None` before the first.
+    /// The result of the last heartbeat, and its time; `None` before the first.
     pub(in crate::storage) fn last_beat(&self) -> Option<(Beat, Instant)> {
         self.state().beat
     }
 
-    /// A new connection leads to `server`. The generation of the connections that led to another one, which ends.
+    /// Records that a new connection leads to `server`. If the earlier connections led to another server, ends and
+    /// returns their generation.
     pub(in crate::storage) fn connected_to(&self, server: &str) -> Option<Generation> {
         let mut state = self.state();
         if state.server.as_deref() == Some(server) {
@@ -175,17 +176,17 @@ impl Liveness {
         self.state().server.as_deref() == Some(server)
     }
 
-    /// It was found out whether the tables stand on several nodes.
+    /// Sets whether the tables are distributed.
     pub(in crate::storage) fn set_distributed(&self, is_distributed: bool) {
         self.is_distributed.store(is_distributed, Ordering::Relaxed);
     }
 
-    /// Whether they do, as far as is known.
+    /// Whether the tables are distributed, as far as known.
     pub(in crate::storage) fn is_distributed(&self) -> bool {
         self.is_distributed.load(Ordering::Relaxed)
     }
 
-    /// A statement was answered, well or badly.
+    /// A statement was answered, with success or an error.
     pub(in crate::storage) fn answered(&self) {
         self.answered
             .fetch_max(self.micros(Instant::now()), Ordering::Relaxed);
@@ -196,14 +197,14 @@ impl Liveness {
         self.answered.load(Ordering::Relaxed) > self.micros(time)
     }
 
-    /// A statement begins to wait.
+    /// Counts a statement as waiting until the returned guard is dropped.
     pub(in crate::storage) fn begin(&self) -> Waiting<'_> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         self.want_beat();
         Waiting(self)
     }
 
-    /// Asks for a heartbeat soon.
+    /// Requests a heartbeat soon.
     pub(in crate::storage) fn want_beat(&self) {
         if !self.is_wanted.load(Ordering::Relaxed) {
             self.is_wanted.store(true, Ordering::Relaxed);
@@ -211,7 +212,7 @@ impl Liveness {
         }
     }
 
-    /// Returns when somebody relies on the database, at once if a statement waits.
+    /// Returns when the database is in use; at once if a statement waits.
     pub(in crate::storage) async fn wanted(&self) {
         if self.in_flight.load(Ordering::Relaxed) == 0 {
             self.wanted.notified().await;
@@ -233,7 +234,7 @@ impl Liveness {
     }
 }
 
-/// A statement without an answer yet.
+/// A statement without an answer yet; counted until dropped.
 #[derive(Debug)]
 pub(in crate::storage) struct Waiting<'l>(&'l Liveness);
 
@@ -243,7 +244,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// What is said while the database is silent.
+/// The error returned while the database is silent.
 pub(in crate::storage) fn silence() -> sqlx::Error {
     let problem = "the database is silent: its connections are open and nothing is answered";
     sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, problem))

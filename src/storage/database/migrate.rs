@@ -1,4 +1,4 @@
-//! The schema's migrations, compiled in.
+//! The schema migrations, compiled in.
 
 use crate::storage::database::connection::Connection;
 use crate::storage::database::session::BEGIN_WITHOUT_NAMES;
@@ -7,22 +7,21 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{Connection as _, Postgres, Transaction};
 use std::sync::LazyLock;
 
-/// The library's own lock is a session's: through a transaction-mode pooler it might never be given back.
+/// The lock of sqlx is a session lock: behind a transaction-mode pooler it might never be released.
 static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {
     let mut migrator = sqlx::migrate!();
     migrator.set_locking(false);
     migrator
 });
 
-/// The key of the transaction lock that one migrating instance holds against the others.
+/// The key of the transaction lock that serialises migrating instances.
 const LOCK: i64 = 0x776d_6d69_6772_6174;
 
 impl Storage {
-    /// Brings the schema up to this program's version, all or nothing. Any number of instances may do so at
-    /// once: the first does the work, the others wait for it.
+    /// Migrates the schema to this program's version, all or nothing. Any number of instances may call it at the same
+    /// time: the first one migrates, the others wait for it.
     ///
-    /// # Errors
-    /// A database that cannot be reached, a migration that fails, or a schema of a newer program.
+    /// # Errors A database that cannot be reached, a migration that fails, or a schema of a newer program.
     pub async fn migrate(&self) -> Result<(), StorageError> {
         let mut connection = self.connection(Class::Migration).await?;
         let mut transaction = self.locked(&mut connection).await?;
@@ -33,10 +32,9 @@ impl Storage {
         Ok(transaction.commit().await?)
     }
 
-    /// Takes back migrations down to and without `target`; 0 takes back all.
+    /// Reverts the migrations above `target`; 0 reverts all.
     ///
-    /// # Errors
-    /// As for [`Storage::migrate`].
+    /// # Errors As for [`Storage::migrate`].
     pub async fn migrate_down(&self, target: i64) -> Result<(), StorageError> {
         let mut connection = self.connection(Class::Migration).await?;
         let mut transaction = self.locked(&mut connection).await?;
@@ -47,19 +45,18 @@ impl Storage {
         Ok(transaction.commit().await?)
     }
 
-    /// Whether the schema is this program's, or that of a newer one, which came to the same database first.
+    /// Whether the schema is at this program's version or a newer one.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.migrations.current", skip_all)]
     pub async fn schema_is_current(&self) -> Result<bool, StorageError> {
         let own = MIGRATOR.iter().map(|migration| migration.version).max();
         Ok(Some(self.schema_version().await?) >= own)
     }
 
-    /// The newest migration that the database has been through; 0 for none.
+    /// The number of the newest applied migration; 0 for none.
     pub(in crate::storage) async fn schema_version(&self) -> Result<i64, StorageError> {
-        // The library's own table, which the database that queries are checked with need not have.
+        // This is a table of sqlx, which the database used for checking queries need not have.
         let newest: Option<i64> =
             sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success")
                 .fetch_one(&mut *self.own_reader().await?)
@@ -67,7 +64,7 @@ impl Storage {
         Ok(newest.unwrap_or(0))
     }
 
-    /// The library makes a savepoint of each migration in a transaction that it knows of.
+    /// Runs inside a transaction that sqlx knows of, so that it uses a savepoint for each migration.
     async fn locked<'c>(
         &self,
         connection: &'c mut Connection,

@@ -1,5 +1,5 @@
-//! The way to the server: the pool with its connections and transactions, their deadlines and lanes, whether the server
-//! answers and which of several may be written to, what other instances tell, and the schema's migrations.
+//! Access to the server: the pool with its connections and transactions, their deadlines and concurrency limits,
+//! liveness, failover, notifications between instances, and the schema migrations.
 
 pub(in crate::storage) mod connect;
 pub(in crate::storage) mod connection;

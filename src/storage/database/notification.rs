@@ -1,36 +1,36 @@
-//! What instances tell each other of a memory, and the lines that say it.
+//! Notifications about memories between instances, and their text format.
 
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 
 /// The channel of all instances on one database.
 pub(in crate::storage) const CHANNEL: &str = "working_memory";
 
-/// The longest word that fits: PostgreSQL takes less than 8,000 bytes.
+/// The maximum length of a payload: PostgreSQL accepts less than 8,000 bytes.
 const MOST_BYTES: usize = 7_900;
 
-/// Something of a memory was written.
+/// A change of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notification {
     /// The vault.
     pub vault: VaultId,
     /// The memory.
     pub memory: MemoryId,
-    /// The newest version, where one was made.
+    /// The newest version, if the change created one.
     pub version: Option<i64>,
-    /// Its id. A number may be given again, once the memory was deleted; an id never is.
+    /// The id of that version. A number may be reused after the memory was deleted; an id never is.
     pub context: Option<ContextId>,
-    /// What is kept of the memory counts no more: it was deleted, one of its versions was redacted, or its records were
+    /// Cached data of the memory is invalid: it was deleted, one of its versions was redacted, or its records were
     /// rebuilt.
     pub forget: bool,
-    /// Its queue of updates changed: one came, or one was called off.
+    /// Its queue of updates changed: an update was added or cancelled.
     pub queue: bool,
 }
 
-/// What a version's id stands behind in a line.
+/// The prefix of a version's id in a line.
 const CONTEXT: &str = "context=";
 
 impl Notification {
-    /// Of a memory, with nothing told of it yet.
+    /// A notification about a memory, without any change yet.
     pub(in crate::storage) fn of(vault: &VaultId, memory: &MemoryId) -> Self {
         Self {
             vault: vault.clone(),
@@ -42,7 +42,7 @@ impl Notification {
         }
     }
 
-    /// Ids hold no blanks, so a line of words says it, of far less than [`MOST_BYTES`].
+    /// Ids contain no blanks, so the fields are separated by blanks. A line is far shorter than [`MOST_BYTES`].
     pub(in crate::storage) fn to_line(&self) -> String {
         let version = self
             .version
@@ -78,7 +78,7 @@ impl Notification {
     }
 }
 
-/// The words that tell all of them.
+/// The payloads that contain all these notifications.
 pub(in crate::storage) fn joined_words<'a>(
     notifications: impl Iterator<Item = &'a Notification>,
 ) -> Vec<String> {
@@ -86,7 +86,7 @@ pub(in crate::storage) fn joined_words<'a>(
     words.iter().map(|lines| lines.join("\n")).collect()
 }
 
-/// Lines, as many together as fit in a word.
+/// Joins lines into payloads, as many as fit in each.
 pub(in crate::storage) fn words(lines: impl Iterator<Item = String>) -> Vec<Vec<String>> {
     let mut words: Vec<Vec<String>> = Vec::new();
     let mut bytes = 0;

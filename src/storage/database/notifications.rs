@@ -1,19 +1,19 @@
-//! Where notifications come together, of this process and of others.
+//! Collects notifications of this process and of others.
 
 use super::notification::Notification;
 use crate::storage::head_cache::HeadCache;
 use std::sync::Arc;
 use tokio::sync::{broadcast, watch};
 
-/// Notifications that a receiver may be behind; one that is further behind is told that it missed some.
+/// Number of notifications that a receiver may lag behind; beyond that it learns that it missed some.
 const KEPT: usize = 4_096;
 
-/// Where notifications come together.
+/// The broadcast channel of notifications.
 pub(in crate::storage) struct Notifications {
     pub(super) head_cache: Arc<HeadCache>,
     pub(super) heard: broadcast::Sender<Notification>,
     pub(super) proved: watch::Sender<bool>,
-    /// What the words of this instance begin with.
+    /// The prefix of this instance's words.
     word: String,
 }
 
@@ -27,7 +27,7 @@ impl Notifications {
         }
     }
 
-    /// A word of this instance, as it is sent.
+    /// The payload of a word of this instance.
     pub(in crate::storage) fn word(&self, number: u64) -> String {
         format!("{}{number}", self.word)
     }
@@ -36,7 +36,7 @@ impl Notifications {
         line.strip_prefix(&self.word)?.parse().ok()
     }
 
-    /// Tells everybody in this process; nobody may be listening. Cached heads are invalidated when it returns.
+    /// Publishes a change inside this process; there may be no receiver. Cached heads are invalid when it returns.
     pub(in crate::storage) fn publish(&self, notification: Notification) {
         self.head_cache.invalidate(&notification);
         let _ = self.heard.send(notification);

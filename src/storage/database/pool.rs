@@ -1,4 +1,4 @@
-//! The connection pool and the door to the database.
+//! The connection pool and [`Storage`].
 
 use super::connect::{connect_options, is_usable};
 use super::deadline::Deadlines;
@@ -27,44 +27,44 @@ use tokio::time::timeout;
 #[derive(Clone)]
 pub struct Storage {
     pub(in crate::storage) pool: PgPool,
-    /// Whose turn it is to have one of its connections.
+    /// Concurrency limits of the connections.
     pub(in crate::storage) lanes: Lanes,
-    /// How much vaults may hold.
+    /// The storage quota of vaults.
     pub(in crate::storage) room: Arc<Room>,
     pub(in crate::storage) clock: Arc<dyn Clock>,
-    /// How long statements may be without an answer.
+    /// Statement deadlines.
     pub(in crate::storage) deadlines: Deadlines,
     /// Whether the database answers.
     pub(in crate::storage) liveness: Arc<Liveness>,
-    /// The servers that may be the primary.
+    /// The servers of the database URL.
     pub(in crate::storage) hosts: Arc<Hosts>,
-    /// A standby for reads that may be behind.
+    /// A standby for reads that may be stale.
     pub(in crate::storage) replica: Option<Arc<Replica>>,
     pub(in crate::storage) prepared_statements: bool,
-    /// Whether this service has an embedding model, so that what is indexed is to be embedded too.
+    /// Whether this service has an embedding model, so that indexed text must be embedded too.
     pub(in crate::storage) embeds: bool,
-    /// Words that stand in many documents, by vault.
+    /// Words that occur in many documents, by vault.
     pub(in crate::storage) frequent_words: Arc<FrequentWords>,
     /// Vaults that are being searched.
     pub(in crate::storage) searched: Arc<Searched>,
     /// Wakes the indexer of this process.
     pub(in crate::storage) written: Arc<Notify>,
-    /// Wakes what embeds in this process.
+    /// Wakes the embedding task of this process.
     pub(in crate::storage) indexed: Arc<Notify>,
-    /// The newest versions that are kept in the process.
+    /// The read-through cache of heads.
     pub(in crate::storage) head_cache: Arc<HeadCache>,
-    /// What sends changes, reads and small writes in batches.
+    /// The batchers of changes, reads and small writes.
     pub(in crate::storage) batchers: Arc<Batchers>,
-    /// The turns of memories that are changed optimistically; `None` where no versions are committed in groups.
+    /// The locks of memories for optimistic writes; `None` if versions are not committed in groups.
     pub(in crate::storage) turns: Option<Turns>,
-    /// What was written, here and elsewhere.
+    /// Notifications of changes, of this instance and others.
     pub(in crate::storage) notifications: Arc<Notifications>,
 }
 
-/// How long the pool may take to close.
+/// The time limit for closing the pool.
 const CLOSED_WITHIN: Duration = Duration::from_secs(5);
 
-/// Connections are of the present generation and of one server, and are asked whether they live.
+/// Connections belong to the current generation and to one server, and idle ones are checked before reuse.
 fn pool_options(
     options: &PoolOptions,
     liveness: &Arc<Liveness>,
@@ -81,7 +81,8 @@ fn pool_options(
             Box::pin(async move {
                 match server_of(connection).await {
                     Ok(server) => leads_to(&server, &liveness, &head_cache, silence_after),
-                    // Whoever uses it learns of that at once; here it would be tried until the time is over.
+                    // The next statement on it reports the error at once; returning it here would be retried until the
+                    // timeout.
                     Err(_) => head_cache.next_epoch(),
                 }
                 Ok(())
@@ -94,11 +95,9 @@ fn pool_options(
 }
 
 impl Storage {
-    /// A pool that connects when it is first used, so that a database that is away for a moment does not
-    /// keep the service from starting.
+    /// A pool that connects at first use, so that the service starts even if the database is briefly unavailable.
     ///
-    /// # Errors
-    /// A URL that is none.
+    /// # Errors An invalid URL.
     pub fn connect_lazy(options: &PoolOptions, clock: Arc<dyn Clock>) -> Result<Self, StorageError> {
         let hosts = Hosts::parse(&options.url)?;
         let connect = connect_options(hosts.first(), options.prepared_statements);
@@ -131,24 +130,23 @@ impl Storage {
         })
     }
 
-    /// The same for a service that has an embedding model, or none.
+    /// Sets whether the service has an embedding model.
     #[must_use]
     pub fn embedding(mut self, embeds: bool) -> Self {
         self.embeds = embeds;
         self
     }
 
-    /// A pool that leads to the server that takes writes, where the URL names several.
+    /// A pool that connects to the server that accepts writes, if the URL names several.
     ///
-    /// # Errors
-    /// A URL that is none, or none of several servers takes writes.
+    /// # Errors An invalid URL, or none of several servers accepts writes.
     pub async fn connect(options: &PoolOptions, clock: Arc<dyn Clock>) -> Result<Self, StorageError> {
         let storage = Self::connect_lazy(options, clock)?;
         storage.find_primary().await?;
         Ok(storage)
     }
 
-    /// Finds the server that takes writes, and has the pools connect to it from now on.
+    /// Finds the server that accepts writes, and makes the pools connect to it from now on.
     pub(in crate::storage) async fn find_primary(&self) -> Result<PgConnectOptions, StorageError> {
         let primary = connect_options(self.hosts.primary().await?, self.prepared_statements);
         for pool in [&self.pool, self.lanes.own()] {
@@ -157,10 +155,9 @@ impl Storage {
         Ok(primary)
     }
 
-    /// Asks the database for an answer.
+    /// Checks that the database answers.
     ///
-    /// # Errors
-    /// [`StorageError::Unavailable`] when it gives none.
+    /// # Errors [`StorageError::Unavailable`] if it does not.
     pub async fn ping(&self) -> Result<(), StorageError> {
         sqlx::query_scalar!(r#"SELECT 1 AS "one!""#)
             .fetch_one(&mut *self.own_reader().await?)
@@ -168,38 +165,38 @@ impl Storage {
         Ok(())
     }
 
-    /// The time now, by the clock that all rows are written by.
+    /// The current time, by the clock used for all rows.
     #[must_use]
     pub fn now(&self) -> chrono::DateTime<chrono::Utc> {
         self.clock.now()
     }
 
-    /// Connections in use and open, for the metrics.
+    /// The numbers of connections in use and open, for the metrics.
     #[must_use]
     pub fn pool_size(&self) -> (u32, usize) {
         let idle = self.pool.num_idle() + self.batchers.idle_connections();
         (self.pool.size(), idle)
     }
 
-    /// Connections that may be open, for the metrics.
+    /// The maximum number of connections, for the metrics.
     #[must_use]
     pub fn most_connections(&self) -> u32 {
         self.pool.options().get_max_connections()
     }
 
-    /// How the newest versions that the process keeps are used, for the metrics.
+    /// Usage of the head cache, for the metrics.
     #[must_use]
     pub fn head_cache(&self) -> HeadCacheUse {
         self.head_cache.usage()
     }
 
-    /// The pool itself, for tests that look at rows.
+    /// The pool itself, for tests that inspect rows.
     #[must_use]
     pub fn pool(&self) -> &PgPool {
         &self.pool
     }
 
-    /// Closes all connections; those on which something is still waited for after a while are left behind.
+    /// Closes all connections. After a time limit, connections that are still busy are abandoned.
     pub async fn close(&self) {
         let (closed, own) = (self.pool.close(), self.lanes.own().close());
         self.batchers.clear();

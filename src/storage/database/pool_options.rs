@@ -1,23 +1,23 @@
-//! What a pool of connections is set up with.
+//! The configuration of the connection pool.
 
 use super::deadline::Deadlines;
 use std::time::Duration;
 
-/// How the pool is set up.
+/// The configuration of the pool.
 #[derive(Debug, Clone)]
 pub struct PoolOptions {
     /// A PostgreSQL URL.
     pub url: String,
-    /// Connections at most.
+    /// Maximum number of connections.
     pub max_connections: u32,
-    /// Whether statements are prepared by name and kept; see `database.prepared_statements`.
+    /// Whether prepared statements are named and cached; see `database.prepared_statements`.
     pub prepared_statements: bool,
-    /// How long a request waits for a connection before it is answered 503.
+    /// How long a request waits for a connection before it fails with 503.
     pub acquire_timeout: Duration,
-    /// How long a statement may be without an answer.
+    /// Statement deadlines.
     pub deadlines: Deadlines,
-    /// How many bytes of newest versions are kept in the process, while it hears what others write; 0 keeps none.
+    /// The size of the head cache in bytes; 0 disables it.
     pub head_cache_bytes: u64,
-    /// Whether changes that come while another is being committed are sent together.
+    /// Whether changes that arrive while another is being committed are committed together.
     pub gather_puts: bool,
 }

@@ -5,15 +5,15 @@ use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Transaction;
 use std::ops::{Deref, DerefMut};
 
-/// A connection on which each statement is a transaction of its own, or, where that takes several messages, a
-/// transaction. What is changed there is rolled back unless it is committed.
+/// A connection on which each statement is its own transaction, or a transaction if that takes several messages.
+/// Changes are rolled back unless committed.
 pub(in crate::storage) enum Reader {
     Connection(Connection),
     Transaction(Transaction),
 }
 
 impl Reader {
-    /// Commits what a statement changed, where that did not happen with the statement.
+    /// Commits changes that were not committed with their statement.
     pub(in crate::storage) async fn commit(self) -> Result<(), StorageError> {
         match self {
             Self::Connection(_) => Ok(()),

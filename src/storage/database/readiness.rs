@@ -1,4 +1,4 @@
-//! Whether writes get through.
+//! Whether writes succeed.
 
 use crate::storage::database::liveness::Beat;
 use crate::storage::database::notification::CHANNEL;
@@ -7,17 +7,16 @@ use crate::storage::{Class, Storage, StorageError};
 use sqlx::{AssertSqlSafe, Row as _};
 use std::time::Duration;
 
-/// For how long a heartbeat says whether writes get through.
+/// How long the result of a heartbeat is valid.
 const BEAT_LASTS: Duration = Duration::from_secs(1);
 
-/// How long a batch of versions may be in flight before nothing counts as getting through: it waits for no lock.
+/// How long a batch of versions may be in flight before writes count as blocked: a batch waits for no lock.
 const BATCH_LASTS: Duration = Duration::from_secs(5);
 
 impl Storage {
-    /// Why writes do not get through at the moment; `None` if they do.
+    /// The reason why writes are blocked at the moment; `None` if they are not.
     ///
-    /// # Errors
-    /// The database's, where it was asked.
+    /// # Errors Database errors, if it was asked.
     pub async fn blocked_writes(&self) -> Result<Option<String>, StorageError> {
         if let Some(busy) = self.batchers.of::<Submitted>().busy_for()
             && busy > BATCH_LASTS
@@ -35,7 +34,7 @@ impl Storage {
         }
     }
 
-    /// A commit that changes nothing. Whether the server is read-only.
+    /// Commits a transaction without changes. Returns whether the server is read-only.
     async fn test_write(&self) -> Result<bool, StorageError> {
         let mut transaction = self.begin_for(Class::Health).await?;
         let statement = format!(

@@ -1,9 +1,9 @@
-//! Transactions that lose races are run again: one policy for all of them.
+//! The retry policy of transactions that lose races.
 //!
-//! The database ends one of several transactions that wait for each other (40P01) or contradict each other (40001), and
-//! nothing of it was done. It is run again from its beginning, on what the others left, a few times with a growing pause
-//! between; after that its error stands, which says that the request may be sent again. Whoever changes rows does not call
-//! this but `Storage::transaction` or `Storage::execute` ([`transaction`](crate::storage::database::transaction)).
+//! The database aborts one of several transactions that deadlock (40P01) or fail to serialise (40001), and rolls it
+//! back. It is run again from its beginning, a few times, with exponential backoff; after that the error is returned,
+//! which says that the request may be repeated. Code that changes rows does not call this directly but
+//! `Storage::transaction` or `Storage::execute` ([`transaction`](crate::storage::database::transaction)).
 
 use crate::storage::StorageError;
 use crate::storage::error::may_repeat;
@@ -11,16 +11,16 @@ use crate::telemetry::meters;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How often a transaction is run again.
+/// Maximum number of repetitions.
 const MAX_REPEATS: u32 = 5;
 
-/// The pause before the first repetition; each further one is twice as long. Those that lost one race do not meet again
-/// at once, since one of them won.
+/// The pause before the first repetition; it doubles each time. The losers of one race do not all collide again, since
+/// one of them won.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// An error of a transaction, which may be the database's.
+/// An error of a transaction, which may be a storage error.
 pub(in crate::storage) trait TransactionError: From<StorageError> {
-    /// The database's, if it is.
+    /// The storage error, if it is one.
     fn of_storage(&self) -> Option<&StorageError>;
 }
 
@@ -30,8 +30,8 @@ impl TransactionError for StorageError {
     }
 }
 
-/// Runs a transaction with this name, which is that of its span, and again where it lost a race. An attempt begins the
-/// transaction, reads what it decides by in it, and leaves nothing behind when it fails.
+/// Runs a named transaction, and repeats it if it lost a race. Each attempt begins the transaction, reads everything it
+/// decides on inside it, and leaves nothing behind when it fails.
 pub(in crate::storage) async fn repeated<T, E, F>(
     name: &'static str,
     attempt: impl FnMut() -> F,
@@ -43,7 +43,7 @@ where
     repeated_after(name, may_repeat, attempt).await
 }
 
-/// As [`repeated`], also after other errors of the database that the same transaction would not meet again.
+/// As [`repeated`], and repeats also after other errors that a new attempt can avoid.
 pub(in crate::storage) async fn repeated_after<T, E, F>(
     name: &'static str,
     may_repeat: impl Fn(&StorageError) -> bool,

@@ -1,12 +1,12 @@
-//! A standby that answers reads which may be a little behind.
+//! A standby that serves reads which may be slightly stale.
 //!
-//! How far it is behind is not told by clocks: the primary's place in its write-ahead log is noted with our own time,
-//! again and again ([`Storage::follow_replica`]). Once the standby has replayed that place, it has all that was committed
-//! before that time. So a primary where nothing is written leaves nobody behind, and a standby that lost its primary is
-//! soon too far behind.
+//! The lag is not measured by clocks of the servers: the primary's WAL position is noted with this process's time at
+//! regular intervals ([`Storage::follow_replica`]). Once the standby has replayed that position, it has everything
+//! committed before that time. So an idle primary causes no lag, and a standby that lost its primary soon exceeds the
+//! bound.
 //!
-//! Which reads may be behind is said by whoever answers them ([`Storage::on_replica`]); all others, and all that is
-//! written, go to the primary. So does what the standby cannot take.
+//! Callers mark reads that may be stale ([`Storage::on_replica`]). All other reads and all writes go to the primary,
+//! and so do stale reads that the standby cannot serve.
 
 mod progress;
 mod standby;
@@ -29,14 +29,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 
-/// How often the two places are compared.
+/// The interval between comparisons of the WAL positions.
 const COMPARED_EVERY: Duration = Duration::from_millis(500);
 
-/// How long a read waits for one of its connections before it asks the primary.
+/// How long a read waits for a connection to the standby before it uses the primary.
 const WAITS_FOR: Duration = Duration::from_millis(500);
 
 tokio::task_local! {
-    /// Set where a read may be behind.
+    /// Set while a read may be stale.
     static MAY_LAG: ();
 }
 
@@ -45,10 +45,9 @@ fn has_none(error: &StorageError) {
 }
 
 impl Storage {
-    /// The same with a standby for reads that may be this far behind.
+    /// Adds a standby for reads that may be stale by at most `max_lag`.
     ///
-    /// # Errors
-    /// A URL that is none, or names several servers.
+    /// # Errors An invalid URL, or one that names several servers.
     pub fn with_replica(mut self, url: &str, max_lag: Duration) -> Result<Self, StorageError> {
         let hosts = Hosts::parse(url)?;
         let server = hosts.only().ok_or_else(|| {
@@ -74,48 +73,48 @@ impl Storage {
         Ok(self)
     }
 
-    /// Whether there is a standby for reads at all.
+    /// Whether a standby is configured.
     #[must_use]
     pub fn has_replica(&self) -> bool {
         self.replica.is_some()
     }
 
-    /// How far the standby is behind at most; `None` if there is none, or if it is not to be asked now.
+    /// Upper bound of the standby's lag; `None` if there is none or it cannot be used now.
     #[must_use]
     pub fn replica_lag(&self) -> Option<Duration> {
         let replica = self.replica.as_ref()?;
         replica.progress().lag(Instant::now(), replica.max_lag)
     }
 
-    /// Runs a read that may be behind. A task that is spawned in it asks the primary.
+    /// Runs a read that may be stale. A task spawned in it reads from the primary.
     pub async fn on_replica<F: Future>(&self, read: F) -> F::Output {
         MAY_LAG.scope((), read).await
     }
 
-    /// Something was taken out: from now on the standby is not asked until it has that too.
+    /// Data was removed: the standby is not used until it has replayed that.
     pub(in crate::storage) fn replica_must_catch_up(&self) {
         if let Some(replica) = &self.replica {
             replica.progress().not_before = Instant::now();
         }
     }
 
-    /// The way to the standby, for a read that may be behind.
+    /// The pool of the standby, for a read that may be stale.
     fn replica_door(&self, class: Class) -> Option<Door<'_>> {
         let replica = self.replica.as_ref()?;
         let may_lag = matches!(class, Class::Read | Class::Search) && MAY_LAG.try_with(|()| ()).is_ok();
         (may_lag && self.replica_lag().is_some()).then_some((&replica.pool, &replica.liveness))
     }
 
-    /// A connection of the standby, where the read may be behind and it has one.
+    /// A connection to the standby, if the read may be stale and one is available.
     pub(in crate::storage) async fn replica_reader(&self, class: Class) -> Option<Reader> {
         let door = self.replica_door(class)?;
-        // Its shares are those of the primary's connections.
+        // The concurrency limits of the primary's connections apply here too.
         let turn = self.lanes.connection().await.ok()?;
         let reader = self.reader_from(door, class, turn).await;
         reader.inspect_err(has_none).ok()
     }
 
-    /// The same for a read of several statements.
+    /// As [`Self::replica_reader`], for a read of several statements.
     pub(in crate::storage) async fn replica_transaction(&self, class: Class) -> Option<Transaction> {
         let door = self.replica_door(class)?;
         let turn = self.lanes.connection().await.ok()?;
@@ -123,7 +122,7 @@ impl Storage {
         transaction.inspect_err(has_none).ok()
     }
 
-    /// Compares the primary and the standby for as long as it is polled; at once over without a standby.
+    /// Compares the primary and the standby for as long as it is polled; returns at once without a standby.
     pub async fn follow_replica(&self) {
         let Some(replica) = &self.replica else { return };
         let mut told = self.notifications();
@@ -135,7 +134,7 @@ impl Storage {
                 told = told.recv() => match told {
                     Ok(notification) if !notification.forget => {}
                     Ok(_) | Err(RecvError::Lagged(_)) => self.replica_must_catch_up(),
-                    // The storage that sends is the one that is asked here.
+                    // Unreachable while this storage, which holds the sender, exists.
                     Err(RecvError::Closed) => return,
                 },
                 _ = compared.tick() => {
@@ -149,13 +148,13 @@ impl Storage {
         }
     }
 
-    /// Notes where the primary is, and asks the standby where it is: before, since a follower is never ahead of what it
-    /// follows, and afterwards, to see whether it has come there.
+    /// Notes the WAL position of the primary. Asks the standby for its position before that, since a standby is never
+    /// ahead of its primary, and afterwards, to see whether it has reached the noted position.
     async fn compare(&self, replica: &Replica) -> Result<(), StorageError> {
         let before = timeout(self.deadlines.silence, self.ask(replica)).await;
         let (place, of) = match before {
             Err(_) => {
-                // What waits for it is given up, and asks the primary.
+                // Statements that wait for it fail and are sent to the primary.
                 replica.liveness.give_up();
                 replica.fails("it is silent", None);
                 return Ok(());
@@ -171,7 +170,7 @@ impl Storage {
             Ok(Ok((Some(place), of))) => (place, of),
         };
         let at = Instant::now();
-        // Where the primary is away, the standby is as far behind as that is long.
+        // If the primary is unavailable, the lag grows with time.
         let primary = sqlx::query!(
             r#"SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint AS "place!",
                       (SELECT system_identifier FROM pg_control_system()) AS "system!",
@@ -189,17 +188,17 @@ impl Storage {
         }
         replica.progress().note(primary.place, at);
         let after = timeout(self.deadlines.silence, self.ask(replica)).await;
-        // If it does not answer now, the next comparison says so.
+        // If it does not answer now, the next comparison reports that.
         if let Ok(Ok((Some(place), _))) = after {
             replica.follows(place);
         }
         Ok(())
     }
 
-    /// The place that the standby has replayed, and of which database it is.
+    /// The WAL position that the standby has replayed, and the identity of its database.
     async fn ask(&self, replica: &Replica) -> Result<(Option<i64>, (i64, String)), StorageError> {
         if replica.liveness.generation().is_err() {
-            // It was given up. If it answers now, that is over.
+            // It was given up; an answer ends that.
             replica.liveness.beat(Beat::Written);
         }
         let door = (&replica.pool, &replica.liveness);
@@ -215,7 +214,7 @@ impl Storage {
         Ok((row.place, (row.system, row.database)))
     }
 
-    /// Closes its connections.
+    /// Closes the standby's connections.
     pub(in crate::storage) async fn close_replica(&self) {
         if let Some(replica) = &self.replica {
             replica.pool.close().await;

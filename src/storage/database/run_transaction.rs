@@ -1,5 +1,4 @@
-//! Runs transactions and single statements by their names. What they are and what they promise is said in
-//! [`crate::storage::database::transaction`].
+//! Runs named transactions and named single statements; see [`crate::storage::database::transaction`].
 
 use crate::storage::database::repeat::{TransactionError, repeated, repeated_after};
 use crate::storage::database::transaction::{Ending, Transaction};
@@ -11,7 +10,7 @@ use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::{Map, Query};
 
 impl Storage {
-    /// Runs a transaction of a request that changes something. `body` may be called again.
+    /// Runs a transaction of a request that changes data. `body` may be called again.
     pub(in crate::storage) async fn transaction<T, E, F>(
         &self,
         name: &'static str,
@@ -24,7 +23,7 @@ impl Storage {
         self.transaction_for(Class::Write, name, body).await
     }
 
-    /// As [`Self::transaction`], for work of this class.
+    /// As [`Self::transaction`], for this class of work.
     pub(in crate::storage) async fn transaction_for<T, E, F>(
         &self,
         class: Class,
@@ -38,7 +37,7 @@ impl Storage {
         run(name, may_repeat, || self.begin_for(class), body).await
     }
 
-    /// As [`Self::transaction_for`], repeated also after other errors that the same transaction would not meet again.
+    /// As [`Self::transaction_for`], and repeats also after other errors that a new attempt can avoid.
     pub(in crate::storage) async fn transaction_after<T, E, F>(
         &self,
         class: Class,
@@ -53,8 +52,7 @@ impl Storage {
         run(name, may_repeat, || self.begin_for(class), body).await
     }
 
-    /// As [`Self::transaction`], of work that goes through vaults: it waits only for a moment for a row that somebody
-    /// else holds.
+    /// As [`Self::transaction`], for work that loops over vaults: it has a short lock timeout.
     pub(in crate::storage) async fn sweep_transaction<T, E, F>(
         &self,
         name: &'static str,
@@ -80,7 +78,7 @@ impl Storage {
         run(name, may_repeat, || self.event_writer(), body).await
     }
 
-    /// Runs one statement that changes rows, as a transaction of its own, and says of how many it did.
+    /// Runs one statement that changes rows, as its own transaction, and returns the number of rows.
     pub(in crate::storage) async fn execute<'q>(
         &self,
         name: &'static str,
@@ -89,7 +87,7 @@ impl Storage {
         self.execute_for(Class::Write, name, query).await
     }
 
-    /// As [`Self::execute`], for work of this class.
+    /// As [`Self::execute`], for this class of work.
     pub(in crate::storage) async fn execute_for<'q>(
         &self,
         class: Class,
@@ -108,7 +106,7 @@ impl Storage {
         done
     }
 
-    /// As [`Self::execute`], of a statement that returns a row if it changed one.
+    /// As [`Self::execute`], for a statement that returns a row if it changed one.
     pub(in crate::storage) async fn fetch_optional<'q, O, M>(
         &self,
         name: &'static str,
@@ -121,7 +119,7 @@ impl Storage {
         self.fetch_optional_for(Class::Write, name, query).await
     }
 
-    /// As [`Self::fetch_optional`], for work of this class.
+    /// As [`Self::fetch_optional`], for this class of work.
     pub(in crate::storage) async fn fetch_optional_for<'q, O, M>(
         &self,
         class: Class,
@@ -159,7 +157,7 @@ where
     let (begin, body) = (&begin, &body);
     let attempt = move || async move {
         let transaction = begin().await?;
-        // In its own place: the futures above it are moved on the way of a request.
+        // Boxed, because the futures above it are moved during a request.
         Box::pin(body(transaction)).await?.end().await.map_err(E::from)
     };
     let done = repeated_after(name, may_repeat, attempt).await;

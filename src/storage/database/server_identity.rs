@@ -1,4 +1,4 @@
-//! Which server a connection leads to, and what ends when that is another one.
+//! Identifies the server behind a connection, and handles a change of server.
 
 use crate::storage::database::liveness::Liveness;
 use crate::storage::head_cache::HeadCache;
@@ -6,17 +6,17 @@ use sqlx::{PgConnection, Row as _};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Which server a connection leads to: no two were started at the same microsecond.
+/// The identity of the server: its start time in microseconds, which no two servers share.
 pub(in crate::storage) async fn server_of(connection: &mut PgConnection) -> Result<String, sqlx::Error> {
-    // One message, as a pooler may need it.
+    // A single message, since a pooler may require it.
     let row = sqlx::raw_sql("SELECT pg_postmaster_start_time()::text")
         .fetch_one(connection)
         .await?;
     row.try_get(0)
 }
 
-/// A new connection leads to `server`. If earlier ones led to another, nothing of before counts any more: what is
-/// cached was read there, and what still waits there is given up after a while, as that server may be silent.
+/// A new connection leads to `server`. If earlier ones led to another server, all caches are invalidated, and
+/// statements that still wait there are given up after a while, since that server may be silent.
 pub(in crate::storage) fn leads_to(
     server: &str,
     liveness: &Liveness,

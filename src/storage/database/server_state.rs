@@ -1,27 +1,26 @@
-//! What the database says of itself, for whoever looks at the state of the service.
+//! The state of the database, for the service's status page.
 
 use crate::storage::{Storage, StorageError};
 
 /// The database behind the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerState {
-    /// The server's version, as it writes it.
+    /// The server's version string.
     pub version: String,
-    /// The newest migration.
+    /// The number of the newest migration.
     pub schema: i64,
     /// Bytes on disk.
     pub bytes: i64,
-    /// Connections to it, of all instances and others.
+    /// Connections to the database, of all instances and other clients.
     pub connections: i64,
-    /// Whether it only follows another server.
+    /// Whether the server is a standby.
     pub is_standby: bool,
 }
 
 impl Storage {
-    /// Asks for it.
+    /// Reads the state.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.server.state", skip_all)]
     pub async fn server_state(&self) -> Result<ServerState, StorageError> {
         let schema = self.schema_version().await?;

@@ -1,9 +1,9 @@
-//! How statements reach the database: one by one, or in a transaction.
+//! Access to the database: single statements and transactions.
 //!
-//! A transaction-mode pooler hands each transaction another server connection. Where it does not track
-//! prepared statements (`database.prepared_statements = false`), their names would be missing there, or
-//! taken by somebody else's. So each transaction then begins by forgetting all names, and even a single
-//! read is a transaction: its preparation and its execution are two messages.
+//! A transaction-mode pooler may run each transaction on another server connection. If it does not track prepared
+//! statements (`database.prepared_statements = false`), a statement's name would be missing there or belong to another
+//! client. So each transaction first deallocates all names, and even a single read is a transaction, because preparing
+//! and executing are two messages.
 
 use crate::fair::Permit;
 use crate::random::secret_bytes;
@@ -22,17 +22,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
-/// What begins a transaction on a server connection that others named statements on.
+/// Begins a transaction on a server connection on which other clients prepared statements.
 pub(in crate::storage) const BEGIN_WITHOUT_NAMES: &str = "BEGIN; DEALLOCATE ALL";
 
-/// A pool, and whether its database is alive.
+/// A pool and the liveness of its database.
 pub(in crate::storage) type Door<'d> = (&'d PgPool, &'d Arc<Liveness>);
 
-/// Whether prepared statements may be named and kept at this URL: not behind a transaction-mode pooler that
-/// does not track them (PgBouncer before 1.21). Found out by trying.
+/// Whether prepared statements may be named and cached at this URL. They may not behind a transaction-mode pooler that
+/// does not track them (PgBouncer before 1.21). The function tries it out.
 ///
-/// # Errors
-/// A URL that is none, or a database that does not answer.
+/// # Errors An invalid URL, or a database that does not answer.
 pub async fn keeps_prepared_statements(url: &str) -> Result<bool, StorageError> {
     if keeps_sessions(url).await? {
         return Ok(true);
@@ -40,28 +39,28 @@ pub async fn keeps_prepared_statements(url: &str) -> Result<bool, StorageError> 
     bounded(tracks_names(url)).await
 }
 
-/// Whether a connection to this URL keeps one session of the server: not behind a transaction-mode pooler. There a
-/// `LISTEN` would stay behind in a session that others use next, whose requests then fail over what it hears.
+/// Whether a connection to this URL keeps one server session. It does not behind a transaction-mode pooler: there a
+/// `LISTEN` would remain in a session that other clients use next, and their requests would fail on its notifications.
 ///
-/// # Errors
-/// A URL that is none, or a database that does not answer.
+/// # Errors An invalid URL, or a database that does not answer.
 pub(in crate::storage) async fn keeps_sessions(url: &str) -> Result<bool, StorageError> {
     Box::pin(bounded(try_sessions(url))).await
 }
 
-/// These questions are asked by connections of their own, before there is a pool.
+/// Limits the time of a probe. Probes use connections of their own, before there is a pool.
 async fn bounded<T>(asked: impl Future<Output = Result<T, StorageError>>) -> Result<T, StorageError> {
     let answered = timeout(ASKED_FOR, asked).await;
     answered.unwrap_or_else(|_| Err(silence().into()))
 }
 
-/// How long a question about the database may take in all.
+/// The total time limit of a probe.
 const ASKED_FOR: Duration = Duration::from_secs(10);
 
-/// How long a session that does nothing may wait for another's transaction. Where it has to, they share a connection.
+/// How long an idle session may wait for another session's transaction. If it has to wait, both share a server
+/// connection.
 const WAITS_FOR: Duration = Duration::from_secs(2);
 
-/// How often is tried behind a pooler: a busy one may give a session the same server connection many times.
+/// Number of attempts behind a pooler: a busy one may assign the same server connection many times.
 const PROBES: usize = 48;
 
 async fn try_sessions(url: &str) -> Result<bool, StorageError> {
@@ -69,23 +68,23 @@ async fn try_sessions(url: &str) -> Result<bool, StorageError> {
     let mut watched = PgConnection::connect_with(&options).await?;
     let keeps = is_direct(&options).await? || keeps_server_connection(&mut watched, &options).await?;
     if keeps {
-        // Whether the good-bye arrives changes nothing.
+        // Best effort: closing may fail.
         let _ = watched.close().await;
     }
     Ok(keeps)
 }
 
-/// A setting of nobody, by which a session is known.
+/// A setting that nothing else uses, which identifies a session.
 const MARK: &str = "working_memory.session";
 
-/// Whether the server itself answers: a session that is begun with a setting has it. A pooler refuses such a start, or
-/// forgets the setting, since its connections to the server began before.
+/// Whether the connection leads to the server itself: the server applies a setting sent at the start of a session. A
+/// pooler rejects it or drops it, because its server connections already exist.
 async fn is_direct(options: &PgConnectOptions) -> Result<bool, StorageError> {
     let Some(mark) = secret_bytes().map(hex::encode) else {
         return Ok(false);
     };
     let marked = options.clone().options([(MARK, &mark)]);
-    // Each pooler refuses in its own way; what else is wrong meets the next connection too.
+    // Each pooler rejects it in its own way; any other error also occurs on the next connection.
     let Ok(mut marked) = PgConnection::connect_with(&marked).await else {
         return Ok(false);
     };
@@ -98,7 +97,7 @@ async fn is_direct(options: &PgConnectOptions) -> Result<bool, StorageError> {
     Ok(found.is_some_and(|found| found == mark))
 }
 
-/// Whether a pooler leaves this session its server connection.
+/// Whether a pooler keeps this session on the same server connection.
 async fn keeps_server_connection(
     watched: &mut PgConnection,
     options: &PgConnectOptions,
@@ -106,7 +105,7 @@ async fn keeps_server_connection(
     let mut beside = PgConnection::connect_with(options).await?;
     let first = session_of(watched).await?;
     for _ in 0..PROBES {
-        // A transaction has its session to itself: a pooler that lent out this one has to take another.
+        // A transaction has a server session to itself, so the pooler has to use another one for `watched`.
         let mut transaction = beside.begin().await?;
         let held = session_of(&mut transaction).await?;
         let Ok(now) = timeout(WAITS_FOR, session_of(watched)).await else {
@@ -122,7 +121,7 @@ async fn keeps_server_connection(
     Ok(true)
 }
 
-/// Which session of the server answers; in one message, as a pooler may need it.
+/// The process id of the server session, read in a single message, since a pooler may require it.
 async fn session_of(connection: &mut PgConnection) -> Result<i32, StorageError> {
     let row = sqlx::raw_sql("SELECT pg_backend_pid()")
         .fetch_one(connection)
@@ -130,8 +129,8 @@ async fn session_of(connection: &mut PgConnection) -> Result<i32, StorageError> 
     Ok(row.try_get(0)?)
 }
 
-/// Whether a pooler that moves sessions between server connections takes the names of their statements along: a named
-/// statement has to be answered by two of them.
+/// Whether a pooler that moves sessions between server connections tracks statement names: a named statement must be
+/// answered by two server sessions.
 async fn tracks_names(url: &str) -> Result<bool, StorageError> {
     let options = connect_options(Hosts::parse(url)?.primary().await?, true);
     let mut watched = PgConnection::connect_with(&options).await?;
@@ -153,16 +152,17 @@ async fn tracks_names(url: &str) -> Result<bool, StorageError> {
             return Ok(true);
         }
     }
-    // It was not seen to do it.
+    // The move was not observed.
     Ok(false)
 }
 
-/// As many parameters as no statement of the service has.
+/// A number of parameters that no statement of the service has.
 const UNLIKELY_PARAMETERS: usize = 48;
 
-/// [`session_of`] by a named statement; `None` where the name is taken, missing, or somebody else's. The driver numbers its
-/// names, so a pooler may lead this one to a statement of another instance. Nobody's has as many parameters, so that the
-/// server refuses it instead of doing what the other wanted; and whoever tries the same at this moment has another mark.
+/// [`session_of`] through a named statement; `None` if the name is taken, missing, or belongs to another client. The
+/// driver numbers its names, so a pooler may resolve this name to a statement of another instance. No other statement
+/// has this number of parameters, so the server returns an error instead of running it. A concurrent probe has another
+/// mark.
 async fn named_session_of(connection: &mut PgConnection, mark: &str) -> Result<Option<i32>, StorageError> {
     let parameters: Vec<_> = (1..=UNLIKELY_PARAMETERS)
         .map(|number| format!("${number}::bool"))
@@ -181,30 +181,30 @@ async fn named_session_of(connection: &mut PgConnection, mark: &str) -> Result<O
     }
 }
 
-/// A statement's name that is taken (42P05), not there (26000), or of a statement with other parameters (08P01).
+/// Errors about statement names: taken (42P05), missing (26000), or a statement with other parameters (08P01).
 fn is_about_names(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|database| database.code());
     code.is_some_and(|code| ["42P05", "26000", "08P01"].contains(&&*code))
 }
 
 tokio::task_local! {
-    /// Set in work that goes through vaults.
+    /// Set while work loops over vaults.
     static SWEEPS: ();
 }
 
-/// How long work that goes through vaults waits for a row that somebody else holds.
+/// The lock timeout of work that loops over vaults.
 const SWEEP_WAITS_FOR: &str = "2s";
 
-/// How often a connection is asked for where its generation ends meanwhile.
+/// How often acquiring a connection is tried if its generation is retired meanwhile.
 const ACQUIRE_TRIES: u32 = 3;
 
 impl Storage {
-    /// A connection for reading, when it is the turn of whoever asks.
+    /// A connection for reading; waits for the caller's concurrency permit.
     pub(in crate::storage) async fn reader(&self) -> Result<Reader, StorageError> {
         self.reader_for(Class::Read).await
     }
 
-    /// A connection for reading, for work of this class; of the standby, where the read may be behind.
+    /// A connection for reading, for this class of work; from the standby if the read may be stale.
     pub(in crate::storage) async fn reader_for(&self, class: Class) -> Result<Reader, StorageError> {
         if self.has_replica()
             && let Some(reader) = Box::pin(self.replica_reader(class)).await
@@ -214,12 +214,12 @@ impl Storage {
         self.primary_reader_for(class).await
     }
 
-    /// A connection of the primary for reading what must not be behind.
+    /// A connection to the primary, for reads that must not be stale.
     pub(in crate::storage) async fn primary_reader(&self) -> Result<Reader, StorageError> {
         self.primary_reader_for(Class::Read).await
     }
 
-    /// The same for work of this class.
+    /// As [`Self::primary_reader`], for this class of work.
     pub(in crate::storage) async fn primary_reader_for(&self, class: Class) -> Result<Reader, StorageError> {
         let waiting = Instant::now();
         let turn = self.lanes.connection().await?;
@@ -228,7 +228,7 @@ impl Storage {
         Ok(reader)
     }
 
-    /// A connection of the service itself, for work of this class.
+    /// A connection without a concurrency permit, for internal work of this class.
     pub(in crate::storage) async fn connection(&self, class: Class) -> Result<Connection, StorageError> {
         let waiting = Instant::now();
         let connection = self.acquire(&self.pool, class, None).await?;
@@ -236,7 +236,7 @@ impl Storage {
         Ok(connection)
     }
 
-    /// A connection for reading, of one of the pools.
+    /// A connection for reading from one of the pools.
     pub(in crate::storage) async fn reader_of(
         &self,
         pool: &PgPool,
@@ -246,7 +246,7 @@ impl Storage {
         self.reader_from((pool, &self.liveness), class, turn).await
     }
 
-    /// A connection for reading, of a pool whose database is alive or not.
+    /// A connection for reading from a pool, with the liveness of its database.
     pub(in crate::storage) async fn reader_from(
         &self,
         door: Door<'_>,
@@ -260,7 +260,7 @@ impl Storage {
         }
     }
 
-    /// A connection of the present generation; none at once while the database is silent.
+    /// Acquires a connection of the current generation; fails at once while the database is silent.
     async fn acquire(
         &self,
         pool: &PgPool,
@@ -280,8 +280,8 @@ impl Storage {
         loop {
             let generation = liveness.generation()?;
             liveness.want_beat();
-            // The pool's own future takes four kilobytes. In its place each future above it would have them too, and
-            // those are moved many times on the way of a request, also where none of them ever asks the pool.
+            // The pool's future takes 4 KiB. Boxed, it does not enlarge every future above it, which are moved many
+            // times during a request even if they never use the pool.
             let acquired = Box::pin(generation.given_up().run_until_cancelled(pool.acquire())).await;
             let acquired = acquired.ok_or_else(silence)??;
             let deadline = self.deadlines.of(class);
@@ -293,8 +293,8 @@ impl Storage {
         }
     }
 
-    /// A connection on which a statement is a transaction of its own; `None` where that takes several messages, behind a
-    /// pooler. It is the service's: a batch is of many.
+    /// A connection on which a single statement is its own transaction; `None` behind a pooler that needs several
+    /// messages for that. It needs no permit, because a batch serves many callers.
     pub(in crate::storage) async fn autocommit(&self) -> Result<Option<Connection>, StorageError> {
         match self.prepared_statements {
             true => Ok(Some(self.connection(Class::Write).await?)),
@@ -302,12 +302,12 @@ impl Storage {
         }
     }
 
-    /// A transaction for writing, when it is the turn of whoever asks.
+    /// A transaction for writing; waits for the caller's concurrency permit.
     pub(in crate::storage) async fn begin(&self) -> Result<Transaction, StorageError> {
         self.begin_for(Class::Write).await
     }
 
-    /// A transaction for work of this class; of the standby, where it reads what may be behind.
+    /// A transaction for this class of work; on the standby if it only reads and may be stale.
     pub(in crate::storage) async fn begin_for(&self, class: Class) -> Result<Transaction, StorageError> {
         if self.has_replica()
             && let Some(transaction) = Box::pin(self.replica_transaction(class)).await
@@ -329,19 +329,19 @@ impl Storage {
         Ok(transaction)
     }
 
-    /// Runs work that goes through vaults: a transaction of [`Class::Maintenance`] fails in it where somebody holds a row
-    /// of it for long, and the work goes on with others meanwhile.
+    /// Runs work that loops over vaults. A [`Class::Maintenance`] transaction in it fails if another session holds a
+    /// row lock for long, and the work continues with other vaults.
     pub async fn sweep<F: Future>(&self, work: F) -> F::Output {
         SWEEPS.scope((), work).await
     }
 
-    /// A transaction of such work.
+    /// A transaction of work that loops over vaults.
     pub(in crate::storage) async fn begin_sweep(&self) -> Result<Transaction, StorageError> {
         SWEEPS.scope((), self.begin_for(Class::Maintenance)).await
     }
 
-    /// A transaction on one of the pools. It is begun by a task of its own: a caller that goes away meanwhile would leave
-    /// the connection in a transaction that nobody ends, and the pool would give it to others so.
+    /// A transaction on one of the pools. A separate task begins it: if the caller were cancelled meanwhile, the
+    /// connection would go back to the pool inside an open transaction.
     pub(in crate::storage) async fn begin_on(
         &self,
         pool: &PgPool,
@@ -351,7 +351,7 @@ impl Storage {
         self.begin_from((pool, &self.liveness), class, turn).await
     }
 
-    /// The same on a pool whose database is alive or not.
+    /// As [`Self::begin_on`], for a pool with the liveness of its database.
     pub(in crate::storage) async fn begin_from(
         &self,
         door: Door<'_>,

@@ -1,10 +1,10 @@
-//! Transactions: what changes rows, and how it ends.
+//! Transactions.
 //!
-//! # By name
+//! # Named transactions
 //!
-//! What changes rows in several statements is run by [`Storage::transaction`]: it begins a transaction, hands it to a
-//! closure, and commits or rolls back as the closure says. The name is that of the span, `db.<table>.<verb>`; by it the
-//! metrics count transactions (`transactions_total`) and their repetitions (`transaction_repeats_total`).
+//! [`Storage::transaction`] runs a change of several statements: it begins a transaction, passes it to a closure, and
+//! commits or rolls back as the closure says. The name is that of the span, `db.<table>.<verb>`, and the label of the
+//! metrics `transactions_total` and `transaction_repeats_total`.
 //!
 //! ```text
 //! self.transaction("db.sessions.insert", |mut transaction| async move {
@@ -15,32 +15,31 @@
 //! ```
 //!
 //! **The closure is called again** when the transaction lost a race ([`repeat`](crate::storage::database::repeat)): the
-//! database undid it and said so (40001, 40P01). So it reads in the transaction all that it decides by, borrows what it is
-//! given and gives nothing away, and has no effect outside; what is told of a change is told behind
-//! [`Storage::transaction`], once it is committed. An error rolls back, whatever was done before it. A commit that broke
-//! without a word of the database is no lost race: whether it was done is unknown, so it is not repeated but stands as
-//! an error ([`StorageError::Unavailable`]), unless a request with an `Idempotency-Key` is sent again.
+//! database rolled it back and said so (40001, 40P01). So the closure must read everything it decides on inside the
+//! transaction, borrow its input without consuming it, and have no effect outside. Notifications of a change belong
+//! after [`Storage::transaction`], once it is committed. An error rolls everything back. A commit that failed without
+//! an answer of the database is not a lost race: its outcome is unknown, so it is not repeated but returned as an error
+//! ([`StorageError::Unavailable`]). A client that sent an `Idempotency-Key` can repeat the request.
 //!
-//! It is a closure that returns a future, and gets the transaction as its own, because that of an async closure that
+//! The parameter is a closure that returns a future and owns the transaction. The future of an async closure that
 //! borrows both cannot be shown to be `Send` (Rust 1.95: "implementation of `Send` is not general enough").
 //!
 //! # One statement
 //!
 //! A single statement that changes rows is a transaction by itself: [`Storage::execute`] and [`Storage::fetch_optional`]
-//! send it without `BEGIN` and `COMMIT`, with the same deadline, the same repetition, and a name. Only behind a pooler
-//! that does not keep prepared statements it takes a transaction, since its preparation and its execution are two
-//! messages. Work that goes through vaults takes a transaction for one statement too, in which locks are waited for only
-//! for a moment ([`Storage::sweep_transaction`]).
+//! send it without `BEGIN` and `COMMIT`, with the same deadline, the same repetition, and a name. Behind a pooler that
+//! does not keep prepared statements it needs a transaction, because preparing and executing are two messages. Work that
+//! loops over vaults uses a transaction for a single statement too, with a short lock timeout
+//! ([`Storage::sweep_transaction`]).
 //!
-//! # What is begun otherwise
+//! # Other transactions
 //!
-//! - Reads of several statements ([`Storage::begin_for`]): they lose no races. Search and its vectors, a handoff's
-//!   snapshot.
-//! - Batches (`write/group_commit.rs`, `batcher/small_writes.rs`): their transaction is on a connection that is kept for
-//!   the next batch, and what a commit came to is told to each of the senders, who knows whether to send again.
-//! - `transfer`: an import reads its input between the statements of a transaction and cannot begin it again; an export
-//!   is a snapshot.
-//! - Whether the database may be written to, migrations and the distribution of tables.
+//! - Reads of several statements ([`Storage::begin_for`]) lose no races: search and its vectors, the snapshot of a
+//!   handoff.
+//! - Batches (`write/group_commit.rs`, `batcher/small_writes.rs`) keep their connection for the next batch. Each
+//!   submitter receives the outcome of the commit and decides whether to repeat its work.
+//! - `transfer`: an import reads its input between statements and cannot be repeated; an export is a snapshot.
+//! - The check whether the database accepts writes, migrations, and the distribution of tables.
 //!
 //! [`Storage::transaction`]: crate::storage::Storage::transaction
 //! [`Storage::execute`]: crate::storage::Storage::execute
@@ -54,14 +53,15 @@ use crate::storage::database::connection::Connection;
 use sqlx::{Error, SqlSafeStr as _, SqlStr};
 use std::ops::{Deref, DerefMut};
 
-/// Rolled back when it is dropped without having ended.
+/// Rolls back when it is dropped without having ended.
 #[derive(Debug)]
 pub(in crate::storage) struct Transaction {
     connection: Connection,
 }
 
 impl Transaction {
-    /// Begins one with `statement`, or with a plain `BEGIN`. To be awaited to its end: nobody would end what was begun.
+    /// Begins a transaction with `statement`, or with a plain `BEGIN`. Must not be cancelled: nothing would end the
+    /// transaction.
     pub(in crate::storage) async fn begin(
         mut connection: Connection,
         statement: Option<SqlStr>,
@@ -72,7 +72,7 @@ impl Transaction {
         Ok(Self { connection })
     }
 
-    /// The end of a named transaction that is committed; `value` is what it came to.
+    /// Ends a named transaction with a commit; `value` is its result.
     pub(in crate::storage) fn commit_with<T>(self, value: T) -> Ending<T> {
         Ending {
             transaction: self,
@@ -81,7 +81,7 @@ impl Transaction {
         }
     }
 
-    /// The end of a named transaction that leaves nothing behind; `value` is what it came to.
+    /// Ends a named transaction with a rollback; `value` is its result.
     pub(in crate::storage) fn roll_back_with<T>(self, value: T) -> Ending<T> {
         Ending {
             transaction: self,
@@ -90,19 +90,19 @@ impl Transaction {
         }
     }
 
-    /// Commits it. Where that fails without the database having said so, it is unknown whether it was committed.
+    /// Commits. If this fails without an error from the server, the outcome is unknown.
     pub(in crate::storage) async fn commit(self) -> Result<(), Error> {
         self.commit_and_keep().await.map(drop)
     }
 
-    /// As [`commit`](Self::commit); its connection is for what comes next.
+    /// As [`commit`](Self::commit), and returns the connection for reuse.
     pub(in crate::storage) async fn commit_and_keep(mut self) -> Result<Connection, Error> {
         sqlx::raw_sql("COMMIT").execute(&mut self.connection).await?;
         self.connection.ended_transaction();
         Ok(self.connection)
     }
 
-    /// Undoes what was done in it.
+    /// Rolls back.
     pub(in crate::storage) async fn rollback(mut self) -> Result<(), Error> {
         sqlx::raw_sql("ROLLBACK").execute(&mut self.connection).await?;
         self.connection.ended_transaction();
@@ -110,7 +110,7 @@ impl Transaction {
     }
 }
 
-/// How a named transaction ends, said by its closure.
+/// How the closure of a named transaction ends it.
 #[derive(Debug)]
 #[must_use]
 pub(in crate::storage) struct Ending<T> {
@@ -120,7 +120,7 @@ pub(in crate::storage) struct Ending<T> {
 }
 
 impl<T> Ending<T> {
-    /// Commits or rolls back. What the transaction came to, and whether it was committed.
+    /// Commits or rolls back. Returns the result and whether it was committed.
     pub(in crate::storage) async fn end(self) -> Result<(T, bool), StorageError> {
         match self.commits {
             true => self.transaction.commit().await?,

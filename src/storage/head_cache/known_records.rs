@@ -1,29 +1,29 @@
-//! Where records of a head come from, kept with it as far as searches have asked: they show the same records again
-//! and again. What a record is told to come from changes with a new head, or with a redaction, which forgets this one.
+//! Caches the origins of records with a head, as far as searches needed them: searches tend to return the same records.
+//! The origin of a record changes only with a new head or a redaction, and both replace this cache.
 
 use crate::domain::ids::RecordId;
 use crate::storage::search::vectors::RecordOrigin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Records of one head of which this is kept.
+/// Maximum number of records for each head.
 const MOST: usize = 4;
 
-/// The bytes that one of them may quote; with others it is read anew.
+/// Maximum bytes that an entry may quote; longer ones are not cached.
 const MOST_QUOTED: usize = 256;
 
-/// The records of one head that are known.
+/// The cached records of one head.
 #[derive(Debug, Default)]
 pub(in crate::storage) struct KnownRecords(Mutex<Vec<(RecordId, RecordOrigin)>>);
 
 impl KnownRecords {
-    /// Where a record comes from.
+    /// The origin of a record, if cached.
     pub(in crate::storage) fn get(&self, id: RecordId) -> Option<RecordOrigin> {
         let known = self.known();
         let (_, origin) = known.iter().find(|(known, _)| *known == id)?;
         Some(origin.clone())
     }
 
-    /// Keeps it, if there is room.
+    /// Caches an origin, if the limits allow.
     pub(in crate::storage) fn keep(&self, id: RecordId, origin: &RecordOrigin) {
         let mut known = self.known();
         let quoted: usize = origin.evidence.iter().map(|evidence| evidence.quote.len()).sum();

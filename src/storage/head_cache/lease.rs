@@ -1,26 +1,26 @@
-//! The invalidation lease: until when the process may serve from the cache of heads.
+//! The invalidation lease: until when the process may serve from the head cache.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long after a word was sent heads may be served by it: the bound of staleness.
+/// The bound of staleness: how long after a word was sent heads may be served.
 pub const STALENESS_BOUND: Duration = Duration::from_secs(1);
 
 /// Until when heads may be served.
 ///
-/// A *word* is a notification that the process sends to itself, on the way that its writes take. It renews the lease
-/// when the listening connection hears it, and from the moment when it was *sent*: notifications come in the order of
-/// the commits, so that all that was committed and answered before is heard of by then. Where the two ways lead to
-/// different servers, as in the middle of a failover, the word is not heard.
+/// A *word* is a notification that the process sends to itself over the connection path of its writes. When the
+/// listening connection receives it, the lease is renewed, counted from the moment when the word was *sent*:
+/// notifications arrive in commit order, so all earlier commits that were answered have been received by then. If the
+/// two connections lead to different servers, as during a failover, the word does not arrive.
 ///
-/// An *epoch* is the time during which both ways are known to stay as they are. It ends with a listening connection,
-/// and when a new connection leads to another server. A word of one epoch renews nothing in the next, and what was
-/// read in one is worth nothing in the next.
+/// An *epoch* is a period in which both connections stay the same. It ends when the listening connection ends or a new
+/// connection leads to another server. A word of one epoch does not renew the lease in the next, and heads read in one
+/// epoch are not valid in the next.
 #[derive(Debug)]
 pub(in crate::storage) struct InvalidationLease {
     origin: Instant,
-    /// Milliseconds after `origin`; 0 if there is no lease.
+    /// Milliseconds after `origin`; 0 means no lease.
     until: AtomicU64,
     epoch: AtomicU64,
     words: Mutex<Words>,
@@ -28,11 +28,11 @@ pub(in crate::storage) struct InvalidationLease {
 
 #[derive(Debug, Default)]
 struct Words {
-    /// How many were sent.
+    /// Number of words sent.
     sent: u64,
-    /// The last one, until it is heard.
+    /// The last word, until it is received.
     last: Option<Word>,
-    /// Since when a word is committed that was not heard, nor any after it.
+    /// Since when a word is committed but neither it nor a later one was received.
     unheard_since: Option<Instant>,
 }
 
@@ -60,12 +60,12 @@ impl InvalidationLease {
         self.millis(Instant::now()) < self.until.load(Ordering::Acquire)
     }
 
-    /// The number of the present epoch.
+    /// The number of the current epoch.
     pub(super) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Begins the next epoch, without a lease.
+    /// Starts the next epoch, without a lease.
     pub(super) fn next_epoch(&self) {
         let mut words = self.words();
         words.last = None;
@@ -74,7 +74,7 @@ impl InvalidationLease {
         self.epoch.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// To be called before a word is sent, which is to have this number.
+    /// Must be called before a word is sent; returns its number.
     pub(in crate::storage) fn word(&self) -> u64 {
         let mut words = self.words();
         words.sent += 1;
@@ -94,7 +94,7 @@ impl InvalidationLease {
         }
     }
 
-    /// A word was heard.
+    /// A word was received.
     pub(in crate::storage) fn heard(&self, number: u64) {
         let mut words = self.words();
         words.unheard_since = None;
@@ -105,12 +105,12 @@ impl InvalidationLease {
         }
     }
 
-    /// For how long words were committed and none of them was heard.
+    /// For how long committed words have not been received.
     pub(in crate::storage) fn unheard_for(&self) -> Option<Duration> {
         self.words().unheard_since.map(|since| since.elapsed())
     }
 
-    /// Every change whose writer was answered before `sent` was heard of.
+    /// Renews the lease: every change answered before `sent` has been received.
     pub(super) fn renew(&self, sent: Instant) {
         let until = self.millis(sent + STALENESS_BOUND);
         self.until.fetch_max(until, Ordering::AcqRel);
@@ -171,7 +171,7 @@ mod tests {
         assert!(lease.unheard_for().is_some());
         lease.heard(first);
         assert_eq!(lease.unheard_for(), None);
-        // Heard before its own sender was answered.
+        // Received before its own sender was answered.
         let second = lease.word();
         lease.heard(second);
         lease.committed(second);

@@ -1,22 +1,20 @@
-//! The read-through cache of heads: the newest versions of memories, which are read without asking the database.
+//! The read-through cache of heads: the newest versions of memories, read without asking the database.
 //!
-//! **What holds.** Nobody is given a head that another version had replaced, and whose writer had been answered, more
-//! than [`STALENESS_BOUND`] before; on the instance that made the other version, not even a moment before.
+//! **Guarantee.** A head is never returned later than [`STALENESS_BOUND`] after the writer of its replacement was
+//! answered. On the instance that wrote the replacement it is never returned after that answer.
 //!
-//! **Why it holds.**
-//! - A head is put in only by somebody who read it from the database, or made and committed it, *after* taking a
-//!   [`FillToken`], and only if no other change of that memory was told since. So what was overtaken by a write never
-//!   comes back.
-//! - Who commits a change tells of it before its writer is answered ([`HeadCache::invalidate`], by way of
-//!   `Notifications::publish`): the memory's head is forgotten, unless it is that very version.
-//! - Every commit is told to all instances, this one included, by the notification that it carries. So a commit
-//!   whose writer was never answered (the request was given up, the connection broke) is told too.
-//! - Notifications reach an instance in the order of the commits for as long as its listening connection lives, and
-//!   leads to the server that is written to. Heads are served only while that is proven by a word that took the whole
-//!   way ([`lease`]); with a new listening connection, or another server, all of them are forgotten.
+//! **How it is held.**
+//! - A head enters the cache only if it was read from the database, or committed, *after* a [`FillToken`] was taken,
+//!   and only if no other change of that memory was published since. So an outdated head is never put back.
+//! - A committing writer publishes the change before its caller is answered ([`HeadCache::invalidate`], called by
+//!   `Notifications::publish`): the head of the memory is removed, unless it is that very version.
+//! - Every commit carries a notification to all instances, including its own. So a commit whose caller was never
+//!   answered (the request was cancelled, the connection broke) is published too.
+//! - Notifications arrive in commit order as long as the listening connection lives and leads to the server that
+//!   accepts writes. Heads are served only while a word that went over the whole path proves this ([`lease`]). A new
+//!   listening connection, or another server, clears the cache.
 //!
-//! Heads are bounded by their bytes; which of them stay is the cache's choice. What a head holds is shared, not
-//! copied.
+//! The cache is bounded by bytes and chooses what to evict. Cached heads are shared, not copied.
 
 mod known_records;
 mod lease;
@@ -36,16 +34,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(test)]
 use std::time::Instant;
 
-/// Lock stripes that memories share by their hash: so many that two busy ones seldom do, which costs a needless read.
+/// Number of lock stripes, which memories share by hash. Many, because two busy memories on one stripe cause needless
+/// reads.
 const STRIPES: usize = 1_024;
 
-/// What a head costs besides its text: its metadata, its key and its entry in the cache, in bytes.
+/// Bytes that a head costs besides its text: metadata, key and cache entry.
 const OVERHEAD: u64 = 512;
 
-/// The size that is expected of a head, for the first size of the table.
+/// Expected size of a head, for the initial capacity of the table.
 const EXPECTED: u64 = 4_096 + OVERHEAD;
 
-/// The heads that one process keeps.
+/// The cached heads of this process.
 pub(super) struct HeadCache {
     cached: Cache<Key, CachedHead, Bytes>,
     changes: Vec<Mutex<Changes>>,
@@ -55,19 +54,19 @@ pub(super) struct HeadCache {
     misses: AtomicU64,
 }
 
-/// A newest version, as it is kept. Cheap to clone.
+/// A cached newest version. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct CachedHead {
     /// The version, without its log.
     pub(super) context: Arc<Context>,
-    /// Where its lines come from; `None` if that is not kept with it.
+    /// The origins of its lines; `None` if not cached.
     pub(super) origins: Option<Arc<Origins>>,
-    /// Where some of its records come from.
+    /// The origins of some of its records.
     pub(super) records: Arc<KnownRecords>,
 }
 
 impl CachedHead {
-    /// Of its records nothing is known yet.
+    /// A head without any record origins.
     pub(super) fn new(context: Context, origins: Option<Origins>) -> Self {
         Self {
             context: Arc::new(context),
@@ -77,28 +76,28 @@ impl CachedHead {
     }
 }
 
-/// How the heads of a process are used.
+/// Usage of the head cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeadCacheUse {
-    /// Readings that did not ask the database, since the process started.
+    /// Reads served from the cache since the process started.
     pub hits: u64,
-    /// Readings that did.
+    /// Reads that went to the database.
     pub misses: u64,
-    /// Heads that are kept.
+    /// Number of cached heads.
     pub heads: usize,
-    /// What they weigh.
+    /// Their size in bytes.
     pub bytes: u64,
 }
 
-/// The changes published of the memories of a stripe.
+/// The published changes of a stripe's memories.
 #[derive(Debug, Default)]
 struct Changes {
     count: u64,
-    /// The memory, by its hash, and the version that the last change made.
+    /// The last change: the hash of the memory and the version it created.
     last: Option<(u64, ContextId)>,
 }
 
-/// The right to put in what is read, or made, from now on.
+/// A cache-fill token: the right to cache a head read or written from now on, unless a change is published meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FillToken {
     hash: u64,
@@ -107,7 +106,7 @@ pub(super) struct FillToken {
 }
 
 impl HeadCache {
-    /// Keeps heads of `bytes` in all; of 0, none.
+    /// A cache of `bytes`; 0 disables it.
     pub(super) fn new(bytes: u64) -> Self {
         let about = usize::try_from(bytes / EXPECTED).unwrap_or(usize::MAX);
         Self {
@@ -120,7 +119,7 @@ impl HeadCache {
         }
     }
 
-    /// The head of a memory, if it is kept and the instance hears of changes.
+    /// The head of a memory, if it is cached and the lease is valid.
     pub(super) fn get(&self, vault: &VaultId, memory: &MemoryId) -> Option<CachedHead> {
         let found = match self.lease.holds() {
             true => self.cached.get(&Borrowed(vault, memory)),
@@ -131,13 +130,14 @@ impl HeadCache {
         found
     }
 
-    /// The head of a memory if it is this version; not counted as a reading.
+    /// The head of a memory if it is this version; not counted in the usage.
     pub(super) fn peek(&self, vault: &VaultId, memory: &MemoryId, version: i64) -> Option<CachedHead> {
         let found = self.cached.peek(&Borrowed(vault, memory))?;
         (self.lease.holds() && found.context.metadata.version == version).then_some(found)
     }
 
-    /// To be taken before the head is read from the database, or before the row of a memory that is changed is locked.
+    /// Takes a token. Must be called before the head is read from the database, or before the row of a changed memory
+    /// is locked.
     pub(super) fn fill_token(&self, vault: &VaultId, memory: &MemoryId) -> FillToken {
         let epoch = self.lease.epoch();
         let hash = self.hasher.hash_one(Borrowed(vault, memory));
@@ -148,10 +148,10 @@ impl HeadCache {
         }
     }
 
-    /// Puts in a head that was read after `token` was taken, unless a change was told meanwhile.
+    /// Caches a head that was read after `token` was taken, unless a change was published meanwhile.
     pub(super) fn fill(&self, token: FillToken, head: CachedHead) {
         let changes = self.stripe(token.hash);
-        // Whatever is cached, what the database has just shown to be replaced is not the newest.
+        // A cached head that the database has just shown to be replaced must go in any case.
         let metadata = &head.context.metadata;
         let is_older = |cached: &CachedHead| cached.context.metadata.version < metadata.version;
         let key = Borrowed(&metadata.vault_id, &metadata.memory_id);
@@ -161,15 +161,15 @@ impl HeadCache {
         }
     }
 
-    /// Puts in a head that was made and committed by who took `token` before the memory's row was locked, unless
-    /// another change was told meanwhile. To be called before its writer is answered.
+    /// Caches a head that was written and committed after `token` was taken and the row was locked, unless another
+    /// change was published meanwhile. Must be called before the caller of the write is answered.
     pub(super) fn fill_written(&self, token: FillToken, head: CachedHead) {
         let mut changes = self.stripe(token.hash);
         let this = Some((token.hash, head.context.metadata.context_id.clone()));
-        // The commit may have been heard of already.
+        // The notification of this commit may have arrived already.
         let heard_only_this = changes.count == token.seen + 1 && changes.last == this;
         if changes.count == token.seen || heard_only_this {
-            // Who read an older one must not put it back.
+            // A concurrent reader of an older head must not put it back.
             *changes = Changes {
                 count: token.seen + 1,
                 last: this,
@@ -183,7 +183,7 @@ impl HeadCache {
         }
     }
 
-    /// A change of a memory, here or elsewhere.
+    /// Handles a change of a memory, local or remote.
     pub(super) fn invalidate(&self, change: &Notification) {
         let Notification {
             vault,
@@ -206,28 +206,27 @@ impl HeadCache {
         self.cached.remove_if(&key, is_other);
     }
 
-    /// A listening connection begins, or another server is written to: what was cached before counts no more, and
-    /// nothing is served before the lease is renewed.
+    /// A new listening connection, or another server: clears the cache, and serves nothing before the lease is renewed.
     pub(super) fn next_epoch(&self) {
         self.lease.next_epoch();
         for stripe in 0..STRIPES as u64 {
-            // Who puts in a head holds its place meanwhile: afterwards nobody puts in one of an earlier epoch.
+            // A fill holds its stripe's lock. After this loop nothing of an earlier epoch can be filled in.
             drop(self.stripe(stripe));
         }
         self.cached.clear();
     }
 
-    /// No listening connection lives.
+    /// The listening connection is lost.
     pub(super) fn revoke(&self) {
         self.lease.next_epoch();
     }
 
-    /// What says until when heads are served.
+    /// The invalidation lease.
     pub(super) fn lease(&self) -> &InvalidationLease {
         &self.lease
     }
 
-    /// Everything whose writer was answered before `sent` was heard of.
+    /// Renews the lease: everything answered before `sent` has been received.
     #[cfg(test)]
     fn renew(&self, sent: Instant) {
         self.lease.renew(sent);
@@ -264,11 +263,11 @@ impl HeadCache {
     }
 }
 
-/// A memory, as its head is kept under.
+/// The key of a cached head.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key(VaultId, MemoryId);
 
-/// The same, as it is asked for.
+/// The borrowed form of the key, for lookups.
 #[derive(Debug, Clone, Copy, Hash)]
 struct Borrowed<'a>(&'a VaultId, &'a MemoryId);
 

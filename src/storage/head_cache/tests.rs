@@ -81,7 +81,7 @@ fn a_head_is_given_until_another_is_told() {
     let heads = leased(1 << 20);
     heads.fill(token(&heads), head(1, "one"));
     assert_eq!(version_of(&heads), Some(1));
-    // Neither the queue of a memory nor its handoff changes its head.
+    // Neither a change of the queue of a memory nor of its handoff changes its head.
     heads.invalidate(&change(None, false));
     assert_eq!(version_of(&heads), Some(1));
     heads.invalidate(&change(Some(2), false));
@@ -183,7 +183,7 @@ fn what_the_database_shows_replaces_an_older_head_whatever_was_told_meanwhile() 
     heads.fill(token(&heads), head(2, "two"));
     assert_eq!(version_of(&heads), Some(2));
     let slow = token(&heads);
-    // Another memory of the stripe, say; this one's head was not heard of.
+    // Another memory of the same stripe; no change of this memory was published.
     let (_, other) = ids();
     let told = Notification {
         memory: other,
@@ -194,7 +194,7 @@ fn what_the_database_shows_replaces_an_older_head_whatever_was_told_meanwhile() 
     assert_eq!(version_of(&heads), None);
 }
 
-/// What can happen to one memory.
+/// Events of one memory.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     ReadBegins,
@@ -204,9 +204,9 @@ enum Step {
     WriteBegins,
     WriteEnds {
         which: usize,
-        /// Another instance writes before the writer puts its version in.
+        /// Another instance writes before the writer caches its version.
         overtaken: bool,
-        /// All is heard of before the writer puts its version in.
+        /// All notifications arrive before the writer caches its version.
         heard_first: bool,
     },
     PlainWriteHere,
@@ -232,7 +232,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..80)
 }
 
-/// A memory as the database has it. Every state is told from every other by its `age`, also after a deletion.
+/// A memory as stored in the database. `age` is unique for every state, also after a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct State {
     age: usize,
@@ -259,7 +259,7 @@ impl State {
         format!("age-{}", self.age).parse().unwrap()
     }
 
-    /// What is told of it.
+    /// The notification of its change.
     fn told(self) -> Notification {
         Notification {
             context: Some(self.id()),
@@ -273,12 +273,12 @@ proptest! {
     fn nobody_is_given_what_was_replaced_before_the_last_proof(steps in steps()) {
         let heads = leased(1 << 20);
         let mut now = State { age: 0, version: 1 };
-        // Whose notification is on its way: the age it makes, and what is told.
+        // Notifications in transit: the resulting age and the notification.
         let mut on_the_way: VecDeque<(usize, Notification)> = VecDeque::new();
         let mut readers: Vec<(FillToken, State)> = Vec::new();
-        // What they write is saved if the state is still the one that they began with.
+        // A write is saved if the state is still the one that it started from.
         let mut writers: Vec<(FillToken, State)> = Vec::new();
-        // The oldest age that may still be given.
+        // The oldest age that may still be returned.
         let mut oldest = 0;
         for step in steps {
             match step {

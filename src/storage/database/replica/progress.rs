@@ -1,21 +1,21 @@
-//! How far a standby is, by what the primary's places were at known times.
+//! Tracks how far a standby has replayed, by WAL positions of the primary at known times.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Places that are remembered while the standby has not come there: enough for the longest bound.
+/// Maximum number of positions that are remembered: enough for the longest bound.
 const REMEMBERED: usize = 8_192;
 
-/// What is known of how far it is.
+/// What is known about the replay.
 #[derive(Debug)]
 pub(super) struct Progress {
-    /// Places of the primary that the standby has not come to, with the time before they were read; the oldest first.
+    /// Positions of the primary that the standby has not replayed, with the time before they were read; oldest first.
     noted: VecDeque<(i64, Instant)>,
-    /// All that was committed before this time is there.
+    /// Everything committed before this time is replayed.
     pub(super) has_all_until: Option<Instant>,
-    /// What is older must not be shown: something was taken out then.
+    /// Older states must not be served: data was removed at this time.
     pub(super) not_before: Instant,
-    /// Why it is not asked, for the log.
+    /// Why the standby is not used, for the log.
     pub(super) why_not: Option<&'static str>,
 }
 
@@ -29,10 +29,10 @@ impl Progress {
         }
     }
 
-    /// The primary was at this place at this time, or later.
+    /// The primary was at this position at this time, or later.
     pub(super) fn note(&mut self, place: i64, at: Instant) {
         if self.noted.back().is_some_and(|(last, _)| *last > place) {
-            // Another primary, whose log is another one.
+            // A new primary has another WAL timeline.
             self.forget();
         }
         if self.noted.len() == REMEMBERED {
@@ -41,7 +41,7 @@ impl Progress {
         self.noted.push_back((place, at));
     }
 
-    /// The standby has replayed all that stands before this place.
+    /// The standby has replayed everything before this position.
     pub(super) fn replayed(&mut self, place: i64) {
         while let Some((noted, at)) = self.noted.front()
             && *noted <= place
@@ -51,13 +51,13 @@ impl Progress {
         }
     }
 
-    /// It may be another standby, or none.
+    /// Resets the state: it may be another standby, or none.
     pub(super) fn forget(&mut self) {
         self.noted.clear();
         self.has_all_until = None;
     }
 
-    /// How far it is behind at most; `None` if that is more than it may be.
+    /// Upper bound of the lag; `None` if it exceeds `max`.
     pub(super) fn lag(&self, now: Instant, max: Duration) -> Option<Duration> {
         let until = self.has_all_until.filter(|until| *until >= self.not_before)?;
         let lag = now.saturating_duration_since(until);
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(progress.lag(start + seconds(4), MAX), Some(seconds(4)));
         progress.replayed(200);
         assert_eq!(progress.lag(start + seconds(4), MAX), Some(seconds(3)));
-        // Where nothing is written, nobody falls behind.
+        // Without writes the standby does not fall behind.
         progress.note(200, start + seconds(20));
         progress.replayed(200);
         assert_eq!(progress.lag(start + seconds(20), MAX), Some(seconds(0)));

@@ -1,4 +1,4 @@
-//! The standby, and what is known of it.
+//! The standby and its state.
 
 use super::progress::Progress;
 use crate::storage::StorageError;
@@ -20,7 +20,7 @@ impl Replica {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It answered that it is there and follows.
+    /// It answered and is replaying.
     pub(super) fn follows(&self, place: i64) {
         self.liveness.beat(Beat::Written);
         let mut progress = self.progress();
@@ -30,7 +30,7 @@ impl Replica {
         }
     }
 
-    /// It is not to be asked, for this reason, which is logged once.
+    /// It cannot be used for this reason, which is logged once.
     pub(super) fn fails(&self, why_not: &'static str, error: Option<&StorageError>) {
         let mut progress = self.progress();
         progress.forget();
