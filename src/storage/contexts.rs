@@ -99,7 +99,7 @@ impl Storage {
     /// without its log; `None` if the memory does not exist.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn recent_context(
         &self,
         vault: &VaultId,
@@ -153,7 +153,7 @@ impl Storage {
     /// older one in the cache.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn latest_context(
         &self,
         vault: &VaultId,
@@ -180,7 +180,7 @@ impl Storage {
     /// out: a version whose successor is gone cannot be told from the newest one of a later time.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memory_contexts.as_of", skip_all)]
     pub async fn context_as_of(
         &self,
@@ -221,7 +221,7 @@ impl Storage {
     /// One version; `None` if there is no such memory or version.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn context(
         &self,
         vault: &VaultId,
@@ -235,7 +235,7 @@ impl Storage {
     /// Whether a memory exists.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memories.exists", skip_all)]
     pub async fn memory_exists(&self, vault: &VaultId, memory: &MemoryId) -> Result<bool, StorageError> {
         let found = sqlx::query_scalar!(

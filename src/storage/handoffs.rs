@@ -1,4 +1,4 @@
-//! Kept handoffs: `handoffs`.
+//! Stored handoffs: `handoffs`.
 
 mod citations;
 pub(in crate::storage) mod reads;
@@ -15,7 +15,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::slice::from_ref;
 
-/// A handoff as it is kept.
+/// A stored handoff.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Handoff {
     /// The vault.
@@ -24,38 +24,38 @@ pub struct Handoff {
     pub memory_id: MemoryId,
     /// Its id.
     pub handoff_id: HandoffId,
-    /// 1, 2, 3 … within the memory; the largest is the newest.
+    /// 1, 2, 3 … within the memory; the largest number is the newest.
     pub number: i64,
-    /// The moment it shows.
+    /// The moment that it describes.
     pub generated_at: DateTime<Utc>,
-    /// Who asked for it.
+    /// The actor that requested it.
     pub generated_by: ActorId,
     /// How far back it looks.
     pub window: Window,
-    /// The newest version of that moment.
+    /// The newest version at that moment.
     pub base_version: i64,
-    /// Its id.
+    /// That version's id.
     pub base_context_id: ContextId,
-    /// When it was made.
+    /// When that version was created.
     pub base_time: DateTime<Utc>,
     /// The eight sections.
     pub markdown: String,
-    /// What it was made from and how.
+    /// Its inputs and how it was created.
     pub manifest: Value,
     /// Its lines with citations.
     pub citations: Vec<CitedLine>,
 }
 
-/// What came of saving a handoff.
+/// The result of saving a handoff.
 #[derive(Debug)]
 pub enum SaveHandoff {
-    /// It is the newest now.
+    /// It is the newest one now.
     Saved(Box<Handoff>),
-    /// Another one was saved since the newest was read.
+    /// Another handoff was saved meanwhile.
     Overtaken,
-    /// A text it may quote was taken out meanwhile; it has to be made anew.
+    /// A text that it may quote was removed meanwhile; it must be created again.
     Moved,
-    /// The memory does not exist any more.
+    /// The memory no longer exists.
     NoMemory,
 }
 
@@ -101,10 +101,9 @@ impl Row {
 }
 
 impl Storage {
-    /// The newest handoff of a memory; `None` if it has none or does not exist.
+    /// The newest handoff of a memory; `None` if there is none.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.handoffs.latest", skip_all)]
     pub async fn latest_handoff(
         &self,
@@ -127,10 +126,9 @@ impl Storage {
         row.map(|row| row.into_handoff(vault, memory)).transpose()
     }
 
-    /// One handoff; `None` if there is no such memory or handoff.
+    /// A handoff; `None` if the memory or the handoff does not exist.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.handoffs.get", skip_all)]
     pub async fn handoff(
         &self,
@@ -153,11 +151,10 @@ impl Storage {
         row.map(|row| row.into_handoff(vault, memory)).transpose()
     }
 
-    /// Handoffs before the one numbered `before` (all if `None`), the newest first, at most `limit`, without their
-    /// Markdown and citations.
+    /// Handoffs with numbers below `before` (all if `None`), newest first, at most `limit`, without Markdown and
+    /// citations.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.handoffs.list", skip_all)]
     pub async fn list_handoffs(
         &self,
@@ -186,13 +183,11 @@ impl Storage {
             .collect()
     }
 
-    /// Saves a handoff as the newest, under the lock of the memory's row, takes out the oldest beyond `keep`, and tells
-    /// of it.
-    /// `handoff.number` is the number of the newest one that was known when it was made, 0 for none; it is saved only
-    /// if that is still the newest, and if what it was made from may still be quoted.
+    /// Saves a handoff as the newest one under the lock of the memory's row, deletes the oldest beyond `keep`, and
+    /// notifies. `handoff.number` is the number of the newest handoff known when it was created, 0 for none. It is
+    /// saved only if that is still the newest one, and if its inputs may still be quoted.
     ///
-    /// # Errors
-    /// The database's; nothing was saved.
+    /// # Errors Database errors; nothing was saved.
     #[tracing::instrument(name = "db.handoffs.save", skip_all)]
     pub async fn save_handoff(
         &self,
@@ -210,7 +205,7 @@ impl Storage {
         Ok(saved)
     }
 
-    /// With what is to be told of it.
+    /// Also returns the events to publish.
     async fn save_handoff_in(
         &self,
         mut transaction: Transaction,
@@ -283,8 +278,8 @@ async fn insert(connection: &mut Connection, handoff: &Handoff) -> Result<(), St
     Ok(())
 }
 
-/// Whether the version a handoff was made from still has its text, and the archived records it saw still say what
-/// they said: a redaction takes both away. What is active stands in that version.
+/// Whether the version that a handoff was created from still has its text, and the archived records it used are
+/// unchanged: a redaction removes both. Active records are part of that version.
 async fn may_be_quoted(connection: &mut Connection, snapshot: &Snapshot) -> Result<bool, StorageError> {
     let base = sqlx::query_scalar!(
         r#"SELECT EXISTS (SELECT 1 FROM memory_contexts
@@ -311,14 +306,14 @@ async fn may_be_quoted(connection: &mut Connection, snapshot: &Snapshot) -> Resu
     Ok(same.count() == ids.len())
 }
 
-/// A record that came back or ended again meanwhile is quoted as before, as long as its words are there.
+/// A record that was restored or archived meanwhile may still be quoted, as long as its text exists.
 fn says_the_same(seen: &Life, now: &Life) -> bool {
     let reason = |life: &Life| life.end.as_ref().and_then(|end| end.reason.clone());
     (&seen.label, &seen.reason, &seen.content) == (&now.label, &now.reason, &now.content)
         && (now.end.is_none() || reason(seen) == reason(now))
 }
 
-/// Takes out the handoffs that may quote a version: those made from it or from a later one.
+/// Deletes the handoffs that may quote a version: those created from it or from a later one.
 #[tracing::instrument(name = "db.handoffs.forget", skip_all)]
 pub(super) async fn forget_handoffs(
     connection: &mut Connection,

@@ -74,7 +74,7 @@ impl Storage {
     /// Records of a memory by kind and number, those behind `after`, at most `limit`.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.records.list", skip_all)]
     pub async fn list_records(
         &self,
@@ -120,7 +120,7 @@ impl Storage {
     /// One record; `None` if the memory or the record does not exist.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.records.get", skip_all)]
     pub async fn record(
         &self,
@@ -148,7 +148,7 @@ impl Storage {
     /// Which of the `mentioned` ids are archived.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn archived_among(
         &self,
         vault: &VaultId,
@@ -165,7 +165,7 @@ impl Storage {
     /// Which of `ids` the memory had before a version, active or archived.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.records.known_before", skip_all)]
     pub(super) async fn known_before(
         &self,

@@ -103,7 +103,7 @@ impl Storage {
     /// A vault is going to be searched: what of it was not indexed to be spared is indexed, now or from now on.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn note_search(&self, vault: &VaultId) -> Result<(), StorageError> {
         if self.searched.note(vault) {
             return Ok(());
@@ -125,7 +125,7 @@ impl Storage {
     /// vaults without those that rest, or of one.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memories.search_pending", skip_all)]
     pub async fn pending_for_search(
         &self,
@@ -183,7 +183,7 @@ impl Storage {
     /// statements, whatever the number of memories (on a distributed database, of a vault's).
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn index_memories(&self, pending: &[Pending]) -> Result<(), StorageError> {
         if self.crosses_vaults().await? {
             return self.index_together(pending).await;
@@ -197,7 +197,7 @@ impl Storage {
     /// Indexes whatever of a vault is pending.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn index_vault(&self, vault: &VaultId) -> Result<(), StorageError> {
         self.index_batches(vault, usize::MAX).await?;
         Ok(())

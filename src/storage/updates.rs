@@ -24,11 +24,10 @@ use crate::storage::{Storage, StorageError};
 use serde_json::Value;
 
 impl Storage {
-    /// Keeps a run that made no version, unless its memory was deleted while it ran: what it quotes would
-    /// outlive the memory.
+    /// Saves a run without a version, unless its memory was deleted while it ran: the quotations in it would outlive
+    /// the memory.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     pub async fn save_run(&self, run: &Run, claim: Option<&IdempotencyClaim>) -> Result<(), StorageError> {
         let saved: Result<bool, StorageError> = self
             .transaction("db.updates.save", |mut transaction| async move {
@@ -47,11 +46,10 @@ impl Storage {
         Ok(())
     }
 
-    /// Runs of a memory, newest first, those older than `before`, at most `limit`. The exchanges are left
-    /// out: they may be large.
+    /// Lists the runs of a memory that are older than `before`, newest first, at most `limit`. Exchanges are omitted
+    /// because they may be large.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.updates.list", skip_all)]
     pub async fn list_runs(
         &self,
@@ -63,7 +61,7 @@ impl Storage {
         let mut page = Reading::new(limit, 2);
         while let Some(batch) = page.next() {
             let before = page.items.last().map(|run: &Run| &run.update_id).or(before);
-            // Ids are texts, and no text is the last of all: the newest id with a letter behind it is behind it.
+            // No text sorts last, but the newest id plus one letter sorts after every id.
             let rows = sqlx::query_as!(
             Row,
             r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
@@ -94,10 +92,9 @@ impl Storage {
         Ok(page.rows())
     }
 
-    /// One run with its exchanges; `None` if there is none.
+    /// Returns a run with its exchanges; `None` if it does not exist.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.updates.get", skip_all)]
     pub async fn run(
         &self,
@@ -164,7 +161,7 @@ impl Storage {
     }
 }
 
-/// What a run's stored exchanges say; `shown` is the text of the version that they name, if it is kept.
+/// A run's exchanges, unpacked; `shown` is the text of the version that they refer to, if it exists.
 pub(super) fn said(
     id: &str,
     shown: Option<&str>,
@@ -180,7 +177,7 @@ pub(super) fn said(
     })
 }
 
-/// Marks an invalid run as finished by hand by another. `false` if it is not there or not invalid any more.
+/// Marks an invalid run as completed by another one. `false` if it does not exist or is no longer invalid.
 #[tracing::instrument(name = "db.updates.resolve", skip_all)]
 pub(super) async fn resolve_run(
     connection: &mut Connection,

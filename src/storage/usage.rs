@@ -125,7 +125,7 @@ impl Storage {
     /// Adds a run to the counts of a day, together with other runs that end meanwhile.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn add_usage(
         &self,
         vault: &VaultId,
@@ -149,7 +149,7 @@ impl Storage {
     /// What a vault's models cost from one day to another, both included, by day and then by model.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.model_usage.list", skip_all)]
     pub async fn usage(
         &self,
@@ -195,7 +195,7 @@ impl Storage {
     /// Tokens that a vault's models read and wrote on a day.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.model_usage.tokens", skip_all)]
     pub async fn tokens_of_day(&self, vault: &VaultId, day: NaiveDate) -> Result<u64, StorageError> {
         let tokens = sqlx::query_scalar!(

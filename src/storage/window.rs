@@ -98,7 +98,7 @@ impl Storage {
     /// Tasks that have left the document, in the order of time, those behind `after`, at most `limit`.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.records.history", skip_all)]
     pub async fn history(
         &self,
@@ -133,7 +133,7 @@ impl Storage {
     /// tasks without an epic), at most `limit`. Reads all archived tasks of the memory.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.records.epics", skip_all)]
     pub async fn epics(
         &self,
@@ -229,7 +229,7 @@ impl Storage {
     /// What was told of tasks with these numbers.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.records.told_tasks", skip_all)]
     pub async fn told_tasks(
         &self,

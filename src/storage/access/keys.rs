@@ -234,7 +234,7 @@ impl Storage {
     /// One key; `None` if there is none with this id.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.api_keys.get", skip_all)]
     pub async fn key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, StorageError> {
         let row = sqlx::query_as!(
@@ -255,7 +255,7 @@ impl Storage {
     /// expired ones too.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.api_keys.list", skip_all)]
     pub async fn list_keys(
         &self,
@@ -299,7 +299,7 @@ impl Storage {
     /// Revokes a key. Revoking it again changes nothing. `false` if there is no such key.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.api_keys.revoke", skip_all)]
     pub async fn revoke_key(&self, key_id: &KeyId) -> Result<bool, StorageError> {
         let revoke = || {

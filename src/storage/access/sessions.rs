@@ -28,7 +28,7 @@ impl Storage {
     /// Begins a session.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.sessions.insert", skip_all)]
     pub async fn begin_session(&self, hash: &SecretHash, session: &Session) -> Result<(), StorageError> {
         let now = self.clock.now();
@@ -67,7 +67,7 @@ impl Storage {
     /// The session of this hash, unless it has expired. Whether its key is still taken is not looked at here.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.sessions.get", skip_all)]
     pub async fn session(&self, hash: &SecretHash) -> Result<Option<Session>, StorageError> {
         let row = sqlx::query!(
@@ -94,7 +94,7 @@ impl Storage {
     /// Ends a session, if there is one.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.sessions.delete", skip_all)]
     pub async fn end_session(&self, hash: &SecretHash) -> Result<(), StorageError> {
         let end = || {
@@ -111,7 +111,7 @@ impl Storage {
     /// Deletes sessions that have expired, and says how many they were.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.sessions.purge", skip_all)]
     pub async fn purge_sessions(&self) -> Result<u64, StorageError> {
         let now = self.clock.now();

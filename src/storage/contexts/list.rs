@@ -10,7 +10,7 @@ impl Storage {
     /// memory that does not exist: every memory has at least one version.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memory_contexts.list", skip_all)]
     pub async fn list_contexts(
         &self,
@@ -51,7 +51,7 @@ impl Storage {
     /// The versions with these numbers, as far as there are any, without texts.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memory_contexts.versions", skip_all)]
     pub(in crate::storage) async fn versions(
         &self,

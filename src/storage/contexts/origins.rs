@@ -46,7 +46,7 @@ impl Storage {
     /// Follows the lines of a version back to the versions that brought them in.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn blame(&self, context: Context) -> Result<Blame, StorageError> {
         let origins = self.origins(&context).await?;
         let versions: BTreeSet<_> = origins.runs().iter().map(|run| run.version).collect();

@@ -1,24 +1,24 @@
-//! What happened in a vault, in an order that is the same for everybody: `events`.
+//! The events of a vault, in one order for all readers: `events`.
 //!
-//! A writer adds its events in its own transaction (`append`), so that there is an event exactly if there is what it
-//! tells of. Numbers given at that moment would become visible out of order, since transactions do not commit in the
-//! order in which they insert, and a reader that saw 7 would never see a 6 that comes later. So a writer leaves the
-//! sequence open, and whoever reads the vault first gives the next numbers to what is committed by then
-//! (`sequence`), under the lock of the vault's row of `event_streams`. What has a number is complete and never
-//! changes, so "behind number n" is an exact place for ever.
+//! A writer appends its events in its own transaction (`append`), so an event exists exactly if its change does. If
+//! numbers were assigned at that moment, they would become visible out of order, because transactions do not commit in
+//! the order in which they insert: a reader that has seen 7 would miss a 6 that is committed later. So a writer leaves
+//! the number empty, and the first reader of the vault numbers what is committed by then (`sequence`), under a lock on
+//! the vault's row of `event_streams`. Numbered events are complete and never change, so "after number n" is always an
+//! exact position.
 //!
-//! Why not otherwise:
-//! - *A counter row that every writer raises* gives the same order, but lets one writer of a vault commit at a time.
-//! - *The transaction's id, read up to `pg_snapshot_xmin`*, costs nothing more, but one long transaction anywhere in
-//!   the database holds back the events of all vaults; ids begin anew when a dump is restored; and they are those of
-//!   one machine, so they cannot be compared once a cluster moves a vault to another.
+//! Alternatives that were rejected:
+//! - *A counter row that every writer increments* gives the same order, but serialises the commits of a vault.
+//! - *The transaction id, read up to `pg_snapshot_xmin`*, costs nothing, but one long transaction anywhere in the
+//!   database delays the events of all vaults; ids start again when a dump is restored; and they are local to a node,
+//!   so they cannot be compared after a cluster moves a vault.
 //!
-//! The order within a memory is that of its commits: its writers take turns at its row, so what is committed later is
-//! numbered later, and what is numbered together is in the order of its time, versions in that of their numbers.
+//! Events of one memory are in commit order: its writers lock its row one after another, so what is committed later
+//! gets a later number. Events numbered together are sorted by time, and versions by their numbers.
 //!
-//! A client's place ([`Place`]) holds a piece of the event's own id beside the number. A database that was put back to
-//! an older state gives the same numbers to other events: the place does not fit any more, and the client is told to
-//! begin anew instead of missing something.
+//! A client's position ([`Place`]) contains a part of the event's id besides the number. If the database was restored
+//! to an older state, the same numbers are assigned to other events: the position no longer matches, and the client is
+//! told to start again instead of missing events.
 
 mod purge;
 mod read;
@@ -37,21 +37,21 @@ use serde_json::Value;
 use sqlx::{Postgres, QueryBuilder};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-/// Rows of one statement.
+/// Maximum rows of one statement.
 const ROWS_PER_STATEMENT: usize = 1_000;
 
-/// Rows of a statement that stays prepared on its connection: each number of them is another one.
+/// Up to this many rows the statement is prepared and cached: every number of rows is a different statement.
 const USUAL_ROWS: usize = 4;
 
-/// What an event tells of.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum EventKind {
-    /// A version was made.
+    /// A version was created.
     Version,
-    /// An update made a step; `details.step` names it.
+    /// A step of an update; `details.step` is its name.
     Update,
-    /// The handoff was built anew.
+    /// The handoff was rebuilt.
     Handoff,
     /// The memory was deleted.
     MemoryDeleted,
@@ -59,47 +59,47 @@ pub enum EventKind {
     Redacted,
     /// Prompt items of the memory were added, replaced or removed; `details` has the category.
     Items,
-    /// An update waits to be approved.
+    /// An update waits for approval.
     Proposed,
-    /// A proposal was approved; its version, if it made one, has an event of its own.
+    /// A proposal was approved; the version that it created, if any, has its own event.
     Approved,
     /// A proposal was rejected.
     Rejected,
 }
 
 impl EventKind {
-    /// The stored and shown name.
+    /// The name in storage and answers.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// An event to be written. It names things and never quotes a document.
+/// An event to be written. It contains identifiers but never text of a document.
 #[derive(Debug, Clone)]
 pub struct NewEvent {
     /// A UUID of version 7, from [`crate::clock::Clock::new_id`].
     pub event_id: String,
     /// Which memory.
     pub memory: MemoryId,
-    /// What happened.
+    /// The kind.
     pub kind: EventKind,
-    /// When; of a version the version's time.
+    /// The time; for a version its creation time.
     pub created_at: DateTime<Utc>,
-    /// The version that was made.
+    /// The created version.
     pub version: Option<(i64, ContextId)>,
-    /// Who did it.
+    /// The actor.
     pub actor: Option<ActorId>,
-    /// What made the version.
+    /// The source of the version.
     pub source: Option<Source>,
     /// The run it belongs to.
     pub update_id: Option<UpdateId>,
-    /// More, by kind; a small object without texts of the memory.
+    /// Further data by kind: a small object without text of the memory.
     pub details: Option<Value>,
 }
 
 impl NewEvent {
-    /// An event that says nothing more yet.
+    /// An event without optional fields.
     #[must_use]
     pub fn new(event_id: String, memory: MemoryId, kind: EventKind, created_at: DateTime<Utc>) -> Self {
         Self {
@@ -117,7 +117,7 @@ impl NewEvent {
 }
 
 impl Storage {
-    /// An event of this moment that says nothing more yet.
+    /// An event of this moment without optional fields.
     #[must_use]
     pub fn event(&self, memory: &MemoryId, kind: EventKind) -> NewEvent {
         NewEvent::new(
@@ -128,19 +128,17 @@ impl Storage {
         )
     }
 
-    /// Writes events in a transaction of their own, together with those of others that come meanwhile. Those that are
-    /// there already stay as they are.
+    /// Writes events in a transaction of their own, batched with concurrent ones. Existing events stay unchanged.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     pub async fn append_events(&self, vault: &VaultId, events: &[NewEvent]) -> Result<(), StorageError> {
         let events = events.to_vec();
         let vault = vault.clone();
         self.write_batched(Appended { vault, events }).await
     }
 
-    /// Wakes the readers of this process, after the transaction that appended was committed. Those of others were
-    /// woken by the commit; without this call the readers here may have to wait for their connection.
+    /// Wakes the readers of this process after the transaction was committed. Readers of other instances are notified
+    /// by the commit; without this call local readers may have to wait for the listening connection.
     pub(super) fn appended(&self, vault: &VaultId, events: &[NewEvent]) {
         for notification in notifications(vault, events) {
             self.notifications.publish(notification);
@@ -148,7 +146,7 @@ impl Storage {
     }
 }
 
-/// Events of a vault to be written.
+/// Events of a vault to write.
 #[derive(Debug)]
 pub(super) struct Appended {
     vault: VaultId,
@@ -156,7 +154,7 @@ pub(super) struct Appended {
 }
 
 impl SmallWrite for Appended {
-    /// The instances are told by one of their own.
+    /// Notifying the instances is another statement.
     const IS_ONE_STATEMENT: bool = false;
 
     async fn write(connection: &mut Connection, all: &[Self]) -> Result<(), StorageError> {
@@ -171,11 +169,10 @@ impl SmallWrite for Appended {
     }
 }
 
-/// Writes events inside a writer's transaction, and has all instances told of them when it commits. Afterwards
-/// [`Storage::appended`] tells this one without a way round.
+/// Writes events inside a writer's transaction, and notifies all instances when it commits. Call [`Storage::appended`]
+/// afterwards to wake this instance directly.
 ///
-/// # Errors
-/// The database's.
+/// # Errors Database errors.
 pub(super) async fn append(
     connection: &mut Connection,
     vault: &VaultId,
@@ -184,7 +181,7 @@ pub(super) async fn append(
     append_all(connection, &[(vault, events)]).await
 }
 
-/// As [`append`], those of several vaults together.
+/// As [`append`], for several vaults.
 #[tracing::instrument(name = "db.events.append", skip_all)]
 pub(super) async fn append_all(
     connection: &mut Connection,
@@ -207,7 +204,7 @@ pub(super) async fn append_all(
     listen::notify(connection, &told).await
 }
 
-/// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
+/// Built at run time because the number of rows varies; the text is constant except for the placeholders.
 async fn insert(connection: &mut Connection, rows: &[(&VaultId, &NewEvent)]) -> Result<(), StorageError> {
     let mut statement = QueryBuilder::<Postgres>::new(
         "INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source,
@@ -233,7 +230,7 @@ async fn insert(connection: &mut Connection, rows: &[(&VaultId, &NewEvent)]) -> 
     Ok(())
 }
 
-/// What the instances are told of events: each memory once, with its newest version.
+/// The notifications of events: one for each memory, with its newest version.
 pub(super) fn notifications(vault: &VaultId, events: &[NewEvent]) -> Vec<Notification> {
     let mut told: Vec<Notification> = Vec::new();
     for event in events {

@@ -1,18 +1,17 @@
-//! Old events, deleted in small pieces.
+//! Deletes old events in small batches.
 
 use crate::domain::ids::VaultId;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 
-/// Events that are deleted in one transaction.
+/// Maximum events deleted in one transaction.
 const BATCH: i64 = 500;
 
 impl Storage {
-    /// The next vault that has events, behind `after` in the database's order; `None` behind the last. A rare read over
-    /// all vaults, one step in an index.
+    /// The next vault with events after `after` in the database's order; `None` after the last one. A single index step
+    /// over all vaults.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.events.vaults", skip_all)]
     pub async fn next_vault_with_events(
         &self,
@@ -29,11 +28,10 @@ impl Storage {
         .await?)
     }
 
-    /// Deletes a vault's events up to the first that is not older than `before`, and returns how many. What has no
-    /// number yet stays. Any number of instances may do so at once.
+    /// Deletes a vault's events up to the first that is not older than `before`, and returns their number. Events
+    /// without a number stay. May run on any number of instances at the same time.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.events.purge", skip_all)]
     pub async fn purge_events(&self, vault: &VaultId, before: DateTime<Utc>) -> Result<u64, StorageError> {
         let mut total = 0;

@@ -1,4 +1,4 @@
-//! Events as they are read, and a client's place among them.
+//! Reads events, and resolves a client's position.
 
 use super::EventKind;
 use crate::domain::ids::{MemoryId, VaultId};
@@ -8,10 +8,10 @@ use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 
-/// How many characters of an event's id its place has.
+/// How many characters of an event's id a position contains.
 const MARK: usize = 8;
 
-/// An event's number with the end of its id: what a client sends back as `Last-Event-ID`.
+/// A position: an event's number and the end of its id. Clients send it back as `Last-Event-ID`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The number, 1 or more; 0 is before the first.
@@ -47,7 +47,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The text is no place. The message is fit to be shown to a client.
+/// The text is not a position. The message may be shown to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be the id of an event of this stream as it was sent, or 0 for all that are kept")]
 pub struct NotAPlace;
@@ -76,51 +76,51 @@ impl FromStr for Place {
 /// One event.
 #[derive(Debug, Clone)]
 pub struct Event {
-    /// Where it stands.
+    /// Its position.
     pub place: Place,
-    /// Which memory, as text.
+    /// The memory.
     pub memory_id: String,
-    /// What happened.
+    /// The kind.
     pub kind: EventKind,
-    /// When.
+    /// The time.
     pub created_at: DateTime<Utc>,
-    /// The version that was made.
+    /// The created version.
     pub version: Option<i64>,
     /// That version's id.
     pub context_id: Option<String>,
-    /// Who did it.
+    /// The actor.
     pub actor_id: Option<String>,
-    /// What made the version.
+    /// The source of the version.
     pub source: Option<String>,
     /// The run it belongs to.
     pub update_id: Option<String>,
-    /// More, by kind.
+    /// Further data by kind.
     pub details: Option<Value>,
 }
 
-/// How far a vault's events are numbered.
+/// The range of a vault's numbered events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamState {
-    /// The newest event's place.
+    /// The newest event's position.
     pub last: Place,
     /// The number of the newest event that was purged; 0 if none was.
     pub purged: i64,
 }
 
-/// Where a client goes on.
+/// Where a client continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resumed {
-    /// Behind its place: it has missed nothing.
+    /// After its position: it has missed nothing.
     Behind(i64),
-    /// Its place is gone or never was: it has to look at the memories themselves, and goes on behind this place.
+    /// Its position was purged or is invalid. The client must read the memories themselves and continue after this
+    /// position.
     Lost(Place),
 }
 
 impl Storage {
-    /// How far a vault's events are numbered. A vault without events stands before the first.
+    /// The range of a vault's numbered events; the beginning for a vault without events.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.event_streams.get", skip_all)]
     pub async fn stream_state(&self, vault: &VaultId) -> Result<StreamState, StorageError> {
         let row = sqlx::query!(
@@ -144,14 +144,13 @@ impl Storage {
         })
     }
 
-    /// Where a client that was at `place` goes on.
+    /// Where a client with this position continues.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     pub async fn resume_events(&self, vault: &VaultId, place: &Place) -> Result<Resumed, StorageError> {
         let state = self.stream_state(vault).await?;
         if place.sequence == 0 {
-            // "All that are kept" misses nothing by its own words.
+            // "All retained events" misses nothing by definition.
             return Ok(Resumed::Behind(state.purged));
         }
         if *place == state.last {
@@ -170,11 +169,10 @@ impl Storage {
         }
     }
 
-    /// The numbered events of a vault behind a number, in their order, at most `limit`; with `memory` those of one
-    /// memory, with `kinds` those of these kinds.
+    /// The numbered events of a vault after a number, in order, at most `limit`; optionally of one memory or of some
+    /// kinds.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.events.list", skip_all)]
     pub async fn events_behind(
         &self,
@@ -204,10 +202,9 @@ impl Storage {
         Ok(rows.into_iter().map(Event::from).collect())
     }
 
-    /// Events before a number, the newest first; otherwise as [`Self::events_behind`].
+    /// Events before a number, newest first; otherwise as [`Self::events_behind`].
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.events.newest", skip_all)]
     pub async fn events_before(
         &self,
@@ -238,7 +235,7 @@ impl Storage {
     }
 }
 
-/// An event as the lists select it.
+/// A row of the list queries.
 struct Row {
     event_id: String,
     sequence: i64,

@@ -1,4 +1,4 @@
-//! Numbers for what is committed.
+//! Numbers committed events.
 
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::database::transaction::{Ending, Transaction};
@@ -6,7 +6,7 @@ use crate::storage::events::EventKind;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 
-/// Events that are numbered in one transaction.
+/// Maximum events numbered in one transaction.
 const BATCH: i64 = 1_000;
 
 struct Waiting {
@@ -19,11 +19,10 @@ struct Waiting {
 }
 
 impl Storage {
-    /// Gives the next numbers to all events of a vault that are committed and have none. Any number of instances may
-    /// do so at once: they take turns.
+    /// Numbers all committed events of a vault that have no number. May run on any number of instances at the same
+    /// time: a lock serialises them.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.events.sequence", skip_all)]
     pub async fn sequence_events(&self, vault: &VaultId) -> Result<(), StorageError> {
         loop {
@@ -45,7 +44,7 @@ impl Storage {
     }
 }
 
-/// How many events it gave numbers.
+/// Returns the number of events it numbered.
 async fn sequence(mut transaction: Transaction, vault: &VaultId) -> Result<Ending<i64>, StorageError> {
     sqlx::query!(
         "INSERT INTO event_streams (vault_id, last_sequence, purged_sequence) VALUES ($1, 0, 0)
@@ -60,7 +59,7 @@ async fn sequence(mut transaction: Transaction, vault: &VaultId) -> Result<Endin
     )
     .fetch_one(&mut *transaction)
     .await?;
-    // A statement of its own behind the lock: it sees what whoever held the lock before has numbered.
+    // A separate statement after the lock, so that it sees what the previous holder of the lock numbered.
     let mut waiting = sqlx::query_as!(
         Waiting,
         "SELECT event_id, memory_id, kind, version, created_at FROM events
@@ -100,8 +99,8 @@ async fn sequence(mut transaction: Transaction, vault: &VaultId) -> Result<Endin
     Ok(transaction.commit_with(count))
 }
 
-/// Instances whose clocks differ may give two versions of one memory the same time: their numbers decide then. The
-/// places that a memory's versions have stay; which version stands where is put right.
+/// Sorts the versions of each memory by number, because instances with different clocks may give two of them the same
+/// time. The positions that a memory's versions occupy stay the same.
 fn order_versions(events: &mut [Waiting]) {
     let mut places: std::collections::BTreeMap<&MemoryId, Vec<usize>> = std::collections::BTreeMap::new();
     for (place, event) in events.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! The lines of a handoff that cite something, as `handoffs.citations` stores them.
+//! The stored form of a handoff's lines with citations, in `handoffs.citations`.
 //!
-//! They are shown and compared, and decide nothing: a member that a newer release adds is passed over.
+//! They are shown and compared, and nothing depends on them: members that a newer release adds are ignored.
 
 use crate::domain::handoff::{Citation, Cited, CitedLine};
 use crate::storage::as_text::AsText;
@@ -20,16 +20,15 @@ struct StoredCited {
     sha256: Option<String>,
 }
 
-/// As they are stored.
+/// Converts to the stored form.
 pub(super) fn to_stored(lines: &[CitedLine]) -> Value {
     let stored: Vec<_> = lines.iter().map(StoredLine::from).collect();
     json!(stored)
 }
 
-/// As they were stored.
+/// Parses the stored form.
 ///
-/// # Errors
-/// What cannot be read, and why.
+/// # Errors What cannot be read, and why.
 pub(super) fn from_stored(stored: &Value) -> Result<Vec<CitedLine>, serde_json::Error> {
     let lines = Vec::<StoredLine>::deserialize(stored)?;
     Ok(lines.into_iter().map(CitedLine::from).collect())

@@ -1,4 +1,4 @@
-//! What a handoff is made from and judged by: reads of `records`, `record_changes` and the newest version.
+//! Reads for creating and evaluating handoffs: `records`, `record_changes` and the newest version.
 
 use crate::domain::handoff::{Facts, Snapshot, Window};
 use crate::domain::history::{Life, Mark, RecordEvent};
@@ -10,15 +10,14 @@ use crate::storage::{Storage, StorageError, records};
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Changes since a handoff that are looked at, to name them.
+/// Maximum number of changes since a handoff that are read to list them.
 const CHANGES_NAMED: usize = 21;
 
 impl Storage {
-    /// A memory at one moment: its newest version, the changes of the last `window` (the newest `max_changes` of
-    /// them), the records that changed, and what took their place. `None` if the memory does not exist.
+    /// A memory at one moment: its newest version, the changes of the last `window` (at most the newest `max_changes`),
+    /// the changed records, and their replacements. `None` if the memory does not exist.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.handoffs.snapshot", skip_all)]
     pub async fn handoff_snapshot(
         &self,
@@ -81,10 +80,9 @@ impl Storage {
         }))
     }
 
-    /// When a memory was made; `None` if it does not exist.
+    /// When a memory was created; `None` if it does not exist.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.memories.born", skip_all)]
     pub async fn memory_born(
         &self,
@@ -100,10 +98,9 @@ impl Storage {
         .await?)
     }
 
-    /// What a handoff is judged by now: the records it cites and the changes since its version, and no others.
+    /// The current facts for evaluating a handoff: the records it cites, and the changes since its version.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.handoffs.facts", skip_all)]
     pub async fn handoff_facts(&self, handoff: &Handoff) -> Result<Facts, StorageError> {
         let (vault, memory) = (&handoff.vault_id, &handoff.memory_id);
@@ -150,7 +147,7 @@ impl Storage {
             has_more_changes: false,
             newer: newer.map(|row| (row.version, row.context)),
         };
-        // Records change with versions only.
+        // Records change only with versions.
         if facts.newer.is_some() {
             let cited = cited_changes(&mut connection, handoff, &kinds, &numbers).await?;
             facts.cited_changes = cited.into_iter().map(|event| (event.id, event)).collect();
@@ -161,7 +158,7 @@ impl Storage {
     }
 }
 
-/// The records that changed, and along their chains those that took their place.
+/// The changed records, and the chains of their replacements.
 async fn with_replacements(
     connection: &mut Connection,
     vault: &VaultId,
@@ -171,7 +168,7 @@ async fn with_replacements(
     let mut found: BTreeMap<RecordId, Life> = BTreeMap::new();
     let mut wanted: BTreeSet<RecordId> = changes.iter().map(|event| event.id).collect();
     let mut asked: BTreeSet<RecordId> = BTreeSet::new();
-    // Each round goes one replacement further, and none is asked for twice.
+    // Each round follows the chains by one step; no record is read twice.
     while !wanted.is_empty() {
         asked.extend(&wanted);
         let ids: Vec<RecordId> = std::mem::take(&mut wanted).into_iter().collect();
@@ -209,8 +206,8 @@ async fn cited_changes(
     Ok(rows.into_iter().map(RecordEvent::from).collect())
 }
 
-/// The first changes since the handoff's version. Times never go back from version to version, so the index finds
-/// them.
+/// The first changes since the handoff's version. Times never decrease from version to version, so the index on time
+/// finds them.
 async fn changes_since(
     connection: &mut Connection,
     handoff: &Handoff,

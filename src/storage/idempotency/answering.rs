@@ -1,9 +1,9 @@
-//! The answer of a request with an `Idempotency-Key`, kept by the transaction that saves what it tells of.
+//! Stores the answer to a request with an `Idempotency-Key` in the transaction that saves its effect.
 //!
-//! What a request saved can often be told again from what is stored, so that the id of that is enough
-//! ([`super::Saved`]). Where it cannot (files that moved, items that were replaced, how much of an import was new, what
-//! a model was told), the answer itself is kept, in the same transaction. Whoever sends the request again gets it,
-//! whatever died between the commit and the answer.
+//! Often the answer can be built again from what is stored, so storing an id is enough ([`super::Saved`]). Where it
+//! cannot (moved files, replaced items, how much of an import was new, what a model replied), the answer itself is
+//! stored in the same transaction. A repeated request gets it even if the process died between the commit and the
+//! answer.
 
 use super::kept_answer::KeptAnswer;
 use super::key::IdempotencyKey;
@@ -13,15 +13,14 @@ use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 use serde_json::Value;
 
-/// A claim, and the answer to what is saved under it.
+/// A claim, and the function that builds the answer to what is saved under it.
 pub struct Answering<'a, T> {
     claim: IdempotencyClaim,
     answer: Box<dyn Fn(&T) -> KeptAnswer + Send + Sync + 'a>,
 }
 
 impl<'a, T> Answering<'a, T> {
-    /// Under this claim, `answer` says what is answered to what was done. It may be called again when a transaction is
-    /// repeated.
+    /// Creates it. `answer` may be called again when a transaction is repeated.
     pub fn new(claim: IdempotencyClaim, answer: impl Fn(&T) -> KeptAnswer + Send + Sync + 'a) -> Self {
         Self {
             claim,
@@ -34,16 +33,15 @@ impl<'a, T> Answering<'a, T> {
         &self.claim
     }
 
-    /// What is answered.
+    /// Builds the answer.
     pub(in crate::storage) fn to(&self, done: &T) -> KeptAnswer {
         (self.answer)(done)
     }
 }
 
-/// Keeps the answer to what was done under a claim, if it was done under one, inside the transaction that did it.
+/// Stores the answer under the claim, if there is one, inside the transaction that saved the effect.
 ///
-/// # Errors
-/// As [`keep_answer`].
+/// # Errors As [`keep_answer`].
 pub(in crate::storage) async fn keep_one<T>(
     connection: &mut Connection,
     under: Option<&Answering<'_, T>>,
@@ -56,11 +54,11 @@ pub(in crate::storage) async fn keep_one<T>(
     }
 }
 
-/// Keeps an answer under a claim, inside the transaction that saves what it tells of; with `about` it is that of this
-/// memory, and goes with it.
+/// Stores an answer under a claim, inside the transaction that saves the effect. With `about` the answer belongs to
+/// this memory and is deleted with it.
 ///
-/// # Errors
-/// [`StorageError::KeyTakenOver`] if the claim does not stand any more: then nothing of the transaction may be committed.
+/// # Errors [`StorageError::KeyTakenOver`] if the claim is no longer held: then nothing of the transaction may be
+/// committed.
 #[tracing::instrument(name = "db.idempotency_keys.answered", skip_all)]
 pub(in crate::storage) async fn keep_answer(
     connection: &mut Connection,
@@ -75,7 +73,7 @@ pub(in crate::storage) async fn keep_answer(
     }
 }
 
-/// Ends a claim with an answer; `false` if it does not stand any more.
+/// Ends a claim with an answer; `false` if it is no longer held.
 pub(super) async fn end(
     connection: &mut Connection,
     (key, claim): (&IdempotencyKey, &str),

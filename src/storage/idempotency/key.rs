@@ -1,15 +1,15 @@
-//! The key of a request that runs once.
+//! The idempotency key of a request, with its scope.
 
 use crate::domain::ids::{MemoryId, VaultId};
 
-/// A key with all that tells it from the same characters of somebody else.
+/// An idempotency key with its scope: equal characters of another vault or caller are another key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyKey {
     /// The vault the request goes to.
     pub vault: VaultId,
-    /// The memory the request goes to, if it goes to one: its kept answer goes with the memory.
+    /// The memory of the request, if any: the stored answer is deleted with it.
     pub memory: Option<MemoryId>,
-    /// Who asks.
+    /// The caller.
     pub caller: String,
     /// The client's key: 1 to 255 visible ASCII characters.
     pub key: String,

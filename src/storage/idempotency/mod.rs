@@ -1,10 +1,10 @@
-//! First answers of requests with an `Idempotency-Key`: `idempotency_keys`.
+//! Idempotent requests: the first answers of requests with an `Idempotency-Key`, in `idempotency_keys`.
 //!
-//! A key is claimed before its request runs and answered when it has run. A claim is a lease, renewed while the
-//! request runs: of one that is not renewed any more its process has died, and the next retry takes it over. What the
-//! request saves is written down under the claim by the transaction that saves it (`saved`), so that whoever takes
-//! over answers from that and does not save it again. Where that could not be answered from, the transaction keeps the
-//! answer itself (`answering`), which ends the claim.
+//! A key is claimed before its request runs, and answered afterwards. A claim is a lease that is renewed while the
+//! request runs. If it expires, the process is considered dead, and the next retry takes the key over. The transaction
+//! that saves the request's effect also records it under the claim (`saved`), so that a retry answers from it instead
+//! of saving again. If no answer can be built from it, the transaction stores the answer itself (`answering`) and ends
+//! the claim.
 
 mod answering;
 mod kept_answer;
@@ -27,30 +27,30 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How long an answer is given again, counted from the first request.
+/// How long a stored answer is returned, counted from the first request.
 pub const KEPT_FOR: TimeDelta = TimeDelta::hours(24);
 
-/// How long a claim stands without being renewed. The clocks of two instances may differ by most of it.
+/// How long a claim is valid without renewal. Clocks of instances may differ by most of it.
 pub const LEASE: TimeDelta = TimeDelta::seconds(30);
 
-/// What claiming a key came to.
+/// The result of claiming a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
-    /// The request is the first with this key, or the first has died and saved nothing: it is to be run.
+    /// This is the first request with the key, or the first one died and saved nothing: the caller must run it.
     Won,
-    /// The first request saved this and died: it is to be answered from that.
+    /// The first request saved this and died: the answer is built from it.
     Saved(Saved),
-    /// The first request is still running, as far as is known; nothing is known if it gave up in this moment.
+    /// The first request seems to be running. `None` if its claim was released at this moment.
     Running(Option<Seen>),
     /// The key belongs to another request.
     OtherRequest,
-    /// The first request has run, with this answer.
+    /// The first request has finished with this answer.
     Answered(KeptAnswer),
-    /// It has run, and what it made was taken out.
+    /// The first request has finished, and what it created was removed.
     Gone(Gone),
 }
 
-/// How a claim stood when it was looked at. One that is renewed does not stand like that twice.
+/// The state of a claim when it was read. Each renewal changes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     token: String,
@@ -58,10 +58,9 @@ pub struct Seen {
 }
 
 impl Storage {
-    /// Claims a key for the request with this fingerprint. `claim` names the claim, for the calls below.
+    /// Claims a key for the request with this fingerprint. `claim` is the claim's id for the methods below.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.claim", skip_all)]
     pub async fn claim_key(
         &self,
@@ -119,16 +118,15 @@ impl Storage {
         match row {
             Some(row) if row.fingerprint != fingerprint => Ok(Claim::OtherRequest),
             Some(row) => row.into_claim(key),
-            // Given up in this moment: the caller asks again.
+            // Released at this moment: the caller tries again.
             None => Ok(Claim::Running(None)),
         }
     }
 
-    /// Takes a key over from a claim that stands as it was seen: its process has died. `None` if it does not stand so
-    /// any more.
+    /// Takes over a key from a claim that is unchanged since `seen`: its process is considered dead. `None` if the
+    /// claim has changed.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.take_over", skip_all)]
     pub async fn take_over_key(
         &self,
@@ -159,11 +157,10 @@ impl Storage {
             .transpose()
     }
 
-    /// Keeps a claim from being taken for dead. `false` if it was taken over already. One that has ended with what it
-    /// saved needs no more.
+    /// Renews a claim. `false` if another request took the key over. A claim that has ended with its saved effect needs
+    /// no renewal.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.renew", skip_all)]
     pub async fn renew_key(&self, key: &IdempotencyKey, claim: &str) -> Result<bool, StorageError> {
         let mut transaction = self.begin().await?;
@@ -180,8 +177,8 @@ impl Storage {
         .await?;
         let Some(lease) = lease else { return Ok(false) };
         let Some(lease) = lease else { return Ok(true) };
-        // It always moves: whoever is about to take the key over finds that it is not what he saw. Here, not by the
-        // database, where adding an interval depends on the session's time zone.
+        // The lease always changes, so a concurrent takeover fails its comparison. Computed here because adding an
+        // interval in the database depends on the session's time zone.
         let lease = (self.clock.now() + LEASE).max(lease + TimeDelta::microseconds(1));
         sqlx::query!(
             "UPDATE idempotency_keys SET lease_until = $5
@@ -198,11 +195,10 @@ impl Storage {
         Ok(true)
     }
 
-    /// Keeps the answer of the request that holds the claim; with `about` it is that of this memory, and goes with it.
-    /// `false` if it was taken over, or what the request saved was saved with its answer.
+    /// Stores the answer of the request that holds the claim. With `about` the answer belongs to this memory and is
+    /// deleted with it. `false` if the key was taken over, or if the answer was stored together with the effect.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.answer", skip_all)]
     pub async fn answer_key(
         &self,
@@ -217,11 +213,10 @@ impl Storage {
         Ok(done)
     }
 
-    /// Gives a claim up, so that the next request with the key runs, or is answered from what this one saved. A
-    /// transaction under the claim that is being committed is waited for.
+    /// Releases a claim, so that the next request with the key runs, or is answered from what this one saved. Waits for
+    /// a transaction under the claim that is being committed.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.release", skip_all)]
     pub async fn release_key(&self, key: &IdempotencyKey, claim: &str) -> Result<(), StorageError> {
         let mut transaction = self.begin().await?;
@@ -251,15 +246,14 @@ impl Storage {
         Ok(())
     }
 
-    /// Deletes at most `limit` keys that have expired and returns how many it deleted. Any number of instances may
-    /// do so at once.
+    /// Deletes at most `limit` expired keys and returns their number. May run on any number of instances at the same
+    /// time.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.purge", skip_all)]
     pub async fn purge_keys(&self, limit: i64) -> Result<u64, StorageError> {
         let now = self.clock.now();
-        // A rare read over all vaults; what it finds is deleted vault by vault.
+        // Rare read over all vaults; the deletion then goes vault by vault.
         let expired = sqlx::query!(
             "SELECT vault_id, caller, idempotency_key FROM idempotency_keys
              WHERE expires_at <= $1
@@ -309,7 +303,7 @@ impl Storage {
     }
 }
 
-/// What a claim that was won comes to.
+/// The result of a successful claim, given what the previous claim saved.
 fn taken(key: &IdempotencyKey, kind: Option<&str>, id: Option<&str>) -> Result<Claim, StorageError> {
     match kind.zip(id) {
         None => Ok(Claim::Won),

@@ -1,31 +1,31 @@
-//! What a request with an `Idempotency-Key` saved, written into the row of its key by the transaction that saves it.
+//! Records the effect of a request with an `Idempotency-Key` in the row of its key, in the transaction that saves it.
 //!
-//! The answer is kept later, in a transaction of its own, which may never come: a process is killed, a connection is
-//! cut while it commits. Whoever takes the key over then finds here whether anything was saved, and answers from that.
-//! A claim that another request took over meanwhile, or gave up, saves nothing any more.
+//! The answer is stored later in another transaction, which may never happen: the process is killed, or the connection
+//! breaks during the commit. A request that takes the key over finds here whether anything was saved, and answers from
+//! that. A claim that was taken over or released cannot save anything.
 
 use super::key::IdempotencyKey;
 use crate::domain::ids::{ContextId, ItemId, UpdateId};
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 
-/// The claim under which a request runs. What it saves is written down under it, or is not saved.
+/// The claim of a request. Its effect is recorded under the claim, or not saved at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyClaim {
-    /// The key that is claimed.
+    /// The claimed key.
     pub key: IdempotencyKey,
-    /// Names the claim.
+    /// The claim's id.
     pub token: String,
 }
 
-/// What a request saved.
+/// The effect of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Saved {
     /// A version.
     Version(ContextId),
-    /// A run that made no version.
+    /// A run without a new version.
     Run(UpdateId),
-    /// An update that is run later.
+    /// A queued update.
     Queued(UpdateId),
     /// A prompt item.
     Item(ItemId),
@@ -49,7 +49,7 @@ impl Saved {
         }
     }
 
-    /// As it is stored; `None` if a kind or an id is not one.
+    /// Parses the stored form; `None` if the kind or the id is invalid.
     pub(super) fn of(kind: &str, id: &str) -> Option<Self> {
         Some(match kind {
             "version" => Self::Version(id.parse().ok()?),
@@ -61,11 +61,10 @@ impl Saved {
     }
 }
 
-/// Writes down what was saved under claims, inside the transaction that saved it.
+/// Records what was saved under claims, inside the transaction that saved it.
 ///
-/// # Errors
-/// [`StorageError::KeyTakenOver`] if one of the claims does not stand any more: then nothing of the transaction may be
-/// committed.
+/// # Errors [`StorageError::KeyTakenOver`] if one of the claims is no longer held: then nothing of the transaction may
+/// be committed.
 #[tracing::instrument(name = "db.idempotency_keys.saved", skip_all)]
 pub(in crate::storage) async fn note_saved(
     connection: &mut Connection,
@@ -103,7 +102,7 @@ pub(in crate::storage) async fn note_saved(
     }
 }
 
-/// As [`note_saved`], of one that may have no claim.
+/// As [`note_saved`], for one effect, which may have no claim.
 pub(in crate::storage) async fn note_one(
     connection: &mut Connection,
     claim: Option<&IdempotencyClaim>,

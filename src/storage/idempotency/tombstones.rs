@@ -1,5 +1,5 @@
-//! What is left of a key when what it made was taken out: the key and what tells its request from others, so that a late
-//! retry neither runs again nor brings back what went. The answer goes.
+//! Tombstones of idempotency keys. After the result of a request was removed, its answer is deleted, but the key and
+//! the request's fingerprint stay, so that a late retry neither runs again nor restores removed data.
 
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::redaction::Quotations;
@@ -8,14 +8,14 @@ use crate::storage::database::connection::Connection;
 use serde_json::Value;
 use strum::{EnumString, IntoStaticStr};
 
-/// Rows read at once: an answer may be large.
+/// Rows read at once. Answers may be large.
 const ROWS_AT_ONCE: i64 = 32;
 
 /// Why there is no answer any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Gone {
-    /// What the request made, or what its answer quotes, was redacted.
+    /// What the request created, or what its answer quotes, was redacted.
     Redacted,
     /// The memory was deleted.
     Deleted,
@@ -27,7 +27,7 @@ impl Gone {
     }
 }
 
-/// Takes out the answers of a memory that is deleted.
+/// Removes the answers about a memory that is deleted.
 #[tracing::instrument(name = "db.idempotency_keys.bury_all", skip_all)]
 pub(in crate::storage) async fn bury_all(
     connection: &mut Connection,
@@ -47,23 +47,23 @@ pub(in crate::storage) async fn bury_all(
     Ok(())
 }
 
-/// What a redaction takes out besides the version.
+/// What a redaction removes besides the version.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::storage) struct Redacted<'a> {
     pub(in crate::storage) context_id: &'a ContextId,
     pub(in crate::storage) version: i64,
-    /// The runs whose words went with it.
+    /// The runs whose text is redacted too.
     pub(in crate::storage) runs: &'a [UpdateId],
     pub(in crate::storage) quotations: &'a Quotations,
 }
 
 impl Redacted<'_> {
-    /// Whether an answer tells of the version or of what went with it.
+    /// Whether an answer mentions the version or anything else that is redacted.
     fn touches(&self, body: &[u8]) -> bool {
         match serde_json::from_slice::<Value>(body) {
             Ok(answer) => {
                 let is = |member: &str, id: &str| answer[member].as_str() == Some(id);
-                // The memory tool names versions by their numbers alone.
+                // The memory tool identifies versions by number only.
                 let is_numbered = answer.get("context_id").is_none();
                 is("context_id", self.context_id.as_str())
                     || (is_numbered && answer["version"].as_i64() == Some(self.version))
@@ -92,7 +92,7 @@ impl Redacted<'_> {
     }
 }
 
-/// Takes out the answers that tell of a version that is redacted; the others stay.
+/// Removes the answers that mention a redacted version; others stay.
 #[tracing::instrument(name = "db.idempotency_keys.bury_redacted", skip_all)]
 pub(in crate::storage) async fn bury_redacted(
     connection: &mut Connection,

@@ -42,7 +42,7 @@ impl Storage {
     /// do not tell (see [`crate::domain::history`]) is kept as it is.
     ///
     /// # Errors
-    /// The database's; what was done until then stays.
+    /// Database errors; what was done until then stays.
     #[tracing::instrument(name = "db.records.rebuild", skip_all)]
     pub async fn rebuild_records(
         &self,

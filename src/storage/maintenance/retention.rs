@@ -27,7 +27,7 @@ impl Storage {
     /// memory, in short transactions, each version by its key.
     ///
     /// # Errors
-    /// The database's, where it does not answer; what was taken out until then stays out. A vault of which a statement
+    /// Database errors, where it does not answer; what was taken out until then stays out. A vault of which a statement
     /// fails is passed over.
     #[tracing::instrument(name = "db.memory_contexts.prune", skip_all)]
     pub async fn prune_versions(

@@ -11,7 +11,7 @@ impl Storage {
     /// One memory with its counters and the numbers of its records; `None` if it has neither a document nor items.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memories.get", skip_all)]
     pub async fn memory(
         &self,

@@ -11,7 +11,7 @@ impl Storage {
     /// `after`, at most `limit`. Empty for a vault without memories.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memories.list", skip_all)]
     pub async fn list_memories(
         &self,

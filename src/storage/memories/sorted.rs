@@ -36,7 +36,7 @@ impl Storage {
     /// `limit`; of equals the greater id first.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memories.list_sorted", skip_all)]
     pub async fn list_memories_sorted(
         &self,

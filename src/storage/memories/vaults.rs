@@ -10,7 +10,7 @@ impl Storage {
     /// others.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memories.vaults", skip_all)]
     pub async fn list_vaults(
         &self,

@@ -7,18 +7,18 @@ use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 use chrono::{DateTime, Utc};
 
-/// What items a memory had.
+/// The items that a memory had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::storage) enum ForgottenItems {
     /// None.
     None,
-    /// Only such as had expired: nothing that was shown.
+    /// Only expired ones, which were not visible.
     Expired,
-    /// Some that had not expired.
+    /// Some unexpired ones.
     Live,
 }
 
-/// Deletes the items of a memory, and says what it had.
+/// Deletes the items of a memory, and returns what it had.
 #[tracing::instrument(name = "db.prompt_items.forget", skip_all)]
 pub(in crate::storage) async fn forget_items(
     connection: &mut Connection,
@@ -30,7 +30,7 @@ pub(in crate::storage) async fn forget_items(
         vault: vault.clone(),
         memory: Some(memory.clone()),
     };
-    // Locked before they are looked at: one that is added meanwhile would be deleted unseen.
+    // The lock comes first: otherwise an item added meanwhile would be deleted without being counted.
     if !lock_present_owner(connection, &owner).await? {
         return Ok(ForgottenItems::None);
     }
@@ -44,7 +44,7 @@ pub(in crate::storage) async fn forget_items(
     )
     .fetch_one(&mut *connection)
     .await?;
-    // Its items refer to the row.
+    // The items reference this row.
     sqlx::query!(
         "DELETE FROM prompt_item_owners WHERE vault_id = $1 AND memory_id = $2",
         vault.as_str(),

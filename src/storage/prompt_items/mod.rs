@@ -1,4 +1,4 @@
-//! Prompt items: `prompt_items`, and `prompt_item_owners`, the rows that their writers lock.
+//! Prompt items (`prompt_items`), and `prompt_item_owners`, the rows that writers lock.
 
 mod forget;
 mod purge;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 
-/// Whose items: a memory's, or the vault's own, which belong to all of its memories.
+/// The owner of items: a memory, or the vault, whose items apply to all its memories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemOwner {
     /// The vault.
@@ -27,13 +27,13 @@ pub struct ItemOwner {
 }
 
 impl ItemOwner {
-    /// What stands for it in `memory_id`: no memory has an empty id.
+    /// Its value in `memory_id`: empty for the vault, since no memory has an empty id.
     fn memory_id(&self) -> &str {
         self.memory.as_ref().map_or("", MemoryId::as_str)
     }
 }
 
-/// The place of an item in the order of a list.
+/// The sort key of an item in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemKey {
     category: Category,
@@ -42,7 +42,7 @@ pub struct ItemKey {
 }
 
 impl ItemKey {
-    /// The place of an item.
+    /// The sort key of an item.
     #[must_use]
     pub fn of(item: &PromptItem) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl FromStr for ItemKey {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        // From behind: a category may hold slashes.
+        // Split from the end: a category may contain slashes.
         let mut parts = text.rsplitn(3, '/');
         let mut next = || parts.next().ok_or(());
         let item_id = next()?.parse().map_err(|_| ())?;
@@ -119,11 +119,10 @@ impl Row {
 }
 
 impl Storage {
-    /// Items of an owner that have not expired, by category and then as they were added, those behind `after`, at
-    /// most `limit`.
+    /// The unexpired items of an owner after `after`, by category and then in the order they were added, at most
+    /// `limit`.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.prompt_items.list", skip_all)]
     pub async fn list_items(
         &self,
@@ -137,10 +136,9 @@ impl Storage {
         live_items(&mut connection, owner, category, after, now, limit).await
     }
 
-    /// One item that has not expired; `None` if there is none.
+    /// An unexpired item; `None` if there is none.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.prompt_items.get", skip_all)]
     pub async fn item(&self, owner: &ItemOwner, id: &ItemId) -> Result<Option<PromptItem>, StorageError> {
         let row = sqlx::query_as!(
@@ -158,11 +156,10 @@ impl Storage {
         row.map(Row::into_item).transpose()
     }
 
-    /// The items of which a memory's prompts are made, without their metadata: those of the vault before its own, by
-    /// category and then as they were added. What has expired is not among them.
+    /// The unexpired items for a memory's prompts, without metadata: those of the vault before its own, by category and
+    /// then in the order they were added.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.prompt_items.prompt", skip_all)]
     pub async fn prompt_items(
         &self,

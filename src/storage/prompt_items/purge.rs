@@ -1,4 +1,4 @@
-//! Deleting what has expired.
+//! Deletes expired items.
 
 use super::ItemOwner;
 use super::write::{forget_owner_without_items, lock_present_owner};
@@ -8,15 +8,14 @@ use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 
 impl Storage {
-    /// Deletes at most `limit` items that have expired and returns how many it deleted. Any number of instances may
-    /// do so at once.
+    /// Deletes at most `limit` expired items and returns their number. May run on any number of instances at the same
+    /// time.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.prompt_items.purge", skip_all)]
     pub async fn purge_items(&self, limit: i64) -> Result<u64, StorageError> {
         let now = self.clock.now();
-        // A rare read over all vaults; what it finds is deleted owner by owner.
+        // Rare read over all vaults; the deletion then goes owner by owner.
         let expired = sqlx::query!(
             "SELECT vault_id, memory_id, item_id FROM prompt_items
              WHERE expires_at <= $1

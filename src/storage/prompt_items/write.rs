@@ -1,4 +1,4 @@
-//! Adding, replacing and removing items, each in one transaction that locks the owner's row.
+//! Adds, replaces and removes items. Each change is one transaction that locks the owner's row.
 
 use super::{ItemOwner, live_items};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
@@ -11,19 +11,19 @@ use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-/// What replacing a category came to.
+/// The result of replacing a category.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replaced {
     /// The category's items.
     pub items: Vec<PromptItem>,
-    /// Whether they were those before, so that nothing was written.
+    /// Whether they equal the previous ones, so that nothing was written.
     pub unchanged: bool,
 }
 
 /// Why items were not added.
 #[derive(Debug, thiserror::Error)]
 pub enum AddItemsError {
-    /// There would be too many; nothing was added.
+    /// The limit would be exceeded; nothing was added.
     #[error(transparent)]
     TooMany(#[from] TooManyItems),
     /// The database failed; nothing was added.
@@ -38,10 +38,9 @@ impl From<sqlx::Error> for AddItemsError {
 }
 
 impl Storage {
-    /// Adds one item behind those of its category.
+    /// Adds an item at the end of its category.
     ///
-    /// # Errors
-    /// As [`AddItemsError`] says.
+    /// # Errors As [`AddItemsError`] says.
     #[tracing::instrument(name = "db.prompt_items.add", skip_all)]
     pub async fn add_item(
         &self,
@@ -64,10 +63,9 @@ impl Storage {
         Ok(item)
     }
 
-    /// Makes these the items of a category, in their order, unless they are it already.
+    /// Replaces the items of a category, unless they are equal already.
     ///
-    /// # Errors
-    /// As [`AddItemsError`] says.
+    /// # Errors As [`AddItemsError`] says.
     #[tracing::instrument(name = "db.prompt_items.replace", skip_all)]
     pub async fn replace_items(
         &self,
@@ -117,10 +115,9 @@ impl Storage {
         Ok(replaced)
     }
 
-    /// Removes one item; `false` if there is none that is shown.
+    /// Removes an item; `false` if there is no unexpired one.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.prompt_items.remove", skip_all)]
     pub async fn remove_item(&self, owner: &ItemOwner, id: &ItemId) -> Result<bool, StorageError> {
         let mut transaction = self.begin().await?;
@@ -145,10 +142,9 @@ impl Storage {
         Ok(found)
     }
 
-    /// Removes all items of a category and returns how many of them were shown.
+    /// Removes all items of a category and returns the number of unexpired ones.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.prompt_items.remove_category", skip_all)]
     pub async fn remove_items(&self, owner: &ItemOwner, category: &Category) -> Result<u64, StorageError> {
         let mut transaction = self.begin().await?;
@@ -161,7 +157,7 @@ impl Storage {
         Ok(removed)
     }
 
-    /// What is told of a change of a memory's items; nothing of the vault's own, which belong to no one memory.
+    /// The event of a change of a memory's items; `None` for the vault's own, which belong to no single memory.
     fn items_changed(
         &self,
         owner: &ItemOwner,
@@ -172,7 +168,7 @@ impl Storage {
         Some(self.items_event(memory, category.as_str(), actor))
     }
 
-    /// What is told of changed items of a memory.
+    /// The event of changed items of a memory.
     pub(in crate::storage) fn items_event(
         &self,
         memory: &MemoryId,
@@ -198,8 +194,8 @@ impl Storage {
         Ok(())
     }
 
-    /// Locks the row of an owner, which is made where there is none. The time is that of the change: now, but never
-    /// before an earlier one's, so that items stand in the order they were added.
+    /// Locks the row of an owner, and creates it if it does not exist. Returns the time of the change: now, but never
+    /// before an earlier change, so that items stay in the order they were added.
     async fn lock_owner(
         &self,
         connection: &mut Connection,
@@ -239,7 +235,7 @@ impl Storage {
         })
     }
 
-    /// Deletes what no longer counts of an owner.
+    /// Deletes an owner's expired items.
     async fn forget_expired(
         &self,
         connection: &mut Connection,
@@ -257,7 +253,7 @@ impl Storage {
     }
 }
 
-/// Locks the row of an owner that has one: what stands below is then what the next statements see. `false` if it has none.
+/// Locks the row of an owner, if it exists, so that the next statements see its current items. `false` if it does not.
 pub(super) async fn lock_present_owner(
     connection: &mut Connection,
     owner: &ItemOwner,
@@ -345,7 +341,7 @@ async fn insert(
     Ok(())
 }
 
-/// Holds a locked owner to the bounds.
+/// Checks the limits of a locked owner.
 async fn hold(
     connection: &mut Connection,
     owner: &ItemOwner,

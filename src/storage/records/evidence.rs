@@ -133,7 +133,7 @@ impl Storage {
     /// What carries these records of a memory; one that was put by hand has nothing, and is not there.
     ///
     /// # Errors
-    /// The database's; evidence of another form than it is written in.
+    /// Database errors; evidence of another form than it is written in.
     #[tracing::instrument(name = "db.memory_contexts.evidence", skip_all)]
     pub async fn evidence(
         &self,

@@ -113,7 +113,7 @@ impl Storage {
     /// What became of a record, the newest change first, at most `limit`; empty if there is no such record.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.record_changes.of_record", skip_all)]
     pub async fn record_history(
         &self,

@@ -31,7 +31,7 @@ impl Storage {
     /// that is not indexed yet is not found, and neither is the one before it.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.search_entries.search", skip_all)]
     pub async fn search(
         &self,

@@ -23,7 +23,7 @@ impl Storage {
     /// What is shown of documents that were found, in their order; of those that are still there.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memory_contexts.shown", skip_all, fields(documents = found.len()))]
     pub async fn search_results(
         &self,

@@ -1,47 +1,47 @@
-//! A run's exchanges as they are stored: each text once.
+//! The stored form of a run's exchanges with models: each text is stored once.
 //!
-//! Three roles are shown the same messages, are told the same instructions in every run, and are shown all of it again
-//! when they are asked again. So instructions stand in `run_instructions`, once a vault, and what an earlier text of the
-//! run says already is named by its place there. The form is described beside that table, in its migration; what is read
-//! back is the same to the byte. Runs that were stored otherwise, as a plain list, are read as they are.
+//! The three roles receive the same messages, the same instructions in every run, and everything again when they are
+//! asked to correct their answer. So instructions are stored in `run_instructions`, once for each vault, and a text
+//! that repeats an earlier text of the run refers to it by position. The migration that creates the table describes the
+//! format. Unpacking restores every byte. Runs stored in the older form, a plain list, are returned unchanged.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// Below this many bytes a text is written again: its place is not much shorter.
+/// Texts below this many bytes are repeated: a reference is not much shorter.
 const MIN_COPY: usize = 64;
 
-/// The member of a packed value.
+/// The JSON member of a packed value.
 const PACKED: &str = "packed";
 
-/// The member that names instructions.
+/// The JSON member with the hashes of instructions.
 const INSTRUCTIONS: &str = "instructions";
 
-/// The member that says which version the number -1 is.
+/// The JSON member with the version that the number -1 refers to.
 const BASE: &str = "base";
 
-/// What a piece of a version says that is not kept any more. A piece is whole lines.
+/// Replaces a quotation of a version that no longer exists. A quotation consists of whole lines.
 const NOT_KEPT: &str = "[of a version that is not kept any more]\n";
 
-/// Stands for a byte of such a piece until everything is put together: other texts name places behind it. No stored
-/// text has one.
+/// Placeholder for a byte of such a quotation until everything is unpacked: other texts refer to positions after it.
+/// Stored texts do not contain it.
 const LOST: char = '\0';
 
-/// The bytes of the largest document that may be named: more is nothing that was packed here.
+/// The maximum document size that a stored value may state; more was not packed by this code.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Exchanges as they are stored, and the instructions that they name.
+/// Packed exchanges and the instructions that they refer to.
 #[derive(Debug)]
 pub(in crate::storage) struct Packed {
     pub(in crate::storage) exchanges: Value,
-    /// Texts by their hashes.
+    /// Texts by hash.
     pub(in crate::storage) instructions: BTreeMap<String, String>,
 }
 
 impl Packed {
-    /// With every text once, the instructions beside it, and without what a version says, where one is given.
+    /// Packs exchanges: each text once, instructions separately, and without quotations of `base`, if given.
     pub(in crate::storage) fn of(base: Option<(i64, &str)>, request: &Value, exchanges: &Value) -> Self {
         let mut instructions = BTreeMap::new();
         let exchanges = pack(base, request, exchanges, |text| {
@@ -57,7 +57,8 @@ impl Packed {
     }
 }
 
-/// With every text once, and the instructions in it: those of somebody else's runs may be any, and nothing deletes them.
+/// Packs exchanges with the instructions inside. For imported runs: their instructions may be anything, and rows of
+/// `run_instructions` are never deleted.
 pub(in crate::storage) fn pack_whole(request: &Value, exchanges: &Value) -> Value {
     pack(None, request, exchanges, Value::from)
 }
@@ -100,11 +101,9 @@ fn pack<'r>(
     }
 }
 
-/// The exchanges as they were. Instructions that are not given stay named by their hash; of a version that is not given it
-/// is said that it is not kept.
+/// Unpacks exchanges. Missing instructions stay as their hash. Quotations of a missing version are replaced by a note.
 ///
-/// # Errors
-/// What is wrong with the stored value.
+/// # Errors What is wrong with the stored value.
 pub(in crate::storage) fn unpack(
     base: Option<&str>,
     request: &Value,
@@ -136,7 +135,7 @@ pub(in crate::storage) fn unpack(
     Ok(Value::Array(entries))
 }
 
-/// Puts a text together and adds it to those that others may name.
+/// Unpacks a text and adds it to those that later texts may refer to.
 fn whole(
     place: Option<&mut Value>,
     base: Option<&str>,
@@ -158,7 +157,7 @@ fn whole(
     Ok(())
 }
 
-/// As it is read: what is lost is told.
+/// The text for display: a lost quotation is replaced by a note.
 fn shown(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for part in text.split_inclusive(LOST) {
@@ -171,7 +170,7 @@ fn shown(text: &str) -> String {
     shown
 }
 
-/// What a piece says.
+/// The text of a piece.
 fn said<'p>(piece: &'p Value, base: Option<&'p str>, texts: &'p [Cow<'_, str>]) -> Option<Cow<'p, str>> {
     if let Value::String(text) = piece {
         return Some(Cow::Borrowed(text));

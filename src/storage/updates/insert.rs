@@ -37,7 +37,7 @@ async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, 
 /// redacted while it ran is left out.
 ///
 /// # Errors
-/// The database's, or that its claim is lost: then nothing of the transaction may be committed.
+/// Database errors, or that its claim is lost: then nothing of the transaction may be committed.
 #[tracing::instrument(name = "db.updates.insert", skip_all)]
 pub(in crate::storage) async fn insert_run(
     connection: &mut Connection,

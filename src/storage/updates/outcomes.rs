@@ -1,19 +1,19 @@
-//! What a run came to, without what the version that it made says already.
+//! The stored outcome of a run, without what the version it created contains.
 //!
-//! The log and the operations stand in the version's row, and the diff is that of its text and the one before it. So a
-//! run's row leaves them out, and they are put together when it is read. Where retention has taken one of the two
-//! versions out, what was to be had of it is empty.
+//! The log and the operations are stored with the version, and the diff is computed from its text and the previous one.
+//! So a run's row omits them, and reading it restores them. If retention has pruned one of the two versions, the parts
+//! that came from it are empty.
 
 use crate::domain::document::unified_diff;
 use serde_json::{Value, json};
 
-/// Stands in an outcome of which the rest stands in the version.
+/// Marks an outcome whose other parts are stored in the version.
 const IN_VERSION: &str = "in_version";
 
-/// What the version says.
+/// The parts stored in the version.
 const OF_VERSION: [&str; 3] = ["diff", "log", "operations"];
 
-/// Takes out of the outcome of a run what the version that it makes says.
+/// Removes from an outcome what the created version contains.
 pub(in crate::storage) fn pack(outcome: &mut Value) {
     let Some(members) = outcome.as_object_mut() else {
         return;
@@ -24,8 +24,8 @@ pub(in crate::storage) fn pack(outcome: &mut Value) {
     }
 }
 
-/// A run's outcome as it was. `made` is what the database has of the version that the run made: its `log`, `operations`
-/// and `text`, and of the one before it the text as `before`.
+/// Restores a run's outcome. `made` contains the `log`, `operations` and `text` of the created version, and the text of
+/// the previous version as `before`.
 pub(in crate::storage) fn unpack(mut outcome: Value, version: Option<i64>, made: Option<&Value>) -> Value {
     let Some(members) = outcome.as_object_mut() else {
         return outcome;
@@ -55,7 +55,7 @@ pub(in crate::storage) fn unpack(mut outcome: Value, version: Option<i64>, made:
     outcome
 }
 
-/// An operation of a version as a run reports it; `None` of what only the version knows.
+/// An operation of a version in the form of a run's report; `None` if only the version reports it.
 fn reported(stored: &Value) -> Option<Value> {
     let mut operation = stored.as_object()?.clone();
     if operation.get("op")? == "history" {

@@ -1,5 +1,4 @@
-//! Runs that wait for somebody to approve them: found over all memories of a vault, decided once, ended when they are
-//! too old.
+//! Proposals: runs that wait for approval. They are listed over all memories of a vault, decided once, and expire.
 
 use crate::domain::ids::{MAX_ID_BYTES, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
@@ -13,15 +12,14 @@ use crate::storage::{FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 
-/// Where a page of a vault's runs begins: behind this run of this memory.
+/// The start of a page of a vault's runs: after this run of this memory.
 pub type VaultRunKey = (UpdateId, MemoryId);
 
 impl Storage {
-    /// Runs of a vault, newest first, those older than `before`, at most `limit`; of one status, if one is named. The
-    /// exchanges and the messages that were sent are left out: they may be large.
+    /// Lists the runs of a vault that are older than `before`, newest first, at most `limit`, optionally of one status.
+    /// Exchanges and messages are omitted because they may be large.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.updates.list_of_vault", skip_all)]
     pub async fn list_vault_runs(
         &self,
@@ -30,7 +28,7 @@ impl Storage {
         before: Option<&VaultRunKey>,
         limit: i64,
     ) -> Result<Rows<Run>, StorageError> {
-        // No id is as long: the first page begins behind what stands after all.
+        // Longer than any id: the first page begins after all of them.
         let last = "z".repeat(MAX_ID_BYTES + 1);
         let mut page = Reading::new(limit, 2);
         while let Some(batch) = page.next() {
@@ -70,10 +68,9 @@ impl Storage {
         Ok(page.rows())
     }
 
-    /// Whether a run was a proposal, also if it was deleted with its memory; known for as long as events are kept.
+    /// Whether a run was a proposal, even if it was deleted with its memory; known as long as events are retained.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.events.was_proposed", skip_all)]
     pub async fn was_proposed(
         &self,
@@ -95,10 +92,9 @@ impl Storage {
         Ok(known)
     }
 
-    /// Keeps what was decided about a proposal, where that makes no version; `done` is what is answered to it.
+    /// Saves a decision about a proposal that creates no version; `done` is the answer to the request.
     ///
-    /// # Errors
-    /// [`StorageError::AlreadyDecided`] if it is none any more, or the database's.
+    /// # Errors [`StorageError::AlreadyDecided`] if it is no longer a proposal, or database errors.
     pub async fn save_decision<T>(
         &self,
         run: &Run,
@@ -117,11 +113,10 @@ impl Storage {
         Ok(())
     }
 
-    /// Ends proposals that have waited since before `before`, at most `limit`, and returns how many. Any number of
-    /// instances may do so at once. Vaults of which that fails are passed over.
+    /// Expires at most `limit` proposals that have waited since before `before`, and returns their number. May run on
+    /// any number of instances at the same time. Vaults for which it fails are skipped.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.updates.expire", skip_all)]
     pub async fn expire_proposals(
         &self,
@@ -129,7 +124,7 @@ impl Storage {
         limit: i64,
         failing: &mut FailingVaults,
     ) -> Result<u64, StorageError> {
-        // A rare read over all vaults, in an index of little else; what it finds is ended vault by vault.
+        // Rare read over all vaults, in a small index; the change then goes vault by vault.
         let old = sqlx::query!(
             "SELECT vault_id, memory_id, update_id FROM updates
              WHERE status = 'proposed' AND finished_at <= $1 AND vault_id <> ALL ($3)
@@ -177,8 +172,8 @@ impl Storage {
     }
 }
 
-/// Ends a proposal as the run says, inside the transaction that does what was decided. Of several that try, one does;
-/// nobody does once what it quotes was redacted.
+/// Ends a proposal with the status of `run`, inside the transaction that carries out the decision. Of several
+/// concurrent decisions one succeeds; none does after a quoted text was redacted.
 #[tracing::instrument(name = "db.updates.decide", skip_all)]
 pub(in crate::storage) async fn decide(connection: &mut Connection, run: &Run) -> Result<(), StorageError> {
     let (version, context_id) = run

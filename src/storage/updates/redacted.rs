@@ -1,8 +1,8 @@
-//! What stands in a run instead of what was redacted.
+//! Replacement for redacted text in runs.
 
 use serde_json::Value;
 
-/// What stands in a run instead of what it quoted of a redacted version.
+/// The JSON that replaces what a run quoted of a redacted version.
 pub(in crate::storage) fn redacted_json() -> Value {
     serde_json::json!({ "redacted": true })
 }

@@ -1,4 +1,4 @@
-//! A run of the pipeline, and its row.
+//! A run of the pipeline and its row.
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::events::NewEvent;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-/// Which route a run came by.
+/// The operation that started a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum RunKind {
@@ -20,44 +20,44 @@ pub enum RunKind {
 }
 
 impl RunKind {
-    /// The stored and shown name.
+    /// The name in storage and answers.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// How a run ended, or where it stands.
+/// The status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum RunStatus {
-    /// It was accepted and waits in its memory's line.
+    /// It was accepted and waits in the queue of its memory.
     Queued,
-    /// A worker has begun it.
+    /// A worker is running it.
     Running,
     /// A new version was saved.
     Applied,
     /// There was nothing to change.
     Unchanged,
-    /// It was only tried.
+    /// It was a dry run; nothing was saved.
     DryRun,
-    /// Items stayed faulty and the caller asked to fail then.
+    /// Some items stayed invalid, and the caller wanted the run to fail in this case.
     Invalid,
     /// A model failed, or the result could not be saved.
     Failed,
-    /// The memory moved too often or against a precondition.
+    /// The memory changed too often, or a precondition failed.
     Conflict,
-    /// A faulty run that a person finished by hand.
+    /// An invalid run that was completed by hand.
     Resolved,
-    /// It was called off before it saved anything.
+    /// It was cancelled before it saved anything.
     Cancelled,
-    /// It waits for somebody to approve it.
+    /// It waits for approval.
     Proposed,
-    /// Somebody approved it, and what of it held was saved.
+    /// It was approved, and its valid parts were saved.
     Approved,
-    /// Somebody rejected it.
+    /// It was rejected.
     Rejected,
-    /// Nobody decided about it in time.
+    /// It was not decided in time.
     Expired,
 }
 
@@ -68,7 +68,7 @@ impl RunStatus {
         !matches!(self, Self::Queued | Self::Running)
     }
 
-    /// The stored and shown name.
+    /// The name in storage and answers.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
@@ -84,36 +84,35 @@ pub struct Run {
     pub memory_id: MemoryId,
     /// The run's id.
     pub update_id: UpdateId,
-    /// Which route it came by.
+    /// The operation that started it.
     pub kind: RunKind,
-    /// How it ended, or where it stands.
+    /// Its status.
     pub status: RunStatus,
-    /// Who asked for it.
+    /// The actor that requested it.
     pub actor_id: ActorId,
-    /// When it began.
+    /// When it was created.
     pub created_at: DateTime<Utc>,
-    /// When it ended; `None` if it has not.
+    /// When it ended; `None` before that.
     pub finished_at: Option<DateTime<Utc>>,
-    /// How often it was begun.
+    /// Number of attempts.
     pub attempts: i32,
-    /// The version it captured; 0 for a memory that did not exist.
+    /// The version it started from; 0 for a memory that did not exist.
     pub base_version: i64,
-    /// The version that stands after it, with its id.
+    /// The memory's version after it, with its id.
     pub version: Option<(i64, ContextId)>,
-    /// The run that finished this one by hand.
+    /// The run that completed this one by hand.
     pub resolved_by: Option<UpdateId>,
-    /// What was asked for, as JSON.
+    /// The request, as JSON.
     pub request: Value,
-    /// What each role was asked and answered, as JSON.
+    /// The model calls of each role, as JSON.
     pub exchanges: Value,
-    /// The version that roles were shown, with its text, when the run is kept: what they quote of it is not kept again.
+    /// The version that the roles received, with its text, for saving: quotations of it are not stored again.
     pub shown: Option<(i64, Arc<str>)>,
-    /// What came of it, as JSON.
+    /// The outcome, as JSON.
     pub outcome: Value,
-    /// The claim under which it runs, of one that was queued: its row is there already, and it is kept only if the
-    /// claim still stands.
+    /// The claim of a queued run. Its row exists already, and the run is saved only while the claim is held.
     pub claim: Option<String>,
-    /// What is told of it when it is kept.
+    /// Events to append when it is saved.
     pub events: Vec<NewEvent>,
 }
 
@@ -134,7 +133,7 @@ pub(in crate::storage) struct Row {
     pub(in crate::storage) request: Value,
     pub(in crate::storage) exchanges: Value,
     pub(in crate::storage) outcome: Value,
-    /// What the version that it made says of it.
+    /// The parts of its outcome that are stored in the created version.
     pub(in crate::storage) made: Option<Value>,
 }
 
@@ -164,12 +163,12 @@ impl From<Row> for Run {
 }
 
 impl Run {
-    /// Leaves out what the version that it makes says already; it is put together again when it is read.
+    /// Removes what the version that it creates contains; reading the run restores it.
     pub fn leave_to_its_version(&mut self) {
         outcomes::pack(&mut self.outcome);
     }
 
-    /// About how many bytes it takes in a list.
+    /// Its approximate size in a list, in bytes.
     pub(in crate::storage) fn size(&self) -> usize {
         size_of(&self.request) + size_of(&self.exchanges) + size_of(&self.outcome)
     }

@@ -31,7 +31,7 @@ impl Storage {
     /// What a vault holds.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.vault_storage.get", skip_all)]
     pub async fn vault_storage(&self, vault: &VaultId) -> Result<Stored, StorageError> {
         let row = sqlx::query!(
@@ -95,7 +95,7 @@ impl Storage {
     /// Makes one row again of the many of a vault, of some vaults. Returns of how many.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.vault_storage.sum_up", skip_all)]
     pub async fn sum_up_stored(&self) -> Result<u64, StorageError> {
         let mut failing = FailingVaults::new("stored");

@@ -20,7 +20,7 @@ impl Storage {
     /// the last. What a put left out is not among them: nobody said why.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memory_contexts.archivings", skip_all)]
     pub async fn archivings(
         &self,

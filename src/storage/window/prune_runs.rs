@@ -12,7 +12,7 @@ impl Storage {
     /// themselves. Any number of instances may do so at once, and it may be broken off and begun again.
     ///
     /// # Errors
-    /// The database's, where it does not answer; what was deleted until then stays deleted. A vault of which a statement
+    /// Database errors, where it does not answer; what was deleted until then stays deleted. A vault of which a statement
     /// fails is passed over.
     #[tracing::instrument(name = "db.updates.prune", skip_all)]
     pub async fn prune_runs(&self, before: DateTime<Utc>) -> Result<u64, StorageError> {

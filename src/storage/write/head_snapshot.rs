@@ -26,7 +26,7 @@ impl Storage {
     /// The head as the database has it.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memories.snapshot", skip_all)]
     pub async fn head_snapshot(
         &self,

@@ -23,7 +23,7 @@ use std::slice::from_ref;
 /// transaction by itself. Others need a transaction around it.
 ///
 /// # Errors
-/// The database's, or that the claim of a run or a key is lost, or the run that it resolves was resolved already. The transaction then has
+/// Database errors, or that the claim of a run or a key is lost, or the run that it resolves was resolved already. The transaction then has
 /// to be rolled back.
 pub(in crate::storage) async fn save(
     connection: &mut Connection,

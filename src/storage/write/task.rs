@@ -10,7 +10,7 @@ impl Storage {
     /// The record of a task that its writer calls so; `None` if there is none.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn known_task(
         &self,
         vault: &VaultId,

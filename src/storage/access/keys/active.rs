@@ -49,7 +49,7 @@ impl Storage {
     /// The keys that are taken now.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.api_keys.active", skip_all)]
     pub async fn active_keys(&self) -> Result<ActiveKeys, StorageError> {
         let mut reader = self.own_reader().await?;

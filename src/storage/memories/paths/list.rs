@@ -7,7 +7,7 @@ impl Storage {
     /// The files of a tree behind a path, in the order of their paths' bytes.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memory_paths.list_files", skip_all)]
     pub async fn list_files(
         &self,

@@ -11,7 +11,7 @@ impl Storage {
     /// The file at a path with its newest text, or else the directory.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn file_entry(&self, tree: &FileTree, path: &FilePath) -> Result<FileEntry, StorageError> {
         let mut reader = self.reader().await?;
         match read_file(&mut reader, tree, path).await? {

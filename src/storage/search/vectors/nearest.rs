@@ -111,7 +111,7 @@ impl Storage {
     /// The nearest passages, nearest first.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.search_vectors.nearest", skip_all)]
     pub async fn nearest_passages(&self, wanted: Nearest<'_>) -> Result<Vec<Near>, StorageError> {
         let near = self.near(&wanted).await?;

@@ -12,7 +12,7 @@ impl Storage {
     /// newest a moment ago.
     ///
     /// # Errors
-    /// The database's; evidence of another form than it is written in.
+    /// Database errors; evidence of another form than it is written in.
     pub async fn record_origins(
         &self,
         vault: &VaultId,

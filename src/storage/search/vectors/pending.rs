@@ -25,7 +25,7 @@ impl Storage {
     /// vaults or of one.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memories.embedding_pending", skip_all)]
     pub async fn pending_for_embedding(
         &self,
@@ -52,7 +52,7 @@ impl Storage {
     /// How far the indexing of a model is. Reads all its rows: for an operator who asks, not for every scrape.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.search_vectors.progress", skip_all)]
     pub async fn embedding_progress(&self, space: &str) -> Result<Progress, StorageError> {
         let mut reader = self.reader_for(Class::Maintenance).await?;

@@ -37,7 +37,7 @@ impl Storage {
     /// The vectors that a memory has in a space, by the hashes of their passages, but for those that were refused.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.search_vectors.get", skip_all)]
     pub async fn vectors_of(
         &self,
@@ -75,7 +75,7 @@ impl Storage {
     /// while a model was asked is written.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.search_vectors.save", skip_all)]
     pub async fn save_vectors(
         &self,

@@ -77,7 +77,7 @@ impl Storage {
     /// What a memory says and said; `None` for one that does not exist.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn search_sources(
         &self,
         vault: &VaultId,

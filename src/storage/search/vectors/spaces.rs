@@ -89,7 +89,7 @@ impl Storage {
     /// Models that there are vectors of.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.embedding_spaces.list", skip_all)]
     pub async fn embedding_spaces(&self) -> Result<Spaces, StorageError> {
         let rows = sqlx::query_as!(
@@ -119,7 +119,7 @@ impl Storage {
     /// Makes a model the one that memories are embedded with. If it is not already, all of them are marked to be.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.embedding_spaces.activate", skip_all)]
     pub async fn activate_space(&self, settings: &SpaceSettings) -> Result<(), StorageError> {
         let id = settings.id();
@@ -158,7 +158,7 @@ impl Storage {
     /// written while no embeddings were configured.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.memories.mark_for_embedding", skip_all)]
     pub async fn mark_for_embedding(&self, space: &Space) -> Result<(), StorageError> {
         let all = !space.is_marked;
@@ -226,7 +226,7 @@ impl Storage {
     /// Writes down that every memory has its vectors, and deletes those of other models.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     #[tracing::instrument(name = "db.embedding_spaces.ready", skip_all)]
     pub async fn space_is_ready(&self, space: &Space) -> Result<(), StorageError> {
         self.set_time(&space.id, Mark::Ready).await?;
@@ -260,7 +260,7 @@ impl Storage {
     /// again.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn rebuild_embeddings(&self) -> Result<bool, StorageError> {
         let spaces = self.embedding_spaces().await?;
         let Some(current) = spaces.current() else {

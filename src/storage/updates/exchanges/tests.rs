@@ -1,4 +1,4 @@
-//! What is packed is read back.
+//! Unpacking restores what was packed.
 
 use super::*;
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ fn what_the_captured_version_says_is_not_kept_again() {
     let document = format!("# Current Progress\n\n# Key Learnings\n{section}\n# Notes\n");
     let request = request(&["What did we learn?".to_owned()]);
     let shown = format!("<memory>\n{section}</memory>\n<task>\nWork on the parser.\n</task>\n");
-    // Asked again: what was said before is named by its places, behind those of the version.
+    // A second attempt: earlier texts are references after those to the version.
     let again = [
         shown.clone(),
         "NO CHANGE".to_owned(),
@@ -131,7 +131,7 @@ fn a_place_that_is_not_there_is_an_error() {
     }
 }
 
-/// Texts of few different lines, some of them long, with and without an end of line.
+/// Texts of few distinct lines, some of them long, with and without a final line end.
 fn text() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         Just(String::new()),
@@ -163,7 +163,7 @@ proptest! {
         let packed = Packed::of(base.as_deref().map(|text| (3, text)), &request, &exchanges);
         let read = unpack(base.as_deref(), &request, packed.exchanges.clone(), &json!(packed.instructions));
         prop_assert_eq!(&read.unwrap(), &exchanges);
-        // Whatever of it came from a version that is gone: the rest is read.
+        // Quotations of the missing version are lost; the rest can be read.
         prop_assert!(unpack(None, &request, packed.exchanges, &json!(packed.instructions)).is_ok());
     }
 }

@@ -1,11 +1,11 @@
-//! A worker's way to an update: look without a lock, claim by the key, keep the claim.
+//! Claims of queued updates: finding due updates without a lock, claiming one by its key, and renewing the claim.
 
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::storage::{Storage, StorageError, error};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-/// The key of an update that may be claimed.
+/// The key of an update that can be claimed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
     /// The vault.
@@ -16,31 +16,30 @@ pub struct Due {
     pub update_id: UpdateId,
 }
 
-/// An update under a claim.
+/// A claimed update.
 #[derive(Debug, Clone)]
 pub struct Claimed {
-    /// Which one.
+    /// Its key.
     pub due: Due,
     /// The claim's id.
     pub claim: String,
-    /// Who asked for it.
+    /// The actor that requested it.
     pub actor: ActorId,
-    /// When it came.
+    /// When it was queued.
     pub created_at: DateTime<Utc>,
-    /// How often it was begun, this time included.
+    /// Number of attempts, including this one.
     pub attempts: i32,
-    /// What is asked for.
+    /// The request.
     pub request: Value,
     /// Conditions on the head.
     pub preconditions: Value,
 }
 
 impl Storage {
-    /// The heads of the lines that may be claimed, those that came first first, at most `limit`; none of the vaults in
-    /// `not_now`. A read over all vaults that touches unfinished updates only, or of one vault.
+    /// The first updates of all memories' queues that can be claimed, oldest first, at most `limit`, without the vaults
+    /// in `not_now`. Reads unfinished updates of all vaults, or of one.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.updates.due", skip_all)]
     pub async fn due_updates(
         &self,
@@ -100,10 +99,9 @@ impl Storage {
         Ok(due.collect())
     }
 
-    /// Claims an update for `lease`. `None` if somebody else was faster.
+    /// Claims an update for `lease`. `None` if another worker claimed it first.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.updates.claim", skip_all)]
     pub async fn claim_update(
         &self,
@@ -133,7 +131,7 @@ impl Storage {
         let row = match claimed.await {
             Ok(Some(row)) => row,
             Ok(None) => return Ok(None),
-            // Another one of the memory began to run in this moment.
+            // Another update of the memory has just been claimed.
             Err(error) if error::is_taken(&error) => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -148,10 +146,9 @@ impl Storage {
         }))
     }
 
-    /// Keeps a claim from being taken for dead. `false` if it is lost: taken over, called off, or deleted.
+    /// Renews a claim. `false` if it is lost: expired and taken over, cancelled, or deleted.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.updates.renew", skip_all)]
     pub async fn renew_update(&self, claimed: &Claimed, lease: TimeDelta) -> Result<bool, StorageError> {
         let renew = || {

@@ -1,4 +1,5 @@
-//! Out of a worker's hands: back into the line, given up, or called off. What saves a version ends in its transaction.
+//! How a claimed update ends without a version: it is requeued, fails, or is cancelled. An update that creates a
+//! version ends in the transaction that saves it.
 
 use super::{Claimed, Due, changed};
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
@@ -10,33 +11,32 @@ use crate::storage::{Storage, StorageError};
 use chrono::TimeDelta;
 use serde_json::json;
 
-/// What an update that is handed back waits for.
+/// How an update is requeued.
 #[derive(Debug, Clone)]
 pub struct HandBack {
-    /// How long it is not to be begun again.
+    /// How long it is not claimed again.
     pub wait: TimeDelta,
     /// Whether the attempt counts.
     pub counts: bool,
-    /// Why it came to nothing.
+    /// The error of the attempt.
     pub problem: Option<String>,
 }
 
-/// What calling an update off came to.
+/// The result of cancelling an update.
 #[derive(Debug)]
 pub enum Cancelled {
-    /// It is cancelled; this is its run now.
+    /// It was cancelled; this is its run now.
     Done(Box<Run>),
-    /// It had ended already, like this.
+    /// It had already ended with this status.
     Ended(RunStatus),
-    /// There is no such run.
+    /// No such run exists.
     Unknown,
 }
 
 impl Storage {
-    /// Puts an update back to its place in the line. `false` if the claim was lost.
+    /// Requeues an update at its place. `false` if the claim was lost.
     ///
-    /// # Errors
-    /// The database's; then the claim runs out by itself.
+    /// # Errors Database errors; then the claim expires.
     #[tracing::instrument(name = "db.updates.hand_back", skip_all)]
     pub async fn hand_back_update(&self, claimed: &Claimed, back: &HandBack) -> Result<bool, StorageError> {
         let handed_back = self
@@ -53,7 +53,7 @@ impl Storage {
         Ok(true)
     }
 
-    /// What is told of it; `None` if the claim was lost.
+    /// Returns the notification to publish; `None` if the claim was lost.
     async fn hand_back_in(
         &self,
         mut transaction: Transaction,
@@ -93,8 +93,7 @@ impl Storage {
 
     /// Ends an update without a version. `false` if the claim was lost.
     ///
-    /// # Errors
-    /// The database's; then the claim runs out by itself.
+    /// # Errors Database errors; then the claim expires.
     #[tracing::instrument(name = "db.updates.give_up", skip_all)]
     pub async fn give_up_update(
         &self,
@@ -112,7 +111,7 @@ impl Storage {
         Ok(true)
     }
 
-    /// What is told of it; `None` if the claim was lost.
+    /// Returns the notification to publish; `None` if the claim was lost.
     async fn give_up_in(
         &self,
         mut transaction: Transaction,
@@ -149,11 +148,10 @@ impl Storage {
         Ok(transaction.commit_with(Some(event)))
     }
 
-    /// Calls an update off. Queued or running, it is cancelled at once and will never save anything; a worker that has
-    /// begun it stops as soon as it notices.
+    /// Cancels a queued or running update at once: it never saves anything. A worker that runs it stops when it
+    /// notices.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.updates.cancel", skip_all)]
     pub async fn cancel_update(
         &self,
@@ -174,7 +172,7 @@ impl Storage {
         Ok(Cancelled::Done(run))
     }
 
-    /// The run as it is then, and what is told of it; `None` if it is neither queued nor running.
+    /// The cancelled run and the notification to publish; `None` if it is neither queued nor running.
     async fn cancel_in(
         &self,
         mut transaction: Transaction,

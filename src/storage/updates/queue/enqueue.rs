@@ -1,4 +1,4 @@
-//! Into the queue: the place behind the last in the memory's line.
+//! Adds updates to the end of their memory's queue.
 
 use super::changed;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
@@ -13,19 +13,19 @@ use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-/// How often a place in a line is looked for when others take it at the same time.
+/// How often a position is tried if concurrent requests take it.
 const MAX_TRIES: u32 = 50;
 
-/// How many updates may be queued or running.
+/// Maximum number of queued and running updates.
 #[derive(Debug, Clone, Copy)]
 pub struct QueueLimits {
     /// Of one memory.
     pub per_memory: i64,
-    /// Of one vault; when many come at the same moment it may become a few more.
+    /// Of one vault; concurrent requests may exceed it slightly.
     pub per_vault: i64,
 }
 
-/// An update to be queued.
+/// An update to queue.
 #[derive(Debug, Clone)]
 pub struct NewUpdate {
     /// The vault.
@@ -34,33 +34,33 @@ pub struct NewUpdate {
     pub memory: MemoryId,
     /// The run's id.
     pub update_id: UpdateId,
-    /// Who asks.
+    /// The actor that requests it.
     pub actor: ActorId,
-    /// When it came.
+    /// When it was requested.
     pub created_at: DateTime<Utc>,
     /// The head's version when it was accepted.
     pub base_version: i64,
-    /// What is asked for, as it is shown.
+    /// The request, as shown to clients.
     pub request: Value,
     /// Conditions on the head.
     pub preconditions: Value,
-    /// The claim of the idempotency key under which it is queued.
+    /// The claim of the idempotency key of the request.
     pub idempotency: Option<IdempotencyClaim>,
 }
 
 /// Why an update was not queued.
 #[derive(Debug, thiserror::Error)]
 pub enum EnqueueError {
-    /// The memory's line is full.
+    /// The memory's queue is full.
     #[error("{limit} updates of this memory are queued")]
     MemoryFull {
-        /// How long a line may be.
+        /// The maximum length of a queue.
         limit: i64,
     },
-    /// The vault's lines are full.
+    /// The vault has too many queued updates.
     #[error("{limit} updates of this vault are queued")]
     VaultFull {
-        /// How many updates of a vault may be queued.
+        /// The maximum number of queued updates of a vault.
         limit: i64,
     },
     /// The database failed; nothing was queued.
@@ -84,10 +84,9 @@ impl From<sqlx::Error> for EnqueueError {
 }
 
 impl Storage {
-    /// Queues an update at the end of its memory's line. When this returns it is stored.
+    /// Adds an update to the end of its memory's queue. It is stored when this returns.
     ///
-    /// # Errors
-    /// As [`EnqueueError`] says.
+    /// # Errors As [`EnqueueError`] says.
     #[tracing::instrument(name = "db.updates.enqueue", skip_all)]
     pub async fn enqueue_update(&self, new: &NewUpdate, limits: &QueueLimits) -> Result<Run, EnqueueError> {
         for _ in 0..MAX_TRIES {
@@ -107,7 +106,7 @@ impl Storage {
         })
     }
 
-    /// The run, and what is told of it; `None` if somebody else took its place.
+    /// The run, and the notification to publish; `None` if a concurrent request took the position.
     async fn enqueue_in(
         &self,
         mut transaction: Transaction,
@@ -132,7 +131,7 @@ impl Storage {
     }
 }
 
-/// The place behind the last in the memory's line.
+/// The next free position in the memory's queue.
 async fn next_place(
     connection: &mut Connection,
     new: &NewUpdate,
@@ -166,7 +165,7 @@ async fn next_place(
     Ok(line.last + 1)
 }
 
-/// `None` if somebody else took the place.
+/// `None` if a concurrent request took the position.
 async fn insert_queued(
     connection: &mut Connection,
     new: &NewUpdate,

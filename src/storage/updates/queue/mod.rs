@@ -1,12 +1,12 @@
-//! Updates that are accepted before they are run: rows of `updates` that are `queued` or `running`.
+//! The queue of updates: rows of `updates` with the status `queued` or `running`.
 //!
-//! Each stands at a place in its memory's line. Workers of all instances look at the heads of the lines without a lock
-//! ([`Storage::due_updates`]) and claim one by its key ([`Storage::claim_update`]). A claim is a lease: its worker
-//! renews it, and of one that is not renewed any more the process has died. Of one memory one update runs at a time, by
-//! a unique index, so nobody overtakes.
+//! Each memory has its own queue. Workers of all instances look for the first update of each queue without a lock
+//! ([`Storage::due_updates`]) and claim one by its key ([`Storage::claim_update`]). A claim is a lease that the worker
+//! renews; when it expires, the process is considered dead. A unique index allows one running update for each memory,
+//! so updates of a memory run in order.
 //!
-//! An update takes effect exactly once because the transaction that saves its version is the one that ends the run,
-//! under its claim (`insert_run`): whoever has lost the claim, or whose run was called off, saves nothing.
+//! An update takes effect exactly once, because the transaction that saves its version also ends the run, under its
+//! claim (`insert_run`): a worker that has lost its claim, or whose run was cancelled, saves nothing.
 
 mod claim;
 mod end;
@@ -24,22 +24,21 @@ use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-/// The queue of the whole database.
+/// The state of the queue of the whole database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct QueueState {
     /// How many are queued.
     pub queued: i64,
     /// How many are running.
     pub running: i64,
-    /// When the one came that has waited longest.
+    /// When the oldest queued update was created.
     pub oldest: Option<DateTime<Utc>>,
 }
 
 impl Storage {
-    /// How much waits. A read over all vaults that touches unfinished updates only.
+    /// Reads the state of the queue. Reads unfinished updates of all vaults.
     ///
-    /// # Errors
-    /// The database's.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.updates.queue_state", skip_all)]
     pub async fn queue_state(&self) -> Result<QueueState, StorageError> {
         let state = sqlx::query_as!(
@@ -78,7 +77,7 @@ fn changed(vault: &VaultId, memory: &MemoryId) -> Notification {
     }
 }
 
-/// Whether a claimed update's request was taken out with a version that it quoted.
+/// Whether a claimed update's request was removed because a version that it quoted was redacted.
 #[must_use]
 pub fn is_redacted(request: &Value) -> bool {
     *request == redacted_json()
