@@ -1,7 +1,7 @@
-//! Full text: `search_entries`, written by the indexer behind the writers, read by searches.
+//! Full-text search: `search_entries`, written by the indexer after the writers, and read by searches.
 //!
-//! Which memories have still to be indexed stands in `memories.search_pending`. Any number of indexers may work at
-//! once: an entry is only ever replaced by one of a newer version, so that doing the same work twice is only waste.
+//! `memories.search_pending` tells which memories must still be indexed. Any number of indexers may run at the same
+//! time: an entry is only replaced by that of a newer version, so doing the same work twice is merely wasteful.
 
 mod find;
 mod frequent;
@@ -23,7 +23,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Memories that are indexed together: their texts are held at once.
+/// Memories that are indexed together: all their texts are in memory at the same time.
 const BATCH: i64 = 32;
 
 /// A memory whose newest version is not indexed.
@@ -33,21 +33,21 @@ pub struct Pending {
     pub vault: VaultId,
     /// Its id.
     pub memory: MemoryId,
-    /// When its newest version was made.
+    /// When its newest version was created.
     pub changed_at: DateTime<Utc>,
 }
 
-/// The place of a result in the order of a search: by rank, best first, then by memory.
+/// The sort key of a search result: by rank, best first, then by memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchPlace {
-    /// How well the document fits; the larger the better.
+    /// The relevance; larger is better.
     pub rank: f32,
     /// The memory.
     pub memory: MemoryId,
 }
 
 impl fmt::Display for SearchPlace {
-    /// As [`FromStr`] reads it back, to the bit.
+    /// [`FromStr`] restores the exact value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.rank, self.memory)
     }
@@ -68,7 +68,7 @@ impl FromStr for SearchPlace {
     }
 }
 
-/// A document that was found.
+/// A search result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchResult {
     /// Rank and memory.
@@ -77,17 +77,17 @@ pub struct SearchResult {
     pub version: i64,
     /// Its id.
     pub context_id: ContextId,
-    /// When it was made.
+    /// When it was created.
     pub creation_time: DateTime<Utc>,
-    /// A part of the text as HTML in which the words searched for are marked.
+    /// An extract of the text as HTML in which the matching words are marked.
     pub extract: String,
-    /// The record that stands there.
+    /// The record that contains the extract.
     pub record: Option<RecordId>,
-    /// The section that it stands in.
+    /// The section that contains the extract.
     pub section: Option<String>,
 }
 
-/// A document that was found, before anything of it is read.
+/// A matching document, before its text is read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchMatch {
     /// Rank and memory.
@@ -96,14 +96,14 @@ pub struct SearchMatch {
     pub version: i64,
 }
 
-/// Batches that the first search of a vault indexes: what is left, as after an import, is indexed behind it.
+/// Maximum batches that the first search of a vault indexes; the rest, as after an import, is indexed in the
+/// background.
 const BATCHES: usize = 4;
 
 impl Storage {
-    /// A vault is going to be searched: what of it was not indexed to be spared is indexed, now or from now on.
+    /// Called before a vault is searched: indexes the memories whose indexing was postponed.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     pub async fn note_search(&self, vault: &VaultId) -> Result<(), StorageError> {
         if self.searched.note(vault) {
             return Ok(());
@@ -121,11 +121,10 @@ impl Storage {
         }
     }
 
-    /// Memories that have still to be indexed, by vault and memory, those behind `after`, a batch at most; of all
-    /// vaults without those that rest, or of one.
+    /// A batch of memories that must still be indexed, by vault and memory, those after `after`; of all vaults, without
+    /// postponed memories, or of one.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.memories.search_pending", skip_all)]
     pub async fn pending_for_search(
         &self,
@@ -150,8 +149,9 @@ impl Storage {
                 .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
                 .await?
             }
-            // Over all vaults, which is empty nearly always: a look at an index without entries. As a value the entry of each
-            // pending memory is looked up; of `NOT EXISTS` the planner makes a read of all entries.
+            // Over all vaults the list is nearly always empty, so this is a look at an empty index. As a scalar
+            // subquery the entry of each pending memory is looked up; for `NOT EXISTS` the planner would read all
+            // entries.
             None => {
                 sqlx::query_as!(
                     Pending,
@@ -179,11 +179,10 @@ impl Storage {
         Ok(rows)
     }
 
-    /// Indexes the newest versions of memories. Those that are gone or were indexed meanwhile are left out. Three
-    /// statements, whatever the number of memories (on a distributed database, of a vault's).
+    /// Indexes the newest versions of memories. Memories that were deleted or indexed meanwhile are skipped. Takes
+    /// three statements for any number of memories (in a distributed database, for each vault).
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     pub async fn index_memories(&self, pending: &[Pending]) -> Result<(), StorageError> {
         if self.crosses_vaults().await? {
             return self.index_together(pending).await;
@@ -194,16 +193,15 @@ impl Storage {
         Ok(())
     }
 
-    /// Indexes whatever of a vault is pending.
+    /// Indexes all pending memories of a vault.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     pub async fn index_vault(&self, vault: &VaultId) -> Result<(), StorageError> {
         self.index_batches(vault, usize::MAX).await?;
         Ok(())
     }
 
-    /// Indexes so many batches of a vault at most; whether that was all that is pending.
+    /// Indexes at most so many batches of a vault; returns whether nothing is left.
     async fn index_batches(&self, vault: &VaultId, at_most: usize) -> Result<bool, StorageError> {
         let mut last = None;
         for _ in 0..at_most {
@@ -227,7 +225,7 @@ impl Storage {
         for head in &heads {
             let make = || vector(&head.of.vault, &head.context);
             words.push(fair::without_hogging(head.context.len(), make));
-            // Other requests get their turn between two documents.
+            // Lets other requests run between two documents.
             tokio::task::yield_now().await;
         }
         let entries = Entries {
@@ -237,7 +235,7 @@ impl Storage {
             times: heads.iter().map(|head| head.creation_time).collect(),
             words,
         };
-        // Lost to another indexer, or to who deleted one of the memories between two statements.
+        // Lost a race against another indexer, or against the deletion of one of the memories.
         let may_repeat = |error: &StorageError| error::may_repeat(error) || error::is_gone(error);
         let (class, name) = (Class::Maintenance, "db.search_entries.index");
         self.transaction_after(class, name, may_repeat, |transaction| {
@@ -248,7 +246,7 @@ impl Storage {
         Ok(())
     }
 
-    /// The newest versions of those of the memories that are still pending, in their order.
+    /// The newest versions of those of the memories that are still pending, in the same order.
     async fn pending_heads<'a>(&self, pending: &'a [Pending]) -> Result<Vec<PendingHead<'a>>, StorageError> {
         let vaults: Vec<&str> = pending.iter().map(|pending| pending.vault.as_str()).collect();
         let memories: Vec<&str> = pending.iter().map(|pending| pending.memory.as_str()).collect();
@@ -272,7 +270,7 @@ impl Storage {
         .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
         .await?;
         let head = |(place, version, creation_time, context): (i64, _, _, _)| {
-            // They are counted from 1.
+            // Ordinals begin with 1.
             let of = pending.get(usize::try_from(place - 1).ok()?)?;
             Some(PendingHead {
                 of,
@@ -287,15 +285,15 @@ impl Storage {
             .collect())
     }
 
-    /// Waits for a write through this value or a clone of it, or until `at_most` is over.
+    /// Waits for a write through this value or a clone of it, at most `at_most`.
     pub async fn written(&self, at_most: Duration) {
-        // Over: nobody wrote.
+        // Timed out: there was no write.
         let _ = tokio::time::timeout(at_most, self.written.notified()).await;
     }
 
-    /// Waits until something was indexed through this value or a clone of it, or until `at_most` is over.
+    /// Waits until something was indexed through this value or a clone of it, at most `at_most`.
     pub async fn indexed(&self, at_most: Duration) {
-        // Over: nothing was.
+        // Timed out: nothing was indexed.
         let _ = tokio::time::timeout(at_most, self.indexed.notified()).await;
     }
 }
@@ -307,7 +305,7 @@ struct PendingHead<'a> {
     context: String,
 }
 
-/// What is written of memories that are indexed, a list a column.
+/// The columns of the entries to write, as arrays.
 struct Entries<'a> {
     vaults: Vec<&'a str>,
     memories: Vec<&'a str>,
@@ -318,7 +316,7 @@ struct Entries<'a> {
 
 impl Entries<'_> {
     async fn write(&self, mut transaction: Transaction, embeds: bool) -> Result<Ending<()>, StorageError> {
-        // The memories first: who deletes one holds its row when its entries go with it.
+        // Locks memories first: a deletion holds the memory's row when it deletes its entries.
         sqlx::query!(
             "UPDATE memories SET indexed_version = indexed.version,
                  embedded_version = CASE WHEN $4 THEN COALESCE(embedded_version, 0) ELSE embedded_version END

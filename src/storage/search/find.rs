@@ -8,30 +8,30 @@ use crate::storage::database::connection::Connection;
 use crate::storage::{Class, Storage, StorageError};
 use std::collections::HashMap;
 
-/// How many matches are ranked: of more, those changed last. A word that stands in every document would otherwise
-/// make the database read all of them.
+/// Maximum number of matches that are ranked: those changed last. Otherwise the database would read every document for
+/// a word that all of them contain.
 const RANKED: i64 = 500;
 
-/// How many documents are read, the newest first, to see whether words stand next to each other in them.
+/// Maximum number of documents, newest first, that are read to check whether words are adjacent in them.
 const READ: i64 = 3_000;
 
-/// How many of the newest documents are ranked for words that stand in many of them, and how few of those are too few.
+/// How many of the newest documents are ranked for words that many of them contain, and below how many results the
+/// index is searched after all.
 const RANKED_OF_MANY: u8 = 150;
 const ENOUGH: usize = 100;
 
 impl SearchPlace {
-    /// Whether it comes behind another one.
+    /// Whether it comes after another one.
     fn is_behind(&self, other: &Self) -> bool {
         self.rank < other.rank || (self.rank <= other.rank && self.memory > other.memory)
     }
 }
 
 impl Storage {
-    /// The newest versions of a vault that a query finds, by rank, those behind `after`, at most `limit`. A version
-    /// that is not indexed yet is not found, and neither is the one before it.
+    /// The newest versions of a vault that match a query, by rank, those after `after`, at most `limit`. A version that
+    /// is not indexed yet is not found, and neither is its predecessor.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.search_entries.search", skip_all)]
     pub async fn search(
         &self,
@@ -49,7 +49,7 @@ impl Storage {
             .await
     }
 
-    /// What the entries of a vault say, by rank; some of them may be of versions that were replaced.
+    /// The matching entries of a vault by rank; some may be of versions that were replaced.
     async fn search_entries(
         &self,
         vault: &VaultId,
@@ -72,8 +72,8 @@ impl Storage {
             }
         }
         let mut transaction = self.begin_for(Class::Search).await?;
-        // For a frequent word the planner would rather read every entry, not knowing that the words of each have to be
-        // fetched from beside the table; the index knows the answer without them.
+        // For a frequent word the planner would prefer a sequential scan, because it does not know that the words of
+        // each entry are stored out of line (TOAST); the index answers without them.
         sqlx::query!(
             "SELECT set_config('enable_seqscan', 'off', true) AS seqscan,
                     set_config('enable_indexscan', 'off', true) AS indexscan"
@@ -85,8 +85,8 @@ impl Storage {
         Ok(found)
     }
 
-    /// The first `limit` of these that are the newest versions of their memories. What the process keeps proves it of
-    /// most; the database is asked about the others, no more of them than are needed.
+    /// The first `limit` of these that are still the newest versions of their memories. The head cache confirms most of
+    /// them; the database is asked about the others, only as many as needed.
     async fn still_newest(
         &self,
         vault: &VaultId,
@@ -122,7 +122,7 @@ impl Storage {
         Ok(newest)
     }
 
-    /// The versions that these memories have come to, of those that are there.
+    /// The current versions of those of these memories that exist.
     async fn head_versions(
         &self,
         vault: &VaultId,
@@ -146,7 +146,7 @@ impl Storage {
             .collect())
     }
 
-    /// What is found in the newest documents of a vault, `limit` at most: without the index.
+    /// Searches the newest documents of a vault without the index; at most `limit` matches.
     #[tracing::instrument(name = "db.search_entries.search_newest", skip_all)]
     async fn search_newest(
         &self,
@@ -155,8 +155,8 @@ impl Storage {
         looked_at: i64,
         limit: i64,
     ) -> Result<Vec<SearchMatch>, StorageError> {
-        // What is deleted is in none; so the words of a document are fetched from beside the table once for both uses.
-        // One row of lists: a message for each match would cost as much as its rank.
+        // Deleted words are in no document, so the words of a document are fetched once for both uses. The result is
+        // one row of arrays: a message for each match would cost as much as ranking it.
         let found = sqlx::query!(
             r#"SELECT array_agg(matched.memory_id) AS "memories: Vec<MemoryId>", array_agg(matched.version) AS versions,
                       array_agg(matched.rank) AS ranks
@@ -197,7 +197,7 @@ impl Storage {
     }
 }
 
-/// By rank, those behind `after`.
+/// Sorts by rank and keeps those after `after`.
 fn by_rank(mut found: Vec<SearchMatch>, after: Option<&SearchPlace>) -> Vec<SearchMatch> {
     found.retain(|found| after.is_none_or(|after| found.place.is_behind(after)));
     found.sort_unstable_by(|one, other| {
@@ -207,7 +207,7 @@ fn by_rank(mut found: Vec<SearchMatch>, after: Option<&SearchPlace>) -> Vec<Sear
     found
 }
 
-/// What the index finds of a vault, ranked; of many the ones changed last.
+/// The matches of the index in a vault, ranked; of many only those changed last.
 async fn ranked(
     connection: &mut Connection,
     vault: &VaultId,

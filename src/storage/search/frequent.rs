@@ -1,4 +1,4 @@
-//! Which words stand in many of a vault's documents, kept for a while: an index helps nothing for those.
+//! Caches which words occur in many of a vault's documents: an index does not help for those.
 
 use super::word_shares::OfVault;
 use crate::domain::ids::VaultId;
@@ -7,18 +7,19 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Documents that are looked at, the newest. Vaults with fewer are small, if their words are no more than so many bytes.
+/// Number of documents that are sampled, the newest. Vaults with fewer are small if their words do not exceed a number
+/// of bytes.
 const SAMPLE: i64 = 200;
 const SMALL_BYTES: i64 = 2 * 1024 * 1024;
 
-/// From which share of them on a word is frequent.
+/// A word is frequent from this share of the sample on.
 const FREQUENT: f32 = 0.2;
 
-/// For how long they are kept.
+/// How long the result is cached.
 const KEPT_FOR: Duration = Duration::from_secs(60);
 
 impl Storage {
-    /// What is known of a vault; at most a minute old.
+    /// The word statistics of a vault; at most one minute old.
     pub(super) async fn frequent_words(&self, vault: &VaultId) -> Result<Arc<OfVault>, StorageError> {
         let kept = self.frequent_words.0.get(vault);
         if let Some(kept) = kept.filter(|kept| kept.since.elapsed() < KEPT_FOR) {

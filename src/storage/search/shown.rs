@@ -1,4 +1,4 @@
-//! What is shown of documents that were found: extracts, and the places that they are of.
+//! Builds search results: extracts, and where in the document they are.
 
 use super::{SearchMatch, SearchResult};
 use crate::domain::document::place_of;
@@ -10,20 +10,19 @@ use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
 
-/// The characters of a document in which an extract is looked for.
+/// Extracts are taken from this many characters at the beginning of a document.
 const EXTRACT_FROM_CHARS: i32 = 200_000;
 
-/// Heads that are read together to be shown and kept: their texts are held at once.
+/// Heads that are read and cached together: all their texts are in memory at the same time.
 const HEADS_READ: usize = 16;
 
-/// The bytes of a text that a search has the process keep.
+/// Maximum size in bytes of a text that a search puts into the head cache.
 const MOST_BYTES_KEPT: i32 = 64 * 1024;
 
 impl Storage {
-    /// What is shown of documents that were found, in their order; of those that are still there.
+    /// The results for these matches, in the same order; without memories that no longer exist.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.memory_contexts.shown", skip_all, fields(documents = found.len()))]
     pub async fn search_results(
         &self,
@@ -35,7 +34,7 @@ impl Storage {
         let mut results = Vec::with_capacity(found.len());
         let mut missing = Vec::new();
         for (place, found) in found.iter().enumerate() {
-            // The process keeps most of what is read or written often.
+            // The head cache has most of what is read or written often.
             match self.head_cache.peek(vault, &found.place.memory, found.version) {
                 Some(head) => results.push((place, shown_of(&extractor, found, &head).await)),
                 None => missing.push((place, found)),
@@ -51,8 +50,8 @@ impl Storage {
         Ok(results.into_iter().map(|(_, result)| result).collect())
     }
 
-    /// Adds what is shown of these out of heads, which are kept for who searches next; returns those that are too long
-    /// for that, or were replaced just now.
+    /// Adds the results for these matches from heads, which are cached for later searches. Returns the matches that are
+    /// too long for that or were replaced meanwhile.
     async fn show_heads<'f>(
         &self,
         vault: &VaultId,
@@ -78,7 +77,7 @@ impl Storage {
         Ok(left)
     }
 
-    /// Adds what is shown of these, each with its place.
+    /// Adds the results for these matches, each with its index.
     async fn read_shown(
         &self,
         vault: &VaultId,
@@ -92,8 +91,8 @@ impl Storage {
             .collect();
         let versions: Vec<i64> = missing.iter().map(|(_, found)| found.version).collect();
         let mut reader = self.reader_for(Class::Search).await?;
-        // One text at a time: a page of large documents is not held as a whole. Characters are only counted where a
-        // text may have too many.
+        // Reads one text at a time, so that a page of large documents is not in memory as a whole. Characters are
+        // counted only if a text may exceed the limit.
         let mut rows = sqlx::query!(
             r#"SELECT shown.place AS "place!", c.context_id AS "context_id: ContextId", c.creation_time,
                       CASE WHEN c.bytes <= $4 THEN c.context ELSE left(c.context, $4) END AS "context!"
@@ -118,7 +117,7 @@ impl Storage {
     }
 }
 
-/// The part of a text in which an extract is looked for.
+/// The part of a text from which an extract is taken.
 fn head_of(text: &str) -> &str {
     let most = EXTRACT_FROM_CHARS.unsigned_abs() as usize;
     if text.len() <= most {
@@ -129,13 +128,13 @@ fn head_of(text: &str) -> &str {
         .map_or(text, |(end, _)| &text[..end])
 }
 
-/// What is shown of a document that is at hand.
+/// The result for a cached document.
 async fn shown_of(extractor: &Extractor<'_>, found: &SearchMatch, head: &CachedHead) -> SearchResult {
     let (of, text) = (&head.context.metadata, head_of(&head.context.text));
     shown(extractor, found, &of.context_id, of.creation_time, text).await
 }
 
-/// What is shown of a document.
+/// The result for a document.
 async fn shown(
     extractor: &Extractor<'_>,
     found: &SearchMatch,

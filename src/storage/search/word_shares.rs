@@ -1,4 +1,4 @@
-//! In which share of a vault's documents words stand.
+//! The share of a vault's documents that contain a word.
 
 use crate::domain::ids::VaultId;
 use crate::domain::search::Query;
@@ -7,30 +7,31 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// Vaults whose words are kept.
+/// Maximum number of vaults in the cache.
 const VAULTS: usize = 1_000;
 
-/// What is kept of vaults.
+/// The cached word statistics of vaults.
 #[derive(Debug)]
 pub(in crate::storage) struct FrequentWords(pub(super) Cache<VaultId, Arc<OfVault>>);
 
-/// What is known of a vault.
+/// The word statistics of a vault.
 #[derive(Debug)]
 pub(super) struct OfVault {
     pub(super) since: Instant,
     pub(super) is_small: bool,
-    /// The shares of documents that have the frequent words; none of few documents.
+    /// The shares of documents that contain the frequent words; empty for few documents.
     pub(super) shares: HashMap<String, f32>,
 }
 
 impl OfVault {
-    /// Whether its documents are looked through faster than the index, which serves all vaults: what the index takes for
-    /// a word, or what begins with it, grows with all documents that have it.
+    /// Whether scanning its documents is faster than the index. The index serves all vaults: the cost of a lookup grows
+    /// with all documents that contain the word or prefix.
     pub(super) fn is_small(&self) -> bool {
         self.is_small
     }
 
-    /// In which share of the documents the words of a query stand; `None` if they are few, or next to each other.
+    /// The estimated share of documents that contain the words of a query; `None` if it is small, or the words must be
+    /// adjacent.
     pub(super) fn share(&self, query: &Query) -> Option<f32> {
         if query.has_neighbours() {
             return None;
@@ -46,12 +47,12 @@ impl Default for FrequentWords {
     }
 }
 
-/// From which share on a query is answered out of the newest documents.
+/// From this share on a query is answered from the newest documents.
 const UNSELECTIVE: f32 = 0.25;
 
-/// How many documents have to be looked at for so many matches, if this share of them match.
+/// How many documents must be read to find so many matches, if this share of them matches.
 pub(super) fn looked_at(share: f32, matches: u8) -> i64 {
-    // Some more: the share is an estimate.
+    // With a margin, because the share is an estimate.
     let many = f32::from(matches) * 1.3 / share.max(UNSELECTIVE);
     #[expect(clippy::cast_possible_truncation, reason = "at most a thousand or so")]
     let many = many.ceil() as i64;

@@ -1,4 +1,4 @@
-//! The versions of a file behind the versions of a memory that exists.
+//! Appends the versions of a file to an existing memory.
 
 use super::contexts::{self, ContextLine};
 use super::error::LineError;
@@ -11,24 +11,24 @@ use crate::storage::write::{Prepared, save_locked};
 use crate::storage::{Head, NewVersion, Source, Storage};
 use chrono::SecondsFormat;
 
-/// Appends texts to a memory whose row is locked.
+/// Appends versions to a memory whose row is locked.
 ///
-/// A version that the memory has, by its `context_id`, is the memory's past, and so is every version of the file
-/// before it: what was appended of those is taken back. So a file is appended once however often it is read, and
-/// a newer export of the same memory adds only what is newer.
+/// If the memory already has a version, by its `context_id`, that version and all earlier ones of the file belong to
+/// the memory's past: what was appended of the earlier ones is rolled back. So importing a file repeatedly appends it
+/// once, and a newer export of the same memory adds only what is newer.
 #[derive(Debug)]
 pub(super) struct Append {
-    /// The head as it was at the savepoint.
+    /// The head at the savepoint.
     known: Head,
     /// The head now.
     head: Head,
-    /// Numbers that the file knows to be used.
+    /// The highest record numbers used in the file.
     counters: Counters,
     appended: u64,
 }
 
 impl Append {
-    /// Begins behind the memory's head.
+    /// Starts at the memory's head.
     pub(super) async fn begin(
         connection: &mut Connection,
         storage: &Storage,
@@ -51,7 +51,7 @@ impl Append {
         self.appended
     }
 
-    /// Takes the next version of the file.
+    /// Handles the next version of the file.
     pub(super) async fn context(
         &mut self,
         connection: &mut Connection,
@@ -72,12 +72,12 @@ impl Append {
                 )));
             }
             Some(_) => return self.go_back(connection).await,
-            // Nothing is left of it to append.
+            // Nothing to append: it has no text, or the same text as the head.
             None if line.is_redacted() || line.context == self.head.text => return Ok(()),
             None => {}
         }
         self.head.next_context_id = context_id;
-        // A file alone may be blank, and stays one.
+        // Only a file may be blank, and stays a file.
         let source = if document::is_blank(&line.context) {
             Source::Tool
         } else {
@@ -103,7 +103,7 @@ impl Append {
         Ok(())
     }
 
-    /// Takes back what was appended: a version that was there has shown it to be past.
+    /// Rolls back what was appended: an existing version has shown that it belongs to the past.
     async fn go_back(&mut self, connection: &mut Connection) -> Result<(), LineError> {
         if self.appended > 0 {
             sqlx::raw_sql("ROLLBACK TO SAVEPOINT known")

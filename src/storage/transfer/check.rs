@@ -1,4 +1,4 @@
-//! What every value of a line must fulfil before it goes into a row.
+//! Validates the values of a line before they are stored in a row.
 
 use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
 use serde_json::Value;
@@ -13,7 +13,7 @@ pub(super) struct Fault {
     problem: String,
 }
 
-/// A fault in the words of a domain type.
+/// A fault with the error message of a domain type.
 pub(super) fn said(field: &'static str, problem: &dyn Display) -> Fault {
     Fault {
         field,
@@ -21,7 +21,7 @@ pub(super) fn said(field: &'static str, problem: &dyn Display) -> Fault {
     }
 }
 
-/// A condition that must hold; `expected` completes "must be".
+/// Requires a condition; `expected` completes "must be".
 pub(super) fn order(field: &'static str, holds: bool, expected: &str) -> Result<(), Fault> {
     if holds {
         Ok(())
@@ -30,12 +30,12 @@ pub(super) fn order(field: &'static str, holds: bool, expected: &str) -> Result<
     }
 }
 
-/// An id of any kind.
+/// Parses an id of any kind.
 pub(super) fn id<T: FromStr<Err: Display>>(field: &'static str, text: &str) -> Result<T, Fault> {
     text.parse().map_err(|problem| said(field, &problem))
 }
 
-/// A name out of a list.
+/// Parses a name of an enumeration.
 pub(super) fn known<T: FromStr>(field: &'static str, name: &str) -> Result<T, Fault> {
     name.parse().map_err(|_| {
         let shown: String = name.chars().take(40).collect();
@@ -43,7 +43,7 @@ pub(super) fn known<T: FromStr>(field: &'static str, name: &str) -> Result<T, Fa
     })
 }
 
-/// A time that PostgreSQL keeps as it is: microseconds, no leap second, a year of four digits.
+/// Requires a time that PostgreSQL stores exactly: microseconds, no leap second, a year of four digits.
 pub(super) fn time(field: &'static str, time: DateTime<Utc>) -> Result<(), Fault> {
     let nanos = time.nanosecond();
     order(
@@ -53,12 +53,12 @@ pub(super) fn time(field: &'static str, time: DateTime<Utc>) -> Result<(), Fault
     )
 }
 
-/// A text that PostgreSQL can store.
+/// Requires a text that PostgreSQL can store.
 pub(super) fn text(field: &'static str, text: &str) -> Result<(), Fault> {
     order(field, !text.contains('\0'), "free of NUL characters")
 }
 
-/// A JSON value that PostgreSQL can store. Its depth is bounded, since it was parsed.
+/// Requires a JSON value that PostgreSQL can store. The parser has bounded its depth.
 pub(super) fn json(field: &'static str, value: &Value) -> Result<(), Fault> {
     match value {
         Value::String(string) => text(field, string),

@@ -1,4 +1,4 @@
-//! `memory_contexts`: the row, the line, and the statements of both ways.
+//! `memory_contexts`: the row, the line, and the statements of export and import.
 
 use super::check::{Fault, id, json, known, order, said, text, time};
 use crate::domain::document;
@@ -26,7 +26,7 @@ pub(super) struct ContextLine {
     pub(super) operations: Option<Value>,
     pub(super) log: String,
     pub(super) context: String,
-    /// Of a redacted version, whose context is empty: when that was done, by whom, why, and the text's hash.
+    /// For a redacted version, whose context is empty: when, by whom and why it was redacted, and the text's hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) redacted_at: Option<DateTime<Utc>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub(super) struct ContextLine {
 }
 
 impl ContextLine {
-    /// Checks what one line alone must fulfil, and gives the ids.
+    /// Validates the line by itself, and returns the ids.
     pub(super) fn check(&self, max_bytes: usize) -> Result<(ContextId, ActorId), Fault> {
         let source = known::<Source>("source", &self.source)?;
         time("creation_time", self.creation_time)?;
@@ -63,7 +63,7 @@ impl ContextLine {
         ))
     }
 
-    /// Whether its text was taken out.
+    /// Whether it is redacted.
     pub(super) fn is_redacted(&self) -> bool {
         self.redacted_at.is_some()
     }
@@ -107,7 +107,7 @@ impl ContextLine {
     }
 }
 
-/// The versions of a memory, from the first on, as the database sends them.
+/// The versions of a memory, oldest first, as a stream.
 pub(super) fn read<'c>(
     connection: &'c mut Connection,
     vault: &'c VaultId,
@@ -128,7 +128,7 @@ pub(super) fn read<'c>(
     Box::pin(rows.map_err(StorageError::from))
 }
 
-/// Stores a version as it was. `false` if its memory has one of that id already.
+/// Stores a version unchanged. `false` if its memory already has one with this id.
 #[tracing::instrument(name = "db.memory_contexts.import", skip_all)]
 pub(super) async fn insert(
     connection: &mut Connection,
@@ -164,15 +164,15 @@ pub(super) async fn insert(
     Ok(done.rows_affected() == 1)
 }
 
-/// Whether a memory has the version of this id, and then, whether it has this number and this text. A text that
-/// was taken out, here or there, is no other text.
+/// Whether a memory has the version with this id, and if so, whether number and text are equal. A redacted text, in the
+/// file or in the database, counts as equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Present {
     pub(super) version: i64,
     pub(super) same_text: bool,
 }
 
-/// Looks for a version by its id, and compares its text with another.
+/// Looks for a version by its id, and compares its text.
 #[tracing::instrument(name = "db.memory_contexts.import_present", skip_all)]
 pub(super) async fn present(
     connection: &mut Connection,

@@ -1,4 +1,4 @@
-//! Why a vault could not be written to a file or read from one, in words for the person at the command line.
+//! Errors of exports and imports, worded for the command line.
 
 use super::check::Fault;
 use crate::domain::ids::{MemoryId, VaultId};
@@ -11,7 +11,7 @@ pub enum ExportError {
     /// There is nothing to export.
     #[error("the vault {0} has no memories in this database")]
     NoSuchVault(VaultId),
-    /// The memory that was asked for does not exist.
+    /// The memory does not exist.
     #[error("the vault {0} has no memory {1}")]
     NoSuchMemory(VaultId, MemoryId),
     /// The file cannot be written.
@@ -22,10 +22,10 @@ pub enum ExportError {
     Storage(#[from] StorageError),
 }
 
-/// Why an import ended. Whole memories before that line stay, nothing of the one it is in.
+/// Why an import ended. Complete memories before that line stay imported; the memory of that line is rolled back.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// A line that is not what an export writes.
+    /// A line that an export does not write.
     #[error("line {line}: {problem}")]
     Line {
         /// Its number, from 1.
@@ -36,12 +36,12 @@ pub enum ImportError {
     /// The file ends before its footer.
     #[error("the file ends behind line {line}, but {expected} was expected: it is cut off")]
     CutOff {
-        /// How many whole lines there are.
+        /// The number of complete lines.
         line: u64,
-        /// What should have come.
+        /// The expected next line.
         expected: &'static str,
     },
-    /// The memory exists and is not the one in the file.
+    /// The memory exists and differs from the one in the file.
     #[error(
         "line {line}: the memory {memory} of the vault {vault} exists already; with --on-conflict skip it is left \
          as it is, with --on-conflict append the versions it does not have are added behind its newest"
@@ -57,7 +57,7 @@ pub enum ImportError {
     /// The file cannot be read.
     #[error("cannot read behind line {line}: {source}")]
     Read {
-        /// How many whole lines were read.
+        /// The number of complete lines read.
         line: u64,
         /// Why.
         source: io::Error,
@@ -65,14 +65,14 @@ pub enum ImportError {
     /// The database failed.
     #[error("at line {line}: {source}")]
     Storage {
-        /// How many lines were read.
+        /// The number of lines read.
         line: u64,
         /// Why.
         source: StorageError,
     },
 }
 
-/// What one line came to, before its number is known.
+/// An error of one line, before its number is known.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LineError {
     #[error("{0}")]
@@ -90,7 +90,7 @@ impl From<sqlx::Error> for LineError {
 }
 
 impl LineError {
-    /// The error of the line with this number.
+    /// Adds the line number.
     pub(super) fn at(self, line: u64) -> ImportError {
         match self {
             Self::Problem(problem) => ImportError::Line { line, problem },

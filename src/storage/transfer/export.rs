@@ -1,4 +1,4 @@
-//! A vault written as lines: one read-only snapshot a memory, rows written as they come.
+//! Exports a vault as lines: one read-only snapshot for each memory, rows written as they arrive.
 
 use super::error::ExportError;
 use super::line::{Counts, End, Footer, Header, Line};
@@ -10,14 +10,12 @@ use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
 impl Storage {
-    /// Writes a vault, or one memory of it, to `out`. Memory use does not grow with the vault or with a memory,
-    /// only with the largest single row. Each memory is as it was at one moment; two memories may be of
-    /// different moments. A memory that is deleted meanwhile is left out.
+    /// Exports a vault, or one memory of it, to `out`. Memory use depends only on the largest single row. Each memory
+    /// is a consistent snapshot; two memories may be from different moments. Memories deleted meanwhile are omitted.
     ///
     /// `report` is called after each row.
     ///
-    /// # Errors
-    /// As [`ExportError`] says; `out` has no footer then.
+    /// # Errors As [`ExportError`] says; `out` has no footer then.
     pub async fn export_vault<W: AsyncWrite + Unpin>(
         &self,
         vault: &VaultId,
@@ -75,21 +73,21 @@ impl Storage {
     }
 }
 
-/// An export on its way.
+/// A running export.
 struct Export<'e, W> {
     storage: &'e Storage,
     vault: &'e VaultId,
     out: &'e mut W,
-    /// Taken again for every line.
+    /// Buffer, reused for every line.
     line: Vec<u8>,
-    /// Of the lines of this memory.
+    /// The hash of this memory's lines.
     hash: Sha256,
     progress: Progress,
     report: &'e mut dyn FnMut(&Progress),
 }
 
 impl<W: AsyncWrite + Unpin> Export<'_, W> {
-    /// The items of the vault, which are of no memory.
+    /// The items of the vault, which belong to no memory.
     async fn vault_items(&mut self) -> Result<(), ExportError> {
         let mut connection = self.storage.reader_for(Class::Maintenance).await?;
         let mut rows = items::read(&mut connection, self.vault, items::OF_VAULT);

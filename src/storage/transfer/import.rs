@@ -1,4 +1,4 @@
-//! A file read into a vault: one transaction a memory, lines checked and stored as they come.
+//! Imports a file into a vault: one transaction for each memory, lines validated and stored as they arrive.
 
 use super::error::{ImportError, LineError};
 use super::incoming::Incoming;
@@ -13,14 +13,13 @@ use crate::storage::{Class, Storage};
 use tokio::io::AsyncBufRead;
 
 impl Storage {
-    /// Reads a file that [`Storage::export_vault`] wrote. Each memory is imported completely or not at all; one
-    /// that is there completely (its head in the file is a version of it, under the same number) is left as it
-    /// is, so that an import that ended can be run again.
+    /// Imports a file that [`Storage::export_vault`] wrote. Each memory is imported completely or not at all. A memory
+    /// that exists completely (its head in the file is one of its versions, with the same number) is left unchanged, so
+    /// an interrupted import can be repeated.
     ///
     /// `report` is called after each line.
     ///
-    /// # Errors
-    /// As [`ImportError`] says. `done` counts the memories before it, which stay.
+    /// # Errors As [`ImportError`] says. `done` counts the memories before the error, which stay.
     pub async fn import_vault<R: AsyncBufRead + Unpin>(
         &self,
         input: R,
@@ -74,7 +73,7 @@ fn unexpected<R: AsyncBufRead + Unpin>(reader: &Reader<R>, expected: &str, found
     reader.broken(format!("{expected} is expected here, not: {}", found.name()))
 }
 
-/// An import on its way.
+/// A running import.
 struct Import<'i, R> {
     storage: &'i Storage,
     vault: &'i VaultId,
@@ -82,7 +81,7 @@ struct Import<'i, R> {
     reader: Reader<R>,
     progress: Progress,
     report: &'i mut dyn FnMut(&Progress),
-    /// The memory before.
+    /// The previous memory.
     last: Option<MemoryId>,
 }
 
@@ -94,7 +93,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
         Ok(line)
     }
 
-    /// Stores an item of the vault, unless it has one of that id.
+    /// Stores an item of the vault, unless it exists.
     async fn vault_item(&mut self, line: &ItemLine) -> Result<(), ImportError> {
         let stored = async {
             line.check(self.options.max_document_bytes)?;
@@ -108,7 +107,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
             .map_err(|error: LineError| error.at(self.reader.number()))
     }
 
-    /// Reads the lines of one memory, and commits it when its end fits.
+    /// Reads the lines of one memory, and commits it if its end line matches.
     async fn memory(&mut self, line: MemoryLine, done: &mut Imported) -> Result<(), ImportError> {
         self.reader.begin_hash();
         let first = self.reader.number();

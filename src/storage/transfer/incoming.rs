@@ -1,4 +1,4 @@
-//! One memory on its way in: where its lines go, and what they must add up to.
+//! Imports one memory: how its lines are handled, and what they must add up to.
 
 mod end;
 
@@ -22,23 +22,23 @@ use crate::storage::{Class, Storage, Stored, usage::stored};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeSet;
 
-/// What becomes of the lines of a memory.
+/// What happens to the lines of a memory.
 enum Target {
-    /// They make it.
+    /// They create it.
     Create,
-    /// They make it, without a document: they are items.
+    /// They create it without a document: it has only items.
     CreateItems,
-    /// They go behind what is there.
+    /// They are appended to the existing memory.
     Append(Box<Append>),
-    /// They are there.
+    /// They exist already.
     Unchanged,
-    /// They are read and left out.
+    /// They are read and ignored.
     Skip,
-    /// They are not wanted.
+    /// They are rejected.
     Refuse,
 }
 
-/// A memory while its lines come.
+/// A memory during its import.
 pub(super) struct Incoming {
     storage: Storage,
     vault: VaultId,
@@ -50,26 +50,26 @@ pub(super) struct Incoming {
     last_record: Option<(&'static str, i64)>,
     last_run: Option<String>,
     last_item: Option<String>,
-    /// Those of its items.
+    /// The categories of its items.
     categories: BTreeSet<String>,
-    /// The newest version's text, while the memory is made.
+    /// The newest version's text, while the memory is created.
     text: String,
     /// The newest version's number, id and time.
     newest: Option<Newest>,
-    /// Versions are missing at its old end, or texts were taken out: the documents no longer tell the birth and
-    /// end of every record, and the record lines count for that.
+    /// The oldest versions are missing, or texts were redacted: the documents do not show the creation and end of every
+    /// record, so the record lines decide that.
     has_gaps: bool,
-    /// Whether the records were made from the versions.
+    /// Whether the records were derived from the versions.
     is_projected: bool,
-    /// What will be told of the import: one event, however many versions it brings.
+    /// The event of the import: one, for any number of versions.
     event: NewEvent,
-    /// What the memory held before.
+    /// What the memory stored before.
     held: Stored,
-    /// Versions with a text whose predecessor has none: what changed with them is not told.
+    /// Versions with a text whose predecessor has none: their changes are unknown.
     untold: Vec<i64>,
-    /// Whether the version before was there and had its text.
+    /// Whether the previous version exists and has its text.
     follows_text: bool,
-    /// Whether a record line names what took the record's place.
+    /// Whether a record line contains the record's replacement.
     names_replacements: bool,
 }
 
@@ -80,7 +80,7 @@ struct Newest {
 }
 
 impl Incoming {
-    /// Opens the memory's transaction and decides what becomes of it.
+    /// Begins the memory's transaction and decides how its lines are handled.
     pub(super) async fn begin(
         storage: &Storage,
         vault: &VaultId,
@@ -134,7 +134,7 @@ impl Incoming {
         &self.memory
     }
 
-    /// Whether the memory exists and must not.
+    /// Whether the memory exists although it must not.
     pub(super) fn is_refused(&self) -> bool {
         matches!(self.target, Target::Refuse)
     }
@@ -190,7 +190,7 @@ impl Incoming {
         }
     }
 
-    /// Stores a version as it was.
+    /// Stores a version unchanged.
     async fn create(&mut self, line: ContextLine, id: &ContextId) -> Result<(), LineError> {
         if !contexts::insert(&mut self.transaction, &self.vault, &self.memory, &line).await? {
             return Err(problem(format!("context_id: {id} stands twice in this memory")));
@@ -201,7 +201,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// Makes the records that the versions say, once all of them are there.
+    /// Derives the records from the versions, once all of them are stored.
     async fn project(&mut self) -> Result<(), LineError> {
         if !self.is_projected {
             self.is_projected = true;
@@ -233,7 +233,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// Holds a record line to what the documents say, and takes from it what they do not say.
+    /// Compares a record line with the documents, and stores what the documents do not contain.
     async fn compare(&mut self, line: &RecordLine, id: RecordId) -> Result<(), LineError> {
         let (vault, memory) = (&self.vault, &self.memory);
         if line.task_id.is_some() && records::task_taken(&mut self.transaction, vault, memory, line).await? {
@@ -313,7 +313,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// Puts a memory that is made where it was.
+    /// Links a created memory at its path.
     pub(super) async fn path(&mut self, line: &PathLine, on_conflict: OnConflict) -> Result<(), LineError> {
         if self.counts.paths > 0 {
             return Err(problem(
@@ -329,8 +329,8 @@ impl Incoming {
     }
 }
 
-/// What becomes of a memory that has no document in the file. Items have no past that others could stand behind, so nothing
-/// is added to those that are there.
+/// How the lines of a memory without a document are handled. Items have no history to append to, so existing items are
+/// left unchanged.
 async fn items_only(
     connection: &mut Connection,
     vault: &VaultId,

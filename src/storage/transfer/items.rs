@@ -1,4 +1,4 @@
-//! `prompt_items`: the row, the line, and the statements of both ways.
+//! `prompt_items`: the row, the line, and the statements of export and import.
 
 use super::check::{Fault, id, json, order, said, text, time};
 use super::memory::MemoryLine;
@@ -12,10 +12,10 @@ use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What stands for a vault's own items in place of a memory's id.
+/// The memory id of a vault's own items.
 pub(super) const OF_VAULT: &str = "";
 
-/// A prompt item but for its owner: the memory around it, or the vault.
+/// A prompt item without its owner, which is the surrounding memory or the vault.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ItemLine {
@@ -29,7 +29,7 @@ pub(super) struct ItemLine {
 }
 
 impl ItemLine {
-    /// Checks what one line alone must fulfil.
+    /// Validates the line by itself.
     pub(super) fn check(&self, max_bytes: usize) -> Result<(), Fault> {
         id::<ItemId>("item_id", &self.item_id)?;
         let category = id::<Category>("category", &self.category)?;
@@ -48,7 +48,7 @@ impl ItemLine {
     }
 }
 
-/// The items of a memory, or [`OF_VAULT`], by their ids, as the database sends them.
+/// The items of a memory, or of [`OF_VAULT`], by id, as a stream.
 pub(super) fn read<'c>(
     connection: &'c mut Connection,
     vault: &'c VaultId,
@@ -68,8 +68,8 @@ pub(super) fn read<'c>(
     Box::pin(rows.map_err(StorageError::from))
 }
 
-/// The line of a memory that has items and no document: made and changed with the oldest and the newest of them, which is
-/// what they tell where they are imported. `None` if it has none that is live.
+/// The line of a memory that has items and no document: created and changed when the oldest and the newest of them
+/// were, the same as after an import. `None` if it has no unexpired item.
 #[tracing::instrument(name = "db.prompt_items.export_owner", skip_all)]
 pub(super) async fn owner(
     connection: &mut Connection,
@@ -101,15 +101,15 @@ pub(super) async fn owner(
     }))
 }
 
-/// What a memory of a file that has no document meets.
+/// What exists of a memory that has no document in the file.
 pub(super) struct Met {
-    /// Whether there is a document or any item.
+    /// Whether it has a document or any item.
     pub(super) is_there: bool,
-    /// Whether one of its items is as old as the newest of the file: the file was imported before.
+    /// Whether one of its items is as old as the newest of the file, which means that the file was imported before.
     pub(super) has_newest: bool,
 }
 
-/// Looks at what is there of a memory whose newest item in the file was added at `newest`.
+/// Checks what exists of a memory whose newest item in the file was added at `newest`.
 #[tracing::instrument(name = "db.prompt_items.import_owner", skip_all)]
 pub(super) async fn met(
     connection: &mut Connection,
@@ -132,7 +132,7 @@ pub(super) async fn met(
     Ok(met)
 }
 
-/// Stores an item as it was. One of that id stays as it is.
+/// Stores an item unchanged, unless the id exists.
 #[tracing::instrument(name = "db.prompt_items.import", skip_all)]
 pub(super) async fn insert(
     connection: &mut Connection,

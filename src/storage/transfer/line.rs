@@ -1,4 +1,4 @@
-//! The lines of a file that are not rows of a table, and all kinds of lines together.
+//! The lines of a file that are not rows of a table, and the enumeration of all lines.
 
 use super::contexts::ContextLine;
 use super::items::ItemLine;
@@ -28,7 +28,7 @@ pub(super) enum Line {
 }
 
 impl Line {
-    /// The member that names it.
+    /// The JSON member that identifies the kind.
     pub(super) fn name(&self) -> &'static str {
         self.into()
     }
@@ -43,7 +43,7 @@ pub(super) struct Header {
     pub(super) vault_id: String,
 }
 
-/// The last line of a memory: what there must have been before it.
+/// The last line of a memory: what must have preceded it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct End {
@@ -53,7 +53,7 @@ pub(super) struct End {
     pub(super) sha256: String,
 }
 
-/// How many lines of each kind a memory has.
+/// Number of lines of each kind in a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Counts {
     pub(super) contexts: u64,

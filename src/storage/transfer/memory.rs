@@ -1,4 +1,4 @@
-//! `memories`: the row, the line, and the statements of both ways.
+//! `memories`: the row, the line, and the statements of export and import.
 
 use super::check::{Fault, id, order, time};
 use crate::domain::ids::{ContextId, MemoryId, RecordKind, VaultId};
@@ -8,10 +8,10 @@ use crate::storage::database::connection::Connection;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-/// Memories of one page of ids.
+/// Memories on one page of ids.
 const PAGE: i64 = 1_000;
 
-/// A memory but for its vault, which the file's header or the caller names.
+/// A memory without its vault, which the file's header or the caller specifies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MemoryLine {
@@ -27,7 +27,7 @@ pub(super) struct MemoryLine {
 }
 
 impl MemoryLine {
-    /// Checks what one line alone must fulfil, and gives the ids: without that of a version where it has no document.
+    /// Validates the line by itself, and returns the ids; the version's is `None` without a document.
     pub(super) fn check(&self) -> Result<(MemoryId, Option<ContextId>), Fault> {
         order("head_version", self.head_version >= 0, "0 or more")?;
         for (field, counter) in [
@@ -67,8 +67,8 @@ impl MemoryLine {
     }
 }
 
-/// The ids of a page of memories behind `after`, with those that have items and no document, in the order of their bytes
-/// whatever the database's order of text is: a file must not depend on that. Empty behind the last.
+/// A page of ids of memories after `after`, including those with items only, sorted by bytes whatever the database's
+/// collation is, because the file must not depend on it. Empty after the last one.
 #[tracing::instrument(name = "db.memories.export_ids", skip_all)]
 pub(super) async fn page(
     connection: &mut Connection,
@@ -99,7 +99,7 @@ pub(super) async fn page(
     Ok(ids)
 }
 
-/// Makes all further statements of the transaction see one state of the database.
+/// Makes all further statements of the transaction see one snapshot.
 pub(super) async fn take_snapshot(connection: &mut Connection) -> Result<(), StorageError> {
     sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         .execute(connection)
@@ -128,7 +128,7 @@ pub(super) async fn read(
     Ok(line)
 }
 
-/// Makes a memory's row, and locks it until the transaction ends. `false` if there is one already.
+/// Inserts a memory's row and locks it until the transaction ends. `false` if it exists.
 #[tracing::instrument(name = "db.memories.import", skip_all)]
 pub(super) async fn insert(
     connection: &mut Connection,

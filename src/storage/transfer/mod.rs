@@ -1,6 +1,6 @@
-//! Memories out of one database and into another: a vault as JSON Lines.
+//! Export and import of a vault as JSON Lines.
 //!
-//! One JSON object a line, with one member that names what the line is:
+//! Each line is a JSON object with one member, whose name is the kind of the line:
 //!
 //! ```text
 //! {"header": {"format": "working-memory", "version": 1, "vault_id": …}}
@@ -10,23 +10,23 @@
 //!     {"record": {…}}     its records, by kind and number
 //!     {"run": {…}}        its runs, by update_id
 //!     {"item": {…}}       its prompt items, by item_id
-//!     {"path": {…}}       where it is a file of the memory tool, if it is one
+//!     {"path": {…}}       its path as a file of the memory tool, if it is one
 //!   {"end": {memory_id, contexts, records, runs, items, paths, sha256}}
 //! {"footer": {memories}}
 //! ```
 //!
-//! - Memories come by their ids, and everything else in the stated order, so that equal vaults give equal bytes.
-//! - `sha256` is taken over all lines of the memory before the end line, with their line ends.
-//! - A file without its footer is cut off. Whole memories before the cut are good.
-//! - A later table is a further kind of line before `end`, as items and paths are: `items` is missing in `end` where
-//!   there are none, so that a file without items is one that an older program reads, and the other way round.
+//! - Memories are sorted by id, and everything else in the stated order, so that equal vaults give equal bytes.
+//! - `sha256` is the hash of all lines of the memory before the end line, including line ends.
+//! - A file without a footer is truncated. The complete memories in it are valid.
+//! - New tables become new kinds of lines before `end`, as items and paths did. `items` is omitted in `end` if there
+//!   are none, so that files without items are compatible between older and newer releases in both directions.
 //!
-//! Each table has one file here, with one type that is its row and its line at once: a column added there, to
-//! the SELECT and to the INSERT below it, is exported and imported.
+//! Each table has one file here, with one type that is both its row and its line. To export and import a new column, add
+//! it to the type, the SELECT and the INSERT.
 //!
-//! Records are a projection of the documents, so an import makes them anew from the documents, by the function
-//! that every writer uses, and then holds each record line to what came of it. What documents do not say (why a
-//! record was archived, what took its place) comes from the line.
+//! Records are a projection of the documents. So an import derives them from the documents with the function that every
+//! writer uses, and then compares each record line with the result. What documents do not contain (why a record was
+//! archived, what replaced it) comes from the line.
 
 mod append;
 mod check;
@@ -47,16 +47,16 @@ mod runs;
 pub use error::{ExportError, ImportError};
 pub use options::{ImportOptions, Imported, OnConflict};
 
-/// The first line's name of the format.
+/// The format name in the first line.
 const FORMAT: &str = "working-memory";
 
-/// The version of the format that is written; also the only one that is read.
+/// The version of the format that is written, and the only one that is read.
 const FORMAT_VERSION: u32 = 1;
 
-/// How much was written or read so far.
+/// The progress of an export or import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// Whole memories.
+    /// Complete memories.
     pub memories: u64,
     /// Versions.
     pub contexts: u64,

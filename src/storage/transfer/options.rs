@@ -1,42 +1,42 @@
-//! How a file is imported, and what an import came to.
+//! Options and result of an import.
 
 use crate::domain::ids::VaultId;
 
-/// What becomes of a memory that exists already and is not the one in the file.
+/// How to handle a memory that exists and differs from the one in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnConflict {
-    /// The import ends.
+    /// The import fails.
     Fail,
-    /// It stays as it is.
+    /// The memory stays unchanged.
     Skip,
-    /// The versions it does not have are put behind its newest, in order: same `context_id`, text and actor;
-    /// new number; source `import`, the time of the import. A text equal to the version before makes none. Runs,
-    /// operations and record lines are left out; the records are what the texts say.
+    /// The missing versions are appended after its newest, in order: same `context_id`, text and actor; new number;
+    /// source `import`; the time of the import. A text equal to the version before creates none. Runs, operations and
+    /// record lines are ignored; records are derived from the texts.
     Append,
 }
 
-/// How a file is imported.
+/// Options of an import.
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
-    /// The vault it goes into; `None`: the one it came from.
+    /// The target vault; `None` for the vault of the file.
     pub into_vault: Option<VaultId>,
-    /// What becomes of memories that exist.
+    /// How to handle existing memories.
     pub on_conflict: OnConflict,
-    /// The longest line that is read, in bytes; a line is held in memory as a whole.
+    /// Maximum length of a line in bytes; a line is in memory as a whole.
     pub max_line_bytes: usize,
-    /// The largest document that is taken, in bytes.
+    /// Maximum size of a document in bytes.
     pub max_document_bytes: usize,
 }
 
-/// What an import came to.
+/// The result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Imported {
-    /// Memories that are new.
+    /// New memories.
     pub created: u64,
-    /// Memories that got further versions.
+    /// Memories with appended versions.
     pub appended: u64,
-    /// Memories that had all of it before.
+    /// Memories that were complete before.
     pub unchanged: u64,
-    /// Memories left as they are though they differ.
+    /// Memories that differ and were left unchanged.
     pub skipped: u64,
 }

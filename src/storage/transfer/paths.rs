@@ -1,4 +1,4 @@
-//! `memory_paths`: the row, the line, and the statements of both ways.
+//! `memory_paths`: the row, the line, and the statements of export and import.
 
 use super::check::{Fault, id, order, said};
 use super::error::LineError;
@@ -10,7 +10,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::memories::paths::{self, FileTree, Place};
 use serde::{Deserialize, Serialize};
 
-/// Where the memory around it is a file of the memory tool.
+/// The path of the surrounding memory as a file of the memory tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PathLine {
@@ -19,7 +19,7 @@ pub(super) struct PathLine {
 }
 
 impl PathLine {
-    /// Checks what one line alone must fulfil, and gives the place in a vault.
+    /// Validates the line by itself, and returns the location.
     pub(super) fn check(&self, vault: &VaultId) -> Result<(FileTree, FilePath), Fault> {
         let root = id("root", &self.root)?;
         let vault = vault.clone();
@@ -34,7 +34,7 @@ impl PathLine {
     }
 }
 
-/// Where a memory is a file, if it is one.
+/// The path of a memory, if it is a file.
 #[tracing::instrument(name = "db.memory_paths.export", skip_all)]
 pub(super) async fn read(
     connection: &mut Connection,
@@ -52,10 +52,9 @@ pub(super) async fn read(
     Ok(line)
 }
 
-/// Puts a memory at its place, unless another file stands there or in its way.
+/// Links a memory at its path, unless another file occupies or blocks it.
 ///
-/// # Errors
-/// If one does and that is to end the import.
+/// # Errors If one does and the import is to fail in this case.
 pub(super) async fn place(
     connection: &mut Connection,
     (tree, path): &(FileTree, FilePath),

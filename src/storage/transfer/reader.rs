@@ -1,18 +1,18 @@
-//! The lines of a file, one after the other, none longer than allowed.
+//! Reads the lines of a file, each up to a maximum length.
 
 use super::error::ImportError;
 use super::line::Line;
 use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
-/// The most of a parser's message that is shown: it may quote the line.
+/// Maximum characters shown of a parser's message, which may quote the line.
 const MESSAGE_CHARS: usize = 300;
 
-/// Reads lines, numbers them, and hashes them.
+/// Reads, counts and hashes lines.
 pub(super) struct Reader<R> {
     input: R,
     max_line_bytes: usize,
-    /// The newest line, with its end.
+    /// The current line, including its line end.
     line: Vec<u8>,
     number: u64,
     bytes: u64,
@@ -31,7 +31,7 @@ impl<R: AsyncBufRead + Unpin> Reader<R> {
         }
     }
 
-    /// The number of the newest line, from 1; 0 before the first.
+    /// The number of the current line, from 1; 0 before the first.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
@@ -41,7 +41,7 @@ impl<R: AsyncBufRead + Unpin> Reader<R> {
         self.bytes
     }
 
-    /// The next line, which must be there.
+    /// The next line, which must exist.
     pub(super) async fn next(&mut self, expected: &'static str) -> Result<Line, ImportError> {
         if !self.read().await? {
             return Err(ImportError::CutOff {
@@ -53,7 +53,7 @@ impl<R: AsyncBufRead + Unpin> Reader<R> {
             Ok(line) => return Ok(line),
             Err(error) => error,
         };
-        // The parser counts lines within what it is given, which says nothing here.
+        // The parser's line and column refer to the single line, so they are useless here.
         let message = problem.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
         let message: String = message.chars().take(MESSAGE_CHARS).collect();
@@ -63,7 +63,7 @@ impl<R: AsyncBufRead + Unpin> Reader<R> {
         )))
     }
 
-    /// Checks that nothing comes any more.
+    /// Requires the end of the file.
     pub(super) async fn end(&mut self) -> Result<(), ImportError> {
         if self.read().await? {
             return Err(self.broken("nothing is expected behind the footer".to_owned()));
@@ -71,23 +71,23 @@ impl<R: AsyncBufRead + Unpin> Reader<R> {
         Ok(())
     }
 
-    /// Begins a hash with the newest line.
+    /// Starts a hash with the current line.
     pub(super) fn begin_hash(&mut self) {
         self.hash.reset();
         self.hash.update(&self.line);
     }
 
-    /// Adds the newest line to the hash.
+    /// Adds the current line to the hash.
     pub(super) fn continue_hash(&mut self) {
         self.hash.update(&self.line);
     }
 
-    /// The hash of the lines since it was begun.
+    /// The hash of the lines since its start.
     pub(super) fn take_hash(&mut self) -> String {
         hex::encode(self.hash.finalize_reset())
     }
 
-    /// An error of the newest line.
+    /// An error in the current line.
     pub(super) fn broken(&self, problem: String) -> ImportError {
         ImportError::Line {
             line: self.number,

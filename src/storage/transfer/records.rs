@@ -1,4 +1,4 @@
-//! `records`: the row, the line, and the statements of both ways.
+//! `records`: the row, the line, and the statements of export and import.
 
 use super::check::{Fault, id, json, known, order, text, time};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
@@ -10,7 +10,7 @@ use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A record with its present state.
+/// A record with its current state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordLine {
@@ -28,7 +28,7 @@ pub(super) struct RecordLine {
     pub(super) ended_by: Option<String>,
     pub(super) archive_reason: Option<String>,
     pub(super) superseded_by: Option<String>,
-    /// The time on its line; and what was told of a task. Files of older programs have none of these.
+    /// The time on its line, and the reported facts of a task. Files of older releases lack these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) written_at: Option<DateTime<Utc>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,8 +44,8 @@ pub(super) struct RecordLine {
 }
 
 impl RecordLine {
-    /// Checks what one line alone must fulfil, and gives the id. What the documents decide is not looked at:
-    /// [`RecordLine::differs_from`] does that.
+    /// Validates the line by itself, and returns the id. What the documents decide is checked by
+    /// [`RecordLine::differs_from`].
     pub(super) fn check(&self) -> Result<RecordId, Fault> {
         let kind = known::<RecordKind>("kind", &self.kind)?;
         order("number", self.number >= 1, "1 or more")?;
@@ -101,12 +101,12 @@ impl RecordLine {
         json("outcome", self.outcome.as_ref().unwrap_or(&Value::Null))
     }
 
-    /// Whether it was taken straight into the archive, so that it stands in no document.
+    /// Whether it was added directly to the archive, so that no document contains it.
     pub(super) fn stands_in_no_document(&self) -> bool {
         self.status == "archived" && self.ended_version == Some(self.created_version)
     }
 
-    /// The first column in which the documents say something else, of those that the documents decide.
+    /// The first column that differs, of those that the documents decide.
     pub(super) fn differs_from(&self, made: &Self) -> Option<&'static str> {
         [
             ("status", self.status == made.status),
@@ -124,7 +124,7 @@ impl RecordLine {
         .find_map(|(column, same)| (!same).then_some(column))
     }
 
-    /// Checks what the documents would decide, if all of them were there.
+    /// Checks what the documents would decide if all of them were present.
     pub(super) fn check_alone(&self, head_version: i64) -> Result<(), Fault> {
         let versions = 1..=head_version;
         order(
@@ -157,7 +157,7 @@ impl RecordLine {
         text("content", &self.content)
     }
 
-    /// Whether it knows anything that the documents do not say.
+    /// Whether it contains anything that the documents do not.
     pub(super) fn knows_more(&self) -> bool {
         self.archive_reason.is_some()
             || self.superseded_by.is_some()
@@ -167,7 +167,7 @@ impl RecordLine {
     }
 }
 
-/// The records of a memory by kind and number, as the database sends them.
+/// The records of a memory by kind and number, as a stream.
 pub(super) fn read<'c>(
     connection: &'c mut Connection,
     vault: &'c VaultId,
@@ -189,7 +189,7 @@ pub(super) fn read<'c>(
     Box::pin(rows.map_err(StorageError::from))
 }
 
-/// One record as it was made from the documents; `None` if they have no such record.
+/// A record as derived from the documents; `None` if they do not contain it.
 #[tracing::instrument(name = "db.records.import_made", skip_all)]
 pub(super) async fn made(
     connection: &mut Connection,
@@ -215,7 +215,7 @@ pub(super) async fn made(
     Ok(line)
 }
 
-/// Adds to a record what the documents do not say.
+/// Adds to a record what the documents do not contain.
 #[tracing::instrument(name = "db.records.import", skip_all)]
 pub(super) async fn complete(
     connection: &mut Connection,
@@ -246,7 +246,7 @@ pub(super) async fn complete(
     Ok(())
 }
 
-/// How many records the documents of a memory have.
+/// The number of records derived from a memory's documents.
 #[tracing::instrument(name = "db.records.import_count", skip_all)]
 pub(super) async fn count(
     connection: &mut Connection,
@@ -263,7 +263,7 @@ pub(super) async fn count(
     Ok(count)
 }
 
-/// An active record, as far as its document says.
+/// An active record, as far as its document contains it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Active {
     pub(super) kind: String,
@@ -293,7 +293,7 @@ pub(super) async fn active(
     Ok(active)
 }
 
-/// Stores a record as its line says, whatever the documents made of it.
+/// Stores a record as in its line, whatever was derived from the documents.
 #[tracing::instrument(name = "db.records.import_replace", skip_all)]
 pub(super) async fn replace(
     connection: &mut Connection,
@@ -342,7 +342,7 @@ pub(super) async fn replace(
     Ok(())
 }
 
-/// Whether another record of the memory has the task's id.
+/// Whether another record of the memory has the same task id.
 #[tracing::instrument(name = "db.records.import_task_taken", skip_all)]
 pub(super) async fn task_taken(
     connection: &mut Connection,

@@ -1,4 +1,4 @@
-//! `updates`: the row, the line, and the statements of both ways.
+//! `updates`: the row, the line, and the statements of export and import.
 
 use super::check::{Fault, id, json, known, order, time};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
@@ -34,7 +34,7 @@ pub(super) struct RunLine {
 }
 
 impl RunLine {
-    /// Checks what one line alone must fulfil.
+    /// Validates the line by itself.
     pub(super) fn check(&self) -> Result<(), Fault> {
         id::<UpdateId>("update_id", &self.update_id)?;
         known::<RunKind>("kind", &self.kind)?;
@@ -66,8 +66,7 @@ impl RunLine {
     }
 }
 
-/// The runs of a memory that have ended, by their ids, as the database sends them. What waits in a queue is work of
-/// the service that has it.
+/// The finished runs of a memory by id, as a stream. Queued runs are not exported: the exporting service runs them.
 pub(super) fn read<'c>(
     connection: &'c mut Connection,
     vault: &'c VaultId,
@@ -130,7 +129,7 @@ pub(super) fn read<'c>(
     }))
 }
 
-/// Stores a run as it was. One of that id, which a memory may have before it exists, stays as it is.
+/// Stores a run unchanged, unless the id exists. A memory may have runs before it exists.
 #[tracing::instrument(name = "db.updates.import", skip_all)]
 pub(super) async fn insert(
     connection: &mut Connection,

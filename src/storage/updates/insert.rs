@@ -13,7 +13,7 @@ pub(in crate::storage) fn quotes_the_head_only(run: &Run) -> bool {
     matches!(run.version, Some((made, _)) if made == run.base_version + 1)
 }
 
-/// Whether a version that a run may quote was redacted before the run came to its end.
+/// Whether a version that a run may quote was redacted before the run ended.
 #[tracing::instrument(name = "db.memory_contexts.redacted_under", skip_all)]
 async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, StorageError> {
     let redacted = sqlx::query_scalar!(
@@ -32,12 +32,10 @@ async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, 
     Ok(redacted)
 }
 
-/// Stores a run, inside the writer's transaction where there is one; a run that was queued ends here, under its claim
-/// or not at all. What it quotes of a version that was
-/// redacted while it ran is left out.
+/// Stores a run, inside the writer's transaction if there is one. A queued run ends here, and only while its claim is
+/// held. Quotations of a version that was redacted while it ran are omitted.
 ///
-/// # Errors
-/// Database errors, or that its claim is lost: then nothing of the transaction may be committed.
+/// # Errors Database errors, or a lost claim: then nothing of the transaction may be committed.
 #[tracing::instrument(name = "db.updates.insert", skip_all)]
 pub(in crate::storage) async fn insert_run(
     connection: &mut Connection,
@@ -109,9 +107,9 @@ pub(in crate::storage) async fn insert_run(
     Ok(())
 }
 
-/// Stores the instructions that a run names, as far as its vault has them not yet.
+/// Stores the instructions that a run refers to, unless its vault already has them.
 ///
-/// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
+/// Built at run time because the number of rows varies; the text is constant except for the placeholders.
 #[tracing::instrument(name = "db.run_instructions.insert", skip_all)]
 async fn insert_instructions(
     connection: &mut Connection,
@@ -131,8 +129,8 @@ async fn insert_instructions(
     Ok(())
 }
 
-/// What a run says, as JSON; the instructions that it names, in the order of their hashes, so that no two transactions
-/// wait for each other.
+/// A run's texts as JSON, and the instructions that they refer to, sorted by hash so that concurrent transactions do
+/// not deadlock.
 #[derive(Debug)]
 pub(in crate::storage) struct RunJson {
     pub(in crate::storage) request: String,
@@ -156,7 +154,7 @@ impl RunJson {
         }
     }
 
-    /// Of a run that quotes what was redacted.
+    /// The JSON of a run whose quotations were redacted.
     fn redacted() -> Self {
         Self {
             request: redacted_json().to_string(),

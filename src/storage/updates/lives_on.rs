@@ -1,11 +1,11 @@
-//! Whether the memory of a run is still there.
+//! Whether the memory of a run still exists.
 
 use super::run::Run;
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 
-/// Whether the memory that a run captured is still there. Until the transaction ends nobody deletes it or
-/// redacts a version of it. A run on a memory that did not exist captured nothing.
+/// Whether the memory that a run started from still exists. Until the transaction ends it cannot be deleted, and none
+/// of its versions redacted. Always true for a run on a memory that did not exist.
 #[tracing::instrument(name = "db.memories.lives_on", skip_all)]
 pub(in crate::storage) async fn lives_on(
     connection: &mut Connection,

@@ -1,8 +1,8 @@
-//! Search by meaning: `search_vectors`, written by the indexer behind that of full text, read by searches.
+//! Semantic search: `search_vectors`, written by the embedding task after full-text indexing, and read by searches.
 //!
-//! Which memories have still to be embedded stands in `memories.embedded_version`, which follows `indexed_version`.
-//! Nothing here is text: a passage is told by its hash, and found again in what its memory says when it is looked for.
-//! So whatever is archived, redacted or deleted is so for searches in the same moment.
+//! `memories.embedded_version`, which follows `indexed_version`, tells which memories must still be embedded. No text
+//! is stored here: a passage is identified by its hash and looked up in its memory at search time. So archiving,
+//! redaction and deletion take effect on searches at once.
 
 mod nearest;
 mod origins;
@@ -23,11 +23,11 @@ pub(in crate::storage) use save::forget_vectors;
 
 use crate::domain::ids::{RecordId, RecordKind};
 
-/// How many bytes the hash of a passage takes.
+/// Length of a passage's hash in bytes.
 const HASH_BYTES: usize = size_of::<crate::domain::search::PassageHash>();
 
-/// One byte a passage: its record's kind from 1 on, 0 for free text; whether the record was archived when it was
-/// embedded; and whether the model refused it, so that it has no vector.
+/// One byte for each passage: the kind of its record from 1 on, 0 for free text; whether the record was archived when
+/// it was embedded; and whether the model refused it, so that it has no vector.
 const KIND: u8 = 0b0000_0111;
 const ARCHIVED: u8 = 0b1000_0000;
 const REFUSED: u8 = 0b0100_0000;
@@ -42,7 +42,7 @@ fn kind_flag(kind: Option<RecordKind>) -> u8 {
     }
 }
 
-/// The record that a flag and a number stand for.
+/// The record identified by a flag byte and a number.
 fn record_of(flag: u8, number: i64) -> Option<RecordId> {
     let kinds = RecordKind::ALL.into_iter();
     let mut of_flag = kinds.filter(|kind| kind_flag(Some(*kind)) == flag & KIND);

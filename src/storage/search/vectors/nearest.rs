@@ -1,7 +1,7 @@
-//! The passages whose vectors are nearest to a query's.
+//! Finds the passages whose vectors are nearest to a query's vector.
 //!
-//! All of a vault are compared by their signs, the nearest of them by their numbers: exact enough, without any index, and
-//! as fast for a vault as it is large, however many others there are.
+//! All passages of a vault are compared by the signs of their vectors, then the nearest ones by the full vectors. This
+//! is accurate enough without an index, and the cost depends only on the size of the vault.
 
 use super::SourceRecord;
 use super::{ARCHIVED, HASH_BYTES, KIND, REFUSED, kind_flag, record_of};
@@ -16,15 +16,15 @@ use futures::TryStreamExt;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashSet};
 
-/// Which passages are wanted. What is said of a record is said of the version that brought it; free text is of the
-/// newest version, and active.
+/// Restricts the passages. Actor and times of a record are those of the version that introduced it. Free text belongs
+/// to the newest version and counts as active.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PassageFilter {
     /// Only records of this kind.
     pub kind: Option<RecordKind>,
     /// Only of this status.
     pub status: Option<RecordStatus>,
-    /// Only by this actor.
+    /// Only of this actor.
     pub actor: Option<ActorId>,
     /// Only from this time on.
     pub since: Option<DateTime<Utc>>,
@@ -32,20 +32,20 @@ pub struct PassageFilter {
     pub until: Option<DateTime<Utc>>,
 }
 
-/// What is looked for, and where.
+/// A nearest-neighbour query.
 #[derive(Debug, Clone)]
 pub struct Nearest<'a> {
-    /// In which vault.
+    /// The vault.
     pub vault: &'a VaultId,
-    /// In which memory of it; `None` for all.
+    /// The memory; `None` for all.
     pub memory: Option<&'a MemoryId>,
-    /// Among the vectors of which model.
+    /// The vector space, that is, the model.
     pub space: &'a str,
     /// The query's vector.
     pub query: &'a [f32],
-    /// Which passages.
+    /// The filter.
     pub filter: &'a PassageFilter,
-    /// How many at most.
+    /// Maximum number of results.
     pub limit: usize,
 }
 
@@ -56,13 +56,13 @@ pub struct Near {
     pub memory: MemoryId,
     /// Its record; `None` for free text.
     pub record: Option<RecordId>,
-    /// Which passage.
+    /// The hash of the passage.
     pub hash: PassageHash,
-    /// How near it is: the cosine of the angle to the query.
+    /// The similarity: the cosine of the angle to the query.
     pub score: f32,
 }
 
-/// A passage by its place, ordered by the distance of its signs; the farthest is the greatest.
+/// A passage by position, ordered by Hamming distance of the signs; the farthest is the greatest.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     distance: u32,
@@ -71,12 +71,12 @@ struct Candidate {
 }
 
 impl PassageFilter {
-    /// Whether it looks at who wrote something, and when.
+    /// Whether it filters by actor or time.
     fn is_of_versions(&self) -> bool {
         self.actor.is_some() || self.since.is_some() || self.until.is_some()
     }
 
-    /// Whether a record is one of those wanted.
+    /// Whether a record passes the filter.
     #[must_use]
     pub fn takes_record(&self, record: &SourceRecord) -> bool {
         self.kind.is_none_or(|kind| record.id.kind == kind)
@@ -84,7 +84,7 @@ impl PassageFilter {
             && self.takes_version(&record.created_by, record.created_at)
     }
 
-    /// Whether the free text of a version is.
+    /// Whether the free text of a version passes the filter.
     #[must_use]
     pub fn takes_text(&self, by: &ActorId, at: DateTime<Utc>) -> bool {
         self.kind.is_none() && self.status != Some(RecordStatus::Archived) && self.takes_version(by, at)
@@ -96,7 +96,7 @@ impl PassageFilter {
             && self.until.is_none_or(|until| at < until)
     }
 
-    /// What the flags of a passage tell; whether it holds is looked up for those that are near.
+    /// Whether the flags of a passage pass the filter; the current state is checked for the nearest ones.
     fn takes(&self, flags: u8) -> bool {
         let is_archived = flags & ARCHIVED != 0;
         flags & REFUSED == 0
@@ -118,7 +118,7 @@ impl Storage {
         self.that_hold(wanted.vault, near, wanted.filter).await
     }
 
-    /// As far as flags tell, which are those of when a memory was embedded.
+    /// Filters by flags only, which describe the state when a memory was embedded.
     async fn near(&self, wanted: &Nearest<'_>) -> Result<Vec<Near>, StorageError> {
         let _turn = self.search_turn().await?;
         let mut transaction = self.begin_for(Class::Search).await?;
@@ -164,8 +164,8 @@ impl Storage {
             of_memories.push(memories[candidate.row].as_str());
             places.push(i32::try_from(candidate.place).unwrap_or(i32::MAX));
         }
-        // Between the two statements a memory may have been embedded anew: then another passage has the place, with a
-        // hash, a number and a vector of its own.
+        // Between the two statements a memory may have been embedded again. Then another passage is at this position,
+        // with its own hash, number and vector.
         let rows = sqlx::query!(
             r#"SELECT v.memory_id, substr(v.hashes, place * $5 + 1, $5) AS "hash!", get_byte(v.flags, place) AS "flags!",
                       v.numbers[place + 1] AS "number!", substr(v.vectors, place * $6 + 1, $6) AS "vector!"
@@ -205,7 +205,7 @@ impl Storage {
         .await)
     }
 
-    /// Those of them whose records are what the filter wants in this moment.
+    /// Those whose records pass the filter at this moment.
     #[tracing::instrument(name = "db.records.that_hold", skip_all)]
     async fn that_hold(
         &self,
@@ -275,7 +275,7 @@ impl Storage {
     }
 }
 
-/// Nearest first; of equals by memory and passage, so that the order is the same every time.
+/// Nearest first; ties by memory and passage, so that the order is deterministic.
 fn by_score(one: &Near, other: &Near) -> Ordering {
     let by_place = || one.memory.cmp(&other.memory).then(one.hash.cmp(&other.hash));
     other.score.total_cmp(&one.score).then_with(by_place)

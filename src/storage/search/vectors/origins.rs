@@ -1,4 +1,4 @@
-//! Where records that were found come from, for all of a page at once.
+//! Origins of the records on a page of search results.
 
 use super::record_origin::RecordOrigin;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
@@ -8,11 +8,10 @@ use crate::storage::{Class, Storage, StorageError};
 use std::collections::HashMap;
 
 impl Storage {
-    /// Where records of memories of a vault come from, each as it stands in this version of its memory, which was the
-    /// newest a moment ago.
+    /// The origins of records of a vault's memories, each as of the given version of its memory, which was recently the
+    /// newest.
     ///
-    /// # Errors
-    /// Database errors; evidence of another form than it is written in.
+    /// # Errors Database errors; evidence in an unexpected form.
     pub async fn record_origins(
         &self,
         vault: &VaultId,
@@ -33,7 +32,7 @@ impl Storage {
         if unknown.is_empty() {
             return Ok(origins);
         }
-        // A replica may not have heard of a redaction yet.
+        // A replica may not have replayed a redaction yet.
         let may_keep = self.replica.is_none();
         let records: Vec<_> = unknown.iter().map(|(record, _)| *record).collect();
         let mut read = self.read_origins(vault, &records).await?;

@@ -1,31 +1,30 @@
-//! Which memories have still to be embedded, and how far that is.
+//! Memories that must still be embedded, and the progress.
 
 use crate::domain::ids::VaultId;
 use crate::storage::search::Pending;
 use crate::storage::{Class, Storage, StorageError};
 
-/// Memories that are looked for at once.
+/// Memories listed at once.
 const BATCH: i64 = 64;
 
-/// How far a model is.
+/// The progress of embedding with a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// Memories that there are.
+    /// All memories.
     pub memories: i64,
-    /// Those that have still to be embedded.
+    /// Memories that must still be embedded.
     pub pending: i64,
-    /// Passages that have a place.
+    /// Embedded passages.
     pub passages: i64,
-    /// Of these, refused by the model.
+    /// Of these, the ones that the model refused.
     pub refused: i64,
 }
 
 impl Storage {
-    /// Memories that have still to be embedded, by vault and memory, those behind `after`, a batch at most; of all
-    /// vaults or of one.
+    /// A batch of memories that must still be embedded, by vault and memory, those after `after`; of all vaults or of
+    /// one.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.memories.embedding_pending", skip_all)]
     pub async fn pending_for_embedding(
         &self,
@@ -49,10 +48,10 @@ impl Storage {
         Ok(rows)
     }
 
-    /// How far the indexing of a model is. Reads all its rows: for an operator who asks, not for every scrape.
+    /// The progress of embedding with a model. Reads all its rows: for an operator who asks, not for every scrape of
+    /// metrics.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.search_vectors.progress", skip_all)]
     pub async fn embedding_progress(&self, space: &str) -> Result<Progress, StorageError> {
         let mut reader = self.reader_for(Class::Maintenance).await?;

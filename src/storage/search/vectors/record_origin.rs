@@ -1,21 +1,21 @@
-//! Where a record comes from.
+//! The origin of a record.
 
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::ActorId;
 use crate::storage::records::RecordStatus;
 use chrono::{DateTime, Utc};
 
-/// Where a record comes from.
+/// The origin of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordOrigin {
-    /// Whether it stands in the newest version.
+    /// Whether it is in the newest version.
     pub status: RecordStatus,
-    /// The version that brought it.
+    /// The version that introduced it.
     pub version: i64,
-    /// When that was made.
+    /// When that version was created.
     pub at: DateTime<Utc>,
-    /// Who made it.
+    /// Who created it.
     pub by: ActorId,
-    /// What carried it into the memory.
+    /// The passages of the input that support the record.
     pub evidence: Vec<Evidence>,
 }

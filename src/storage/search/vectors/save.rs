@@ -1,4 +1,4 @@
-//! Writing the vectors of a memory.
+//! Saves the vectors of a memory.
 
 use super::sources::read_sources;
 use super::spaces::EVERYWHERE;
@@ -13,31 +13,30 @@ use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError};
 use std::collections::HashMap;
 
-/// A vector as it is kept.
+/// A stored vector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// Its signs, and its numbers in a byte each; `None` if the model refused the passage.
+    /// Its signs, and its components, one byte each; `None` if the model refused the passage.
     pub vector: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-/// What became of the vectors of a memory.
+/// The result of saving the vectors of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Saved {
-    /// All of its passages have one.
+    /// All of its passages have vectors.
     Whole,
-    /// It says more by now.
+    /// It has further passages by now.
     InPart,
-    /// It does not exist any more.
+    /// The memory no longer exists.
     Gone,
-    /// Another model is the current one by now; nothing was written.
+    /// Another model has become the current one; nothing was written.
     Superseded,
 }
 
 impl Storage {
-    /// The vectors that a memory has in a space, by the hashes of their passages, but for those that were refused.
+    /// The vectors of a memory in a space, by passage hash, without refused passages.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.search_vectors.get", skip_all)]
     pub async fn vectors_of(
         &self,
@@ -71,11 +70,10 @@ impl Storage {
             .collect())
     }
 
-    /// Writes the vectors of a memory: of what it says under the lock of its row, so that nothing that was redacted
-    /// while a model was asked is written.
+    /// Saves the vectors of those passages that the memory has while its row is locked, so that nothing that was
+    /// redacted meanwhile is saved.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.search_vectors.save", skip_all)]
     pub async fn save_vectors(
         &self,
@@ -101,7 +99,7 @@ async fn save(
     if lock_memory(&mut transaction, vault, memory).await?.is_none() {
         return Ok(transaction.roll_back_with(Saved::Gone));
     }
-    // Behind the lock: whoever makes another model the current one marks the memory behind it, or is seen here.
+    // After the lock: a concurrent switch of models either marks the memory after this transaction or is visible here.
     let current = sqlx::query_scalar!(
             "SELECT space_id FROM embedding_spaces WHERE vault_id = $1 ORDER BY activated_at DESC, space_id LIMIT 1",
             EVERYWHERE,
@@ -171,7 +169,7 @@ async fn save(
     Ok(transaction.commit_with(if is_whole { Saved::Whole } else { Saved::InPart }))
 }
 
-/// Takes out what was made of a memory's text, in the transaction of a redaction; it is made anew of what is left.
+/// Deletes the vectors of a memory in the transaction of a redaction; they are created again from the remaining text.
 pub(in crate::storage) async fn forget_vectors(
     connection: &mut Connection,
     vault: &VaultId,

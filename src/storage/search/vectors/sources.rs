@@ -1,4 +1,4 @@
-//! What the passages of a memory are made from: its newest document and its records.
+//! The source of a memory's passages: its newest document and its records.
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::search::Passage;
@@ -7,27 +7,27 @@ use crate::storage::records::RecordStatus;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 
-/// Records of a memory that are found: the active ones, then those that were added last.
+/// Maximum number of records of a memory that search covers: the active ones, then the most recent.
 const RECORDS: i64 = 5_000;
 
-/// A record as searches see it.
+/// A record as used by search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceRecord {
     /// Its id.
     pub id: RecordId,
-    /// Whether it stands in the newest version.
+    /// Whether it is in the newest version.
     pub status: RecordStatus,
     /// Its label.
     pub label: Option<String>,
     /// Its reason.
     pub reason: Option<String>,
-    /// What it says.
+    /// Its content.
     pub content: String,
-    /// The version that brought it.
+    /// The version that introduced it.
     pub version: i64,
-    /// When that was made.
+    /// When that version was created.
     pub created_at: DateTime<Utc>,
-    /// Who made it.
+    /// Who created it.
     pub created_by: ActorId,
 }
 
@@ -38,9 +38,9 @@ pub struct Sources {
     pub version: i64,
     /// That version's id.
     pub context_id: ContextId,
-    /// When it was made.
+    /// When it was created.
     pub creation_time: DateTime<Utc>,
-    /// Who made it.
+    /// Who created it.
     pub actor: ActorId,
     /// Its text.
     pub text: String,
@@ -62,7 +62,7 @@ impl SourceRecord {
 }
 
 impl Sources {
-    /// All passages, each with its record where it is one of a record.
+    /// All passages, each with its record if it belongs to one.
     pub fn passages(&self) -> impl Iterator<Item = (Passage, Option<&SourceRecord>)> {
         let of_records = self.records.iter().flat_map(|record| {
             let passages = record.passages().into_iter();
@@ -74,10 +74,9 @@ impl Sources {
 }
 
 impl Storage {
-    /// What a memory says and said; `None` for one that does not exist.
+    /// The current document of a memory and its records; `None` if the memory does not exist.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     pub async fn search_sources(
         &self,
         vault: &VaultId,

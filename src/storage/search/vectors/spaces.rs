@@ -1,50 +1,50 @@
-//! Which models vectors were made with: `embedding_spaces`.
+//! The models that vectors were created with: `embedding_spaces`.
 
 use crate::domain::ids::VaultId;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use sha2::{Digest as _, Sha256};
 
-/// Rows that belong to no vault.
+/// The vault id of rows that belong to no vault.
 pub(super) const EVERYWHERE: &str = "*";
 
-/// Rows that are deleted or marked at once.
+/// Rows that are deleted or marked in one transaction.
 const AT_ONCE: i64 = 500;
 
-/// What makes vectors comparable with each other, and what a query needs to be.
+/// The settings that make vectors comparable, and the settings of queries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpaceSettings {
     /// The model's name.
     pub model: String,
-    /// How long its vectors are.
+    /// The dimension of its vectors.
     pub dimensions: usize,
-    /// What stands before a query.
+    /// The prefix of queries.
     pub query_prefix: String,
-    /// What stood before each text.
+    /// The prefix of texts.
     pub document_prefix: String,
 }
 
-/// A model with what was made with it.
+/// A vector space: a model and its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
     /// Its id.
     pub id: String,
     /// The model.
     pub settings: SpaceSettings,
-    /// Since when it is the one that memories are embedded with.
+    /// Since when memories are embedded with it.
     pub activated_at: DateTime<Utc>,
-    /// Whether all memories were marked to be embedded with it.
+    /// Whether all memories were marked for embedding with it.
     pub is_marked: bool,
-    /// Since when all of them are.
+    /// Since when all of them have been embedded.
     pub ready_at: Option<DateTime<Utc>>,
 }
 
-/// All models that there are vectors of, the newest first.
+/// All models that have vectors, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spaces(pub Vec<Space>);
 
 impl SpaceSettings {
-    /// The same for the same vectors: the prefix of queries is no part of them.
+    /// The id of the space. The prefix of queries is not part of it, because vectors do not depend on it.
     #[must_use]
     pub fn id(&self) -> String {
         let mut hash = Sha256::new();
@@ -58,13 +58,13 @@ impl SpaceSettings {
 }
 
 impl Spaces {
-    /// The one that memories are embedded with.
+    /// The model that memories are embedded with.
     #[must_use]
     pub fn current(&self) -> Option<&Space> {
         self.0.first()
     }
 
-    /// The one that answers: the current one once it is ready, until then the one before.
+    /// The model used for queries: the current one once it is ready, until then the previous one.
     #[must_use]
     pub fn answering(&self) -> Option<&Space> {
         self.0
@@ -86,10 +86,9 @@ struct Row {
 }
 
 impl Storage {
-    /// Models that there are vectors of.
+    /// All models that have vectors.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.embedding_spaces.list", skip_all)]
     pub async fn embedding_spaces(&self) -> Result<Spaces, StorageError> {
         let rows = sqlx::query_as!(
@@ -116,10 +115,9 @@ impl Storage {
         Ok(Spaces(rows.into_iter().map(space).collect()))
     }
 
-    /// Makes a model the one that memories are embedded with. If it is not already, all of them are marked to be.
+    /// Makes a model the current one. If it was not, all memories are marked for embedding.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.embedding_spaces.activate", skip_all)]
     pub async fn activate_space(&self, settings: &SpaceSettings) -> Result<(), StorageError> {
         let id = settings.id();
@@ -127,7 +125,7 @@ impl Storage {
         let is_current = spaces.current().is_some_and(|space| space.id == id);
         let latest = spaces.current().map(|space| space.activated_at);
         let now = self.clock.now();
-        // Newer than what is there, whatever the clocks of instances say.
+        // Later than all existing rows, even if clocks of instances differ.
         let now = latest.map_or(now, |latest| now.max(latest + chrono::TimeDelta::milliseconds(1)));
         let activate = || {
             sqlx::query!(
@@ -154,11 +152,10 @@ impl Storage {
         Ok(())
     }
 
-    /// Marks memories to be embedded: all of them for a model that has embedded none, otherwise those that were
-    /// written while no embeddings were configured.
+    /// Marks memories for embedding: all of them for a model that has embedded none, otherwise those that were written
+    /// while embeddings were not configured.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.memories.mark_for_embedding", skip_all)]
     pub async fn mark_for_embedding(&self, space: &Space) -> Result<(), StorageError> {
         let all = !space.is_marked;
@@ -173,7 +170,7 @@ impl Storage {
         self.set_time(&space.id, Mark::Marked).await
     }
 
-    /// The next vault of which a memory is to be marked, in the database's order.
+    /// The next vault with a memory to mark, in the database's order.
     async fn next_vault_to_mark(
         &self,
         behind: Option<&VaultId>,
@@ -191,7 +188,7 @@ impl Storage {
         .await?)
     }
 
-    /// Marks the next memories of a vault, and says which was the last.
+    /// Marks the next memories of a vault, and returns the last one.
     async fn mark_of_vault(
         &self,
         vault: &VaultId,
@@ -223,10 +220,9 @@ impl Storage {
         Ok(marked.await?.and_then(|marked| marked.last))
     }
 
-    /// Writes down that every memory has its vectors, and deletes those of other models.
+    /// Records that every memory has its vectors, and deletes those of other models.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     #[tracing::instrument(name = "db.embedding_spaces.ready", skip_all)]
     pub async fn space_is_ready(&self, space: &Space) -> Result<(), StorageError> {
         self.set_time(&space.id, Mark::Ready).await?;
@@ -256,11 +252,10 @@ impl Storage {
         Ok(())
     }
 
-    /// Marks everything to be embedded anew, with vectors that are there taken over, and what models refused asked for
+    /// Marks all memories for embedding again. Existing vectors are reused, and passages that models refused are tried
     /// again.
     ///
-    /// # Errors
-    /// Database errors.
+    /// # Errors Database errors.
     pub async fn rebuild_embeddings(&self) -> Result<bool, StorageError> {
         let spaces = self.embedding_spaces().await?;
         let Some(current) = spaces.current() else {

@@ -1,4 +1,4 @@
-//! The end of a memory on its way in: whether all of it was there, and what is told of it.
+//! The end of a memory's import: checks that it is complete, and notifies.
 
 use super::super::error::LineError;
 use super::super::line::{Counts, End};
@@ -12,7 +12,7 @@ use crate::storage::write::lock_memory;
 use crate::storage::{Source, StorageError, events, usage::stored};
 
 impl Incoming {
-    /// Whatever the lines say of the past, the active records are those of the newest document.
+    /// Whatever the lines say about the past, the active records must be those of the newest document.
     async fn hold_to_newest_text(&mut self) -> Result<(), LineError> {
         let active = records::active(&mut self.transaction, &self.vault, &self.memory).await?;
         let mut said: Vec<_> = document::records(&self.text)
@@ -41,7 +41,7 @@ impl Incoming {
         }
     }
 
-    /// Checks that all of the memory was there, and commits it.
+    /// Checks that the memory is complete, and commits it.
     pub(in crate::storage::transfer) async fn finish(
         mut self,
         end: &End,
@@ -104,13 +104,13 @@ impl Incoming {
                 done.appended += 1;
             }
             Target::Append(_) | Target::Unchanged => done.unchanged += 1,
-            // A line of a memory without a document has no newest version, which is refused above.
+            // A memory without a document has no newest version, so its lines were rejected above.
             Target::CreateItems | Target::Skip | Target::Refuse => done.skipped += 1,
         }
         Ok(())
     }
 
-    /// The same for a memory without a context: it has items, and nothing else.
+    /// The same for a memory that has only items.
     async fn finish_items_only(mut self, done: &mut Imported) -> Result<(), LineError> {
         let Counts {
             records,
@@ -139,14 +139,14 @@ impl Incoming {
         Ok(())
     }
 
-    /// Tells of the newest version.
+    /// Appends the event of the newest version.
     async fn tell(&mut self) -> Result<(), StorageError> {
         let row = lock_memory(&mut self.transaction, &self.vault, &self.memory).await?;
         if let Some((version, context_id)) = row.and_then(|row| Some((row.version, row.context_id?))) {
             self.event.version = Some((version, context_id));
             self.event.source = Some(Source::Import);
         }
-        // What is appended is counted as it is saved.
+        // Appended versions were counted when they were saved.
         if matches!(self.target, Target::Create) {
             let holds = stored::of_memory(&mut self.transaction, &self.vault, &self.memory).await?;
             let change = (self.held, holds);

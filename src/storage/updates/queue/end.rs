@@ -53,7 +53,7 @@ impl Storage {
         Ok(true)
     }
 
-    /// Returns the notification to publish; `None` if the claim was lost.
+    /// Returns the event to publish; `None` if the claim was lost.
     async fn hand_back_in(
         &self,
         mut transaction: Transaction,
@@ -111,7 +111,7 @@ impl Storage {
         Ok(true)
     }
 
-    /// Returns the notification to publish; `None` if the claim was lost.
+    /// Returns the event to publish; `None` if the claim was lost.
     async fn give_up_in(
         &self,
         mut transaction: Transaction,
@@ -172,7 +172,7 @@ impl Storage {
         Ok(Cancelled::Done(run))
     }
 
-    /// The cancelled run and the notification to publish; `None` if it is neither queued nor running.
+    /// The cancelled run and the event to publish; `None` if it is neither queued nor running.
     async fn cancel_in(
         &self,
         mut transaction: Transaction,

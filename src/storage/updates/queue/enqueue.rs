@@ -106,7 +106,7 @@ impl Storage {
         })
     }
 
-    /// The run, and the notification to publish; `None` if a concurrent request took the position.
+    /// The run, and the event to publish; `None` if a concurrent request took the position.
     async fn enqueue_in(
         &self,
         mut transaction: Transaction,
