@@ -103,7 +103,8 @@ impl Row {
 impl Storage {
     /// The newest handoff of a memory; `None` if there is none.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.handoffs.latest", skip_all)]
     pub async fn latest_handoff(
         &self,
@@ -128,7 +129,8 @@ impl Storage {
 
     /// A handoff; `None` if the memory or the handoff does not exist.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.handoffs.get", skip_all)]
     pub async fn handoff(
         &self,
@@ -154,7 +156,8 @@ impl Storage {
     /// Handoffs with numbers below `before` (all if `None`), newest first, at most `limit`, without Markdown and
     /// citations.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.handoffs.list", skip_all)]
     pub async fn list_handoffs(
         &self,
@@ -187,7 +190,8 @@ impl Storage {
     /// notifies. `handoff.number` is the number of the newest handoff known when it was created, 0 for none. It is
     /// saved only if that is still the newest one, and if its inputs may still be quoted.
     ///
-    /// # Errors Database errors; nothing was saved.
+    /// # Errors
+    /// Database errors; nothing was saved.
     #[tracing::instrument(name = "db.handoffs.save", skip_all)]
     pub async fn save_handoff(
         &self,

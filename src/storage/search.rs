@@ -103,7 +103,8 @@ const BATCHES: usize = 4;
 impl Storage {
     /// Called before a vault is searched: indexes the memories whose indexing was postponed.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     pub async fn note_search(&self, vault: &VaultId) -> Result<(), StorageError> {
         if self.searched.note(vault) {
             return Ok(());
@@ -124,7 +125,8 @@ impl Storage {
     /// A batch of memories that must still be indexed, by vault and memory, those after `after`; of all vaults, without
     /// postponed memories, or of one.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.memories.search_pending", skip_all)]
     pub async fn pending_for_search(
         &self,
@@ -182,7 +184,8 @@ impl Storage {
     /// Indexes the newest versions of memories. Memories that were deleted or indexed meanwhile are skipped. Takes
     /// three statements for any number of memories (in a distributed database, for each vault).
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     pub async fn index_memories(&self, pending: &[Pending]) -> Result<(), StorageError> {
         if self.crosses_vaults().await? {
             return self.index_together(pending).await;
@@ -195,7 +198,8 @@ impl Storage {
 
     /// Indexes all pending memories of a vault.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     pub async fn index_vault(&self, vault: &VaultId) -> Result<(), StorageError> {
         self.index_batches(vault, usize::MAX).await?;
         Ok(())

@@ -27,7 +27,8 @@ impl Storage {
     /// Saves a run without a version, unless its memory was deleted while it ran: the quotations in it would outlive
     /// the memory.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     pub async fn save_run(&self, run: &Run, claim: Option<&IdempotencyClaim>) -> Result<(), StorageError> {
         let saved: Result<bool, StorageError> = self
             .transaction("db.updates.save", |mut transaction| async move {
@@ -49,7 +50,8 @@ impl Storage {
     /// Lists the runs of a memory that are older than `before`, newest first, at most `limit`. Exchanges are omitted
     /// because they may be large.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.updates.list", skip_all)]
     pub async fn list_runs(
         &self,
@@ -94,7 +96,8 @@ impl Storage {
 
     /// Returns a run with its exchanges; `None` if it does not exist.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.updates.get", skip_all)]
     pub async fn run(
         &self,

@@ -29,8 +29,8 @@ const KEPT_STATEMENTS: usize = 256;
 
 /// Checks whether an idle connection may be handed out.
 ///
-/// # Errors The connection does not answer. If one is lost, others are probably lost too, so its whole generation is
-/// retired.
+/// # Errors
+/// The connection does not answer. If one is lost, others are probably lost too, so its whole generation is retired.
 pub(in crate::storage) async fn is_usable(
     connection: &mut PgConnection,
     about: &PoolConnectionMetadata,

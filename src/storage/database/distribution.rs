@@ -60,7 +60,8 @@ fn in_order(all: &[String], refers: &[(String, String)]) -> Vec<String> {
 impl Storage {
     /// Returns whether the tables are distributed.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.distribution.get", skip_all)]
     pub async fn distribution(&self) -> Result<Distribution, StorageError> {
         let distributed = self.distributed_tables().await?;
@@ -75,7 +76,8 @@ impl Storage {
 
     /// Whether the database has the extension that distributes tables.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.distribution.can", skip_all)]
     pub async fn can_distribute(&self) -> Result<bool, StorageError> {
         Ok(sqlx::query_scalar!(
@@ -88,7 +90,8 @@ impl Storage {
     /// Distributes every table that is not distributed yet, and returns their names. Each table has its own
     /// transaction, so the next call resumes an interrupted run. No service may write meanwhile.
     ///
-    /// # Errors Database errors, including the missing extension.
+    /// # Errors
+    /// Database errors, including the missing extension.
     #[tracing::instrument(name = "db.distribution.distribute", skip_all)]
     pub async fn distribute(&self) -> Result<Vec<String>, StorageError> {
         let distributed = self.distributed_tables().await?;

@@ -56,7 +56,8 @@ impl FailingVaults {
 
     /// Records the result of the work for a vault. After a failure the vault is skipped for a while.
     ///
-    /// # Errors Returns the error if it concerns all vaults.
+    /// # Errors
+    /// Returns the error if it concerns all vaults.
     pub fn pass_over<T>(
         &mut self,
         vault: &str,

@@ -30,8 +30,8 @@ pub(in crate::storage) struct Hosts {
 impl Hosts {
     /// Parses a URL.
     ///
-    /// # Errors An invalid URL, a list of ports that does not match the list of hosts, or a URL that requires a
-    /// standby.
+    /// # Errors
+    /// An invalid URL, a list of ports that does not match the list of hosts, or a URL that requires a standby.
     pub(in crate::storage) fn parse(url: &str) -> Result<Self, StorageError> {
         let urls = split(url).map_err(|problem| sqlx::Error::Configuration(problem.into()))?;
         let servers: Result<_, _> = urls.iter().map(|url| PgConnectOptions::from_str(url)).collect();
@@ -53,7 +53,8 @@ impl Hosts {
 
     /// Returns the server that accepts writes. A single server is not asked.
     ///
-    /// # Errors No server accepts writes; the error contains the state of each.
+    /// # Errors
+    /// No server accepts writes; the error contains the state of each.
     pub(in crate::storage) async fn primary(&self) -> Result<&PgConnectOptions, StorageError> {
         if let [only] = &*self.servers {
             return Ok(only);

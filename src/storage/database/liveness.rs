@@ -106,7 +106,8 @@ impl Default for Liveness {
 impl Liveness {
     /// The current generation, for a connection to be acquired.
     ///
-    /// # Errors The database is silent.
+    /// # Errors
+    /// The database is silent.
     pub(in crate::storage) fn generation(&self) -> Result<Generation, sqlx::Error> {
         let state = self.state();
         if state.is_silent {

@@ -21,7 +21,8 @@ impl Storage {
     /// Migrates the schema to this program's version, all or nothing. Any number of instances may call it at the same
     /// time: the first one migrates, the others wait for it.
     ///
-    /// # Errors A database that cannot be reached, a migration that fails, or a schema of a newer program.
+    /// # Errors
+    /// A database that cannot be reached, a migration that fails, or a schema of a newer program.
     pub async fn migrate(&self) -> Result<(), StorageError> {
         let mut connection = self.connection(Class::Migration).await?;
         let mut transaction = self.locked(&mut connection).await?;
@@ -34,7 +35,8 @@ impl Storage {
 
     /// Reverts the migrations above `target`; 0 reverts all.
     ///
-    /// # Errors As for [`Storage::migrate`].
+    /// # Errors
+    /// As for [`Storage::migrate`].
     pub async fn migrate_down(&self, target: i64) -> Result<(), StorageError> {
         let mut connection = self.connection(Class::Migration).await?;
         let mut transaction = self.locked(&mut connection).await?;
@@ -47,7 +49,8 @@ impl Storage {
 
     /// Whether the schema is at this program's version or a newer one.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.migrations.current", skip_all)]
     pub async fn schema_is_current(&self) -> Result<bool, StorageError> {
         let own = MIGRATOR.iter().map(|migration| migration.version).max();

@@ -97,7 +97,8 @@ fn pool_options(
 impl Storage {
     /// A pool that connects at first use, so that the service starts even if the database is briefly unavailable.
     ///
-    /// # Errors An invalid URL.
+    /// # Errors
+    /// An invalid URL.
     pub fn connect_lazy(options: &PoolOptions, clock: Arc<dyn Clock>) -> Result<Self, StorageError> {
         let hosts = Hosts::parse(&options.url)?;
         let connect = connect_options(hosts.first(), options.prepared_statements);
@@ -139,7 +140,8 @@ impl Storage {
 
     /// A pool that connects to the server that accepts writes, if the URL names several.
     ///
-    /// # Errors An invalid URL, or none of several servers accepts writes.
+    /// # Errors
+    /// An invalid URL, or none of several servers accepts writes.
     pub async fn connect(options: &PoolOptions, clock: Arc<dyn Clock>) -> Result<Self, StorageError> {
         let storage = Self::connect_lazy(options, clock)?;
         storage.find_primary().await?;
@@ -157,7 +159,8 @@ impl Storage {
 
     /// Checks that the database answers.
     ///
-    /// # Errors [`StorageError::Unavailable`] if it does not.
+    /// # Errors
+    /// [`StorageError::Unavailable`] if it does not.
     pub async fn ping(&self) -> Result<(), StorageError> {
         sqlx::query_scalar!(r#"SELECT 1 AS "one!""#)
             .fetch_one(&mut *self.own_reader().await?)

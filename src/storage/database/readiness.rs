@@ -16,7 +16,8 @@ const BATCH_LASTS: Duration = Duration::from_secs(5);
 impl Storage {
     /// The reason why writes are blocked at the moment; `None` if they are not.
     ///
-    /// # Errors Database errors, if it was asked.
+    /// # Errors
+    /// Database errors, if it was asked.
     pub async fn blocked_writes(&self) -> Result<Option<String>, StorageError> {
         if let Some(busy) = self.batchers.of::<Submitted>().busy_for()
             && busy > BATCH_LASTS

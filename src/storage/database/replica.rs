@@ -47,7 +47,8 @@ fn has_none(error: &StorageError) {
 impl Storage {
     /// Adds a standby for reads that may be stale by at most `max_lag`.
     ///
-    /// # Errors An invalid URL, or one that names several servers.
+    /// # Errors
+    /// An invalid URL, or one that names several servers.
     pub fn with_replica(mut self, url: &str, max_lag: Duration) -> Result<Self, StorageError> {
         let hosts = Hosts::parse(url)?;
         let server = hosts.only().ok_or_else(|| {

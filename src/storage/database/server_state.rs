@@ -20,7 +20,8 @@ pub struct ServerState {
 impl Storage {
     /// Reads the state.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.server.state", skip_all)]
     pub async fn server_state(&self) -> Result<ServerState, StorageError> {
         let schema = self.schema_version().await?;

@@ -31,7 +31,8 @@ pub(in crate::storage) type Door<'d> = (&'d PgPool, &'d Arc<Liveness>);
 /// Whether prepared statements may be named and cached at this URL. They may not behind a transaction-mode pooler that
 /// does not track them (PgBouncer before 1.21). The function tries it out.
 ///
-/// # Errors An invalid URL, or a database that does not answer.
+/// # Errors
+/// An invalid URL, or a database that does not answer.
 pub async fn keeps_prepared_statements(url: &str) -> Result<bool, StorageError> {
     if keeps_sessions(url).await? {
         return Ok(true);
@@ -42,7 +43,8 @@ pub async fn keeps_prepared_statements(url: &str) -> Result<bool, StorageError> 
 /// Whether a connection to this URL keeps one server session. It does not behind a transaction-mode pooler: there a
 /// `LISTEN` would remain in a session that other clients use next, and their requests would fail on its notifications.
 ///
-/// # Errors An invalid URL, or a database that does not answer.
+/// # Errors
+/// An invalid URL, or a database that does not answer.
 pub(in crate::storage) async fn keeps_sessions(url: &str) -> Result<bool, StorageError> {
     Box::pin(bounded(try_sessions(url))).await
 }

@@ -130,7 +130,8 @@ impl Storage {
 
     /// Writes events in a transaction of their own, batched with concurrent ones. Existing events stay unchanged.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     pub async fn append_events(&self, vault: &VaultId, events: &[NewEvent]) -> Result<(), StorageError> {
         let events = events.to_vec();
         let vault = vault.clone();
@@ -172,7 +173,8 @@ impl SmallWrite for Appended {
 /// Writes events inside a writer's transaction, and notifies all instances when it commits. Call [`Storage::appended`]
 /// afterwards to wake this instance directly.
 ///
-/// # Errors Database errors.
+/// # Errors
+/// Database errors.
 pub(super) async fn append(
     connection: &mut Connection,
     vault: &VaultId,

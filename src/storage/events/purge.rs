@@ -11,7 +11,8 @@ impl Storage {
     /// The next vault with events after `after` in the database's order; `None` after the last one. A single index step
     /// over all vaults.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.events.vaults", skip_all)]
     pub async fn next_vault_with_events(
         &self,
@@ -31,7 +32,8 @@ impl Storage {
     /// Deletes a vault's events up to the first that is not older than `before`, and returns their number. Events
     /// without a number stay. May run on any number of instances at the same time.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.events.purge", skip_all)]
     pub async fn purge_events(&self, vault: &VaultId, before: DateTime<Utc>) -> Result<u64, StorageError> {
         let mut total = 0;

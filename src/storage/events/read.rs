@@ -120,7 +120,8 @@ pub enum Resumed {
 impl Storage {
     /// The range of a vault's numbered events; the beginning for a vault without events.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.event_streams.get", skip_all)]
     pub async fn stream_state(&self, vault: &VaultId) -> Result<StreamState, StorageError> {
         let row = sqlx::query!(
@@ -146,7 +147,8 @@ impl Storage {
 
     /// Where a client with this position continues.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     pub async fn resume_events(&self, vault: &VaultId, place: &Place) -> Result<Resumed, StorageError> {
         let state = self.stream_state(vault).await?;
         if place.sequence == 0 {
@@ -172,7 +174,8 @@ impl Storage {
     /// The numbered events of a vault after a number, in order, at most `limit`; optionally of one memory or of some
     /// kinds.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.events.list", skip_all)]
     pub async fn events_behind(
         &self,
@@ -204,7 +207,8 @@ impl Storage {
 
     /// Events before a number, newest first; otherwise as [`Self::events_behind`].
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.events.newest", skip_all)]
     pub async fn events_before(
         &self,

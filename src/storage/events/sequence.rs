@@ -22,7 +22,8 @@ impl Storage {
     /// Numbers all committed events of a vault that have no number. May run on any number of instances at the same
     /// time: a lock serialises them.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.events.sequence", skip_all)]
     pub async fn sequence_events(&self, vault: &VaultId) -> Result<(), StorageError> {
         loop {

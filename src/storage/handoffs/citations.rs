@@ -28,7 +28,8 @@ pub(super) fn to_stored(lines: &[CitedLine]) -> Value {
 
 /// Parses the stored form.
 ///
-/// # Errors What cannot be read, and why.
+/// # Errors
+/// What cannot be read, and why.
 pub(super) fn from_stored(stored: &Value) -> Result<Vec<CitedLine>, serde_json::Error> {
     let lines = Vec::<StoredLine>::deserialize(stored)?;
     Ok(lines.into_iter().map(CitedLine::from).collect())

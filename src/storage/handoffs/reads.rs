@@ -17,7 +17,8 @@ impl Storage {
     /// A memory at one moment: its newest version, the changes of the last `window` (at most the newest `max_changes`),
     /// the changed records, and their replacements. `None` if the memory does not exist.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.handoffs.snapshot", skip_all)]
     pub async fn handoff_snapshot(
         &self,
@@ -82,7 +83,8 @@ impl Storage {
 
     /// When a memory was created; `None` if it does not exist.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.memories.born", skip_all)]
     pub async fn memory_born(
         &self,
@@ -100,7 +102,8 @@ impl Storage {
 
     /// The current facts for evaluating a handoff: the records it cites, and the changes since its version.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.handoffs.facts", skip_all)]
     pub async fn handoff_facts(&self, handoff: &Handoff) -> Result<Facts, StorageError> {
         let (vault, memory) = (&handoff.vault_id, &handoff.memory_id);

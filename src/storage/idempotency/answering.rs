@@ -41,7 +41,8 @@ impl<'a, T> Answering<'a, T> {
 
 /// Stores the answer under the claim, if there is one, inside the transaction that saved the effect.
 ///
-/// # Errors As [`keep_answer`].
+/// # Errors
+/// As [`keep_answer`].
 pub(in crate::storage) async fn keep_one<T>(
     connection: &mut Connection,
     under: Option<&Answering<'_, T>>,
@@ -57,8 +58,8 @@ pub(in crate::storage) async fn keep_one<T>(
 /// Stores an answer under a claim, inside the transaction that saves the effect. With `about` the answer belongs to
 /// this memory and is deleted with it.
 ///
-/// # Errors [`StorageError::KeyTakenOver`] if the claim is no longer held: then nothing of the transaction may be
-/// committed.
+/// # Errors
+/// [`StorageError::KeyTakenOver`] if the claim is no longer held: then nothing of the transaction may be committed.
 #[tracing::instrument(name = "db.idempotency_keys.answered", skip_all)]
 pub(in crate::storage) async fn keep_answer(
     connection: &mut Connection,

@@ -60,7 +60,8 @@ pub struct Seen {
 impl Storage {
     /// Claims a key for the request with this fingerprint. `claim` is the claim's id for the methods below.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.claim", skip_all)]
     pub async fn claim_key(
         &self,
@@ -126,7 +127,8 @@ impl Storage {
     /// Takes over a key from a claim that is unchanged since `seen`: its process is considered dead. `None` if the
     /// claim has changed.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.take_over", skip_all)]
     pub async fn take_over_key(
         &self,
@@ -160,7 +162,8 @@ impl Storage {
     /// Renews a claim. `false` if another request took the key over. A claim that has ended with its saved effect needs
     /// no renewal.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.renew", skip_all)]
     pub async fn renew_key(&self, key: &IdempotencyKey, claim: &str) -> Result<bool, StorageError> {
         let mut transaction = self.begin().await?;
@@ -198,7 +201,8 @@ impl Storage {
     /// Stores the answer of the request that holds the claim. With `about` the answer belongs to this memory and is
     /// deleted with it. `false` if the key was taken over, or if the answer was stored together with the effect.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.answer", skip_all)]
     pub async fn answer_key(
         &self,
@@ -216,7 +220,8 @@ impl Storage {
     /// Releases a claim, so that the next request with the key runs, or is answered from what this one saved. Waits for
     /// a transaction under the claim that is being committed.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.release", skip_all)]
     pub async fn release_key(&self, key: &IdempotencyKey, claim: &str) -> Result<(), StorageError> {
         let mut transaction = self.begin().await?;
@@ -249,7 +254,8 @@ impl Storage {
     /// Deletes at most `limit` expired keys and returns their number. May run on any number of instances at the same
     /// time.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.purge", skip_all)]
     pub async fn purge_keys(&self, limit: i64) -> Result<u64, StorageError> {
         let now = self.clock.now();

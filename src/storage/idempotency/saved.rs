@@ -63,8 +63,9 @@ impl Saved {
 
 /// Records what was saved under claims, inside the transaction that saved it.
 ///
-/// # Errors [`StorageError::KeyTakenOver`] if one of the claims is no longer held: then nothing of the transaction may
-/// be committed.
+/// # Errors
+/// [`StorageError::KeyTakenOver`] if one of the claims is no longer held: then nothing of the transaction may be
+/// committed.
 #[tracing::instrument(name = "db.idempotency_keys.saved", skip_all)]
 pub(in crate::storage) async fn note_saved(
     connection: &mut Connection,

@@ -122,7 +122,8 @@ impl Storage {
     /// The unexpired items of an owner after `after`, by category and then in the order they were added, at most
     /// `limit`.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.prompt_items.list", skip_all)]
     pub async fn list_items(
         &self,
@@ -138,7 +139,8 @@ impl Storage {
 
     /// An unexpired item; `None` if there is none.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.prompt_items.get", skip_all)]
     pub async fn item(&self, owner: &ItemOwner, id: &ItemId) -> Result<Option<PromptItem>, StorageError> {
         let row = sqlx::query_as!(
@@ -159,7 +161,8 @@ impl Storage {
     /// The unexpired items for a memory's prompts, without metadata: those of the vault before its own, by category and
     /// then in the order they were added.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.prompt_items.prompt", skip_all)]
     pub async fn prompt_items(
         &self,

@@ -11,7 +11,8 @@ impl Storage {
     /// Deletes at most `limit` expired items and returns their number. May run on any number of instances at the same
     /// time.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.prompt_items.purge", skip_all)]
     pub async fn purge_items(&self, limit: i64) -> Result<u64, StorageError> {
         let now = self.clock.now();

@@ -40,7 +40,8 @@ impl From<sqlx::Error> for AddItemsError {
 impl Storage {
     /// Adds an item at the end of its category.
     ///
-    /// # Errors As [`AddItemsError`] says.
+    /// # Errors
+    /// As [`AddItemsError`] says.
     #[tracing::instrument(name = "db.prompt_items.add", skip_all)]
     pub async fn add_item(
         &self,
@@ -65,7 +66,8 @@ impl Storage {
 
     /// Replaces the items of a category, unless they are equal already.
     ///
-    /// # Errors As [`AddItemsError`] says.
+    /// # Errors
+    /// As [`AddItemsError`] says.
     #[tracing::instrument(name = "db.prompt_items.replace", skip_all)]
     pub async fn replace_items(
         &self,
@@ -117,7 +119,8 @@ impl Storage {
 
     /// Removes an item; `false` if there is no unexpired one.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.prompt_items.remove", skip_all)]
     pub async fn remove_item(&self, owner: &ItemOwner, id: &ItemId) -> Result<bool, StorageError> {
         let mut transaction = self.begin().await?;
@@ -144,7 +147,8 @@ impl Storage {
 
     /// Removes all items of a category and returns the number of unexpired ones.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.prompt_items.remove_category", skip_all)]
     pub async fn remove_items(&self, owner: &ItemOwner, category: &Category) -> Result<u64, StorageError> {
         let mut transaction = self.begin().await?;

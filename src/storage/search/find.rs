@@ -31,7 +31,8 @@ impl Storage {
     /// The newest versions of a vault that match a query, by rank, those after `after`, at most `limit`. A version that
     /// is not indexed yet is not found, and neither is its predecessor.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.search_entries.search", skip_all)]
     pub async fn search(
         &self,

@@ -22,7 +22,8 @@ const MOST_BYTES_KEPT: i32 = 64 * 1024;
 impl Storage {
     /// The results for these matches, in the same order; without memories that no longer exist.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.memory_contexts.shown", skip_all, fields(documents = found.len()))]
     pub async fn search_results(
         &self,

@@ -15,7 +15,8 @@ impl Storage {
     ///
     /// `report` is called after each row.
     ///
-    /// # Errors As [`ExportError`] says; `out` has no footer then.
+    /// # Errors
+    /// As [`ExportError`] says; `out` has no footer then.
     pub async fn export_vault<W: AsyncWrite + Unpin>(
         &self,
         vault: &VaultId,

@@ -19,7 +19,8 @@ impl Storage {
     ///
     /// `report` is called after each line.
     ///
-    /// # Errors As [`ImportError`] says. `done` counts the memories before the error, which stay.
+    /// # Errors
+    /// As [`ImportError`] says. `done` counts the memories before the error, which stay.
     pub async fn import_vault<R: AsyncBufRead + Unpin>(
         &self,
         input: R,

@@ -54,7 +54,8 @@ pub(super) async fn read(
 
 /// Links a memory at its path, unless another file occupies or blocks it.
 ///
-/// # Errors If one does and the import is to fail in this case.
+/// # Errors
+/// If one does and the import is to fail in this case.
 pub(super) async fn place(
     connection: &mut Connection,
     (tree, path): &(FileTree, FilePath),

@@ -103,7 +103,8 @@ fn pack<'r>(
 
 /// Unpacks exchanges. Missing instructions stay as their hash. Quotations of a missing version are replaced by a note.
 ///
-/// # Errors What is wrong with the stored value.
+/// # Errors
+/// What is wrong with the stored value.
 pub(in crate::storage) fn unpack(
     base: Option<&str>,
     request: &Value,

@@ -35,7 +35,8 @@ async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, 
 /// Stores a run, inside the writer's transaction if there is one. A queued run ends here, and only while its claim is
 /// held. Quotations of a version that was redacted while it ran are omitted.
 ///
-/// # Errors Database errors, or a lost claim: then nothing of the transaction may be committed.
+/// # Errors
+/// Database errors, or a lost claim: then nothing of the transaction may be committed.
 #[tracing::instrument(name = "db.updates.insert", skip_all)]
 pub(in crate::storage) async fn insert_run(
     connection: &mut Connection,

@@ -19,7 +19,8 @@ impl Storage {
     /// Lists the runs of a vault that are older than `before`, newest first, at most `limit`, optionally of one status.
     /// Exchanges and messages are omitted because they may be large.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.updates.list_of_vault", skip_all)]
     pub async fn list_vault_runs(
         &self,
@@ -70,7 +71,8 @@ impl Storage {
 
     /// Whether a run was a proposal, even if it was deleted with its memory; known as long as events are retained.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.events.was_proposed", skip_all)]
     pub async fn was_proposed(
         &self,
@@ -94,7 +96,8 @@ impl Storage {
 
     /// Saves a decision about a proposal that creates no version; `done` is the answer to the request.
     ///
-    /// # Errors [`StorageError::AlreadyDecided`] if it is no longer a proposal, or database errors.
+    /// # Errors
+    /// [`StorageError::AlreadyDecided`] if it is no longer a proposal, or database errors.
     pub async fn save_decision<T>(
         &self,
         run: &Run,
@@ -116,7 +119,8 @@ impl Storage {
     /// Expires at most `limit` proposals that have waited since before `before`, and returns their number. May run on
     /// any number of instances at the same time. Vaults for which it fails are skipped.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.updates.expire", skip_all)]
     pub async fn expire_proposals(
         &self,

@@ -11,7 +11,8 @@ impl Storage {
     /// The origins of records of a vault's memories, each as of the given version of its memory, which was recently the
     /// newest.
     ///
-    /// # Errors Database errors; evidence in an unexpected form.
+    /// # Errors
+    /// Database errors; evidence in an unexpected form.
     pub async fn record_origins(
         &self,
         vault: &VaultId,

@@ -24,7 +24,8 @@ impl Storage {
     /// A batch of memories that must still be embedded, by vault and memory, those after `after`; of all vaults or of
     /// one.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.memories.embedding_pending", skip_all)]
     pub async fn pending_for_embedding(
         &self,
@@ -51,7 +52,8 @@ impl Storage {
     /// The progress of embedding with a model. Reads all its rows: for an operator who asks, not for every scrape of
     /// metrics.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.search_vectors.progress", skip_all)]
     pub async fn embedding_progress(&self, space: &str) -> Result<Progress, StorageError> {
         let mut reader = self.reader_for(Class::Maintenance).await?;

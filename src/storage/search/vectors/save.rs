@@ -36,7 +36,8 @@ pub enum Saved {
 impl Storage {
     /// The vectors of a memory in a space, by passage hash, without refused passages.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.search_vectors.get", skip_all)]
     pub async fn vectors_of(
         &self,
@@ -73,7 +74,8 @@ impl Storage {
     /// Saves the vectors of those passages that the memory has while its row is locked, so that nothing that was
     /// redacted meanwhile is saved.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.search_vectors.save", skip_all)]
     pub async fn save_vectors(
         &self,

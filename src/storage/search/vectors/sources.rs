@@ -76,7 +76,8 @@ impl Sources {
 impl Storage {
     /// The current document of a memory and its records; `None` if the memory does not exist.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     pub async fn search_sources(
         &self,
         vault: &VaultId,

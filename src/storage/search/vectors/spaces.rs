@@ -88,7 +88,8 @@ struct Row {
 impl Storage {
     /// All models that have vectors.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.embedding_spaces.list", skip_all)]
     pub async fn embedding_spaces(&self) -> Result<Spaces, StorageError> {
         let rows = sqlx::query_as!(
@@ -117,7 +118,8 @@ impl Storage {
 
     /// Makes a model the current one. If it was not, all memories are marked for embedding.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.embedding_spaces.activate", skip_all)]
     pub async fn activate_space(&self, settings: &SpaceSettings) -> Result<(), StorageError> {
         let id = settings.id();
@@ -155,7 +157,8 @@ impl Storage {
     /// Marks memories for embedding: all of them for a model that has embedded none, otherwise those that were written
     /// while embeddings were not configured.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.memories.mark_for_embedding", skip_all)]
     pub async fn mark_for_embedding(&self, space: &Space) -> Result<(), StorageError> {
         let all = !space.is_marked;
@@ -222,7 +225,8 @@ impl Storage {
 
     /// Records that every memory has its vectors, and deletes those of other models.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.embedding_spaces.ready", skip_all)]
     pub async fn space_is_ready(&self, space: &Space) -> Result<(), StorageError> {
         self.set_time(&space.id, Mark::Ready).await?;
@@ -255,7 +259,8 @@ impl Storage {
     /// Marks all memories for embedding again. Existing vectors are reused, and passages that models refused are tried
     /// again.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     pub async fn rebuild_embeddings(&self) -> Result<bool, StorageError> {
         let spaces = self.embedding_spaces().await?;
         let Some(current) = spaces.current() else {

@@ -39,7 +39,8 @@ impl Storage {
     /// The first updates of all memories' queues that can be claimed, oldest first, at most `limit`, without the vaults
     /// in `not_now`. Reads unfinished updates of all vaults, or of one.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.updates.due", skip_all)]
     pub async fn due_updates(
         &self,
@@ -101,7 +102,8 @@ impl Storage {
 
     /// Claims an update for `lease`. `None` if another worker claimed it first.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.updates.claim", skip_all)]
     pub async fn claim_update(
         &self,
@@ -148,7 +150,8 @@ impl Storage {
 
     /// Renews a claim. `false` if it is lost: expired and taken over, cancelled, or deleted.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.updates.renew", skip_all)]
     pub async fn renew_update(&self, claimed: &Claimed, lease: TimeDelta) -> Result<bool, StorageError> {
         let renew = || {

@@ -36,7 +36,8 @@ pub enum Cancelled {
 impl Storage {
     /// Requeues an update at its place. `false` if the claim was lost.
     ///
-    /// # Errors Database errors; then the claim expires.
+    /// # Errors
+    /// Database errors; then the claim expires.
     #[tracing::instrument(name = "db.updates.hand_back", skip_all)]
     pub async fn hand_back_update(&self, claimed: &Claimed, back: &HandBack) -> Result<bool, StorageError> {
         let handed_back = self
@@ -93,7 +94,8 @@ impl Storage {
 
     /// Ends an update without a version. `false` if the claim was lost.
     ///
-    /// # Errors Database errors; then the claim expires.
+    /// # Errors
+    /// Database errors; then the claim expires.
     #[tracing::instrument(name = "db.updates.give_up", skip_all)]
     pub async fn give_up_update(
         &self,
@@ -151,7 +153,8 @@ impl Storage {
     /// Cancels a queued or running update at once: it never saves anything. A worker that runs it stops when it
     /// notices.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.updates.cancel", skip_all)]
     pub async fn cancel_update(
         &self,

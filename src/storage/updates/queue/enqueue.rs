@@ -86,7 +86,8 @@ impl From<sqlx::Error> for EnqueueError {
 impl Storage {
     /// Adds an update to the end of its memory's queue. It is stored when this returns.
     ///
-    /// # Errors As [`EnqueueError`] says.
+    /// # Errors
+    /// As [`EnqueueError`] says.
     #[tracing::instrument(name = "db.updates.enqueue", skip_all)]
     pub async fn enqueue_update(&self, new: &NewUpdate, limits: &QueueLimits) -> Result<Run, EnqueueError> {
         for _ in 0..MAX_TRIES {

@@ -38,7 +38,8 @@ pub struct QueueState {
 impl Storage {
     /// Reads the state of the queue. Reads unfinished updates of all vaults.
     ///
-    /// # Errors Database errors.
+    /// # Errors
+    /// Database errors.
     #[tracing::instrument(name = "db.updates.queue_state", skip_all)]
     pub async fn queue_state(&self) -> Result<QueueState, StorageError> {
         let state = sqlx::query_as!(
