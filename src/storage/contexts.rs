@@ -1,4 +1,4 @@
-//! Versions of documents: `memory_contexts`, read side.
+//! Reads versions of documents: `memory_contexts`.
 
 mod list;
 pub mod origins;
@@ -15,7 +15,7 @@ use futures::future::BoxFuture;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// A row of `memory_contexts` as it is stored; `context` is empty where a statement leaves it out.
+/// A row of `memory_contexts`; `context` is empty in statements that omit it.
 struct Row {
     vault_id: VaultId,
     memory_id: MemoryId,
@@ -32,11 +32,11 @@ struct Row {
     redacted_by: Option<ActorId>,
     redaction_reason: Option<String>,
     redacted_sha256: Option<String>,
-    /// Only read with a newest version, which the next one is made of.
+    /// Read only with a newest version, because the next version needs it.
     line_origins: Option<Vec<i64>>,
 }
 
-/// A newest version, and what is kept with it of where its lines come from.
+/// A newest version, and the stored origins of its lines.
 #[derive(Debug, Clone)]
 pub(super) struct Newest {
     pub(super) context: Context,
@@ -44,7 +44,7 @@ pub(super) struct Newest {
 }
 
 impl Newest {
-    /// As the process keeps it.
+    /// Converts to the cached form.
     fn into_head(self) -> CachedHead {
         let stored = self.line_origins.as_deref();
         let origins = stored.and_then(|stored| origins::from_stored(stored, &self.context.text));
@@ -95,7 +95,7 @@ impl Row {
 }
 
 impl Storage {
-    /// The newest version of a memory, also from what the process keeps (`storage::head_cache` says what that may miss), but
+    /// The newest version of a memory, possibly from the head cache (see `storage::head_cache` for its staleness),
     /// without its log; `None` if the memory does not exist.
     ///
     /// # Errors
@@ -108,13 +108,13 @@ impl Storage {
         Ok(self.recent_head(vault, memory).await?.map(|head| head.context))
     }
 
-    /// As [`Self::recent_context`], with the origins of its lines if they are kept.
+    /// As [`Self::recent_context`], with the origins of its lines if they are stored.
     pub(super) async fn recent_head(
         &self,
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<CachedHead>, StorageError> {
-        // The lease is kept for as long as somebody reads.
+        // Keeps the lease renewed while there are readers.
         self.liveness.want_beat();
         if let Some(kept) = self.head_cache.get(vault, memory) {
             return Ok(Some(kept));
@@ -127,7 +127,8 @@ impl Storage {
         Ok(head)
     }
 
-    /// The heads of memories of a vault for a search, read in one statement and kept; without those of more bytes.
+    /// The heads of a vault's memories for a search, read in one statement and cached; without those of more than
+    /// `bytes` bytes.
     pub(super) async fn heads_up_to(
         &self,
         vault: &VaultId,
@@ -136,7 +137,7 @@ impl Storage {
     ) -> Result<Vec<CachedHead>, StorageError> {
         let token = |memory: &&MemoryId| ((*memory).clone(), self.head_cache.fill_token(vault, memory));
         let mut tokens: HashMap<MemoryId, FillToken> = memories.iter().map(token).collect();
-        // What the process keeps is read where it is made.
+        // The head cache is filled with them, so they are read from the primary.
         let mut reader = self.primary_reader_for(Class::Search).await?;
         let newest = latest_of_vault(&mut reader, vault, memories, most_bytes).await?;
         let heads = newest.into_iter().map(Newest::into_head);
@@ -149,8 +150,8 @@ impl Storage {
             .collect())
     }
 
-    /// The newest version of a memory, as the database has it; `None` if the memory does not exist. It replaces an
-    /// older one in the cache.
+    /// The newest version of a memory, read from the database; `None` if the memory does not exist. It replaces an
+    /// older one in the head cache.
     ///
     /// # Errors
     /// Database errors.
@@ -167,7 +168,7 @@ impl Storage {
         Ok(newest.map(|newest| newest.context))
     }
 
-    /// Boxed: most reads come to an end without it, by the head that is kept.
+    /// Boxed, because most reads are served from the head cache and do not need it.
     fn latest<'s>(
         &'s self,
         vault: &'s VaultId,
@@ -176,8 +177,8 @@ impl Storage {
         Box::pin(self.latest_batched(vault, memory))
     }
 
-    /// The version that was the newest at `time`; `None` if there was none yet, or if retention has taken it
-    /// out: a version whose successor is gone cannot be told from the newest one of a later time.
+    /// The version that was the newest at `time`; `None` if there was none yet, or if it may have been pruned: if its
+    /// successor is missing, it cannot be known which version was the newest.
     ///
     /// # Errors
     /// Database errors.
@@ -218,7 +219,7 @@ impl Storage {
         Ok(row.map(Row::into_context))
     }
 
-    /// One version; `None` if there is no such memory or version.
+    /// A version; `None` if the memory or the version does not exist.
     ///
     /// # Errors
     /// Database errors.
@@ -272,7 +273,7 @@ pub(super) async fn latest(
     Ok(row.map(Row::into_newest))
 }
 
-/// The newest versions of those of the memories that exist, of any vaults, in one statement.
+/// The newest versions of those of the memories that exist, in any vaults, in one statement.
 #[tracing::instrument(name = "db.memory_contexts.latest_many", skip_all, fields(reads = wanted.len()))]
 pub(super) async fn latest_of(
     connection: &mut Connection,
@@ -302,8 +303,8 @@ pub(super) async fn latest_of(
     Ok(rows.into_iter().map(Row::into_newest).collect())
 }
 
-/// The newest versions of memories of one vault that exist and have at most so many bytes, in one statement. A distributed
-/// database plans it, as it does not plan [`latest_of`].
+/// The newest versions of existing memories of one vault, up to a maximum size in bytes, in one statement. A
+/// distributed database can plan it, unlike [`latest_of`].
 #[tracing::instrument(name = "db.memory_contexts.latest_of_vault", skip_all, fields(reads = memories.len()))]
 async fn latest_of_vault(
     connection: &mut Connection,

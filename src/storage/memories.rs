@@ -1,7 +1,7 @@
-//! Vaults and memories as a whole: `memories`, lists, one memory's state, deletion.
+//! Vaults and memories: `memories`, lists, the state of one memory, deletion.
 //!
-//! A memory is there if it has a document or prompt items of its own that have not expired. All that is here agrees on that: one
-//! memory's state, every list, and whether a deletion finds it.
+//! A memory exists if it has a document or unexpired prompt items of its own. The state of one memory, all lists, and
+//! deletion use this definition.
 
 mod get;
 mod list;
@@ -23,14 +23,14 @@ use crate::storage::write::lock_memory;
 use crate::storage::{Class, Preconditions, Storage, StorageError};
 use chrono::{DateTime, Utc};
 
-/// A vault: it is there as long as it has a memory.
+/// A vault. It exists as long as it has a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VaultSummary {
     /// Its id.
     pub vault_id: VaultId,
-    /// How many memories it has.
+    /// Number of memories.
     pub memories: i64,
-    /// When one of them last got a new version, or an item where it has no document.
+    /// When one of them last got a new version, or an item if it has no document.
     pub changed_at: DateTime<Utc>,
 }
 
@@ -45,35 +45,35 @@ pub struct MemorySummary {
     pub version: i64,
     /// The newest version's id; `None` without a document.
     pub context_id: Option<ContextId>,
-    /// When the first version was made; without a document, when the oldest of its items was added.
+    /// When the first version was created; without a document, when the oldest of its items was added.
     pub created_at: DateTime<Utc>,
-    /// When the newest version was made; without a document, when items were last added or replaced.
+    /// When the newest version was created; without a document, when items were last added or replaced.
     pub changed_at: DateTime<Utc>,
     /// The size of the newest version's text in bytes; 0 without a document.
     pub bytes: i32,
-    /// Who made the newest version; without a document, who added the newest item.
+    /// The actor of the newest version; without a document, of the newest item.
     pub actor_id: ActorId,
-    /// What made the newest version; `None` without a document.
+    /// The source of the newest version; `None` without a document.
     pub source: Option<Source>,
 }
 
-/// How many records of a kind there are.
+/// Numbers of records of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RecordCount {
-    /// Those in the newest version.
+    /// Records in the newest version.
     pub active: i64,
-    /// Those that were in an older one.
+    /// Records that were in an older version.
     pub archived: i64,
 }
 
-/// A memory by itself.
+/// The state of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryState {
-    /// What lists show.
+    /// The summary, as in lists.
     pub summary: MemorySummary,
-    /// The largest number ever given, by kind.
+    /// The highest numbers ever assigned, by kind.
     pub counters: Counters,
-    /// How many records there are, in the order of [`RecordKind::ALL`].
+    /// Numbers of records, in the order of [`RecordKind::ALL`].
     pub records: [RecordCount; RecordKind::ALL.len()],
 }
 
@@ -86,7 +86,7 @@ pub enum DeleteError {
         /// The newest version's id; `None` if the memory has no document.
         current: Option<ContextId>,
     },
-    /// There is no such memory.
+    /// The memory does not exist.
     #[error("there is no such memory")]
     NotFound,
     /// The database failed; nothing was deleted.
@@ -110,13 +110,13 @@ impl From<sqlx::Error> for DeleteError {
 }
 
 impl Storage {
-    /// Deletes a memory with its versions, records, runs, prompt items and kept answers, in one transaction. What is
-    /// put there later is a new memory: it begins at version 1, and no id of it is one of the old. Runs that failed to make
-    /// a memory are deleted too, though nothing else shows a memory of which no more than that is left.
+    /// Deletes a memory with its versions, records, runs, prompt items and stored answers, in one transaction. Later
+    /// writes to the same id create a new memory, which begins at version 1 with new ids. Failed runs of a memory that
+    /// was never created are deleted too, although a memory with nothing else does not appear anywhere.
     ///
-    /// Updates that are queued go with their rows, and one that runs finds its row gone and saves nothing.
+    /// Queued updates are deleted; a running one finds its row missing and saves nothing.
     ///
-    /// Tables of a memory's rows either refer to `memories` with `ON DELETE CASCADE` or are named here.
+    /// Tables with rows of memories either reference `memories` with `ON DELETE CASCADE` or are deleted from here.
     ///
     /// # Errors
     /// As [`DeleteError`] says.
@@ -138,14 +138,14 @@ impl Storage {
         Ok(())
     }
 
-    /// What is to be told of it; `None` if there was no such memory.
+    /// Returns the events to publish; `None` if the memory does not exist.
     async fn delete_in(
         &self,
         mut transaction: Transaction,
         (vault, memory): (&VaultId, &MemoryId),
         preconditions: &Preconditions,
     ) -> Result<Ending<Option<NewEvent>>, DeleteError> {
-        // Whoever writes to the memory waits here or is waited for.
+        // Waits for concurrent writers of the memory, and makes later ones wait.
         let head = lock_memory(&mut transaction, vault, memory).await?;
         let exists = head.is_some();
         let current = head.and_then(|head| head.context_id);
@@ -162,7 +162,7 @@ impl Storage {
         let items = forget_items(&mut transaction, vault, memory, self.clock.now()).await?;
         let is_there = exists || items == ForgottenItems::Live;
         if !is_there && runs.rows_affected() == 0 {
-            // Items that have expired were not shown any more, so nobody is told; and need not wait for the purge.
+            // Expired items were no longer visible, so there is no event; they are deleted now instead of by the purge.
             return Ok(match items {
                 ForgottenItems::Expired => transaction.commit_with(None),
                 ForgottenItems::Live | ForgottenItems::None => transaction.roll_back_with(None),

@@ -1,4 +1,4 @@
-//! Records with their present state: `records`, read side.
+//! Reads records with their current state: `records`.
 
 pub mod evidence;
 pub mod history;
@@ -71,7 +71,7 @@ impl From<Row> for StoredRecord {
 }
 
 impl Storage {
-    /// Records of a memory by kind and number, those behind `after`, at most `limit`.
+    /// The records of a memory by kind and number, those after `after`, at most `limit`.
     ///
     /// # Errors
     /// Database errors.
@@ -117,7 +117,7 @@ impl Storage {
         Ok(page.rows())
     }
 
-    /// One record; `None` if the memory or the record does not exist.
+    /// A record; `None` if the memory or the record does not exist.
     ///
     /// # Errors
     /// Database errors.
@@ -162,7 +162,7 @@ impl Storage {
         archived_among(&mut connection, vault, memory, mentioned).await
     }
 
-    /// Which of `ids` the memory had before a version, active or archived.
+    /// Which of `ids` existed before a version, active or archived.
     ///
     /// # Errors
     /// Database errors.
@@ -221,7 +221,7 @@ pub(super) async fn all(
     Ok(rows.into_iter().map(StoredRecord::from).collect())
 }
 
-/// Those of a memory's records that have one of these ids.
+/// The records of a memory with these ids.
 #[tracing::instrument(name = "db.records.some", skip_all)]
 pub(super) async fn some(
     connection: &mut Connection,
@@ -279,7 +279,7 @@ pub(super) async fn archived_among(
         .collect())
 }
 
-/// The task of a memory that its writer calls so, on a connection, which may be in a transaction.
+/// The task of a memory with this task id, on a connection, which may be in a transaction.
 #[tracing::instrument(name = "db.records.find_task", skip_all)]
 pub(super) async fn find_task(
     connection: &mut Connection,

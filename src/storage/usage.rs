@@ -1,7 +1,7 @@
-//! What models cost: `model_usage`, counted per vault, day, model and role.
+//! Model usage: `model_usage`, counted by vault, day, model and role.
 //!
-//! The service's clock says which day it is, in UTC. Nothing here belongs to a memory: tokens stay spent when one is
-//! deleted.
+//! The service's clock determines the day, in UTC. The rows do not belong to memories: deleting a memory does not
+//! change them.
 
 pub(in crate::storage) mod quotas;
 pub(in crate::storage) mod stored;
@@ -16,28 +16,28 @@ use chrono::NaiveDate;
 use sqlx::{Postgres, QueryBuilder};
 use std::collections::BTreeMap;
 
-/// What some runs cost. Sums; a server that does not tell its tokens adds none.
+/// The usage of some runs, summed. A server that does not report tokens adds none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spent {
-    /// Runs that asked the model.
+    /// Runs that called the model.
     pub runs: u64,
     /// Requests to the model's server, repeated ones included.
     pub calls: u64,
-    /// Runs in which the model failed.
+    /// Runs in which the model call failed.
     pub failures: u64,
-    /// Tokens read.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// Of these, read from the provider's cache.
+    /// Input tokens read from the provider's cache.
     pub cached_tokens: u64,
-    /// Of these, written to the provider's cache.
+    /// Input tokens written to the provider's cache.
     pub cache_write_tokens: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// Time from the first request to the last answer, added up over runs and roles.
+    /// Time from the first request to the last answer, summed over runs and roles.
     pub millis: u64,
 }
 
-/// For what a model is asked.
+/// The purpose of a model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spender {
     /// A section of an update.
@@ -49,7 +49,7 @@ pub enum Spender {
 }
 
 impl Spent {
-    /// Adds another run's. A server may tell any number: each counts as [`MOST`] at most.
+    /// Adds another run's usage. A server may report any number: each is capped at [`MOST`].
     fn add(&mut self, other: &Self) {
         let counts = [
             (&mut self.runs, other.runs),
@@ -79,35 +79,35 @@ impl Spender {
     }
 }
 
-/// What one run cost of one role's model.
+/// The usage of one role's model in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleSpent {
     /// The role.
     pub role: Spender,
-    /// The model's name, out of the configuration.
+    /// The model's name in the configuration.
     pub model: String,
-    /// What it cost.
+    /// The usage.
     pub spent: Spent,
 }
 
-/// What a model cost on a day, over all roles.
+/// The usage of a model on a day, over all roles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DayOfModel {
     /// The day in UTC.
     pub day: NaiveDate,
     /// The model's name.
     pub model: String,
-    /// What it cost.
+    /// The usage.
     pub spent: Spent,
 }
 
-/// What is counted together: a vault's day of a model in a role.
+/// The key of a count: vault, day, model and role.
 type UsageKey = (VaultId, NaiveDate, String, &'static str);
 
-/// Counts of a statement that stays prepared on its connection: each number of them is another one.
+/// Up to this many counts the statement is prepared and cached: every number of counts is a different statement.
 const USUAL_COUNTS: usize = 8;
 
-/// What is added to counts.
+/// Increments of counts.
 #[derive(Debug)]
 pub(super) struct Counts(BTreeMap<UsageKey, Spent>);
 
@@ -122,7 +122,7 @@ impl SmallWrite for Counts {
 }
 
 impl Storage {
-    /// Adds a run to the counts of a day, together with other runs that end meanwhile.
+    /// Adds a run to the counts of a day, batched with other runs that end at the same time.
     ///
     /// # Errors
     /// Database errors.
@@ -146,7 +146,7 @@ impl Storage {
         .await
     }
 
-    /// What a vault's models cost from one day to another, both included, by day and then by model.
+    /// The usage of a vault's models from one day to another, both inclusive, by day and then by model.
     ///
     /// # Errors
     /// Database errors.
@@ -192,7 +192,7 @@ impl Storage {
             .collect())
     }
 
-    /// Tokens that a vault's models read and wrote on a day.
+    /// Input and output tokens of a vault's models on a day.
     ///
     /// # Errors
     /// Database errors.
@@ -210,9 +210,9 @@ impl Storage {
     }
 }
 
-/// The counts come in the order of their keys, so that two that add never wait for each other.
+/// Counts are sorted by key, so that concurrent additions do not deadlock.
 ///
-/// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
+/// Built at run time because the number of rows varies; the text is constant except for the placeholders.
 #[tracing::instrument(name = "db.model_usage.add", skip_all, fields(counts = counts.len()))]
 async fn add(connection: &mut Connection, counts: &BTreeMap<&UsageKey, Spent>) -> Result<(), StorageError> {
     let mut statement = QueryBuilder::<Postgres>::new(
@@ -248,7 +248,7 @@ async fn add(connection: &mut Connection, counts: &BTreeMap<&UsageKey, Spent>) -
     Ok(())
 }
 
-/// The most that one run may add to a count: a server may tell any number, and the sums must not overflow.
+/// The maximum that one run may add to a count: servers may report any number, and the sums must not overflow.
 const MOST: u64 = 1 << 40;
 
 fn stored(count: u64) -> i64 {

@@ -1,4 +1,4 @@
-//! Reads of tasks and decisions: what is known of them beside their lines, the archive, and roll-ups of it.
+//! Reads of tasks and decisions: facts stored besides their lines, the archive, and its roll-ups.
 
 pub mod archivings;
 pub(in crate::storage) mod prune_runs;
@@ -11,10 +11,10 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use std::collections::HashMap;
 
-/// Tasks that a roll-up shows.
+/// Maximum number of tasks in a roll-up.
 const LATEST: i64 = 10;
 
-/// As much of what was told of a task as shows on its line; `None` if nothing was.
+/// The reported facts of a task that are visible on its line; `None` if nothing was reported.
 fn told_of_line(
     task_id: Option<TaskId>,
     intent: Option<String>,
@@ -30,7 +30,7 @@ fn told_of_line(
     })
 }
 
-/// What the memory has of tasks and decisions, for telling what is new among what is taken over.
+/// The existing tasks and decisions of a memory, to find out what is new in an import.
 #[tracing::instrument(name = "db.records.known", skip_all)]
 pub(super) async fn known(
     connection: &mut Connection,
@@ -62,7 +62,7 @@ pub(super) async fn known(
     Ok(known)
 }
 
-/// Where a page of the history begins: behind this time and number.
+/// The start of a page of the history: after this time and number.
 pub type HistoryKey = (DateTime<Utc>, i64);
 
 struct HistoryRow {
@@ -95,7 +95,7 @@ impl HistoryRow {
 }
 
 impl Storage {
-    /// Tasks that have left the document, in the order of time, those behind `after`, at most `limit`.
+    /// Archived tasks in order of time, those after `after`, at most `limit`.
     ///
     /// # Errors
     /// Database errors.
@@ -129,8 +129,8 @@ impl Storage {
         Ok(rows.into_iter().map(HistoryRow::into_task).collect())
     }
 
-    /// Roll-ups of the tasks that have left the document, by name, those behind `after` (the empty name is that of
-    /// tasks without an epic), at most `limit`. Reads all archived tasks of the memory.
+    /// Roll-ups of the archived tasks by epic, those after `after` (the empty name is that of tasks without an epic),
+    /// at most `limit`. Reads all archived tasks of the memory.
     ///
     /// # Errors
     /// Database errors.
@@ -226,7 +226,7 @@ impl Storage {
         Ok(epics)
     }
 
-    /// What was told of tasks with these numbers.
+    /// The reported facts of the tasks with these numbers.
     ///
     /// # Errors
     /// Database errors.

@@ -1,4 +1,5 @@
-//! API keys: `api_keys`. They belong to the installation and stand under `*`, which no vault's id can be.
+//! API keys: `api_keys`. They belong to the installation and are stored under the vault id `*`, which is not a valid
+//! id.
 
 mod active;
 
@@ -14,52 +15,53 @@ use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::sync::Arc;
 
-/// Where keys stand in place of a vault.
+/// The vault id of rows that belong to the installation.
 pub(in crate::storage) const INSTALLATION: &str = "*";
 
-/// How many keys may be active at once: every instance holds all of them in memory.
+/// Maximum number of active keys: every instance caches all of them.
 pub const MAX_ACTIVE_KEYS: usize = 10_000;
 
-/// What a key is to be.
+/// A key to create.
 #[derive(Debug, Clone)]
 pub struct NewKey {
-    /// Who holds it.
+    /// Its holder.
     pub name: ActorId,
-    /// What its holder may do.
+    /// The role of its holder.
     pub role: AccessRole,
-    /// In which vaults.
+    /// The vaults it gives access to.
     pub scope: VaultScope,
-    /// Whether its holder may name another actor.
+    /// Whether its holder may specify another actor.
     pub speaks_for_others: bool,
-    /// Who makes it.
+    /// Who creates it.
     pub created_by: String,
-    /// From when on it is not taken any more; in the future.
+    /// When it expires; in the future.
     pub expires_at: Option<DateTime<Utc>>,
-    /// How many keys may be active within some vaults, this one included; for who makes it and reaches only those.
+    /// How many keys may be active within some vaults, including this one; for a creator with access to those vaults
+    /// only.
     pub quota: Option<(VaultScope, u64)>,
 }
 
-/// Why there is no new secret.
+/// Why no secret was created.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// There is no such key.
+    /// The key does not exist.
     #[error("there is no such key")]
     NotFound,
-    /// A key that was revoked or has expired gets no new secret.
+    /// A revoked or expired key cannot get a new secret.
     #[error("the key was revoked or has expired; make a new one")]
     Ended,
-    /// As many keys are active as may be.
+    /// The maximum number of active keys is reached.
     #[error("{MAX_ACTIVE_KEYS} keys are active, which is the most there may be; revoke some first")]
     TooMany,
-    /// As many keys are active within the vaults of the administrator who asks as may be.
+    /// The maximum number of active keys within the vaults of the calling administrator is reached.
     #[error(
         "{limit} keys are active within the vaults of this key, which is the most there may be; revoke some first"
     )]
     TooManyWithin {
-        /// How many may be.
+        /// The maximum.
         limit: u64,
     },
-    /// The machine gives no randomness.
+    /// The machine's random generator failed.
     #[error("the machine gives no randomness to make a secret of")]
     NoRandomness,
     /// The database.
@@ -126,7 +128,7 @@ fn list_of(scope: &VaultScope) -> Option<Vec<String>> {
     Some(scope.vaults()?.iter().map(VaultId::to_string).collect())
 }
 
-/// How many keys are active that reach nothing but what `within` reaches.
+/// Number of active keys with no access outside `within`.
 #[tracing::instrument(name = "db.api_keys.count", skip_all)]
 async fn active_within(
     connection: &mut Connection,
@@ -151,7 +153,7 @@ async fn active_within(
     Ok(count)
 }
 
-/// Stores a key, if there are not too many.
+/// Stores a key, if the limit allows.
 async fn insert(
     mut transaction: Transaction,
     new: &NewKey,
@@ -197,14 +199,14 @@ async fn insert(
 }
 
 impl Storage {
-    /// Makes a key. The token is the only place where its secret will ever be shown.
+    /// Creates a key. The token is the only place where its secret is ever shown.
     ///
     /// # Errors
-    /// [`KeyError::TooMany`], [`KeyError::TooManyWithin`], [`KeyError::NoRandomness`], or the database's.
+    /// [`KeyError::TooMany`], [`KeyError::TooManyWithin`], [`KeyError::NoRandomness`], or database errors.
     #[tracing::instrument(name = "db.api_keys.insert", skip_all)]
     pub async fn create_key(&self, new: NewKey) -> Result<(ApiKey, Token), KeyError> {
         let now = self.clock.now();
-        // The last digits of an id are its own; the first are the time, which says nothing here.
+        // The last digits of the UUID are random; the first are the time, which is useless here.
         let id = self.clock.new_id().simple().to_string();
         let key_id: KeyId = id[20..].parse().map_err(|_| KeyError::NoRandomness)?;
         let token = Token::new(
@@ -231,7 +233,7 @@ impl Storage {
         Ok((key, token))
     }
 
-    /// One key; `None` if there is none with this id.
+    /// A key; `None` if it does not exist.
     ///
     /// # Errors
     /// Database errors.
@@ -251,8 +253,8 @@ impl Storage {
         Ok(row.map(ApiKey::from))
     }
 
-    /// Keys by id, those behind `after` that reach nothing but what `within` reaches, at most `limit`; revoked and
-    /// expired ones too.
+    /// Keys by id, including revoked and expired ones, those after `after` with no access outside `within`, at most
+    /// `limit`.
     ///
     /// # Errors
     /// Database errors.
@@ -296,7 +298,7 @@ impl Storage {
         }
     }
 
-    /// Revokes a key. Revoking it again changes nothing. `false` if there is no such key.
+    /// Revokes a key. Repeating it changes nothing. `false` if the key does not exist.
     ///
     /// # Errors
     /// Database errors.
@@ -313,10 +315,10 @@ impl Storage {
         Ok(self.execute("db.api_keys.revoke", revoke).await? == 1)
     }
 
-    /// Gives a key a new secret. The old one is taken for `grace` more; one that is older still ends at once.
+    /// Gives a key a new secret. The previous secret stays valid for `grace`; an older one becomes invalid at once.
     ///
     /// # Errors
-    /// [`KeyError::NotFound`], [`KeyError::Ended`], [`KeyError::NoRandomness`], or the database's.
+    /// [`KeyError::NotFound`], [`KeyError::Ended`], [`KeyError::NoRandomness`], or database errors.
     #[tracing::instrument(name = "db.api_keys.rotate", skip_all)]
     pub async fn rotate_key(&self, key_id: &KeyId, grace: TimeDelta) -> Result<(ApiKey, Token), KeyError> {
         let now = self.clock.now();

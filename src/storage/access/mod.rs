@@ -1,4 +1,4 @@
-//! Who may come in: API keys, and the sessions of the dashboard.
+//! Authentication: API keys, and sessions of the dashboard.
 
 pub mod keys;
 pub mod sessions;

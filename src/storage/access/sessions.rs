@@ -1,4 +1,4 @@
-//! Sessions at the dashboard: `sessions`. They belong to keys, and stand under `*` as those do.
+//! Sessions of the dashboard: `sessions`. They belong to keys and are stored under the vault id `*` too.
 
 use crate::domain::access::SecretHash;
 use crate::domain::ids::KeyId;
@@ -9,18 +9,18 @@ use chrono::TimeDelta;
 /// How long a session lasts.
 pub const SESSION_DAYS: i64 = 7;
 
-/// Sessions that a key may have; the oldest ends when another one begins.
+/// Maximum sessions of a key; the oldest ends when another one begins.
 const MOST_PER_KEY: i64 = 100;
 
-/// How many rows to delete at once.
+/// Rows deleted at once.
 const BATCH: i64 = 500;
 
-/// What a session was begun with.
+/// The credentials that started a session.
 #[derive(Debug, Clone)]
 pub struct Session {
     /// The key.
     pub key_id: KeyId,
-    /// Of its secret, as it was shown.
+    /// The hash of the secret that was presented.
     pub secret: SecretHash,
 }
 
@@ -64,7 +64,7 @@ impl Storage {
         .await
     }
 
-    /// The session of this hash, unless it has expired. Whether its key is still taken is not looked at here.
+    /// The session with this hash, unless it has expired. Does not check whether its key is still valid.
     ///
     /// # Errors
     /// Database errors.
@@ -91,7 +91,7 @@ impl Storage {
         }))
     }
 
-    /// Ends a session, if there is one.
+    /// Ends a session, if it exists.
     ///
     /// # Errors
     /// Database errors.
@@ -108,7 +108,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Deletes sessions that have expired, and says how many they were.
+    /// Deletes expired sessions, and returns their number.
     ///
     /// # Errors
     /// Database errors.

@@ -6,8 +6,8 @@ use crate::storage::pages::{Reading, Rows};
 use crate::storage::{Storage, StorageError};
 
 impl Storage {
-    /// Versions before `before` (all if `None`), newest first, at most `limit`, without texts. Empty for a
-    /// memory that does not exist: every memory has at least one version.
+    /// Versions with numbers below `before` (all if `None`), newest first, at most `limit`, without texts. Empty if the
+    /// memory does not exist: every memory has at least one version.
     ///
     /// # Errors
     /// Database errors.
@@ -48,7 +48,7 @@ impl Storage {
         Ok(page.rows())
     }
 
-    /// The versions with these numbers, as far as there are any, without texts.
+    /// The existing versions among these numbers, without texts.
     ///
     /// # Errors
     /// Database errors.

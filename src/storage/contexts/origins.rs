@@ -1,4 +1,4 @@
-//! Where the lines of a version come from: `memory_contexts.line_origins`.
+//! The origins of a version's lines: `memory_contexts.line_origins`.
 
 use crate::domain::document::{Origins, Run};
 use crate::fair;
@@ -7,21 +7,21 @@ use crate::storage::{Class, Storage, StorageError};
 use futures::TryStreamExt;
 use std::collections::{BTreeSet, HashMap};
 
-/// The longest origins that are kept, in runs of lines. Beyond it they would be as large as the text.
+/// Maximum number of runs of lines that are stored. More would be as large as the text.
 const MOST_RUNS: usize = 4_096;
 
-/// A version with the versions that its lines come from.
+/// A version with the origins of its lines.
 #[derive(Debug, Clone)]
 pub struct Blame {
     /// The version itself.
     pub context: Context,
-    /// Which version brought each of its lines in.
+    /// The version that introduced each line.
     pub origins: Origins,
-    /// Those versions by number, without their texts. One that is no longer kept is not there.
+    /// Those versions by number, without texts. Pruned versions are missing.
     pub versions: HashMap<i64, ContextMetadata>,
 }
 
-/// As they are kept: version, number of lines, version …; `None` if there are too many to keep.
+/// The stored form: version, number of lines, version …; `None` if there are too many.
 pub(in crate::storage) fn to_stored(origins: &Origins) -> Option<Vec<i64>> {
     let runs = origins.runs();
     let lines = |run: &Run| i64::try_from(run.lines).ok();
@@ -29,8 +29,8 @@ pub(in crate::storage) fn to_stored(origins: &Origins) -> Option<Vec<i64>> {
     (runs.len() <= MOST_RUNS).then(|| Some(pairs.collect::<Option<Vec<_>>>()?.concat()))?
 }
 
-/// As they were kept with a text; `None` if they are not about as many lines as it has, so that they are
-/// derived again.
+/// Parses the stored form; `None` if the number of lines does not match the text, so that the origins are computed
+/// again.
 pub(in crate::storage) fn from_stored(stored: &[i64], text: &str) -> Option<Origins> {
     let run = |pair: &[i64]| {
         let lines = usize::try_from(*pair.get(1)?).ok()?;
@@ -43,7 +43,7 @@ pub(in crate::storage) fn from_stored(stored: &[i64], text: &str) -> Option<Orig
 }
 
 impl Storage {
-    /// Follows the lines of a version back to the versions that brought them in.
+    /// Finds the version that introduced each line of a version.
     ///
     /// # Errors
     /// Database errors.
@@ -65,9 +65,9 @@ impl Storage {
         })
     }
 
-    /// The origins kept with the version, or else derived from the nearest version before it that has some, or
-    /// from the oldest one. The texts between are read one after another: two are in memory at a time. A version
-    /// without a text, because it was taken out, is passed over.
+    /// The stored origins of the version. If there are none, they are computed from the nearest earlier version that
+    /// has some, or from the oldest version. The texts in between are read one after another, at most two in memory.
+    /// Redacted versions are skipped.
     #[tracing::instrument(name = "db.memory_contexts.origins", skip_all)]
     async fn origins(&self, context: &Context) -> Result<Origins, StorageError> {
         let metadata = &context.metadata;
@@ -111,14 +111,14 @@ impl Storage {
             before = row.context;
         }
         drop(versions);
-        // Given back before another is asked for.
+        // Released before another connection is acquired.
         drop(reader);
         self.keep_origins(metadata, &origins).await;
         Ok(origins)
     }
 
-    /// Keeps what was derived, so that it is derived once and the versions to come follow from it. Where it
-    /// cannot be kept, as on a database that only reads, it is derived again the next time.
+    /// Stores computed origins, so that later versions can use them. If that fails, as on a read-only database, they
+    /// are computed again next time.
     #[tracing::instrument(name = "db.memory_contexts.keep_origins", skip_all)]
     async fn keep_origins(&self, version: &ContextMetadata, origins: &Origins) {
         let Some(stored) = to_stored(origins) else { return };

@@ -1,4 +1,4 @@
-//! A version of a document, and how clients name one.
+//! A version of a document, and references to versions.
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-/// What made a version.
+/// The operation that created a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum Source {
@@ -26,12 +26,12 @@ pub enum Source {
     Restore,
     /// An import.
     Import,
-    /// A command of the memory tool: alone it makes texts that may be empty or blank.
+    /// A command of the memory tool. Only it may create empty or blank texts.
     Tool,
 }
 
 impl Source {
-    /// The stored and shown name.
+    /// The name in storage and answers.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
@@ -47,32 +47,32 @@ pub struct ContextMetadata {
     pub memory_id: MemoryId,
     /// The version's id, also its entity tag.
     pub context_id: ContextId,
-    /// Its number: 1, 2, 3 …, each given once. Retention may take out old ones.
+    /// Its number: 1, 2, 3 …, never reused. Retention may prune old versions.
     pub version: i64,
-    /// Who made it.
+    /// The actor that created it.
     pub actor_id: ActorId,
-    /// When; never earlier than the version before.
+    /// When it was created; never earlier than the previous version.
     pub creation_time: DateTime<Utc>,
-    /// What made it.
+    /// The operation that created it.
     pub source: Source,
     /// The size of its text in bytes.
     pub bytes: i32,
-    /// The run of the pipeline that made it.
+    /// The run of the pipeline that created it.
     pub update_id: Option<UpdateId>,
-    /// The change in words.
+    /// A description of the change.
     pub log: String,
-    /// Set when the text was taken out; then the version is not to be shown, compared or restored.
+    /// Set if the text was redacted; then the version cannot be shown, compared or restored.
     pub redaction: Option<Redaction>,
 }
 
-/// Why a version has no text any more.
+/// The redaction of a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redaction {
-    /// When the text was taken out.
+    /// When it was redacted.
     pub at: DateTime<Utc>,
-    /// Who took it out.
+    /// The actor that redacted it.
     pub by: ActorId,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// The SHA-256 of the text, in hexadecimal.
     pub sha256: String,
@@ -81,21 +81,21 @@ pub struct Redaction {
 /// A version with its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
-    /// All but the text.
+    /// Everything except the text.
     pub metadata: ContextMetadata,
-    /// The document, byte for byte; empty if it was redacted, which [`ContextMetadata::redaction`] tells.
+    /// The document, byte for byte; empty if it was redacted (see [`ContextMetadata::redaction`]).
     pub text: String,
 }
 
 impl Context {
-    /// As it is kept in the process: most logs are long, and whoever reads the newest text does not read them.
+    /// The form for the head cache: logs are long, and readers of the newest text do not need them.
     pub(in crate::storage) fn without_log(mut self) -> Self {
         self.metadata.log = String::new();
         self
     }
 }
 
-/// How a client names a version: by number or by id.
+/// A client's reference to a version: number or id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContextRef {
     /// The version number.
@@ -107,7 +107,7 @@ pub enum ContextRef {
 impl FromStr for ContextRef {
     type Err = crate::domain::ids::InvalidId;
 
-    /// Digits alone are a version number, anything else an id.
+    /// Digits only are a version number, anything else an id.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.parse::<i64>() {
             Ok(version) if text.bytes().all(|b| b.is_ascii_digit()) => Ok(Self::Version(version)),

@@ -1,4 +1,4 @@
-//! What is taken out of versions or made anew from them: redaction, retention and the rebuilding of records.
+//! Maintenance of versions: redaction, retention and rebuilding records.
 
 pub(in crate::storage) mod rebuild;
 pub mod redact;

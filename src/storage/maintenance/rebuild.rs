@@ -1,4 +1,4 @@
-//! Records and their history made anew from the versions.
+//! Rebuilds records and their history from the versions.
 
 use crate::domain::changelog::left_out_by;
 use crate::domain::history::{Life, Mark, Rebuild, RecordEvent};
@@ -15,7 +15,7 @@ use sqlx::{Postgres, QueryBuilder};
 use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;
 
-/// Versions read at once; each may have 100 KiB and more.
+/// Versions read at once; each may have 100 KiB or more.
 const VERSIONS_AT_ONCE: i64 = 32;
 
 /// Memories listed at once.
@@ -24,25 +24,25 @@ const MEMORIES_AT_ONCE: i64 = 500;
 /// A record row takes 22 of the 65,535 parameters that a statement may have.
 const RECORDS_PER_STATEMENT: usize = 2_900;
 
-/// Deletions of one statement.
+/// Maximum deletions in one statement.
 const DELETIONS_PER_STATEMENT: usize = 4_000;
 
-/// What a rebuilding came to.
+/// The result of a rebuild.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rebuilt {
-    /// Memories that were looked through.
+    /// Memories that were checked.
     pub memories: u64,
-    /// Those of them whose records or history were not what the versions say; they are now.
+    /// Memories whose records or history differed from the versions and were corrected.
     pub mended: u64,
 }
 
 impl Storage {
-    /// Makes `records` and `record_changes` anew from the versions: of all memories, of one vault's, or of one
-    /// memory. Each memory is done in one transaction under the lock of its row. What the versions that are left
-    /// do not tell (see [`crate::domain::history`]) is kept as it is.
+    /// Rebuilds `records` and `record_changes` from the versions: of all memories, of one vault, or of one memory. Each
+    /// memory is rebuilt in one transaction under the lock of its row. Facts that the remaining versions do not contain
+    /// (see [`crate::domain::history`]) are kept.
     ///
     /// # Errors
-    /// Database errors; what was done until then stays.
+    /// Database errors; memories rebuilt before stay so.
     #[tracing::instrument(name = "db.records.rebuild", skip_all)]
     pub async fn rebuild_records(
         &self,
@@ -81,7 +81,7 @@ impl Storage {
         }
     }
 
-    /// Whether anything was mended; `None` if the memory was deleted meanwhile.
+    /// Whether anything was corrected; `None` if the memory was deleted meanwhile.
     async fn rebuild_memory(&self, vault: &VaultId, memory: &MemoryId) -> Result<Option<bool>, StorageError> {
         self.transaction_for(
             Class::Maintenance,
@@ -105,8 +105,8 @@ impl Storage {
     }
 }
 
-/// Makes the records of a memory, and their history, what its versions say. Says whether they were something else. The
-/// memory's row has to be locked.
+/// Makes a memory's records and their history match its versions. Returns whether they differed. The memory's row must
+/// be locked.
 pub(in crate::storage) async fn project_versions(
     connection: &mut Connection,
     vault: &VaultId,
@@ -132,7 +132,7 @@ pub(in crate::storage) async fn project_versions(
     Ok(!(same_lives && same_events))
 }
 
-/// What is not as it is stored.
+/// The differences from what is stored.
 struct Mend<'l> {
     gone: Vec<RecordId>,
     written: Vec<&'l Life>,
@@ -153,7 +153,7 @@ impl<'l> Mend<'l> {
     }
 }
 
-/// Hands all versions to `rebuild`, and returns what they tell of tasks.
+/// Passes all versions to `rebuild`, and returns what they contain about tasks.
 async fn read_versions(
     connection: &mut Connection,
     vault: &VaultId,
@@ -228,9 +228,9 @@ async fn delete_records(
     Ok(())
 }
 
-/// Writes records. Of one that is there, what was told of its task stays: a redaction may have taken some of it.
+/// Writes records. The task facts of existing records stay, because a redaction may have removed some of them.
 ///
-/// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
+/// Built at run time because the number of rows varies; the text is constant except for the placeholders.
 async fn write_records(
     connection: &mut Connection,
     vault: &VaultId,

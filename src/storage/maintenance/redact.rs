@@ -1,4 +1,4 @@
-//! `RedactContext`'s transaction: the text of a version is gone, from its row and from all that quotes it.
+//! The transaction of `RedactContext`: removes the text of a version from its row and from everything that quotes it.
 
 mod place;
 mod records;
@@ -36,7 +36,7 @@ pub enum RedactError {
         /// The newest version's id; `None` if the memory does not exist.
         current: Option<ContextId>,
     },
-    /// There is no such memory or version.
+    /// The memory or version does not exist.
     #[error("there is no such memory or version")]
     NotFound,
     /// It is the newest version, which always has a text.
@@ -66,15 +66,14 @@ impl From<sqlx::Error> for RedactError {
 }
 
 impl Storage {
-    /// Takes the text of a version out for good. The row, its maker and its place stay; beside them stand
-    /// who redacted it, when and why, and the hash of the text. What quotes the text goes with it: the
-    /// version's own log and operations, runs that made it, started from it or quote it, the words of logs
-    /// and operations of other versions, the parts of archived records that no other version holds, and every
-    /// handoff made since the version was: a handoff quotes in another spelling.
-    /// Redacting it again changes nothing.
+    /// Redacts a version: removes its text permanently. The row with its actor and number stays, with who redacted it,
+    /// when and why, and the hash of the text. Everything that quotes the text is removed too: the version's own log
+    /// and operations; quotations in runs that created it, started from it or quote it; quotations in logs and
+    /// operations of other versions; texts of archived records that no other version contains; and every handoff
+    /// created since the version, because handoffs quote in other spellings. Redacting it again changes nothing.
     ///
-    /// Old copies in the files of the database last until it cleans up (`VACUUM`), those in backups as long
-    /// as the backups.
+    /// Old copies in the files of the database remain until it cleans up (`VACUUM`), those in backups as long as the
+    /// backups.
     ///
     /// # Errors
     /// As [`RedactError`] says.
@@ -101,7 +100,7 @@ impl Storage {
         Ok(redacted)
     }
 
-    /// The version as it is then, with what is to be told of it; with nothing if it was redacted before.
+    /// The redacted version and the events to publish; without events if it was redacted before.
     async fn redact_in(
         &self,
         mut transaction: Transaction,
@@ -136,9 +135,9 @@ impl Storage {
         keep_other_versions(&mut transaction, &place, &mut redaction).await?;
         let quotations = redaction.quotations();
         let now = self.clock.now().max(head.changed_at);
-        // Here, not by the database: where that is distributed, no statement that changes rows may compute it.
+        // Computed here: in a distributed database a statement that changes rows cannot compute it.
         let hash = hex::encode(Sha256::digest(text.as_bytes()));
-        // Before the words of versions: what runs say of them is put together out of these.
+        // Before the texts of versions are changed, because the texts of runs are unpacked with them.
         let runs = clear_runs(&mut transaction, &place, &quotations).await?;
         clear_version(&mut transaction, &place, &hash, (actor, reason), now).await?;
         clear_words(&mut transaction, &place, &quotations).await?;
@@ -169,7 +168,7 @@ impl Storage {
     }
 }
 
-/// Shows the redaction all texts that stay.
+/// Removes from the quotations what other versions still contain.
 async fn keep_other_versions(
     connection: &mut Connection,
     place: &Place<'_>,

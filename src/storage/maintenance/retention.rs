@@ -1,4 +1,4 @@
-//! Retention: old versions are taken out, where the configuration says so.
+//! Retention: prunes old versions as configured.
 
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::retention::Retention;
@@ -9,10 +9,10 @@ use chrono::{DateTime, Utc};
 /// Versions deleted in one transaction, so that a writer never waits long for the memory's row.
 const VERSIONS_AT_ONCE: i64 = 500;
 
-/// Memories looked through at once.
+/// Memories checked at once.
 const MEMORIES_AT_ONCE: i64 = 500;
 
-/// A memory that may have versions to take out.
+/// A memory that may have versions to prune.
 struct Candidate {
     vault_id: VaultId,
     memory_id: MemoryId,
@@ -20,15 +20,15 @@ struct Candidate {
 }
 
 impl Storage {
-    /// Takes out the versions of all memories that `retention` does not keep at `now`; says how many. Their
-    /// numbers are not used again: the numbers of the versions that stay have gaps at the old end.
+    /// Prunes the versions of all memories that `retention` does not keep at `now`, and returns their number. Version
+    /// numbers are not reused: the numbers of the remaining versions have gaps at the old end.
     ///
-    /// Any number of instances may do so at once, and it may be broken off and begun again: memory by
-    /// memory, in short transactions, each version by its key.
+    /// May run on any number of instances at the same time, and may be interrupted and repeated: it goes memory by
+    /// memory, in short transactions, and deletes each version by its key.
     ///
     /// # Errors
-    /// Database errors, where it does not answer; what was taken out until then stays out. A vault of which a statement
-    /// fails is passed over.
+    /// Database errors, if it does not answer; versions pruned before stay pruned. A vault for which a statement fails
+    /// is skipped.
     #[tracing::instrument(name = "db.memory_contexts.prune", skip_all)]
     pub async fn prune_versions(
         &self,
@@ -90,7 +90,7 @@ impl Storage {
         let cutoff = retention.max_age.and_then(|age| now.checked_sub_signed(age));
         let mut pruned = 0;
         loop {
-            // Looked for without a lock: mostly there is nothing, and no writer has to wait for that.
+            // Checked without a lock: mostly there is nothing to do, and writers should not wait for that.
             let contexts = sqlx::query_scalar!(
                 "SELECT context_id FROM memory_contexts AS old
                  WHERE old.vault_id = $1 AND old.memory_id = $2 AND old.version < $3
@@ -120,7 +120,7 @@ impl Storage {
             let deleted = self.delete_versions(retention, candidate, &contexts).await?;
             pruned += deleted;
             if deleted == 0 {
-                // Another instance was faster, or a record came back; the next round will tell.
+                // Another instance was faster, or a record was restored; the next run handles the rest.
                 return Ok(pruned);
             }
         }
@@ -145,7 +145,7 @@ impl Storage {
         candidate: &Candidate,
         contexts: &[ContextId],
     ) -> Result<Ending<u64>, StorageError> {
-        // A restore makes an archived record active again: it must not come between question and deletion.
+        // A restore makes an archived record active again: it must not happen between this check and the deletion.
         let head = sqlx::query_scalar!(
             "SELECT head_version FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
             candidate.vault_id.as_str(),

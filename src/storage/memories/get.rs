@@ -1,4 +1,4 @@
-//! One memory by itself.
+//! Reads one memory.
 
 use crate::domain::ids::{ActorId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
@@ -8,7 +8,7 @@ use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 
 impl Storage {
-    /// One memory with its counters and the numbers of its records; `None` if it has neither a document nor items.
+    /// A memory with its counters and the numbers of its records; `None` if it has neither a document nor items.
     ///
     /// # Errors
     /// Database errors.
@@ -22,7 +22,7 @@ impl Storage {
         if let Some(state) = written(&mut reader, vault, memory).await? {
             return Ok(Some(state));
         }
-        // A document that was written meanwhile is no reason to say that nothing is there.
+        // If a document was written meanwhile, the summary of items is still a valid answer.
         let summary = of_items(&mut reader, vault, memory, self.clock.now()).await?;
         Ok(summary.map(|summary| MemoryState {
             summary,
@@ -91,7 +91,7 @@ async fn written(
     }))
 }
 
-/// What the items of a memory tell of it where it has no document; `None` if none of them is live.
+/// The summary of a memory without a document, from its items; `None` if all have expired.
 #[tracing::instrument(name = "db.prompt_items.memory", skip_all)]
 async fn of_items(
     connection: &mut Connection,

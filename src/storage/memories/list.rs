@@ -1,4 +1,4 @@
-//! The list of a vault's memories in the order of their ids.
+//! Lists a vault's memories by id.
 
 use super::sorted::range;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
@@ -7,8 +7,8 @@ use crate::storage::memories::MemorySummary;
 use crate::storage::{Storage, StorageError};
 
 impl Storage {
-    /// Memories of a vault in the order of their ids' bytes, those that begin with `prefix` and stand behind
-    /// `after`, at most `limit`. Empty for a vault without memories.
+    /// The memories of a vault in byte order of their ids, those that begin with `prefix` and come after `after`, at
+    /// most `limit`. Empty for a vault without memories.
     ///
     /// # Errors
     /// Database errors.
@@ -21,8 +21,8 @@ impl Storage {
         limit: i64,
     ) -> Result<Vec<MemorySummary>, StorageError> {
         let (from, end) = range(prefix);
-        // Owners of items are read up to the end of a full page, so no more of them that have a document than it shows.
-        // Whether one has is asked below LATERAL, one owner at a time: joined, it might be asked of the whole vault.
+        // Owners of items are read only up to the end of a full page, so that few owners that have a document are read.
+        // Whether an owner has a document is checked under LATERAL, one at a time: a join might check the whole vault.
         let rows = sqlx::query_as!(
             MemorySummary,
             r#"WITH page AS (

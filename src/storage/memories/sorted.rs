@@ -1,6 +1,6 @@
-//! Lists of memories in another order than that of their ids. No index has these orders, because every write would have to
-//! move its memory in it: a page reads the heads of its vault's memories, and of no others. Of memories that have items and no
-//! document, items are read only as far as the page goes.
+//! Lists memories in other orders than by id. No index has these orders, because every write would have to move its
+//! memory in the index: a page reads the heads of all memories of its vault, and of no others. Items of memories
+//! without a document are read only as far as the page goes.
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::storage::contexts::Source;
@@ -8,20 +8,20 @@ use crate::storage::memories::MemorySummary;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 
-/// What memories are sorted by, the largest first.
+/// The sort key, largest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryOrder {
-    /// When their newest version was made.
+    /// When the newest version was created.
     ChangedAt,
-    /// How large it is.
+    /// The size of the newest version.
     Bytes,
 }
 
-/// Where a page begins: behind this memory, whose number is its time in microseconds or its size.
+/// The start of a page: after this memory. The number is its time in microseconds or its size.
 pub type Behind<'a> = Option<(i64, &'a MemoryId)>;
 
 impl MemoryOrder {
-    /// What of a memory decides its place.
+    /// The sort key of a memory.
     #[must_use]
     pub fn number(self, memory: &MemorySummary) -> i64 {
         match self {
@@ -32,8 +32,8 @@ impl MemoryOrder {
 }
 
 impl Storage {
-    /// Memories of a vault in an order of their own, those that begin with `prefix` and stand behind `behind`, at most
-    /// `limit`; of equals the greater id first.
+    /// The memories of a vault in the given order, those that begin with `prefix` and come after `behind`, at most
+    /// `limit`; ties by descending id.
     ///
     /// # Errors
     /// Database errors.
@@ -135,7 +135,7 @@ impl Storage {
     ) -> Result<Vec<MemorySummary>, StorageError> {
         let (from, end) = range(prefix);
         let (number, id) = place(behind);
-        // Without a document there is no size: those stand behind every page that is full of some.
+        // Memories without a document have size 0, so they come after all others.
         let rows = sqlx::query_as!(
             MemorySummary,
             r#"WITH page AS (
@@ -199,13 +199,13 @@ impl Storage {
     }
 }
 
-/// The ids that begin with a prefix. No id holds a tilde, and every character of one is less.
+/// The range of ids with a prefix. Ids contain no tilde, which sorts after all their characters.
 pub(super) fn range(prefix: Option<&MemoryId>) -> (&str, String) {
     let end = prefix.map_or_else(|| "~".to_owned(), |prefix| format!("{prefix}~"));
     (prefix.map_or("", MemoryId::as_str), end)
 }
 
-/// What every memory stands behind, where nothing is said.
+/// The start of a page; before all memories if there is none.
 fn place(behind: Behind<'_>) -> (i64, &str) {
     behind.map_or((i64::MAX, "~"), |(number, id)| (number, id.as_str()))
 }

@@ -1,4 +1,4 @@
-//! The list of vaults.
+//! Lists vaults.
 
 use crate::domain::access::VaultScope;
 use crate::domain::ids::VaultId;
@@ -6,8 +6,8 @@ use crate::storage::memories::VaultSummary;
 use crate::storage::{Storage, StorageError};
 
 impl Storage {
-    /// Vaults by id, those of `scope` behind `after`, at most `limit`. Reads the memories of the vaults it shows and no
-    /// others.
+    /// Vaults by id, those of `scope` after `after`, at most `limit`. Reads only the memories of the vaults on the
+    /// page.
     ///
     /// # Errors
     /// Database errors.
@@ -21,8 +21,9 @@ impl Storage {
         let listed: Option<Vec<String>> = scope
             .vaults()
             .map(|vaults| vaults.iter().map(VaultId::to_string).collect());
-        // A full page of vaults with documents ends at its last one; without that, owners of items whose memories all
-        // have documents would be read to the last vault. `max` and not a greatest text: the order is the database's.
+        // A full page of vaults with documents ends at its last vault. Without this bound, owners of items whose
+        // memories all have documents would be read up to the last vault. `max` uses the database's collation, unlike a
+        // constant greatest text.
         let rows = sqlx::query!(
             r#"WITH written AS (
                    SELECT vault_id, count(*) AS memories, max(changed_at) AS changed_at

@@ -1,6 +1,6 @@
-//! What carries a record: `evidence` of the operation that added it, in `memory_contexts.operations`.
+//! The evidence of records: `evidence` of the operation that added the record, in `memory_contexts.operations`.
 //!
-//! It has no other place, so that whatever takes quotations out of operations, or carries them, reaches it too.
+//! It is stored only there, so that redaction and transfer of operations cover it too.
 
 use crate::domain::evidence::{Evidence, Origin};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
@@ -9,33 +9,33 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// A passage as an operation stores it.
+/// A passage as stored in an operation.
 ///
-/// It is shown and decides nothing: a member that a newer release adds is passed over.
+/// It is only shown: members that a newer release adds are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "snake_case")]
 pub enum StoredEvidence {
-    /// Of the task.
+    /// In the task.
     Task {
         /// Always null.
         #[serde(default)]
         index: (),
-        /// Its first byte in that text.
+        /// Its start in that text, in bytes.
         start: usize,
-        /// The byte behind its last.
+        /// Its end in that text, in bytes (exclusive).
         end: usize,
-        /// Its text, at most 200 bytes; a credential in it is masked.
+        /// Its text, at most 200 bytes; credentials in it are masked.
         quote: String,
     },
-    /// Of a message.
+    /// In a message.
     Message {
-        /// Which message, from 0.
+        /// The index of the message, from 0.
         index: usize,
-        /// Its first byte in that text.
+        /// Its start in that text, in bytes.
         start: usize,
-        /// The byte behind its last.
+        /// Its end in that text, in bytes (exclusive).
         end: usize,
-        /// Its text, at most 200 bytes; a credential in it is masked.
+        /// Its text, at most 200 bytes; credentials in it are masked.
         quote: String,
     },
 }
@@ -94,16 +94,16 @@ impl From<StoredEvidence> for Evidence {
     }
 }
 
-/// As it is kept in an operation.
+/// Converts to the stored form.
 pub(in crate::storage) fn to_stored(evidence: &[Evidence]) -> Value {
     let stored: Vec<_> = evidence.iter().map(StoredEvidence::from).collect();
     serde_json::json!(stored)
 }
 
-/// The evidence of the operation that added this record of a memory.
+/// The evidence in the operation that added this record of a memory.
 ///
 /// # Errors
-/// It is of another form than it is written in.
+/// It is not in the stored form.
 pub(in crate::storage) fn from_stored(
     stored: &Value,
     vault: &VaultId,
@@ -120,7 +120,7 @@ pub(in crate::storage) fn from_stored(
     Ok(read.into_iter().map(Evidence::from).collect())
 }
 
-/// Whether operations of a version hold evidence in no other form than it is written in.
+/// Whether all evidence in the operations of a version is in the stored form.
 pub(in crate::storage) fn is_stored(operations: &Value) -> bool {
     let lists = operations.as_array().into_iter().flatten();
     let mut lists = lists
@@ -130,10 +130,10 @@ pub(in crate::storage) fn is_stored(operations: &Value) -> bool {
 }
 
 impl Storage {
-    /// What carries these records of a memory; one that was put by hand has nothing, and is not there.
+    /// The evidence of these records of a memory. Records written by hand have none and are missing.
     ///
     /// # Errors
-    /// Database errors; evidence of another form than it is written in.
+    /// Database errors, or evidence that is not in the stored form.
     #[tracing::instrument(name = "db.memory_contexts.evidence", skip_all)]
     pub async fn evidence(
         &self,
@@ -189,7 +189,7 @@ mod tests {
         )
     }
 
-    /// As releases before this one wrote it.
+    /// As written by earlier releases.
     fn literal() -> Value {
         json!([
             {"from": "task", "index": null, "start": 0, "end": 4, "quote": "a ta"},

@@ -1,4 +1,4 @@
-//! The changes of records: `record_changes`.
+//! The history of records: `record_changes`.
 
 use crate::domain::document::{Record, records};
 use crate::domain::history::{ChangeKind, Mark, RecordEvent};
@@ -7,10 +7,10 @@ use crate::storage::database::connection::Connection;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 
-/// Rows of one statement: all of it is held at once.
+/// Maximum rows of one statement, because all of them are in memory.
 const ROWS_PER_STATEMENT: usize = 4_000;
 
-/// A row as it is stored.
+/// A stored row.
 pub(in crate::storage) struct Row {
     pub(in crate::storage) kind: RecordKind,
     pub(in crate::storage) number: i64,
@@ -34,7 +34,7 @@ impl From<Row> for RecordEvent {
     }
 }
 
-/// Adds changes of a memory that there is, many rows a statement.
+/// Inserts changes of an existing memory, many rows in each statement.
 #[tracing::instrument(name = "db.record_changes.insert", skip_all)]
 pub(in crate::storage) async fn insert(
     connection: &mut Connection,
@@ -100,17 +100,17 @@ pub(in crate::storage) async fn all(
     Ok(rows.into_iter().map(RecordEvent::from).collect())
 }
 
-/// One change of a record, and what the record said from then on.
+/// A change of a record, and its content afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastState {
-    /// What was done to it, in which version, when, and by whom.
+    /// The change, its version, time and actor.
     pub event: RecordEvent,
-    /// What that version says under its id; `None` where it ended, or where the version's text was taken out.
+    /// The record in that version; `None` if it ended there, or if the version's text was redacted.
     pub record: Option<Record>,
 }
 
 impl Storage {
-    /// What became of a record, the newest change first, at most `limit`; empty if there is no such record.
+    /// The history of a record, newest change first, at most `limit`; empty if the record does not exist.
     ///
     /// # Errors
     /// Database errors.
@@ -158,7 +158,7 @@ impl Storage {
     }
 }
 
-/// Takes out all changes of a memory.
+/// Deletes all changes of a memory.
 #[tracing::instrument(name = "db.record_changes.clear", skip_all)]
 pub(in crate::storage) async fn clear(
     connection: &mut Connection,
@@ -175,9 +175,9 @@ pub(in crate::storage) async fn clear(
     Ok(())
 }
 
-/// After an import whose texts do not tell everything: the changes of the versions `untold` (those whose
-/// predecessor has no text) were not derived from what really was before them. They go, and births and ends are
-/// taken from the records, whose lines know them.
+/// Corrects the history after an import with missing texts. The changes of the versions `untold` (whose predecessor has
+/// no text) were not derived from the real predecessor. They are deleted, and creations and ends are taken from the
+/// record lines.
 #[tracing::instrument(name = "db.record_changes.import_gaps", skip_all)]
 pub(in crate::storage) async fn take_from_records(
     connection: &mut Connection,
@@ -231,7 +231,7 @@ pub(in crate::storage) async fn take_from_records(
     Ok(())
 }
 
-/// After an import: an archived record whose line names what took its place was superseded, which no text tells.
+/// After an import: marks an archived record as superseded if its line contains a replacement, which texts do not show.
 #[tracing::instrument(name = "db.record_changes.import_superseded", skip_all)]
 pub(in crate::storage) async fn mark_superseded(
     connection: &mut Connection,

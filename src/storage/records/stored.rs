@@ -1,4 +1,4 @@
-//! A record with its present state.
+//! A record with its current state.
 
 use crate::domain::history::{Ending, Life, Mark};
 use crate::domain::ids::{ActorId, RecordId, RecordKind};
@@ -6,36 +6,36 @@ use crate::domain::window::Task;
 use chrono::{DateTime, Utc};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-/// Whether a record stands in the newest version.
+/// Whether a record is in the newest version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum RecordStatus {
-    /// It does.
+    /// It is in the newest version.
     Active,
-    /// It did once.
+    /// It was in an older version.
     Archived,
 }
 
 impl RecordStatus {
-    /// The stored and shown name.
+    /// The name in storage and answers.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// How a record left the document.
+/// How a record was archived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordEnd {
     /// The first version without it.
     pub version: i64,
-    /// When that was made.
+    /// When that version was created.
     pub at: DateTime<Utc>,
-    /// Who made it.
+    /// Who created it.
     pub by: ActorId,
-    /// Why, where an operation said so.
+    /// The reason, if an operation contained one.
     pub reason: Option<String>,
-    /// The record that took its place.
+    /// The record that replaced it.
     pub superseded_by: Option<RecordId>,
 }
 
@@ -46,26 +46,26 @@ pub struct StoredRecord {
     pub id: RecordId,
     /// The label of a verbatim record.
     pub label: Option<String>,
-    /// Why it was worth keeping, as its line says.
+    /// The reason for keeping it, from its line.
     pub reason: Option<String>,
-    /// Its content; of a verbatim record the snippet.
+    /// Its content; for a verbatim record the snippet.
     pub content: String,
     /// The first version with it.
     pub created_version: i64,
-    /// When that was made.
+    /// When that version was created.
     pub created_at: DateTime<Utc>,
-    /// Who made it.
+    /// Who created it.
     pub created_by: ActorId,
     /// How it ended; `None` while it is active.
     pub end: Option<RecordEnd>,
-    /// The time its line bears; without one, `created_at` counts.
+    /// The time on its line; without one, `created_at` counts.
     pub written_at: Option<DateTime<Utc>>,
-    /// What was told of a task; `None` for one that a person wrote into the document, and for other kinds.
+    /// The reported facts of a task; `None` for a task written into the document by hand, and for other kinds.
     pub told: Option<Task>,
 }
 
 impl StoredRecord {
-    /// About how many bytes it takes in a list.
+    /// Its approximate size in a list, in bytes.
     pub(super) fn size(&self) -> usize {
         let texts = [&self.label, &self.reason];
         let told = self
@@ -75,13 +75,13 @@ impl StoredRecord {
         texts.into_iter().flatten().map(String::len).sum::<usize>() + self.content.len() + told
     }
 
-    /// What is known of a task: what was told of it or, where a person wrote or changed its line, what that says.
+    /// The facts of a task: as reported or, if its line was written or changed by hand, from the line.
     #[must_use]
     pub fn task(&self) -> Option<Task> {
         (self.id.kind == RecordKind::Task).then(|| Task::of_line(&self.content, self.told.clone()))
     }
 
-    /// When it was said, in its line or by its version.
+    /// The time on its line, or that of its version.
     #[must_use]
     pub fn time(&self) -> DateTime<Utc> {
         self.written_at.unwrap_or(self.created_at)

@@ -1,23 +1,23 @@
-//! What vaults may hold, and what is known of what they do.
+//! Storage quotas of vaults, and their cached usage.
 
 use crate::domain::ids::VaultId;
 use quick_cache::sync::Cache;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Of so many vaults it is known at once.
+/// Maximum number of vaults in the cache.
 const KNOWN_VAULTS: usize = 10_000;
 
-/// What a vault holds.
+/// The storage usage of a vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stored {
-    /// Its memories.
+    /// Number of memories.
     pub memories: i64,
-    /// Bytes of the texts of their versions.
+    /// Bytes of the texts of all versions.
     pub bytes: i64,
 }
 
-/// What a vault may hold; any number where nothing is said.
+/// The storage quotas of a vault; `None` means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Quotas {
     /// `limits.vault_memories`.
@@ -26,7 +26,7 @@ pub struct Quotas {
     pub bytes: Option<u64>,
 }
 
-/// A quota that something to be saved would exceed.
+/// A quota that a write would exceed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the vault holds {held} {what} and may hold {limit} ({setting}); this would make it {wanted}")]
 pub struct OverQuota {
@@ -34,15 +34,15 @@ pub struct OverQuota {
     pub what: &'static str,
     /// The name of the limit in the configuration.
     pub setting: &'static str,
-    /// How many it may hold.
+    /// The limit.
     pub limit: u64,
-    /// How many it holds.
+    /// The current usage.
     pub held: u64,
-    /// How many it would hold.
+    /// The usage after the write.
     pub wanted: u64,
 }
 
-/// What vaults may hold, and what is known of what they do.
+/// The quotas, and the cached usage of vaults.
 #[derive(Debug)]
 pub(in crate::storage) struct Room {
     pub(super) quotas: Quotas,

@@ -1,8 +1,8 @@
-//! How much a vault holds: `vault_storage`, and the quotas that are tested by it.
+//! The storage usage of vaults (`vault_storage`) and the quota check.
 //!
-//! Whatever makes or takes away versions adds a row with what it changed, in its own transaction: no row is shared, so
-//! nobody waits to count and nobody can be part of a deadlock for it. What a vault holds is the sum of its rows, of which
-//! the background makes one again before they are many.
+//! Every change that adds or removes versions inserts a row with the difference, in its own transaction. No row is
+//! shared, so counting never waits and never deadlocks. The usage of a vault is the sum of its rows, which a background
+//! task regularly merges into one.
 
 use super::quotas::{Quotas, Room, Stored};
 use crate::domain::ids::{MemoryId, VaultId};
@@ -11,24 +11,24 @@ use crate::storage::{FailingVaults, Storage, StorageError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// For how long it is believed what a vault holds: what other instances save meanwhile may go beyond a quota.
+/// How long cached usage is used: what other instances save meanwhile may exceed a quota.
 const BELIEVED_FOR: Duration = Duration::from_secs(1);
 
-/// Rows of a vault from which on they are summed up.
+/// Number of rows of a vault from which on they are merged.
 const MANY_ROWS: i64 = 64;
 
-/// Vaults that are summed up in a round.
+/// Vaults merged in one run.
 const VAULTS_AT_ONCE: i64 = 100;
 
 impl Storage {
-    /// The same with what vaults may hold.
+    /// Sets the storage quotas.
     #[must_use]
     pub fn with_quotas(mut self, quotas: Quotas) -> Self {
         self.room = Arc::new(Room::new(quotas));
         self
     }
 
-    /// What a vault holds.
+    /// The storage usage of a vault.
     ///
     /// # Errors
     /// Database errors.
@@ -47,7 +47,8 @@ impl Storage {
         })
     }
 
-    /// Reads what a vault holds, if that is limited and not known: before a change takes a connection of its own.
+    /// Loads the usage of a vault into the cache, if it is limited and not cached. Called before a change acquires its
+    /// own connection.
     pub(in crate::storage) async fn know_room(&self, vault: &VaultId) -> Result<(), StorageError> {
         let Quotas { memories, bytes } = self.room.quotas;
         if memories.is_none() && bytes.is_none() {
@@ -68,7 +69,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Takes room for a version, as far as it is known what the vault holds.
+    /// Checks the quota for a new version, and adds it to the cached usage.
     ///
     /// # Errors
     /// [`StorageError::OverQuota`].
@@ -92,7 +93,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Makes one row again of the many of a vault, of some vaults. Returns of how many.
+    /// Merges the rows of some vaults with many rows. Returns the number of vaults.
     ///
     /// # Errors
     /// Database errors.
@@ -115,7 +116,7 @@ impl Storage {
 
     async fn sum_up(&self, vault: &str) -> Result<(), StorageError> {
         self.sweep_transaction("db.vault_storage.sum_up", |mut transaction| async move {
-            // Who does so at the same time waits for the rows, and then finds them gone.
+            // A concurrent run waits for the rows and then finds them deleted.
             sqlx::query!(
                 "WITH gone AS (
                      DELETE FROM vault_storage WHERE vault_id = $1 RETURNING memories, bytes
@@ -133,7 +134,7 @@ impl Storage {
     }
 }
 
-/// What a memory holds, while its row is locked.
+/// The storage usage of a memory while its row is locked.
 #[tracing::instrument(name = "db.memory_contexts.stored", skip_all)]
 pub(in crate::storage) async fn of_memory(
     connection: &mut Connection,
@@ -154,7 +155,7 @@ pub(in crate::storage) async fn of_memory(
     })
 }
 
-/// Counts what a transaction changed. `change_id` is that of its event.
+/// Records the difference of a transaction. `change_id` is the id of its event.
 #[tracing::instrument(name = "db.vault_storage.insert", skip_all)]
 pub(in crate::storage) async fn count(
     connection: &mut Connection,

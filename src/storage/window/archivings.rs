@@ -1,23 +1,23 @@
-//! Why records were archived between two versions: `memory_contexts.operations`, read side.
+//! Why records were archived between two versions, read from `memory_contexts.operations`.
 
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::storage::{Storage, StorageError};
 use std::collections::HashMap;
 
-/// An archiving that an operation did.
+/// The archiving of a record by an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Archiving {
     /// The version that did it.
     pub version: i64,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// The record that took its place.
+    /// The record that replaced it.
     pub superseded_by: Option<String>,
 }
 
 impl Storage {
-    /// The archivings of the versions after `after` up to `up_to`; of a record that was archived several times,
-    /// the last. What a put left out is not among them: nobody said why.
+    /// The archivings of the versions after `after` up to `up_to`; of a record that was archived several times, the
+    /// last. Records that a put left out are not included, because there is no reason for them.
     ///
     /// # Errors
     /// Database errors.

@@ -1,4 +1,4 @@
-//! Retention of runs: those that ended long ago are deleted, where the configuration says so.
+//! Retention of runs: deletes old finished runs as configured.
 
 use crate::domain::ids::VaultId;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
@@ -8,12 +8,12 @@ use chrono::{DateTime, Utc};
 const RUNS_AT_ONCE: i64 = 500;
 
 impl Storage {
-    /// Deletes all runs that ended before `before` and says how many. Proposals that wait stay: they expire by
-    /// themselves. Any number of instances may do so at once, and it may be broken off and begun again.
+    /// Deletes all runs that ended before `before`, and returns their number. Waiting proposals stay, since they expire
+    /// on their own. May run on any number of instances at the same time, and may be interrupted and repeated.
     ///
     /// # Errors
-    /// Database errors, where it does not answer; what was deleted until then stays deleted. A vault of which a statement
-    /// fails is passed over.
+    /// Database errors, if it does not answer; runs deleted before stay deleted. A vault for which a statement fails is
+    /// skipped.
     #[tracing::instrument(name = "db.updates.prune", skip_all)]
     pub async fn prune_runs(&self, before: DateTime<Utc>) -> Result<u64, StorageError> {
         let mut pruned = 0;
@@ -27,7 +27,7 @@ impl Storage {
         Ok(pruned)
     }
 
-    /// The next vault behind `after` that has runs. A rare read over all vaults, one step in an index.
+    /// The next vault after `after` that has runs. A single index step over all vaults.
     async fn next_vault_with_runs(&self, after: Option<&VaultId>) -> Result<Option<VaultId>, StorageError> {
         Ok(sqlx::query_scalar!(
             "SELECT vault_id FROM updates
@@ -62,7 +62,7 @@ impl Storage {
             });
             let deleted = delete.await?;
             pruned += deleted;
-            // Fewer too if another instance was faster; the next round will tell.
+            // Also if another instance was faster; the next run handles the rest.
             if deleted < RUNS_AT_ONCE.unsigned_abs() {
                 return Ok(pruned);
             }

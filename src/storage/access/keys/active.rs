@@ -1,4 +1,4 @@
-//! The keys that are taken, which every instance holds in memory.
+//! The valid keys, which every instance caches.
 
 use super::{INSTALLATION, Row};
 use crate::domain::access::{ApiKey, SecretHash};
@@ -7,7 +7,7 @@ use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 
-/// A key that is taken, with what tells its secret.
+/// A valid key with the hashes of its secrets.
 #[derive(Debug, Clone)]
 pub struct ActiveKey {
     /// The key.
@@ -17,22 +17,22 @@ pub struct ActiveKey {
 }
 
 impl ActiveKey {
-    /// Whether `shown` is the hash of its secret, or of the one before while that is taken too.
+    /// Whether `shown` is the hash of its secret, or of the previous one while that is valid.
     #[must_use]
     pub fn is_opened_by(&self, shown: &SecretHash, now: DateTime<Utc>) -> bool {
         let previous = self.previous.as_ref().filter(|(_, until)| now < *until);
-        // Both are compared, so that the time tells nothing.
+        // Both are compared, so that the timing reveals nothing.
         let by_previous = previous.is_some_and(|(hash, _)| hash.matches(shown));
         self.secret.matches(shown) | by_previous
     }
 }
 
-/// All that is needed to tell callers.
+/// The data needed to authenticate callers.
 #[derive(Debug, Clone, Default)]
 pub struct ActiveKeys {
-    /// The keys that are taken.
+    /// The valid keys.
     pub keys: HashMap<KeyId, ActiveKey>,
-    /// Whether there ever was a key.
+    /// Whether there has ever been a key.
     pub ever: bool,
 }
 
@@ -46,7 +46,7 @@ fn corrupt(key_id: &KeyId, column: &'static str) -> StorageError {
 }
 
 impl Storage {
-    /// The keys that are taken now.
+    /// The keys that are valid now.
     ///
     /// # Errors
     /// Database errors.

@@ -1,8 +1,8 @@
-//! Which version is being redacted, and how its memory is read.
+//! The version being redacted.
 
 use crate::domain::ids::{MemoryId, VaultId};
 
-/// Rows read at once: versions and runs may have 100 KiB each and more.
+/// Rows read at once: versions and runs may have 100 KiB each or more.
 pub(super) const ROWS_AT_ONCE: i64 = 32;
 
 /// The version being redacted.

@@ -1,4 +1,4 @@
-//! What records lose with a text that is taken out.
+//! Redacts records.
 
 use super::place::Place;
 use super::words::{REDACTED, clear_lines, clear_strings, quotes};
@@ -7,7 +7,7 @@ use crate::domain::redaction::{LostRecord, Quotations};
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 
-/// A record that no version holds any more keeps its id and its history and says nothing.
+/// Clears the content of records that no version contains any more. Their ids and history stay.
 pub(super) async fn clear_records(
     connection: &mut Connection,
     place: &Place<'_>,
@@ -73,8 +73,8 @@ pub(super) async fn clear_archive_reasons(
     Ok(())
 }
 
-/// What was told of tasks goes with the lines that were lost, with the version that brought it into the archive
-/// without any line, and wherever it quotes.
+/// Clears the facts of tasks whose lines were removed, of tasks that the version added directly to the archive, and any
+/// that quote the text.
 pub(super) async fn clear_tasks(
     connection: &mut Connection,
     place: &Place<'_>,

@@ -1,4 +1,4 @@
-//! What runs of the pipeline lose with a text that is taken out.
+//! Redacts runs of the pipeline.
 
 use super::place::{Place, ROWS_AT_ONCE};
 use super::words::quotes;
@@ -10,9 +10,9 @@ use crate::storage::updates::outcomes;
 use crate::storage::updates::{redacted_json, said};
 use serde_json::Value;
 
-/// Runs that made the version, started from it or led away from it quote it in their prompts and diffs;
-/// others may, when the memory moved while they ran, or when a message held what the document came to hold. Says which
-/// they are.
+/// Removes quotations from runs and returns the ids of the changed ones. Runs that created the version or started from
+/// it quote it in their prompts and diffs. Others may quote it if the memory changed while they ran, or if a message
+/// contained what later became part of the document.
 pub(super) async fn clear_runs(
     connection: &mut Connection,
     place: &Place<'_>,
@@ -53,7 +53,7 @@ pub(super) async fn clear_runs(
         after = Some(last.update_id.clone());
         let mut cleared: Vec<UpdateId> = Vec::new();
         for row in rows {
-            // As they were said, not as pieces: a quotation may begin in one and end in another. The constant
+            // Uses the unpacked exchanges: a quotation may begin in one piece and end in another. The constant
             // instructions, which stay, quote nothing.
             let (id, shown) = (row.update_id.as_str(), row.shown.as_deref());
             let exchanges = said(id, shown, &row.request, row.exchanges, &Value::Null)?;

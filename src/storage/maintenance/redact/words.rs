@@ -1,4 +1,4 @@
-//! What quotes a text that is taken out: lines of logs, strings of JSON.
+//! Removes quotations of a redacted text from lines of logs and strings of JSON.
 
 use super::place::{Place, ROWS_AT_ONCE};
 use crate::domain::redaction::Quotations;
@@ -6,8 +6,8 @@ use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 use serde_json::Value;
 
-/// Takes the quotations out of the operations and logs of the other versions: the next one says of what it
-/// archived what that was.
+/// Removes the quotations from the operations and logs of the other versions: the next version describes what it
+/// archived.
 pub(super) async fn clear_words(
     connection: &mut Connection,
     place: &Place<'_>,
@@ -53,10 +53,10 @@ pub(super) async fn clear_words(
     }
 }
 
-/// What stands for a quotation in a text that is kept.
+/// The replacement for a quotation.
 pub(super) const REDACTED: &str = "[redacted]";
 
-/// The text with the lines that quote replaced.
+/// The text, with each line that contains a quotation replaced.
 pub(super) fn clear_lines(text: &str, quotations: &Quotations) -> String {
     let lines: Vec<&str> = text
         .split('\n')
@@ -65,7 +65,7 @@ pub(super) fn clear_lines(text: &str, quotations: &Quotations) -> String {
     lines.join("\n")
 }
 
-/// Replaces the strings that quote.
+/// Replaces the strings that contain a quotation.
 pub(super) fn clear_strings(value: &mut Value, quotations: &Quotations) {
     match value {
         Value::String(text) if quotations.are_in(text) => REDACTED.clone_into(text),
@@ -83,7 +83,7 @@ pub(super) fn clear_strings(value: &mut Value, quotations: &Quotations) {
     }
 }
 
-/// Whether a string of the value quotes.
+/// Whether a string in the value contains a quotation.
 pub(super) fn quotes(value: &Value, quotations: &Quotations) -> bool {
     match value {
         Value::String(text) => quotations.are_in(text),

@@ -1,4 +1,4 @@
-//! A new file: its memory, the first version of it and its path, in one transaction.
+//! Creates a file: its memory, the first version and the path, in one transaction.
 
 use super::tree::{Place, hold_root, insert, place_of};
 use super::{FileChange, FileError, FileTree, FileVersion, Storage};
@@ -12,7 +12,7 @@ use crate::storage::write::{Prepared, save_locked};
 use crate::storage::{NewVersion, Source};
 
 impl Storage {
-    /// Makes a file where there is nothing yet.
+    /// Creates a file at a free path.
     ///
     /// # Errors
     /// As [`FileError`] says.
@@ -37,7 +37,7 @@ impl Storage {
         Ok(change(made))
     }
 
-    /// The same, with all that is known of its first version; `claimed` has that saved under a claim.
+    /// As [`Self::create_file`], for a given first version; `claimed` records it under an idempotency claim.
     pub(super) async fn make_file(
         &self,
         tree: &FileTree,

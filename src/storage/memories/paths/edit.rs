@@ -1,4 +1,4 @@
-//! An edit of a file: one change of its memory, decided under the lock of the memory's row.
+//! Edits a file: a change of its memory under the lock of the memory's row.
 
 use super::read::{Found, find};
 use super::{FileChange, FileError, FileTree, FileVersion, Storage};
@@ -9,10 +9,10 @@ use crate::storage::idempotency::Answering;
 use crate::storage::{Decision, NewVersion, Source};
 
 impl Storage {
-    /// Changes the text of a file to what `edit` makes of it, and says what the model is told. A text that stays as it
-    /// is makes no version.
+    /// Changes the text of a file with `edit`, and returns the message for the model. An unchanged text creates no
+    /// version.
     ///
-    /// `edit` may be called again on a newer text when the transaction lost a race.
+    /// `edit` may be called again with a newer text if the transaction lost a race.
     ///
     /// # Errors
     /// As [`FileError`] says.

@@ -1,10 +1,10 @@
-//! All files of a root, for programs that keep a copy of it.
+//! Lists all files of a root, for clients that keep a copy.
 
 use super::{FileTree, Storage, StorageError, StoredFile};
 use crate::domain::memory_files::FilePath;
 
 impl Storage {
-    /// The files of a tree behind a path, in the order of their paths' bytes.
+    /// The files of a tree after a path, in byte order of their paths.
     ///
     /// # Errors
     /// Database errors.
@@ -29,7 +29,7 @@ impl Storage {
              LIMIT $4",
             tree.vault.as_str(),
             tree.root.as_str(),
-            // Every path is behind nothing.
+            // Every path comes after the empty one.
             behind.unwrap_or_default(),
             limit,
         )

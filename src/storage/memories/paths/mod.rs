@@ -1,8 +1,8 @@
-//! Files of the memory tool: `memory_paths`, which memory stands at which path of a root.
+//! Files of the memory tool: `memory_paths` links the paths of a root to memories.
 //!
-//! Whoever makes, moves or unlinks a file locks the root's row of `memory_roots` first and the memory's row after it,
-//! so that no file ever stands below another file. Whoever edits one locks its memory only: an edit of a file that is
-//! moved or unlinked meanwhile is one that came before.
+//! Creating, moving and unlinking a file locks the root's row of `memory_roots` first and then the memory's row, so
+//! that no file is ever below another file. Editing a file locks only its memory: if the file is moved or unlinked
+//! meanwhile, the edit counts as earlier.
 
 mod create;
 mod edit;
@@ -29,7 +29,7 @@ pub struct FileTree {
     pub root: RootName,
 }
 
-/// Which version of a memory a file is.
+/// The version of the memory that a file shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileVersion {
     /// The memory.
@@ -38,25 +38,25 @@ pub struct FileVersion {
     pub version: i64,
 }
 
-/// What a command that changes files came to.
+/// The result of a command that changes files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// What the model is told.
+    /// The message for the model.
     pub told: String,
-    /// The file, if it was about one.
+    /// The file, if the command concerned one.
     pub file: Option<FileVersion>,
 }
 
-/// What stands at a path.
+/// What exists at a path.
 #[derive(Debug)]
 pub enum FileEntry {
     /// A file and its text.
     File(FileVersion, String),
-    /// A directory, which may be one that does not exist.
+    /// A directory, which may not exist.
     Directory(Listing),
 }
 
-/// A file with what is known of its newest version, without its text.
+/// A file with the metadata of its newest version, without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredFile {
     /// Its path.
@@ -69,32 +69,32 @@ pub struct StoredFile {
     pub context_id: ContextId,
     /// The size of its text.
     pub bytes: i32,
-    /// When it was made.
+    /// When it was created.
     pub changed_at: DateTime<Utc>,
 }
 
-/// What a put of a file came to.
+/// The result of a put of a file.
 #[derive(Debug)]
 pub struct WrittenFile {
-    /// The file as it is now.
+    /// The file after the put.
     pub file: StoredFile,
-    /// Whether its text was this already, so that no version was made.
+    /// Whether it had this text already, so that no version was created.
     pub unchanged: bool,
 }
 
-/// Why a conditional write of a file was not made.
+/// Why a conditional write of a file failed.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteFileError {
     /// A precondition does not hold.
     #[error("the precondition does not hold")]
     PreconditionFailed {
-        /// The newest version's id; `None` if there is no such file.
+        /// The newest version's id; `None` if the file does not exist.
         current: Option<ContextId>,
     },
-    /// There is no such file.
+    /// The file does not exist.
     #[error("there is no such file")]
     NotFound,
-    /// Other files stand against it.
+    /// Other files are in conflict with it.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The database failed; nothing was changed.
@@ -108,10 +108,10 @@ impl From<sqlx::Error> for WriteFileError {
     }
 }
 
-/// Why nothing was done with a file.
+/// Why a command on a file failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The files stand against it.
+    /// The files are in conflict with it.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The database failed; nothing was changed.

@@ -1,4 +1,4 @@
-//! A file as a whole, written under preconditions: for programs that keep a copy of it.
+//! Conditional writes of whole files, for clients that keep a copy.
 
 use super::read::{Found, find};
 use super::{FileError, FileTree, Storage, StoredFile, WriteFileError, WrittenFile};
@@ -10,7 +10,7 @@ use crate::storage::idempotency::Answering;
 use crate::storage::{ChangeError, Decision, NewVersion, Preconditions, Source};
 
 impl Storage {
-    /// Makes the file, or a version of it with this text, if the preconditions hold of its newest version.
+    /// Creates the file, or a version of it with this text, if the preconditions hold for its newest version.
     ///
     /// # Errors
     /// As [`WriteFileError`] says.

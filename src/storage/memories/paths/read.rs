@@ -1,4 +1,4 @@
-//! What stands at a path.
+//! Reads what exists at a path.
 
 use super::tree::range_below;
 use super::{FileEntry, FileTree, FileVersion, Storage, StorageError};
@@ -8,7 +8,7 @@ use crate::storage::database::connection::Connection;
 use futures::TryStreamExt as _;
 
 impl Storage {
-    /// The file at a path with its newest text, or else the directory.
+    /// The file at a path with its newest text, or the directory.
     ///
     /// # Errors
     /// Database errors.
@@ -21,10 +21,10 @@ impl Storage {
     }
 }
 
-/// What stands at a path, without what it says.
+/// What exists at a path, without its content.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// A file, which is this memory.
+    /// A file: the text of this memory.
     File(MemoryId),
     /// A directory.
     Directory,

@@ -1,4 +1,4 @@
-//! The lock of a root, and what stands in the way of a new path.
+//! The lock of a root, and conflicts of a new path with existing ones.
 
 use super::FileTree;
 use crate::domain::ids::MemoryId;
@@ -6,18 +6,18 @@ use crate::domain::memory_files::FilePath;
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 
-/// What a new path meets.
+/// Whether a new path is available.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::storage) enum Place {
-    /// Nothing.
+    /// It is free.
     Free,
-    /// A file, or a directory.
+    /// It is a file or a directory.
     Taken,
-    /// A file where one of its directories would be.
+    /// One of its parent directories is a file.
     BelowFile(FilePath),
 }
 
-/// Locks a root until the transaction ends; makes its row first.
+/// Locks a root until the transaction ends; creates its row if necessary.
 #[tracing::instrument(name = "db.memory_roots.hold", skip_all)]
 pub(in crate::storage) async fn hold_root(
     connection: &mut Connection,
@@ -33,7 +33,7 @@ pub(in crate::storage) async fn hold_root(
     lock_root(connection, tree).await
 }
 
-/// Locks a root until the transaction ends, if it has ever had a file.
+/// Locks a root until the transaction ends, if its row exists.
 #[tracing::instrument(name = "db.memory_roots.lock", skip_all)]
 pub(super) async fn lock_root(connection: &mut Connection, tree: &FileTree) -> Result<(), StorageError> {
     sqlx::query_scalar!(
@@ -46,7 +46,7 @@ pub(super) async fn lock_root(connection: &mut Connection, tree: &FileTree) -> R
     Ok(())
 }
 
-/// What stands where a file or directory is to be.
+/// Whether a path is available for a new file or directory.
 #[tracing::instrument(name = "db.memory_paths.place", skip_all)]
 pub(in crate::storage) async fn place_of(
     connection: &mut Connection,
@@ -85,7 +85,7 @@ pub(in crate::storage) async fn place_of(
     })
 }
 
-/// Puts a memory at a path that is free, in a root that is locked.
+/// Links a memory to a free path in a locked root.
 #[tracing::instrument(name = "db.memory_paths.insert", skip_all)]
 pub(in crate::storage) async fn insert(
     connection: &mut Connection,
@@ -105,8 +105,8 @@ pub(in crate::storage) async fn insert(
     Ok(())
 }
 
-/// The bounds between which everything below a path stands, in the order of bytes.
+/// The bounds of all paths below a path, in byte order.
 pub(super) fn range_below(path: &FilePath) -> (String, String) {
-    // `0` is the character behind `/`.
+    // `0` is the character after `/`.
     (format!("{path}/"), format!("{path}0"))
 }

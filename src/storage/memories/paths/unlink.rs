@@ -1,4 +1,4 @@
-//! Files that leave their place: unlinked, or moved to another. Their memories stay as they are.
+//! Unlinks and renames files. Their memories are not changed.
 
 use super::tree::{Place, lock_root, place_of, range_below};
 use super::{FileChange, FileError, FileTree, FileVersion, Storage, StorageError, WriteFileError};
@@ -10,7 +10,7 @@ use crate::storage::database::repeat::repeated;
 use crate::storage::idempotency::{Answering, keep_one};
 
 impl FileChange {
-    /// The memory that it is about, if it is about one.
+    /// The memory of the file, if there is one.
     fn memory(&self) -> Option<&MemoryId> {
         self.file.as_ref().map(|file| &file.memory)
     }
@@ -24,8 +24,8 @@ struct Row {
 }
 
 impl Storage {
-    /// Takes a file, or all files of a directory, out of the tree. The memories stay, with all their versions. Tells
-    /// which version the file was, if it was one.
+    /// Unlinks a file, or all files of a directory. The memories stay, with all their versions. Returns the unlinked
+    /// file's version, if it was a single file.
     ///
     /// # Errors
     /// As [`FileError`] says.
@@ -72,7 +72,7 @@ impl Storage {
         Ok(change)
     }
 
-    /// Takes one file out of the tree, if the preconditions hold of its newest version.
+    /// Unlinks a file if the preconditions hold for its newest version.
     ///
     /// # Errors
     /// As [`WriteFileError`] says.
@@ -106,7 +106,7 @@ impl Storage {
         .fetch_optional(&mut *transaction)
         .await?
         .ok_or(WriteFileError::NotFound)?;
-        // Locked, so that no edit comes between the look and the deed.
+        // Locked, so that no edit happens between the check and the deletion.
         let current = sqlx::query_scalar!(
             "SELECT head_context_id FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
             tree.vault.as_str(),
@@ -130,8 +130,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Gives a file, or a directory with all that is in it, another path. Tells which version the file is, if it is
-    /// one.
+    /// Renames a file, or a directory with everything in it. Returns the file's version, if it is a single file.
     ///
     /// # Errors
     /// As [`FileError`] says.
@@ -230,7 +229,7 @@ async fn files_at(
     Ok(rows)
 }
 
-/// The one that stands at the path itself.
+/// The file at the path itself.
 fn file_among(path: &FilePath, rows: &[Row]) -> Option<FileVersion> {
     let row = rows.iter().find(|row| row.path == path.as_str())?;
     Some(FileVersion {
