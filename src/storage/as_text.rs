@@ -1,4 +1,4 @@
-//! Identifiers and names in stored JSON: as the text that they print as and are parsed from.
+//! Identifiers and names in stored JSON, in their text form.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// A value that stored JSON holds as its text. A text that is no such value is an error, never a missing value.
+/// A value that is stored in JSON as text. A text that does not parse is an error, never a missing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AsText<T>(pub(crate) T);
 

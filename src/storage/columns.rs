@@ -1,5 +1,4 @@
-//! How identifiers and names are read out of their columns: as the text that they print as. Which column is read as which
-//! type stands in `sqlx.toml`.
+//! Decodes identifiers and names from text columns. `sqlx.toml` maps columns to types.
 
 use crate::domain::access::AccessRole;
 use crate::domain::handoff::Window;
@@ -50,7 +49,7 @@ read_as_text!(
     RecordId, RecordKind, RootName, RunKind, RunStatus, Source, TaskId, UpdateId, VaultId,
 );
 
-/// Lists of these are arguments of statements, too.
+/// These types are also used in array arguments of statements.
 macro_rules! written_as_text {
     ($($id:ty),+ $(,)?) => {$(
         impl<'q> Encode<'q, Postgres> for $id {

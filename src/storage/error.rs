@@ -1,53 +1,52 @@
-//! What can go wrong with the database, told apart by what a caller can do about it.
+//! Errors of the database, by what a caller can do about them.
 
 use crate::domain::ids::UpdateId;
 use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use std::time::Duration;
 
-/// A failure of the database.
+/// A storage error.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
-    /// The database cannot be reached or cannot take work just now; trying again later helps.
+    /// The database cannot be reached or is overloaded; a later attempt may succeed.
     #[error("the database is not available: {0}")]
     Unavailable(#[source] sqlx::Error),
-    /// A stored value that the service would never have written.
+    /// A stored value that the service would never write.
     #[error("corrupt row: {table}.{column} of {row}: {problem}")]
     Corrupt {
         /// The table.
         table: &'static str,
         /// The column.
         column: &'static str,
-        /// The row, by its key.
+        /// The key of the row.
         row: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// A statement changed another number of rows than it must.
+    /// A statement changed an unexpected number of rows.
     #[error("{statement} changed {actual} rows instead of {expected}")]
     WrongRowCount {
-        /// Which statement.
+        /// The statement.
         statement: &'static str,
-        /// How many rows it must change.
+        /// The expected number of rows.
         expected: u64,
-        /// How many it changed.
+        /// The actual number of rows.
         actual: u64,
     },
-    /// The run that was to be finished by hand does not wait for it any more; nothing was saved.
+    /// The run to be completed by hand is no longer invalid; nothing was saved.
     #[error("run {0} was finished by another")]
     AlreadyResolved(UpdateId),
-    /// The proposal that was to be decided does not wait for it any more; nothing was saved.
+    /// The proposal is no longer undecided; nothing was saved.
     #[error("proposal {0} was decided by another, or is gone")]
     AlreadyDecided(UpdateId),
-    /// The run that was claimed is not this worker's any more: it was called off, taken over or deleted. Nothing was
-    /// saved.
+    /// The worker has lost its claim of a run: the run was cancelled, taken over or deleted. Nothing was saved.
     #[error("the claim of run {0} is lost")]
     ClaimLost(UpdateId),
-    /// The claim of an idempotency key under which it was to be saved does not stand any more: another request took the
-    /// key over, or it was given up. Nothing was saved.
+    /// The claim of an idempotency key was lost: another request took the key over, or the claim was released. Nothing
+    /// was saved.
     #[error("the claim of the idempotency key is lost")]
     KeyTakenOver,
-    /// The vault would hold more than it may. Nothing was saved.
+    /// The vault's quota would be exceeded. Nothing was saved.
     #[error(transparent)]
     OverQuota(#[from] crate::storage::usage::quotas::OverQuota),
     /// Anything else: a fault of the service or of the schema.
@@ -55,14 +54,15 @@ pub enum StorageError {
     Internal(#[source] sqlx::Error),
 }
 
-/// What a database of several nodes says of a node that it lost, or of rows that two changed at once (XX000): whether it
-/// was done is not known. A single server says so of its own faults, which is another error ([`crate::storage::database::connection`]).
+/// The error of a distributed database that lost a node, or whose rows were changed concurrently (XX000): the outcome
+/// is unknown. A single server uses this code for internal errors, which are handled differently
+/// ([`crate::storage::database::connection`]).
 #[derive(Debug, thiserror::Error)]
 #[error("a node of the database failed, and whether it was done is not known: {0}")]
 pub(super) struct OutcomeUnknown(pub(super) Box<dyn DatabaseError>);
 
 impl StorageError {
-    /// How long a client should wait before it tries again, where trying again helps.
+    /// How long a client should wait before it tries again; `None` if trying again does not help.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         matches!(self, Self::Unavailable(_)).then_some(Duration::from_secs(1))
@@ -88,9 +88,8 @@ impl From<sqlx::Error> for StorageError {
     }
 }
 
-/// SQLSTATE classes that pass by themselves: connection (08), resources (53), operator intervention such
-/// as a shutdown (57P), read-only after a failover (25006), a row that somebody else holds for too long (55P03), and
-/// transactions that lost too many races.
+/// Transient SQLSTATE classes: connection (08), resources (53), operator intervention such as a shutdown (57P),
+/// read-only after a failover (25006), lock timeout (55P03), and transactions that lost too many races.
 fn is_unavailable(code: &str) -> bool {
     code.starts_with("08")
         || code.starts_with("53")
@@ -101,27 +100,27 @@ fn is_unavailable(code: &str) -> bool {
         || is_lost_race(code)
 }
 
-/// Serialization failure and deadlock: nothing was done, and the same transaction may be run again.
+/// Serialization failure or deadlock: rolled back, and the same transaction may be run again.
 pub(super) fn is_lost_race(code: &str) -> bool {
     code == "40001" || code == "40P01"
 }
 
-/// Whether an error says that the row a foreign key names is not there any more.
+/// Whether the referenced row of a foreign key does not exist.
 pub(super) fn is_gone(error: &StorageError) -> bool {
     sqlstate(error).is_some_and(|code| code == "23503")
 }
 
-/// Whether an error says that a unique index has the key already.
+/// Whether a unique index already contains the key.
 pub(super) fn is_taken(error: &StorageError) -> bool {
     sqlstate(error).is_some_and(|code| code == "23505")
 }
 
-/// Whether an error says that the transaction lost a race and may be repeated.
+/// Whether the transaction lost a race and may be repeated.
 pub(super) fn may_repeat(error: &StorageError) -> bool {
     sqlstate(error).is_some_and(|code| is_lost_race(&code))
 }
 
-/// Whether an error is the answer to a statement, which it undid: the connection lives on.
+/// Whether a statement failed and was rolled back, while the connection is still usable.
 pub(super) fn is_of_a_statement(error: &StorageError) -> bool {
     let (StorageError::Unavailable(inner) | StorageError::Internal(inner)) = error else {
         return false;

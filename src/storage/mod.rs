@@ -1,10 +1,10 @@
-//! PostgreSQL: every SQL statement of the service, in rooms by what they work on.
+//! PostgreSQL: all SQL statements of the service, in modules by subject.
 //!
-//! `database` is the way to the server (and `embedded` the server itself); `write` saves versions, `batcher` gathers
-//! what arrives together, `head_cache` keeps newest versions; the other rooms each hold the statements of one kind of
-//! row. Statements follow the discipline of DESIGN §8: each has `vault_id = $n` on every table it touches; ids and
-//! times come from the service; no session state, so that a transaction-mode pooler can stand between; outcomes are
-//! told apart by SQLSTATE and statement.
+//! `database` is the access to the server (and `embedded` the server itself); `write` saves versions, `batcher` batches
+//! concurrent requests, `head_cache` caches newest versions; each other module contains the statements of one kind of
+//! row. Statements follow DESIGN §8: each has `vault_id = $n` on every table it touches; ids and times come from the
+//! service; there is no session state, so that a transaction-mode pooler can be used; errors are distinguished by
+//! SQLSTATE and statement.
 
 pub mod access;
 pub(crate) mod as_text;

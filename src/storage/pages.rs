@@ -1,21 +1,21 @@
-//! Pages that are bounded in bytes, not only in entries: five hundred entries of a megabyte each are no answer.
+//! Pages of lists that are limited in bytes and in entries: five hundred entries of a megabyte each would be too much.
 
 use serde_json::Value;
 
-/// Bytes of a page from which on no further entry is read.
+/// Once a page has this many bytes, no further entry is read.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// Entries of a list, in their order.
+/// A page of a list, in order.
 #[derive(Debug)]
 pub struct Rows<T> {
-    /// They, at least one if there are any.
+    /// The entries; at least one if there are any.
     pub items: Vec<T>,
-    /// Whether there are more behind them although these are fewer than were asked for.
+    /// Whether more entries follow although the page has fewer than the limit.
     pub is_cut: bool,
 }
 
-/// Reads a page in batches: while [`Self::next`] says how many to read, they are read behind the last of
-/// [`Self::items`] and given to [`Self::add`].
+/// Reads a page in batches: while [`Self::next`] returns a number, the caller reads that many entries after the last of
+/// [`Self::items`] and passes them to [`Self::add`].
 #[derive(Debug)]
 pub(super) struct Reading<T> {
     pub(super) items: Vec<T>,
@@ -27,14 +27,14 @@ pub(super) struct Reading<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     More(i64),
-    /// It is full, and one more tells whether something is behind it.
+    /// The page is full; one more entry is read to know whether more follow.
     Looks,
     Ended,
     Cut,
 }
 
 impl<T> Reading<T> {
-    /// `first` is how many are read before it is known how large they are.
+    /// `first` is the number of entries read before their size is known.
     pub(super) fn new(limit: i64, first: i64) -> Self {
         Self {
             items: Vec::new(),
@@ -44,7 +44,7 @@ impl<T> Reading<T> {
         }
     }
 
-    /// How many to read now; `None` when the page is there.
+    /// How many entries to read next; `None` when the page is complete.
     pub(super) fn next(&self) -> Option<i64> {
         match self.state {
             State::More(count) => Some(count),
@@ -53,7 +53,7 @@ impl<T> Reading<T> {
         }
     }
 
-    /// Takes what was read.
+    /// Adds entries that were read.
     pub(super) fn add(&mut self, read: Vec<T>, size: impl Fn(&T) -> usize) {
         let asked = match self.state {
             State::More(count) => count,
@@ -96,7 +96,7 @@ fn count(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
 }
 
-/// About how many bytes a value takes.
+/// The approximate size of a value in bytes.
 pub(super) fn size_of(value: &Value) -> usize {
     const VALUE: usize = 32;
     VALUE
@@ -115,7 +115,7 @@ pub(super) fn size_of(value: &Value) -> usize {
 mod tests {
     use super::*;
 
-    /// Reads a list of entries of these sizes, page by page.
+    /// Reads a list of entries with these sizes, page by page.
     fn pages(sizes: &[usize], limit: i64) -> Vec<Vec<usize>> {
         let mut pages = Vec::new();
         let mut at = 0;

@@ -1,8 +1,8 @@
-//! Who may connect to the cluster: the operating system says who asks (`peer`), and only the service's own user and
-//! the account that the server runs under are let in.
+//! Authentication of the embedded cluster: `peer`, so the operating system identifies the client. Only the service's
+//! own user and the account that runs the server may connect.
 //!
-//! Both files are written at every start, so that clusters of earlier versions, which let in whoever reached the
-//! socket, are changed over. They are in the cluster, so the account itself writes them.
+//! Both files are written at every start, because clusters of earlier releases accept anyone who can reach the socket.
+//! The files are in the cluster, so the server's account writes them.
 
 use super::account::Account;
 use super::cluster::USER;
@@ -15,8 +15,8 @@ use tokio::process::Command;
 const HBA: &str = "# Written by working-memory at every start.\n\
                    local all all peer map=working_memory\n";
 
-/// Where users of the operating system have no names, nothing can be mapped: the folder of the socket alone says who
-/// may come in.
+/// Used if users of the operating system have no names, so that no mapping is possible: only the permissions of the
+/// socket's folder protect the server.
 const HBA_WITHOUT_NAMES: &str = "# Written by working-memory at every start.\n\
                                  local all all trust\n";
 
@@ -41,7 +41,7 @@ pub(super) async fn write(cluster: &Path, account: Account) -> Result<(), Embedd
     put(cluster, account, "pg_hba.conf", hba).await
 }
 
-/// The lines that give each of the users the cluster's one role.
+/// The map lines that give each of the users the cluster's only role.
 fn map(users: &[&str]) -> String {
     let mut lines = "# Written by working-memory at every start.\n".to_owned();
     for (place, user) in users.iter().enumerate() {
@@ -52,8 +52,8 @@ fn map(users: &[&str]) -> String {
     lines
 }
 
-/// The name of a user, if it has one that can be written down. The system is asked where the file does not say: it may
-/// know users that no file lists.
+/// The name of a user, if it has one that can be written to the file. Falls back to `id`, because the system may know
+/// users that `/etc/passwd` does not list.
 async fn name_of(uid: u32) -> Option<String> {
     let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let name = match name_in(&passwd, uid) {
@@ -76,7 +76,7 @@ fn name_in(passwd: &str, uid: u32) -> Option<&str> {
     })
 }
 
-/// Replaces a file of the cluster in one step, as the account that owns it.
+/// Replaces a file of the cluster atomically, as the account that owns it.
 async fn put(cluster: &Path, account: Account, name: &str, text: &str) -> Result<(), EmbeddedError> {
     let path = cluster.join(name);
     let shell = Path::new("/bin/sh");

@@ -1,4 +1,4 @@
-//! Under which account the programs of PostgreSQL run: our own, or, because PostgreSQL refuses root, an
+//! The account that runs the programs of PostgreSQL: the service's own or, because PostgreSQL refuses root, an
 //! unprivileged one.
 
 use std::ffi::OsStr;
@@ -11,29 +11,29 @@ use tokio::process::Command;
 use super::error::EmbeddedError;
 use super::handle::Folder;
 
-/// Accounts that may run the server, the preferred one first: one made for it, or the one that packages of PostgreSQL
-/// make. Not `nobody`, whom other programs run under.
+/// Accounts that may run the server, in order of preference: a dedicated one, or that of PostgreSQL's packages. Never
+/// `nobody`, which other programs use too.
 pub(super) const CANDIDATES: [&str; 2] = ["working-memory", "postgres"];
 
-/// Those that earlier versions took.
+/// Accounts that earlier releases used.
 const EARLIER: [&str; 2] = ["postgres", "nobody"];
 
-/// Environment that programs of PostgreSQL get to see. Everything else, with the service's secrets and any
-/// `PG…` setting meant for clients, stays out.
+/// Environment variables passed to programs of PostgreSQL. All others are removed, including the service's secrets and
+/// `PG…` settings meant for clients.
 const PASSED_ON: [&str; 4] = ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR"];
 
-/// Who runs the server.
+/// The account that runs the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Account {
-    /// The account of the service.
+    /// The service's own account.
     Own,
     /// Another one; possible only as root.
     Other { uid: u32, gid: u32 },
 }
 
 impl Account {
-    /// Own account unless root. As root, whoever owns the existing cluster in `home` keeps it, so a data folder may
-    /// go back and forth between an ordinary user and root.
+    /// The service's own account unless it is root. As root, the owner of the existing cluster in `home` is used, so
+    /// that a data folder can be used alternately by an ordinary user and root.
     pub(super) fn choose(home: Option<&Folder>) -> Result<Self, EmbeddedError> {
         if !rustix::process::geteuid().is_root() {
             return Ok(Self::Own);
@@ -55,7 +55,7 @@ impl Account {
             .ok_or(EmbeddedError::NoAccount)
     }
 
-    /// Whether a user is one that this version or an earlier one runs the server under by itself.
+    /// Whether this or an earlier release chooses this user by itself to run the server.
     pub(super) fn is_a_servers(uid: u32) -> bool {
         let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
         let names = CANDIDATES.iter().chain(&EARLIER);
@@ -68,7 +68,7 @@ impl Account {
         matches!(self, Self::Other { uid, .. } if uid == user)
     }
 
-    /// Who owns what the server makes.
+    /// The user that owns the server's files.
     pub(super) fn uid(self) -> u32 {
         match self {
             Self::Own => rustix::process::geteuid().as_raw(),
@@ -76,8 +76,8 @@ impl Account {
         }
     }
 
-    /// A command of this account, outside the process group of the service: a Ctrl-C at the terminal must
-    /// reach the service, which then stops its server last.
+    /// A command that runs as this account, outside the process group of the service: Ctrl-C at the terminal must reach
+    /// only the service, which stops its server last.
     pub(super) fn command(self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command
@@ -96,7 +96,7 @@ impl Account {
         command
     }
 
-    /// The ids of its user and group, if it is not the process's own.
+    /// Its user and group ids, if it is not the process's own account.
     pub(super) fn ids(self) -> Option<(u32, u32)> {
         match self {
             Self::Own => None,
@@ -104,7 +104,8 @@ impl Account {
         }
     }
 
-    /// Gives the cluster and all in it to this account, if root owns it (a copy or a restore made by root).
+    /// Changes the owner of the cluster and everything in it to this account, if root owns it (after a copy or restore
+    /// by root).
     pub(super) fn own_restored(self, home: &Folder) -> Result<(), EmbeddedError> {
         let cluster = home.path().join("cluster");
         let Some((uid, gid)) = self.ids() else {
@@ -120,7 +121,7 @@ impl Account {
         own().map_err(EmbeddedError::folder("change the owner of", &cluster))
     }
 
-    /// Whether this account can walk to `folder`; asked of the system, which knows about access lists too.
+    /// Whether this account can access `folder`. Asks the system, which also knows access control lists.
     pub(super) async fn reaches(self, folder: &Path) -> bool {
         if self == Self::Own {
             return true;
@@ -136,7 +137,7 @@ fn owner_of_cluster(home: &Folder) -> Option<Account> {
     (uid != 0).then_some(Account::Other { uid, gid })
 }
 
-/// Finds an account in the text of `/etc/passwd`; root under another name does not help.
+/// Finds an account in the text of `/etc/passwd`; ignores other names of root.
 fn look_up(passwd: &str, name: &str) -> Option<Account> {
     let line = passwd.lines().find(|line| line.split(':').next() == Some(name))?;
     let mut ids = line.split(':').skip(2).map(str::parse::<u32>);
@@ -144,7 +145,7 @@ fn look_up(passwd: &str, name: &str) -> Option<Account> {
     (uid != 0).then_some(Account::Other { uid, gid })
 }
 
-/// Whether the program `name` is in one of the folders of `PATH`.
+/// Whether the program `name` is in a folder of `PATH`.
 pub(super) fn in_path(name: impl AsRef<OsStr>) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|dir| dir.join(name.as_ref()).is_file())

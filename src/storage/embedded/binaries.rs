@@ -1,4 +1,4 @@
-//! Finding the PostgreSQL binaries of this machine.
+//! Finds the PostgreSQL binaries of the machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 use super::account::in_path;
 use super::error::EmbeddedError;
 
-/// Oldest major version the service's SQL is written for.
+/// The oldest supported major version.
 const OLDEST: u32 = 15;
 
 /// Folders that packagers use; `*` stands for a version.
@@ -25,7 +25,7 @@ const USUAL: [&str; 11] = [
     "/Applications/Postgres.app/Contents/Versions/*/bin",
 ];
 
-/// One installation of the server programs.
+/// An installation of the server programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Binaries {
     dir: PathBuf,
@@ -33,8 +33,8 @@ pub(super) struct Binaries {
 }
 
 impl Binaries {
-    /// The installation to use: of `cluster` major version where a cluster exists, else the newest.
-    /// `WORKING_MEMORY_PG_BIN` overrides the search.
+    /// The installation to use: of the existing cluster's major version, otherwise the newest. `WORKING_MEMORY_PG_BIN`
+    /// overrides the search.
     pub(super) fn find(cluster: Option<u32>, folder: &Path) -> Result<Self, EmbeddedError> {
         let found = match std::env::var_os("WORKING_MEMORY_PG_BIN").filter(|dir| !dir.is_empty()) {
             Some(dir) => {
@@ -83,7 +83,8 @@ fn choose(found: Vec<Binaries>, cluster: Option<u32>, folder: &Path) -> Result<B
         })
 }
 
-/// Where to look, `PATH` first. Links are followed: `initdb` finds its files relative to its real place.
+/// The folders to search, `PATH` first. Links are resolved, because `initdb` finds its files relative to its real
+/// location.
 fn folders() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let in_path = std::env::split_paths(&path).filter_map(|dir| {
@@ -96,7 +97,7 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// The existing folders that a pattern with at most one `*` stands for.
+/// The existing folders that match a pattern with at most one `*`.
 fn expand(pattern: &str) -> Vec<PathBuf> {
     let Some((before, after)) = pattern.split_once('*') else {
         return vec![PathBuf::from(pattern)];
@@ -110,7 +111,7 @@ fn expand(pattern: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Asks the `postgres` of a folder for its version; both programs must be there.
+/// Runs `postgres --version` in a folder; both programs must exist.
 fn inspect(dir: PathBuf) -> Option<Binaries> {
     if !dir.join("initdb").is_file() || !dir.join("postgres").is_file() {
         return None;
@@ -123,7 +124,7 @@ fn inspect(dir: PathBuf) -> Option<Binaries> {
     Some(Binaries { dir, major })
 }
 
-/// `postgres (PostgreSQL) 15.10 (Debian …)`, `… 18beta1`: the number behind the bracket.
+/// Parses `postgres (PostgreSQL) 15.10 (Debian …)` or `… 18beta1`: the number after the bracket.
 fn major_version(printed: &str) -> Option<u32> {
     let version = printed.split(") ").nth(1)?;
     let digits = version
@@ -132,7 +133,7 @@ fn major_version(printed: &str) -> Option<u32> {
     version[..digits].parse().ok()
 }
 
-/// The one command that installs the server with the package manager of this machine.
+/// The command that installs the server with the machine's package manager.
 fn install_command() -> String {
     const BY_MANAGER: [(&str, &str); 8] = [
         ("apt-get", "apt-get install -y --no-install-recommends postgresql"),

@@ -1,4 +1,4 @@
-//! Making the cluster: in one step as seen from outside, so a start that was killed half-way is repeated.
+//! Creates the cluster atomically, so that an interrupted start can be repeated.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -9,20 +9,20 @@ use super::error::EmbeddedError;
 use super::handle::Folder;
 use super::server_log::last_lines;
 
-/// The superuser of the cluster, and the owner of its database.
+/// The superuser of the cluster and owner of its database.
 pub(super) const USER: &str = "working_memory";
 
-/// Character types to ask for, the best first: order is by bytes everywhere (as the service itself compares),
-/// but letters beyond ASCII are to be known as letters. Not every system has each of these locales.
+/// Locales for character classification, best first. Sorting is always by bytes, as in the service itself, but
+/// non-ASCII letters should be recognised as letters. Not every system has all of these.
 const CHARACTER_TYPES: [&str; 3] = ["C.UTF-8", "en_US.UTF-8", "C"];
 
-/// Major version of the cluster in a folder, or none if it has not been made.
+/// The major version of the cluster in a folder; `None` if there is no cluster.
 pub(super) fn major_version(home: &Folder) -> Option<u32> {
     let cluster = home.folder("cluster").ok()?;
     cluster.text("PG_VERSION").ok()?.trim().parse().ok()
 }
 
-/// Makes the cluster under a name of its own, and gives it its place when it is complete.
+/// Creates the cluster under a temporary name, and renames it when it is complete.
 pub(super) async fn initialize(
     home: &Folder,
     binaries: &Binaries,
@@ -40,7 +40,7 @@ pub(super) async fn initialize(
             .arg(&unfinished)
             .args(["-U", USER, "-E", "UTF8", "--locale=C"]);
         command.arg(format!("--lc-ctype={character_type}"));
-        // Who is let in is written before the server first runs (`access`).
+        // The access rules are written before the server first runs (`access`).
         command.args(["--auth-local=peer", "--auth-host=reject", "--no-instructions"]);
         if throw_away {
             command.arg("--no-sync");
@@ -58,7 +58,7 @@ pub(super) async fn initialize(
     Err(EmbeddedError::Initialize { log })
 }
 
-/// Removes what a start that was broken off has left, as the account whose it is.
+/// Removes the remains of an interrupted start, as the account that owns them.
 async fn remove(unfinished: &Path, account: Account) -> Result<(), EmbeddedError> {
     let program = Path::new("rm");
     let mut command = account.command(program);

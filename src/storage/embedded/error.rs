@@ -1,4 +1,4 @@
-//! What can go wrong with the embedded server, in words that say what to do next.
+//! Errors of the embedded server; their messages say what to do next.
 
 use std::fmt::{self, Display, Formatter};
 use std::io;
@@ -14,39 +14,39 @@ pub enum EmbeddedError {
          or set DATABASE_URL to a running server)"
     )]
     NoBinaries {
-        /// The one command that installs them here.
+        /// The command that installs them.
         install: String,
     },
-    /// `WORKING_MEMORY_PG_BIN` names a folder without working server programs.
+    /// `WORKING_MEMORY_PG_BIN` is a folder without working server programs.
     #[error("WORKING_MEMORY_PG_BIN is {dir}, but that folder holds no working `postgres` and `initdb`")]
     BadFolderOfBinaries {
-        /// The folder it names.
+        /// The folder.
         dir: String,
     },
     /// Only binaries older than PostgreSQL 15 were found.
     #[error("PostgreSQL {found} in {dir} is too old, 15 or later is needed; install it with: {install}")]
     TooOld {
-        /// Major version of the newest binaries found.
+        /// The major version of the newest binaries found.
         found: u32,
-        /// Where they are.
+        /// Their folder.
         dir: String,
-        /// The one command that installs newer ones here.
+        /// The command that installs newer ones.
         install: String,
     },
-    /// The cluster was made by a PostgreSQL of another major version than the ones on this machine.
+    /// The cluster was created by a major version of PostgreSQL that is not installed.
     #[error(
         "the cluster in {folder} was made by PostgreSQL {cluster}, but only {found} is installed; install \
          PostgreSQL {cluster} beside it, or move the folder away to begin with an empty one"
     )]
     OtherVersion {
-        /// Folder of the cluster.
+        /// The folder of the cluster.
         folder: String,
-        /// Major version that made it.
+        /// The major version that created it.
         cluster: u32,
-        /// Newest major version on this machine.
+        /// The newest installed major version.
         found: u32,
     },
-    /// Another service holds the data folder.
+    /// Another service uses the data folder.
     #[error(
         "the data folder {folder} is in use by another working-memory service ({}); stop that one, or choose \
          another folder with WORKING_MEMORY__DATABASE__DATA_DIR", Owner(*.pid)
@@ -54,61 +54,61 @@ pub enum EmbeddedError {
     InUse {
         /// The data folder.
         folder: String,
-        /// Process id of its owner, where it could be read.
+        /// The process id of that service, if it could be read.
         pid: Option<u32>,
     },
-    /// A file or folder the server needs cannot be made, read or written.
+    /// A file or folder of the server cannot be created, read or written.
     #[error(
         "cannot {action} {path}: {source}; choose a writable folder with WORKING_MEMORY__DATABASE__DATA_DIR"
     )]
     Folder {
-        /// What was attempted, as a verb.
+        /// The attempted action, as a verb.
         action: &'static str,
-        /// On what.
+        /// The path.
         path: String,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
-    /// The service runs as root and the machine has no account to run PostgreSQL under.
+    /// The service runs as root, and the machine has no account to run PostgreSQL.
     #[error(
         "PostgreSQL refuses to run as root, and there is neither an account `working-memory` nor `postgres`; add one \
          (useradd --system working-memory), or start the service as an ordinary user"
     )]
     NoAccount,
-    /// A program of PostgreSQL could not be run at all.
+    /// A program of PostgreSQL could not be started.
     #[error("cannot run {program}: {source}")]
     Spawn {
         /// The program.
         program: String,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
     /// `initdb` failed.
     #[error("making a new PostgreSQL cluster failed; initdb said:\n{log}")]
     Initialize {
-        /// The end of what it printed.
+        /// The end of its output.
         log: String,
     },
-    /// The server did not come up.
+    /// The server did not start.
     #[error("the embedded PostgreSQL did not start ({reason}); the end of {log_file}:\n{log}")]
     Start {
-        /// How it failed.
+        /// The cause.
         reason: String,
-        /// The server log.
+        /// The path of the server log.
         log_file: String,
         /// Its last lines.
         log: String,
     },
-    /// The server is up, but its database could not be made.
+    /// The server is running, but its database could not be created.
     #[error("the embedded PostgreSQL runs, but its database cannot be made: {0}")]
     Database(#[from] sqlx::Error),
-    /// The task that watches over the server is gone, so how it stopped is not known.
+    /// The supervisor task is gone, so it is unknown how the server stopped.
     #[error("the task that watches over the embedded PostgreSQL ended unexpectedly")]
     Supervisor,
 }
 
 impl EmbeddedError {
-    /// For `map_err`: an I/O error with what was attempted on which path.
+    /// For `map_err`: adds the attempted action and the path to an I/O error.
     pub(super) fn folder(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path: PathBuf = path.to_owned();
         move |source| Self::Folder {
@@ -118,7 +118,7 @@ impl EmbeddedError {
         }
     }
 
-    /// For `map_err`: an I/O error of starting a program.
+    /// For `map_err`: adds the program to an I/O error.
     pub(super) fn spawn(program: &Path) -> impl FnOnce(io::Error) -> Self {
         let program = program.display().to_string();
         move |source| Self::Spawn { program, source }

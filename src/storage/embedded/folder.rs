@@ -22,26 +22,27 @@ use super::error::EmbeddedError;
 use super::handle::Folder;
 use super::server_log;
 
-/// Where a cluster goes that root keeps in a folder which the server's account cannot reach.
+/// Where root places a cluster if the server's account cannot access the data folder.
 const REACHABLE: &str = "/var/lib/working-memory";
-/// The same for throw-away clusters, and the place of sockets whose path would be too long.
+/// The same for throw-away clusters, and the location of sockets whose path would be too long.
 const TEMPORARY: &str = "/tmp";
-/// Longest socket path that every system takes (104 bytes on macOS and the BSDs, 108 on Linux, with a NUL).
+/// The longest socket path that every system accepts (104 bytes on macOS and the BSDs, 108 on Linux, including the
+/// NUL).
 const SOCKET_PATH_BYTES: usize = 103;
 const SOCKET_FILE: &str = ".s.PGSQL.5432";
 
-/// The data folder while this service holds it.
+/// The locked data folder.
 #[derive(Debug)]
 pub(super) struct DataFolder {
-    /// The `postgres` folder, links resolved.
+    /// The `postgres` folder, with links resolved.
     pub(super) home: Folder,
-    /// Which account the server runs under.
+    /// The account that runs the server.
     pub(super) account: Account,
     _lock: File,
 }
 
 impl DataFolder {
-    /// Takes the folder, making what is missing of it.
+    /// Locks the folder, and creates what is missing.
     pub(super) async fn open(data_dir: &Path, throw_away: bool) -> Result<Self, EmbeddedError> {
         fs::create_dir_all(data_dir).map_err(EmbeddedError::folder("make", data_dir))?;
         let root = data_dir
@@ -79,8 +80,8 @@ impl DataFolder {
         self.home.path().join(server_log::NAME)
     }
 
-    /// Makes the private folder of the socket: in the data folder, or, if its path is too long for a socket
-    /// or has characters that settings and URLs would need quoted, a new one under `/tmp`.
+    /// Creates the private folder of the socket: in the data folder, or a new one under `/tmp` if the path is too long
+    /// for a socket or contains characters that would need quoting in settings and URLs.
     pub(super) fn make_socket_dir(&self) -> Result<SocketDir, EmbeddedError> {
         let owner = self.account.uid();
         let near = self.home.path().join("run");
@@ -108,8 +109,8 @@ impl DataFolder {
     }
 }
 
-/// As root, a data folder belongs to root: earlier versions gave it to the server's account where that could not get
-/// through it. One of an ordinary user stays his.
+/// As root, the data folder must belong to root: earlier releases gave it to the server's account if that could not
+/// pass through it. A folder of an ordinary user keeps its owner.
 fn keep_for_root(root: &Folder) -> std::io::Result<()> {
     if rustix::process::geteuid().is_root() && Account::is_a_servers(root.owner()?) {
         root.take_back()?;
@@ -123,12 +124,12 @@ fn home_of(root: &Folder) -> Result<Folder, EmbeddedError> {
         .map_err(EmbeddedError::folder("read", &path))
 }
 
-/// The folder that holds the server's socket.
+/// The folder of the server's socket.
 #[derive(Debug)]
 pub(super) struct SocketDir {
     pub(super) path: String,
     temporary: bool,
-    /// The user that it was made for.
+    /// The user that owns it.
     owner: u32,
 }
 
@@ -140,17 +141,17 @@ impl Drop for SocketDir {
     }
 }
 
-/// Removes a socket folder of this user under `/tmp` (also one that a service which was killed has left), no other.
+/// Removes a socket folder of this user under `/tmp`, including one left by a killed service; refuses any other path.
 pub(super) fn remove_socket_dir(path: &Path, owner: u32) {
     let is_owners = || fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && found.uid() == owner);
     if path.file_name().is_some_and(is_new_name) && path.parent() == Some(Path::new(TEMPORARY)) && is_owners()
     {
-        // Nothing depends on it: a folder that stays is an empty one.
+        // Best effort: an empty folder may remain.
         let _ = fs::remove_dir_all(path);
     }
 }
 
-/// Whether a folder of sockets can be named in settings and URLs as it is.
+/// Whether the path of a socket folder needs no quoting in settings and URLs.
 pub(super) fn fits_a_socket(dir: &str) -> bool {
     dir.len() + 1 + SOCKET_FILE.len() <= SOCKET_PATH_BYTES
         && dir
@@ -158,7 +159,7 @@ pub(super) fn fits_a_socket(dir: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte))
 }
 
-/// Locks the folder for the life of the returned file; the lock goes with its owner, however that ends.
+/// Locks the folder while the returned file is open; the lock is released however the process ends.
 fn lock(root: &Folder) -> Result<File, EmbeddedError> {
     let path = root.path().join("service.lock");
     let mut file = root
@@ -168,7 +169,7 @@ fn lock(root: &Folder) -> Result<File, EmbeddedError> {
         Ok(()) => {}
         Err(rustix::io::Errno::WOULDBLOCK) => {
             let mut owner = String::new();
-            // Unreadable only means that the message cannot name the owner.
+            // If the file is unreadable, the message cannot contain the owner.
             let _ = file.read_to_string(&mut owner);
             return Err(EmbeddedError::InUse {
                 folder: root.path().display().to_string(),
@@ -184,9 +185,9 @@ fn lock(root: &Folder) -> Result<File, EmbeddedError> {
     Ok(file)
 }
 
-/// Makes the `postgres` folder. Under another account the way to it must be open to that account: a data
-/// folder that holds nothing else yet lets others through; if that does not help (a home of mode 0700 above it),
-/// the cluster goes to a place that can be reached, with a link to it.
+/// Creates the `postgres` folder. Another account must be able to reach it: a data folder without other content gets
+/// permission to pass through. If that does not help (because of a parent folder of mode 0700), the cluster is created
+/// in an accessible folder, with a link to it.
 async fn make_home(
     root: &Folder,
     link: &Path,
@@ -226,18 +227,18 @@ fn holds_nothing_else(root: &Path) -> bool {
 
 const NAME_PREFIX: &str = "working-memory-";
 
-/// A path below `base` that nobody can foresee.
+/// An unpredictable path below `base`.
 pub(crate) fn new_name(base: &Path) -> PathBuf {
     base.join(format!("{NAME_PREFIX}{:016x}", fastrand::u64(..)))
 }
 
-/// Whether `name` is of the kind that [`new_name`] gives.
+/// Whether `name` has the form that [`new_name`] generates.
 pub(crate) fn is_new_name(name: &OsStr) -> bool {
     let random = name.to_str().and_then(|name| name.strip_prefix(NAME_PREFIX));
     random.is_some_and(|random| random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Makes a new folder that only `account` (and root) may enter.
+/// Creates a folder that only `account` and root may enter.
 fn private_dir(parent: &Folder, name: &str, account: Account) -> Result<(), EmbeddedError> {
     parent
         .make_folder(name, account.ids())
@@ -245,7 +246,7 @@ fn private_dir(parent: &Folder, name: &str, account: Account) -> Result<(), Embe
         .map_err(EmbeddedError::folder("make", &parent.path().join(name)))
 }
 
-/// The same at a path whose folder is nobody else's.
+/// The same at a path whose parent folder is trusted.
 fn private_dir_at(path: &Path, account: Account) -> Result<(), EmbeddedError> {
     let made = || -> std::io::Result<()> {
         let (parent, name) = (path.parent(), path.file_name().and_then(OsStr::to_str));

@@ -1,9 +1,9 @@
-//! A folder that another account may own, reached by its handle.
+//! Access by handle to folders that another account may own.
 //!
-//! The database's account may put anything in its folders, at any moment: links to files of root, names of pipes,
-//! files with the set-user-id bit. As root the service therefore opens nothing there by its path: each name is
-//! looked up in an open folder, a link is never followed, only a regular file that has no other name is read or
-//! written, and what is made or written has the mode 0600.
+//! The database's account may place anything in its folders at any time: links to root's files, named pipes,
+//! set-user-id files. So the service as root opens nothing there by path: each name is looked up in an open folder,
+//! links are not followed, only regular files without other hard links are read or written, and created or written
+//! files have mode 0600.
 
 use rustix::fs::{
     AtFlags, Dir, FileType, Gid, Mode, OFlags, Uid, chownat, fsync, mkdirat, open, openat, readlinkat,
@@ -26,14 +26,14 @@ const OF_A_FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// A pipe without a writer must not keep the service waiting.
+/// Non-blocking, so that a pipe without a writer does not block the service.
 const OF_A_FILE: OFlags = OFlags::NOFOLLOW
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
 impl Folder {
-    /// Opens a folder, which must not be a link itself; those above it are the caller's business.
+    /// Opens a folder, which must not be a link itself; the caller must trust its parents.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let handle = open(path, OF_A_FOLDER, Mode::empty())?;
         Ok(Self {
@@ -42,12 +42,12 @@ impl Folder {
         })
     }
 
-    /// Where it was when it was opened.
+    /// Its path when it was opened.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens a folder in it.
+    /// Opens a subfolder.
     pub(super) fn folder(&self, name: &str) -> io::Result<Self> {
         let handle = openat(&self.handle, name, OF_A_FOLDER, Mode::empty())?;
         Ok(Self {
@@ -56,7 +56,7 @@ impl Folder {
         })
     }
 
-    /// Makes a folder in it that only the account with these ids, or this process's own, and root may enter.
+    /// Creates a subfolder that only root and the account with these ids, or this process's own, may enter.
     pub(super) fn make_folder(&self, name: &str, ids: Option<(u32, u32)>) -> io::Result<Self> {
         mkdirat(&self.handle, name, Mode::RWXU)?;
         let made = self.folder(name)?;
@@ -69,29 +69,30 @@ impl Folder {
         Ok(made)
     }
 
-    /// Takes the folder for root; others may go through it to what they have in it, and not look around.
+    /// Makes root the owner; others may pass through, but not list it.
     pub(super) fn take_back(&self) -> io::Result<()> {
         std::os::unix::fs::fchown(&self.handle, Some(0), Some(0))?;
         self.let_through()
     }
 
-    /// Others may go through the folder to what they have in it, and not look around.
+    /// Lets others pass through, but not list it.
     pub(super) fn let_through(&self) -> io::Result<()> {
         self.handle.set_permissions(Permissions::from_mode(0o711))
     }
 
-    /// Who owns it.
+    /// The owner.
     pub(super) fn owner(&self) -> io::Result<u32> {
         Ok(self.owners()?.0)
     }
 
-    /// Which user and which group own it.
+    /// The owning user and group.
     pub(super) fn owners(&self) -> io::Result<(u32, u32)> {
         let found = self.handle.metadata()?;
         Ok((found.uid(), found.gid()))
     }
 
-    /// Gives it and all in it to an account. A link is given itself; a file with another name elsewhere stays root's.
+    /// Changes the owner of it and all its content. Of a link the link itself is changed; a file with another hard link
+    /// stays root's.
     pub(super) fn give_all(&self, uid: u32, gid: u32) -> io::Result<()> {
         let (to_user, to_group) = (Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)));
         for entry in Dir::read_from(&self.handle)? {
@@ -116,12 +117,12 @@ impl Folder {
         std::os::unix::fs::fchown(&self.handle, Some(uid), Some(gid))
     }
 
-    /// Whether there is anything of this name.
+    /// Whether this name exists.
     pub(super) fn has(&self, name: &str) -> bool {
         statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    /// Opens a folder in it, or the one that a link of our own making in it leads to.
+    /// Opens a subfolder, or the folder behind a link in it that the service created.
     pub(super) fn folder_or_own_link(&self, name: &str) -> io::Result<Self> {
         let found = statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)?;
         if FileType::from_raw_mode(found.st_mode) != FileType::Symlink {
@@ -136,12 +137,12 @@ impl Folder {
         Self::open(&target.canonicalize()?)
     }
 
-    /// Opens a file in it for reading.
+    /// Opens a file for reading.
     pub(super) fn file(&self, name: &str) -> io::Result<File> {
         self.regular(name, OFlags::RDONLY)
     }
 
-    /// Opens a file in it for reading and writing, or makes it. Its mode is 0600 afterwards.
+    /// Opens or creates a file for reading and writing, and sets mode 0600.
     pub(super) fn private_file(&self, name: &str, more: OFlags) -> io::Result<File> {
         let file = self.regular(name, OFlags::RDWR | OFlags::CREATE | more)?;
         if file.metadata()?.mode() & 0o7777 != 0o600 {
@@ -150,7 +151,7 @@ impl Folder {
         Ok(file)
     }
 
-    /// Makes a file in it anew, whatever has the name.
+    /// Creates a new file, and replaces whatever has this name.
     pub(super) fn new_file(&self, name: &str) -> io::Result<File> {
         self.remove_file(name)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OF_A_FILE;
@@ -158,7 +159,7 @@ impl Folder {
         Ok(file.into())
     }
 
-    /// Removes a name that is not a folder's; a link, not what it leads to.
+    /// Removes a file or link, but no folder; the target of a link stays.
     pub(super) fn remove_file(&self, name: &str) -> io::Result<()> {
         match unlinkat(&self.handle, name, AtFlags::empty()) {
             Err(error) if error != rustix::io::Errno::NOENT => Err(error.into()),
@@ -166,13 +167,13 @@ impl Folder {
         }
     }
 
-    /// Gives something in it another name, for good.
+    /// Renames an entry durably.
     pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         renameat(&self.handle, from, &self.handle, to)?;
         Ok(fsync(&self.handle)?)
     }
 
-    /// The beginning of a small text file in it.
+    /// The beginning of a small text file.
     pub(super) fn text(&self, name: &str) -> io::Result<String> {
         const SMALL: u64 = 64 * 1024;
         let mut text = String::new();
@@ -218,7 +219,7 @@ mod tests {
         }
         assert!(folder.folder("link").is_err() && folder.folder("folder").is_ok());
         assert!(!dir.path().join("made").exists());
-        // What takes the name of a link leaves alone what that led to.
+        // Replacing a link leaves its target unchanged.
         folder.new_file("link").unwrap();
         assert_eq!(
             fs::read_to_string(dir.path().join("victim")).unwrap(),

@@ -1,4 +1,4 @@
-//! A server that an earlier service left behind: found by `postmaster.pid`, and stopped before ours starts.
+//! Finds a server left behind by an earlier service, by its `postmaster.pid`, and stops it before the new one starts.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -12,25 +12,25 @@ use super::account::Account;
 use super::folder::remove_socket_dir;
 use super::handle::Folder;
 
-/// How each kind of stop is asked for, and how long it may take before the next, ruder one: fast shutdown,
-/// immediate shutdown, kill. The cluster survives each; after the last two it recovers from its log.
+/// The signals for stopping, and how long to wait before the next, harder one: fast shutdown, immediate shutdown, kill.
+/// The cluster survives each; after the last two it recovers from its log.
 pub(super) const STOPS: [(Signal, Duration); 3] = [
     (Signal::INT, Duration::from_secs(30)),
     (Signal::QUIT, Duration::from_secs(5)),
     (Signal::KILL, Duration::from_secs(5)),
 ];
 
-/// What `postmaster.pid` says.
+/// The content of `postmaster.pid`.
 #[derive(Debug, PartialEq, Eq)]
 struct PidFile {
     pid: Pid,
     socket_dir: Option<PathBuf>,
 }
 
-/// Stops the server that still runs on the cluster in `home`, if there is one, and clears away what would keep a new
-/// one from starting. To be called by the holder of the data folder's lock only, whose server it is then.
+/// Stops the server that still runs on the cluster in `home`, if any, and removes what would prevent a new start. Only
+/// the holder of the data folder's lock may call this, because then the server is its own.
 ///
-/// The file is in a folder of `account`, who may have written anything there: no process of another user is stopped.
+/// The account may have written anything to the file, so no process of another user is stopped.
 pub(super) async fn clear(home: &Folder, account: Account) {
     let Ok(cluster) = home.folder("cluster") else {
         return;
@@ -54,8 +54,8 @@ pub(super) async fn clear(home: &Folder, account: Account) {
         remove_socket_dir(&dir, account.uid());
     }
     if !server.runs() {
-        // The number may belong to some other program by now, and the server would take that for itself.
-        // Whether processes of the old one still use the cluster is guarded by its shared memory as well.
+        // The process id may have been reused, and a new server would take that process for a running server. Processes
+        // that still use the cluster are also detected by its shared memory.
         let _ = cluster.remove_file("postmaster.pid");
     }
 }
@@ -71,7 +71,7 @@ impl Leftover<'_> {
     async fn stop(&self) {
         const STEP: Duration = Duration::from_millis(25);
         for (signal, patience) in STOPS {
-            // It may be gone at any moment, which is what is wanted.
+            // It may have ended at any moment, which is fine.
             let _ = rustix::process::kill_process(self.pid, signal);
             let mut waited = Duration::ZERO;
             while waited < patience {
@@ -84,7 +84,7 @@ impl Leftover<'_> {
         }
     }
 
-    /// Whether it is a living server of this very cluster: its user is the account, and its command line names the
+    /// Whether it is a running server of this cluster: its user is the account, and its command line contains the
     /// folder.
     fn runs(&self) -> bool {
         if rustix::process::test_kill_process(self.pid) == Err(rustix::io::Errno::SRCH) {
@@ -112,10 +112,10 @@ impl Leftover<'_> {
     }
 }
 
-/// The lines of `postmaster.pid`: process id, data folder, start time, port, socket folder, …
+/// Parses `postmaster.pid`: process id, data folder, start time, port, socket folder, …
 fn parse(text: &str) -> Option<PidFile> {
     let mut lines = text.lines();
-    // The number is negative while the cluster is worked on without a server, by hand.
+    // The number is negative while a standalone backend uses the cluster.
     let pid = Pid::from_raw(lines.next()?.trim().parse::<u32>().ok()?.try_into().ok()?)?;
     let socket_dir = lines
         .nth(3)
@@ -187,7 +187,7 @@ mod tests {
             .runs()
         };
         let user = rustix::process::geteuid().as_raw();
-        // Its arguments are shown a moment after it was started.
+        // The command line appears shortly after the start.
         for _ in 0..500 {
             if is_of(user) {
                 break;

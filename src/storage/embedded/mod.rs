@@ -1,12 +1,12 @@
-//! The embedded database server: a private PostgreSQL cluster under the service's data folder, made and run
-//! with the PostgreSQL binaries of the machine.
+//! The embedded database server: a private PostgreSQL cluster in the service's data folder, created and run with the
+//! machine's PostgreSQL binaries.
 //!
-//! - It listens on a Unix socket in a folder of mode 0700 and on nothing else.
-//! - It lives as long as its [`EmbeddedServer`]. Killed by somebody, it is started again; if the service
-//!   itself is killed, the server shuts down, and the next start waits for that and recovers what is needed.
-//! - One service at a time holds a data folder.
-//! - It lets in the service's own user and the account that it runs under (`access`).
-//! - As root, the server runs under the account that owns the cluster, or `working-memory`, or `postgres`. Root trusts
+//! - It listens only on a Unix socket in a folder of mode 0700.
+//! - It lives as long as its [`EmbeddedServer`]. If it is killed, it is restarted. If the service itself is killed, the
+//!   server shuts down, and the next start waits for that and recovers if necessary.
+//! - Only one service at a time can use a data folder.
+//! - Only the service's own user and the account that runs the server may connect (`access`).
+//! - As root, the server runs as the account that owns the cluster, or `working-memory`, or `postgres`. Root trusts
 //!   nothing in the folders of that account (`handle`).
 
 mod access;
@@ -33,25 +33,25 @@ use folder::DataFolder;
 use handle::Folder;
 use server::Launcher;
 
-/// What kind of server is wanted, and where.
+/// Options of the server.
 #[derive(Debug, Clone)]
 pub struct EmbeddedOptions {
-    /// The folder that holds, or will hold, the cluster; made if missing.
+    /// The folder of the cluster; created if missing.
     pub data_dir: PathBuf,
-    /// Trade durability for speed (no fsync), for data nobody will miss: tests and demonstrations.
+    /// Trades durability for speed (no fsync), for tests and demonstrations.
     pub throw_away: bool,
-    /// Most connections at a time, at least 1.
+    /// Maximum number of connections, at least 1.
     pub max_connections: u32,
 }
 
-/// Whether a data folder holds a cluster, so far as this process may look.
+/// Whether a data folder contains a cluster, as far as this process may read it.
 #[must_use]
 pub fn has_cluster(data_dir: &Path) -> bool {
     home_of(data_dir).is_some_and(|home| cluster::major_version(&home).is_some())
 }
 
-/// Where the server of a data folder is reached that a service in another process runs: at the socket that the server
-/// has written down. `None` if it has not, or this process may not look.
+/// The URL of a data folder's server that another process runs: the socket recorded by the server. `None` if nothing is
+/// recorded, or this process may not read it.
 #[must_use]
 pub fn url_of_running(data_dir: &Path) -> Option<String> {
     let written = home_of(data_dir)?
@@ -59,7 +59,7 @@ pub fn url_of_running(data_dir: &Path) -> Option<String> {
         .ok()?
         .text("postmaster.pid")
         .ok()?;
-    // Process, folder, start, port, then the folder of the socket.
+    // Process id, folder, start time, port, then the folder of the socket.
     let is_one = |dir: &&str| dir.starts_with('/') && folder::fits_a_socket(dir);
     let socket_dir = written.lines().nth(4).filter(is_one)?;
     Some(server::url_at(socket_dir))
@@ -70,7 +70,7 @@ fn home_of(data_dir: &Path) -> Option<Folder> {
     data_dir.folder_or_own_link("postgres").ok()
 }
 
-/// A running embedded server. [`stop`](Self::stop) it to wait for its end; dropped, it is told to stop.
+/// A running embedded server. [`stop`](Self::stop) waits for its end; dropping it only requests that it stops.
 #[derive(Debug)]
 pub struct EmbeddedServer {
     url: String,
@@ -79,8 +79,8 @@ pub struct EmbeddedServer {
 }
 
 impl EmbeddedServer {
-    /// Takes the data folder, makes a cluster if there is none, starts the server, and returns when it
-    /// answers and its database is there. Needs a Tokio runtime with I/O and time.
+    /// Locks the data folder, creates a cluster if there is none, starts the server, and returns when it answers and
+    /// its database exists. Needs a Tokio runtime with I/O and time.
     ///
     /// # Errors
     ///
@@ -120,20 +120,20 @@ impl EmbeddedServer {
         })
     }
 
-    /// Where the server is reached: `postgres://…?host=<socket folder>&…`, for sqlx, psql and libpq alike.
-    /// It stays the same when the server has to be started again.
+    /// The server's URL, `postgres://…?host=<socket folder>&…`, for sqlx, psql and libpq. It stays the same when the
+    /// server is restarted.
     pub fn url(&self) -> String {
         self.url.clone()
     }
 
-    /// Stops the server (fast shutdown: open transactions are rolled back, what was committed is on disk)
-    /// and gives the data folder free.
+    /// Stops the server (fast shutdown: open transactions are rolled back, committed data is on disk) and unlocks the
+    /// data folder.
     ///
     /// # Errors
     ///
-    /// [`EmbeddedError::Supervisor`] if the task that watches over the server has panicked.
+    /// [`EmbeddedError::Supervisor`] if the supervisor task has panicked.
     pub async fn stop(self) -> Result<(), EmbeddedError> {
-        // An error means that the supervisor is already gone, which its join shows.
+        // An error means that the supervisor has ended; joining it reports why.
         let _ = self.stop.send(());
         self.supervisor.await.map_err(|_| EmbeddedError::Supervisor)
     }

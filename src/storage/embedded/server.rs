@@ -1,4 +1,4 @@
-//! One run of the server process: its settings, its start, its end.
+//! A server process: settings, start and stop.
 
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -17,17 +17,16 @@ use super::folder::{DataFolder, SocketDir};
 use super::leftover::{self, STOPS};
 use super::server_log;
 
-/// The database of the service.
+/// The service's database.
 const DATABASE: &str = "working_memory";
-/// Recovery after a crash may take a while on a slow disk; the server says so by refusing connections.
+/// Crash recovery may take long on a slow disk; the server rejects connections meanwhile.
 const START_PATIENCE: Duration = Duration::from_secs(300);
-/// How often a server that ends at once is tried again: what is left of a killed one may still hold the
-/// cluster for a moment.
+/// Number of attempts if the server ends at once: processes of a killed server may still use the cluster for a moment.
 const START_ATTEMPTS: u32 = 5;
 /// SQLSTATE `invalid_catalog_name`: no such database.
 const NO_SUCH_DATABASE: &str = "3D000";
 
-/// All that is needed to start the server, again and again.
+/// Everything needed to start the server repeatedly.
 #[derive(Debug)]
 pub(super) struct Launcher {
     pub(super) folder: DataFolder,
@@ -41,23 +40,23 @@ pub(super) struct Launcher {
 #[derive(Debug)]
 pub(super) struct Server {
     child: Child,
-    /// Stops the server should the service die: see [`Launcher::lifeline`].
+    /// Stops the server if the service dies; see [`Launcher::lifeline`].
     lifeline: Child,
 }
 
-/// The address of the server whose socket is in a folder.
+/// The URL of the server whose socket is in a folder.
 pub(super) fn url_at(socket_dir: &str) -> String {
     format!("postgres://{USER}@localhost:5432/{DATABASE}?host={socket_dir}&sslmode=disable")
 }
 
 impl Launcher {
-    /// Where the server is reached, in the form that sqlx and libpq both read. Port and TLS mode are spelled
-    /// out because `PGPORT` and `PGSSLMODE` would fill them in otherwise.
+    /// The server's URL for sqlx and libpq. Port and TLS mode are explicit because `PGPORT` and `PGSSLMODE` would set
+    /// them otherwise.
     pub(super) fn url(&self) -> String {
         url_at(&self.socket_dir.path)
     }
 
-    /// Starts the server and waits until it answers, its database there.
+    /// Starts the server, and waits until it answers and its database exists.
     pub(super) async fn launch(&self) -> Result<Server, EmbeddedError> {
         let mut pause = Duration::from_millis(200);
         let mut attempt = 1;
@@ -94,15 +93,15 @@ impl Launcher {
         match self.lifeline(child.id()) {
             Ok(lifeline) => Ok(Server { child, lifeline }),
             Err(error) => {
-                // The first error counts.
+                // The first error is returned.
                 let _ = child.start_kill();
                 Err(error)
             }
         }
     }
 
-    /// A shell that waits for the end of its input, which is this process, and then asks the server for a
-    /// fast shutdown. However the service ends, also killed, its server does not outlive it by much.
+    /// A shell that waits for the end of its input, which this process holds open, and then requests a fast shutdown.
+    /// So the server does not outlive the service by much, even if the service is killed.
     fn lifeline(&self, server: Option<u32>) -> Result<Child, EmbeddedError> {
         let shell = Path::new("/bin/sh");
         let mut command = self.folder.account.command(shell);
@@ -116,8 +115,8 @@ impl Launcher {
         command.spawn().map_err(EmbeddedError::spawn(shell))
     }
 
-    /// Settings of a small private server. What decides durability keeps its safe default unless the data is
-    /// to be thrown away.
+    /// Settings of a small private server. Settings that affect durability keep their safe defaults unless the data is
+    /// disposable.
     fn settings(&self) -> Vec<(&'static str, String)> {
         let mut settings: Vec<(&'static str, String)> = [
             ("listen_addresses", ""),
@@ -133,8 +132,8 @@ impl Launcher {
             ("jit", "off"),
             ("timezone", "UTC"),
             ("log_timezone", "UTC"),
-            // The log must not repeat what agents remember: errors go to the service, which knows what to
-            // show of them; the server notes only its own life.
+            // The log must not contain text of memories: errors are returned to the service, which knows what it may
+            // show; the server logs only its own state.
             ("log_min_messages", "log"),
             ("log_min_error_statement", "panic"),
             ("log_error_verbosity", "terse"),
@@ -192,16 +191,16 @@ impl Server {
     /// Waits for the server to end by itself. Cancel safe.
     pub(super) async fn ended(&mut self) -> String {
         let status = self.child.wait().await;
-        // Its task is over, and its process id may be another program's soon.
+        // It is no longer needed, and the process id may be reused soon.
         let _ = self.lifeline.kill().await;
         status.map_or_else(|error| error.to_string(), |status| status.to_string())
     }
 
-    /// Stops the server, as politely as it lets itself be stopped.
+    /// Stops the server with increasingly hard signals.
     pub(super) async fn stop(&mut self) {
         for (signal, patience) in STOPS {
             if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?)) {
-                // Already gone is as good.
+                // It may have ended already.
                 let _ = rustix::process::kill_process(pid, signal);
             }
             if timeout(patience, self.child.wait()).await.is_ok() {
@@ -212,7 +211,7 @@ impl Server {
     }
 }
 
-/// Why a server is not ready for use.
+/// Why a server is not ready.
 enum NotReady {
     Ended(ExitStatus),
     Silent,

@@ -1,28 +1,28 @@
-//! The server's log file: appended to by the server, kept small by the service. It is in a folder of the server's
-//! account, so all is by handle ([`super::handle`]).
+//! The server's log file: appended to by the server, limited in size by the service. It is in a folder of the server's
+//! account, so it is accessed by handle ([`super::handle`]).
 
 use super::handle::Folder;
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Its name in the server's folder.
+/// Its file name.
 pub(super) const NAME: &str = "server.log";
-/// What it becomes when it is too large.
+/// The file name of the previous log.
 const EARLIER: &str = "server.log.1";
-/// Beyond this size it begins anew.
+/// The size beyond which it is rotated.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
-/// How much of the end is worth showing in an error.
+/// How much of its end is shown in an error.
 const TAIL_BYTES: u64 = 8 * 1024;
 const TAIL_LINES: usize = 12;
 
-/// Opens the log for the server to write to. It appends, so that truncating works under its feet.
+/// Opens the log for the server. The server appends, so the file can be truncated while it is open.
 pub(super) fn open(home: &Folder) -> io::Result<File> {
     rotate(home)?;
     home.private_file(NAME, OFlags::APPEND)
 }
 
-/// Copies a log that has grown too large aside and empties it; the server keeps its open file.
+/// Copies a log that is too large to the previous log and truncates it; the server keeps its open file.
 pub(super) fn rotate(home: &Folder) -> io::Result<()> {
     let log = match home.file(NAME) {
         Ok(log) => log,
@@ -33,12 +33,12 @@ pub(super) fn rotate(home: &Folder) -> io::Result<()> {
         return Ok(());
     }
     let mut log = home.private_file(NAME, OFlags::empty())?;
-    // The bytes only: not the mode that somebody may have given it.
+    // Copies only the content, not the mode.
     io::copy(&mut log, &mut home.new_file(EARLIER)?)?;
     log.set_len(0)
 }
 
-/// The last few lines of the log; empty if it cannot be read, since it only illustrates another error.
+/// The last lines of the log; empty if it cannot be read, since it only adds detail to another error.
 pub(super) fn tail(home: &Folder) -> String {
     let read = || -> io::Result<Vec<u8>> {
         let mut file = home.file(NAME)?;
@@ -51,7 +51,7 @@ pub(super) fn tail(home: &Folder) -> String {
     last_lines(&String::from_utf8_lossy(&read().unwrap_or_default()))
 }
 
-/// The last few lines of a text.
+/// The last lines of a text.
 pub(super) fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
@@ -103,7 +103,7 @@ mod tests {
         assert!(open(&home).is_err());
         assert_eq!(tail(&home), "");
         assert_eq!(fs::read_to_string(&victim).unwrap(), "secret\n");
-        // Nor is one in the place of the log before it.
+        // A link in place of the previous log is not followed either.
         fs::remove_file(dir.path().join(NAME)).unwrap();
         fs::write(dir.path().join(NAME), vec![b'x'; MAX_BYTES as usize + 1]).unwrap();
         symlink(&victim, dir.path().join(EARLIER)).unwrap();

@@ -1,4 +1,4 @@
-//! The task that watches over the server: starts it again when it ends, and stops it at the end.
+//! The supervisor task: restarts the server when it ends, and stops it at the end.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ const LOG_CHECK: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Runs until told to stop, or until the teller is gone. The launcher, and with it the lock on the data
-/// folder, is let go only when the server has ended.
+/// Runs until it is told to stop, or the sender is dropped. The launcher, which holds the lock of the data folder, is
+/// dropped only after the server has ended.
 pub(super) async fn supervise(launcher: Launcher, mut server: Server, mut stop: oneshot::Receiver<()>) {
     let mut log_check = interval(LOG_CHECK);
     log_check.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -36,7 +36,7 @@ pub(super) async fn supervise(launcher: Launcher, mut server: Server, mut stop: 
     }
 }
 
-/// Tries until it works, ever more slowly: without its database the service can only wait.
+/// Retries with backoff until the server runs: without its database the service can only wait.
 async fn relaunch(launcher: &Launcher) -> Server {
     let mut pause = FIRST_PAUSE;
     loop {
