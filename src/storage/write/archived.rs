@@ -5,12 +5,12 @@ use crate::domain::ids::RecordId;
 use crate::domain::memory::RecordChange;
 use std::collections::HashMap;
 
-/// Records that versions archive, as the documents before had them.
+/// Archived records, as in the documents before.
 #[derive(Debug, Default)]
 pub(super) struct Archived(HashMap<RecordId, Record>);
 
 impl Archived {
-    /// Those that `changes` archive from a document. It is read only if there are some.
+    /// The records of a document that `changes` archive. The document is parsed only if there are some.
     pub(super) fn from(document: &str, changes: &[RecordChange]) -> Self {
         let archives = |change: &RecordChange| matches!(change, RecordChange::Archived(_));
         if !changes.iter().any(archives) {

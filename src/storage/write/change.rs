@@ -1,4 +1,4 @@
-//! A change of a memory: a decision about its head, and the version that it says.
+//! Changes a memory: a decision about its head, and the version that results from it.
 
 use super::head::Head;
 use super::head_snapshot::HeadSnapshot;
@@ -25,13 +25,13 @@ pub(super) enum Wanted<'a> {
     Nothing,
     /// A version.
     Version(&'a ContextRef),
-    /// The task that has this id already.
+    /// The task with this id, if it exists.
     Task(&'a TaskId),
-    /// What there is of tasks and decisions.
+    /// All tasks and decisions.
     Known,
 }
 
-/// What was found of it.
+/// What was read.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) version: Option<Context>,
@@ -39,38 +39,38 @@ pub(super) struct Found {
     pub(super) known: Known,
 }
 
-/// What to do with a head.
+/// The decision about a head.
 #[derive(Debug)]
 pub enum Decision<T> {
-    /// Leave it as it is.
+    /// Do not change it.
     Keep(T),
     /// Save a new version.
     Save(Box<NewVersion>, T),
 }
 
-/// What a change came to.
+/// The result of a change.
 #[derive(Debug)]
 pub struct Outcome<T> {
-    /// The version that was saved, if any.
+    /// The saved version, if any.
     pub saved: Option<ContextMetadata>,
-    /// If none was: the newest version, by which that was decided; `None` if the memory does not exist.
+    /// If nothing was saved: the newest version, on which the decision was based; `None` if the memory does not exist.
     pub head: Option<ContextMetadata>,
-    /// What the decision returned.
+    /// The result of the decision.
     pub result: T,
 }
 
-/// What a transaction that changes a memory came to.
+/// The result of a transaction that changes a memory.
 enum Changed<T> {
     /// Nothing was saved.
     Kept(Box<Outcome<T>>),
-    /// This version was, with what fills the cache with it.
+    /// This version was saved; the token allows it to be cached.
     Saved(Box<Prepared>, FillToken, T),
 }
 
-/// Why a change was not made.
+/// Why a change failed.
 #[derive(Debug)]
 pub enum ChangeError<E> {
-    /// The decision refused.
+    /// The decision rejected it.
     Refused(E),
     /// The database failed; nothing was saved.
     Storage(StorageError),
@@ -91,26 +91,26 @@ impl<E, S: Into<StorageError>> From<S> for ChangeError<E> {
     }
 }
 
-/// A head that is likely to be the newest one still, by which a change can be decided before anything is locked.
+/// A head that is probably still the newest one, with which a change can be decided before anything is locked.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Likely<'a> {
     /// None: the change is decided under the lock.
     Unknown,
-    /// The newest version as far as this process knows. Its counters are not known: good for what gives no numbers.
+    /// The newest version known to this process. Its counters are unknown, so it suits only changes that assign no
+    /// numbers.
     Cached,
-    /// The one that a model was asked about.
+    /// The one that a model was called with.
     Snapshot(&'a HeadSnapshot),
 }
 
 impl Storage {
-    /// Changes a memory: hands its head to `decide`, and saves what that says, all in one transaction; a memory that does
-    /// not exist is made. `mentioned` are the ids whose archived state `decide` needs in [`Head::archived`].
+    /// Changes a memory: passes its head to `decide` and saves the resulting version, in one transaction; creates the
+    /// memory if it does not exist. `mentioned` are the ids whose archived state `decide` needs in [`Head::archived`].
     ///
-    /// `decide` may be called again on a newer head when the transaction lost a race, so it must not
-    /// have effects.
+    /// `decide` may be called again with a newer head if the transaction lost a race, so it must not have effects.
     ///
     /// # Errors
-    /// What `decide` refuses with, or the database's; in both cases nothing was saved.
+    /// The rejection of `decide`, or database errors; in both cases nothing was saved.
     pub async fn change<T, E>(
         &self,
         vault: &VaultId,
@@ -123,9 +123,9 @@ impl Storage {
             .await
     }
 
-    /// As [`Self::change`], where `snapshot` is likely to be the newest version still: if it is, the change is decided
-    /// before anything is locked, and saved in a batch with others. If it is not, or if `decide` makes no version of it,
-    /// the change is made under the lock; with `None` it is that at once.
+    /// As [`Self::change`], with a `snapshot` that is probably still the newest version. If it is, the change is
+    /// decided before anything is locked, and saved in a batch with others. If it is not, or if `decide` does not save
+    /// a version, the change is decided again under the lock. With `None` it is decided under the lock at once.
     ///
     /// # Errors
     /// As [`Self::change`].
@@ -141,7 +141,7 @@ impl Storage {
             .await
     }
 
-    /// As [`Self::change`], decided optimistically by a likely head first.
+    /// As [`Self::change`], first decided optimistically with a head that is probably the newest.
     pub(super) async fn change_likely<T, E>(
         &self,
         of: (&VaultId, &MemoryId),
@@ -156,7 +156,7 @@ impl Storage {
         self.change_locked(of, mentioned, &Wanted::Nothing, &decide).await
     }
 
-    /// As [`Self::change`], with what `wanted` names of the memory as it is while its row is locked.
+    /// As [`Self::change`], and reads what `wanted` specifies while the memory's row is locked.
     pub(super) async fn change_wanting<T, E>(
         &self,
         of: (&VaultId, &MemoryId),
@@ -211,7 +211,7 @@ impl Storage {
         }
         let (new, result) = match decide(&head, found).map_err(ChangeError::Refused)? {
             Decision::Keep(result) => {
-                // While its row is locked: another writer's version is not what was compared.
+                // Under the lock: another writer's version was not compared.
                 let head = match &head.context_id {
                     Some(id) => {
                         let reference = ContextRef::Id(id.clone());
@@ -219,7 +219,7 @@ impl Storage {
                     }
                     None => None,
                 };
-                // Nothing was written but perhaps the row of a memory that does not come to be.
+                // At most the row of a memory that is not created was written.
                 return Ok(transaction.roll_back_with(Changed::Kept(Box::new(Outcome {
                     saved: None,
                     head: head.map(|head| head.metadata),
@@ -235,11 +235,11 @@ impl Storage {
         Ok(transaction.commit_with(Changed::Saved(Box::new(prepared), token, result)))
     }
 
-    /// Marks an invalid run as resolved by a run that changed nothing, and keeps that run; nothing of a memory
-    /// that was deleted meanwhile.
+    /// Marks an invalid run as resolved by a run that changed nothing, and saves that run; does nothing if the memory
+    /// was deleted meanwhile.
     ///
     /// # Errors
-    /// [`StorageError::AlreadyResolved`], or the database's.
+    /// [`StorageError::AlreadyResolved`], or database errors.
     pub async fn save_resolving_run(
         &self,
         run: &Run,
@@ -265,8 +265,7 @@ impl Storage {
     }
 }
 
-/// Saves a version whose memory is locked by this transaction, decided by what was read under that lock: it cannot be
-/// passed over.
+/// Saves a version that was decided under the lock held by this transaction, so it cannot be skipped.
 pub(in crate::storage) async fn save_locked(
     connection: &mut Connection,
     prepared: &Prepared,

@@ -1,8 +1,8 @@
-//! Group commit: versions that were decided optimistically are saved by one transaction for many memories.
+//! Group commit: one transaction saves versions of many memories that were decided optimistically.
 //!
-//! One batch is in flight at a time; meanwhile others are decided. (Two at once were measured to be no faster: each
-//! carries half as many.) A batch never waits for the lock of a row, so it cannot be part of a deadlock of those who
-//! wait. A version that it passes over is decided again under the lock of its row.
+//! One batch is in flight at a time; meanwhile further versions are decided. (Two at once were measured to be no
+//! faster: each is half as large.) A batch never waits for a row lock, so it cannot be part of a deadlock. A version
+//! that it skips is decided again under the lock of its row.
 
 use super::change::{ChangeError, Decision, Likely, Outcome};
 use super::head::Head;
@@ -15,7 +15,7 @@ use crate::storage::contexts::{Context, ContextMetadata};
 use crate::storage::head_cache::FillToken;
 use crate::storage::{Storage, StorageError, error};
 
-/// A version on its way into a batch. It has the turn of its memory, also when its request is cancelled.
+/// A version submitted to a batch. It holds the lock of its memory, even if its request is cancelled.
 #[derive(Debug)]
 pub(in crate::storage) struct Submitted {
     prepared: Prepared,
@@ -23,7 +23,7 @@ pub(in crate::storage) struct Submitted {
 }
 
 impl Job for Submitted {
-    /// `None` if the version was passed over: nothing was done.
+    /// `None` if the version was skipped: nothing was saved.
     type Answer = Option<Result<ContextMetadata, StorageError>>;
 
     const MAX_IN_FLIGHT: usize = 1;
@@ -70,9 +70,9 @@ impl RunBatch for Submitted {
 /// Why a batch was not saved.
 #[derive(Debug)]
 enum NotSaved {
-    /// The database refused it; nothing was done.
+    /// The database rejected it; nothing was saved.
     Refused(StorageError),
-    /// The database does not say whether it was.
+    /// The outcome is unknown.
     Unknown(StorageError),
 }
 
@@ -81,7 +81,7 @@ impl NotSaved {
         Self::Unknown(error.into())
     }
 
-    /// An error of the statement rolls it back. Any other may have come after the commit.
+    /// An error of the statement rolls it back. Any other error may have occurred after the commit.
     fn of_autocommit(error: StorageError) -> Self {
         if error::is_of_a_statement(&error) {
             Self::Refused(error)
@@ -92,9 +92,9 @@ impl NotSaved {
 }
 
 impl Storage {
-    /// Decides a change by a likely head and saves it in a batch. `None` if nothing was done and it has to be decided under
-    /// the lock: where the head is not known, where `decide` makes no version of it (what refuses a change, or finds that
-    /// it changes nothing, has to be certain), and where the version was passed over.
+    /// Decides a change with a head that is probably the newest, and saves it in a batch. Returns `None` if nothing was
+    /// saved and the change must be decided under the lock: the head is unknown, `decide` saves no version (a
+    /// rejection, or a result without a change, must be based on the certain head), or the version was skipped.
     pub(super) async fn change_optimistic<T, E>(
         &self,
         (vault, memory): (&VaultId, &MemoryId),
@@ -112,7 +112,7 @@ impl Storage {
         let (head, counted) = match likely {
             Likely::Unknown => return Ok(None),
             Likely::Cached => (self.cached_head(vault, memory).await?, None),
-            // What a change of this very version mentions is in it.
+            // The archived state of the mentioned ids was read with the snapshot.
             Likely::Snapshot(snapshot) => {
                 let head = (snapshot.version > 0).then(|| self.head_of(snapshot));
                 let counted = head.as_ref().map(|head| head.counters);
@@ -128,7 +128,7 @@ impl Storage {
         if !prepared.needs_no_lock() {
             return Ok(None);
         }
-        // A head is there, so it is no new memory.
+        // There is a head, so it is not a new memory.
         self.take_room(vault, false, bytes)?;
         let submitted = Submitted {
             prepared,
@@ -142,7 +142,7 @@ impl Storage {
         }))
     }
 
-    /// The newest version as far as this process knows; `None` if the memory does not exist.
+    /// The newest version known to this process; `None` if the memory does not exist.
     async fn cached_head(&self, vault: &VaultId, memory: &MemoryId) -> Result<Option<Head>, StorageError> {
         let newest = self.recent_head(vault, memory).await?;
         Ok(newest.map(|newest| {
@@ -183,7 +183,7 @@ impl Storage {
         Ok(saved)
     }
 
-    /// The turns of memories, where versions are committed in groups.
+    /// The locks of memories, if versions are committed in groups.
     async fn turns_of_groups(&self) -> Result<Option<&Turns>, StorageError> {
         match &self.turns {
             Some(turns) if self.crosses_vaults().await? => Ok(Some(turns)),
@@ -191,13 +191,13 @@ impl Storage {
         }
     }
 
-    /// Whether a batch of versions is being committed at the moment.
+    /// Whether a batch of versions is being committed.
     #[must_use]
     pub fn is_saving(&self) -> bool {
         self.batchers.of::<Submitted>().is_busy()
     }
 
-    /// How many versions are decided and wait until the batch before them is committed, for tests.
+    /// The number of decided versions that wait for the next batch, for tests.
     #[must_use]
     pub fn changes_waiting(&self) -> usize {
         self.batchers.of::<Submitted>().waiting()

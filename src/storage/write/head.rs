@@ -1,4 +1,4 @@
-//! The head of a memory: its row, locked until the transaction ends, and what the newest version says.
+//! The head of a memory: its row, locked until the transaction ends, and the content of the newest version.
 
 use crate::domain::document::Origins;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, RecordKind, VaultId};
@@ -9,10 +9,10 @@ use crate::storage::{Storage, StorageError, contexts::origins};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeSet;
 
-/// How often a row is looked for that others delete.
+/// How often a row is looked for if others delete it.
 const MAX_LOOKS: u32 = 5;
 
-/// The memory as it stands while its row is locked.
+/// The state of a memory while its row is locked.
 #[derive(Debug, Clone)]
 pub struct Head {
     /// The newest version's number; 0 if the memory does not exist.
@@ -21,17 +21,17 @@ pub struct Head {
     pub context_id: Option<ContextId>,
     /// The newest version's text; empty if the memory does not exist.
     pub text: String,
-    /// Where its lines come from, if that is known.
+    /// The origins of its lines, if known.
     pub(super) origins: Option<Origins>,
-    /// The largest numbers ever given.
+    /// The highest numbers ever assigned.
     pub counters: Counters,
-    /// Which of the ids that the caller mentioned are archived.
+    /// Which of the ids mentioned by the caller are archived.
     pub archived: BTreeSet<RecordId>,
-    /// The time of the change: now, but never before the newest version's.
+    /// The time of the change: now, but never before the newest version.
     pub now: DateTime<Utc>,
-    /// The id that a new version will have.
+    /// The id of the next version.
     pub next_context_id: ContextId,
-    /// The id that the event of a new version will have.
+    /// The id of the next version's event.
     pub(super) next_event_id: String,
 }
 
@@ -44,7 +44,7 @@ impl Head {
 }
 
 impl Storage {
-    /// The head of a memory that says nothing, for a change of now, but never before `changed_at`.
+    /// The head of an empty memory, for a change at the current time, but never before `changed_at`.
     pub(super) fn empty_head(&self, changed_at: DateTime<Utc>) -> Head {
         Head {
             version: 0,
@@ -59,7 +59,7 @@ impl Storage {
         }
     }
 
-    /// Locks the memory's row, making it first where there is none, and reads the head.
+    /// Locks the memory's row, creates it if it does not exist, and reads the head.
     pub(in crate::storage) async fn lock_head(
         &self,
         connection: &mut Connection,
@@ -68,7 +68,7 @@ impl Storage {
         mentioned: &[RecordId],
     ) -> Result<Head, StorageError> {
         let row = self.lock_or_insert(connection, vault, memory).await?;
-        // Read after the lock was granted: a writer that waited is later than the one it waited for.
+        // Read after the lock was granted, so that a writer that waited has a later time than the one it waited for.
         let head = self.empty_head(row.changed_at);
         let (text, origins) = match row.context_id {
             Some(_) => read_text(connection, vault, memory, row.version).await?,
@@ -85,8 +85,8 @@ impl Storage {
         })
     }
 
-    /// A row that is there when it is looked for may be deleted while the lock is waited for, and one that
-    /// was in the way of an insertion may be deleted before it is locked: then it is made anew.
+    /// An existing row may be deleted while the lock is waited for, and one that prevented an insertion may be deleted
+    /// before it is locked; then the row is inserted again.
     async fn lock_or_insert(
         &self,
         connection: &mut Connection,
@@ -117,7 +117,7 @@ pub(in crate::storage) struct LockedMemory {
     pub(in crate::storage) changed_at: DateTime<Utc>,
 }
 
-/// Locks a memory's row; `None` if there is none, also when it is deleted while the lock is waited for.
+/// Locks a memory's row; `None` if it does not exist, or is deleted while the lock is waited for.
 #[tracing::instrument(name = "db.memories.lock", skip_all)]
 pub(in crate::storage) async fn lock_memory(
     connection: &mut Connection,
@@ -149,7 +149,7 @@ pub(in crate::storage) async fn lock_memory(
     }))
 }
 
-/// The counters as a memory's row has them.
+/// The counters in a memory's row.
 pub(super) fn counters_of(learning: i64, verbatim: i64, task: i64, decision: i64) -> Counters {
     let mut counters = Counters::default();
     counters.raise(RecordKind::Learning, learning);

@@ -1,4 +1,4 @@
-//! The newest version as it was when a change began that takes its time: what a model is asked about.
+//! Head snapshots: the newest version when a long change began, which a model is called with.
 
 use super::head::{Head, counters_of};
 use crate::domain::document::Origins;
@@ -8,7 +8,7 @@ use crate::storage::{Storage, StorageError, contexts::origins};
 use chrono::{DateTime, Utc};
 use std::sync::Arc;
 
-/// A head that was read and not locked.
+/// A head that was read without a lock.
 #[derive(Debug, Clone)]
 pub struct HeadSnapshot {
     /// The newest version's number; 0 if the memory did not exist.
@@ -23,7 +23,7 @@ pub struct HeadSnapshot {
 }
 
 impl Storage {
-    /// The head as the database has it.
+    /// Reads the head from the database.
     ///
     /// # Errors
     /// Database errors.

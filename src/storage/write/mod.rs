@@ -1,20 +1,20 @@
-//! The one way a memory changes. Everything that makes a version (puts, updates, operations, tasks, decisions, status,
-//! restores, imports) goes through it:
+//! Changes memories. Everything that creates a version (puts, updates, operations, tasks, decisions, status, restores,
+//! imports) goes through it:
 //!
 //! ```text
-//! request ── a decision: Fn(&Head) -> Keep | Save(NewVersion) | refusal        pure, may be asked again
+//! request ── a decision: Fn(&Head) -> Keep | Save(NewVersion) | rejection      pure, may be called again
 //!    │
-//!    ├─ optimistic: the head from the cache, or the one that a model was asked about
+//!    ├─ optimistic: the head from the cache, or the one that a model was called with
 //!    │     decide → Prepared ── batcher ── one transaction for many ─┐
-//!    │     passed over (head moved, row locked)? ↓                   ├─ save(&[Prepared])  the one writer of `memories`,
+//!    │     skipped (head moved, row locked)? ↓                       ├─ save(&[Prepared])  the one writer of `memories`,
 //!    └─ locked: SELECT … FOR UPDATE, read the head                   │     `memory_contexts`, `records`, `record_changes`,
 //!          decide → Prepared ── a transaction of its own ────────────┘     `updates`, `events`
 //!    committed: head cache, notifications, events; then the request is answered
 //! ```
 //!
-//! What is decided optimistically is saved only if the head is still the one that it was decided by (compare-and-swap on
-//! `memories.head_context_id`); nothing is refused by what the process only believes. Both ways ask the same decision
-//! and call the same `save`, and a law compares them.
+//! An optimistic decision is saved only if the head is unchanged (compare-and-swap on `memories.head_context_id`). A
+//! change is never rejected because of a head that may be outdated. Both paths call the same decision and the same
+//! `save`, and a property test compares them.
 
 mod archived;
 pub mod change;

@@ -1,4 +1,4 @@
-//! A version in the making.
+//! A version to be saved.
 
 use super::head::Head;
 use super::window_rows::WindowRows;
@@ -13,39 +13,39 @@ use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, IdempotencyClaim, KeptAnswer};
 use crate::storage::updates::{Run, resolve_run};
 
-/// A version to be saved on top of the head.
+/// A version to be saved after the head.
 #[derive(Debug, Clone)]
 pub struct NewVersion {
     /// The whole text.
     pub text: String,
     /// The counters after it; never lower than the head's.
     pub counters: Counters,
-    /// What makes it.
+    /// The operation that creates it.
     pub source: Source,
-    /// Who makes it.
+    /// The actor that creates it.
     pub actor: ActorId,
-    /// What it does, where the service knows (reasons of archivings come from here).
+    /// The applied operations, if known; reasons of archivings are taken from here.
     pub operations: Vec<AppliedOperation>,
-    /// What it does to the records: [`crate::domain::memory::project`] of the head's text and the new one.
+    /// The changes of records: [`crate::domain::memory::project`] of the head's text and the new one.
     pub changes: Vec<RecordChange>,
-    /// The change in words.
+    /// A description of the change.
     pub log: String,
-    /// The run that makes it, kept in the same transaction.
+    /// The run that creates it, saved in the same transaction.
     pub run: Option<Box<Run>>,
-    /// An invalid run that this one finishes by hand.
+    /// An invalid run that this version completes by hand.
     pub resolves: Option<UpdateId>,
-    /// What it says of tasks and decisions that the text does not hold.
+    /// Facts of tasks and decisions that the text does not contain.
     pub window: WindowRows,
     /// Why it archives records that no operation names: it was put or restored as a whole without them.
     pub left_out: Option<String>,
-    /// The claim of the idempotency key under which it is saved, or not at all.
+    /// The claim of the idempotency key that must be held when it is saved.
     pub idempotency: Option<IdempotencyClaim>,
-    /// What is answered, kept under that claim with the version; without it the version is answered from.
+    /// The answer to store under that claim; without it the answer is built from the version.
     pub answer: Option<KeptAnswer>,
 }
 
 impl NewVersion {
-    /// A version with this text, as anybody may put it: the records it names are taken as they are.
+    /// A version with this text, as any client may put it: the records in it are accepted as they are.
     #[must_use]
     pub fn of_text(head: &Head, text: String, source: Source, actor: ActorId) -> Self {
         let (changes, seen) = project_and_count(&head.text, &text);
@@ -68,13 +68,13 @@ impl NewVersion {
         }
     }
 
-    /// Has it saved under a claim, if there is one, with the answer to what was done.
+    /// Saves it under a claim, if there is one, with the answer to the request.
     pub fn answer_under<T>(&mut self, under: Option<&Answering<'_, T>>, done: &T) {
         self.idempotency = under.map(|under| under.claim().clone());
         self.answer = under.map(|under| under.to(done));
     }
 
-    /// What it will be known by on top of a head.
+    /// Its metadata when saved after a head.
     pub(in crate::storage) fn metadata(
         &self,
         vault: &VaultId,
@@ -96,14 +96,14 @@ impl NewVersion {
         }
     }
 
-    /// Where its lines come from, if that is known of the head's.
+    /// The origins of its lines, if the head's are known.
     pub(super) fn origins(&self, head: &Head) -> Option<Origins> {
         let before = head.origins.as_ref()?;
         Some(before.after(&head.text, &self.text, head.version + 1))
     }
 }
 
-/// What is told of a new version.
+/// The event of a new version.
 pub(super) fn version_event(event_id: String, saved: &ContextMetadata) -> NewEvent {
     NewEvent {
         version: Some((saved.version, saved.context_id.clone())),
@@ -119,7 +119,7 @@ pub(super) fn version_event(event_id: String, saved: &ContextMetadata) -> NewEve
     }
 }
 
-/// Marks an invalid run as finished by another; of several that try, one does.
+/// Marks an invalid run as completed by another; of concurrent attempts one succeeds.
 pub(super) async fn resolve(
     connection: &mut Connection,
     by: &Run,

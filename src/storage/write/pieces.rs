@@ -1,37 +1,37 @@
-//! The statement that saves versions, in pieces, for a database that is distributed by vault.
+//! Splits the statement that saves versions into several statements, for a database that is distributed by vault.
 //!
-//! Citus plans no `INSERT` inside a common table expression as a part of the whole: it would take each expression's rows to
-//! the coordinator and send them to the nodes again, and commit in two phases. The pieces are made of the same text: what
-//! locks and moves the heads, then each insert, of a join with the row of the memory that was moved. Each goes to the node
-//! of its vault as it is, and one node commits.
+//! Citus does not push down an `INSERT` inside a common table expression: it would collect each expression's rows on
+//! the coordinator, send them to the nodes again, and commit in two phases. The pieces are generated from the same
+//! text: first the statement that locks and moves the heads, then each insert, joined with the moved row of the memory.
+//! Each piece runs on the node of its vault, and one node commits.
 
 use std::sync::LazyLock;
 
-/// The statements, in the order in which they are run.
+/// The statements, in order of execution.
 pub(super) struct Pieces {
-    /// Moves the heads, and gives the places of those that were.
+    /// Moves the heads, and returns the places of the moved ones.
     pub(super) moves: Piece,
     pub(super) inserts: Vec<(Written, Piece)>,
 }
 
-/// A statement that has all parameters of the whole, and reads some of them.
+/// A statement that has all parameters of the whole statement and reads some of them.
 pub(super) struct Piece {
     pub(super) text: String,
-    /// A bit for each. The expressions before an insert name others too, of which it uses nothing.
+    /// One bit for each parameter. Expressions before an insert may name others, which it does not use.
     reads: u32,
 }
 
 impl Piece {
-    /// Whether a parameter has to be given, by its number; others may be empty.
+    /// Whether a parameter is read, by its number; others may be empty.
     pub(super) fn reads(&self, parameter: u32) -> bool {
         self.reads & 1 << parameter != 0
     }
 }
 
-/// What an insert writes; where there is nothing of it, the statement is left out.
+/// What an insert writes. If there is nothing to write, the statement is skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
-    /// The version's own.
+    /// The versions themselves.
     Versions,
     Records,
     Runs,
@@ -40,10 +40,10 @@ pub(super) enum Written {
 
 pub(super) static PIECES: LazyLock<Pieces> = LazyLock::new(|| Pieces::of(include_str!("save_versions.sql")));
 
-/// The one vault of the versions: a condition by which a node is chosen before the statement is planned.
+/// The single vault of the versions: a condition that selects a node before planning.
 const VAULT: &str = "= ($1::text[])[1]";
 
-/// The memories that were moved, as the statements behind see them.
+/// The moved memories, as seen by the following statements.
 const MOVED: &str = "SELECT memories.vault_id, version.place
     FROM memories
     JOIN version ON version.memory_id = memories.memory_id AND version.context_id = memories.head_context_id
@@ -69,7 +69,7 @@ impl Pieces {
             reads: parameters(&moves),
             text: moves,
         };
-        // Seen through, so that it is clear where the rows of the joins are.
+        // Inlined, so that the planner knows where the joined rows are.
         let before = format!(
             "WITH version AS NOT MATERIALIZED ({}),\nmoved AS NOT MATERIALIZED ({MOVED}),\n\
              record AS NOT MATERIALIZED ({})\n",
@@ -97,7 +97,7 @@ impl Pieces {
     }
 }
 
-/// What the expression of a name writes.
+/// What the expression with this name writes.
 fn written(name: &str) -> Written {
     match name {
         "changed" | "kept" => Written::Records,
@@ -107,7 +107,7 @@ fn written(name: &str) -> Written {
     }
 }
 
-/// The parameters that a text names, a bit for each.
+/// The parameters in a text, one bit for each.
 fn parameters(text: &str) -> u32 {
     let numbers = text.split('$').skip(1).filter_map(|behind| {
         let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
@@ -116,8 +116,8 @@ fn parameters(text: &str) -> u32 {
     numbers.fold(0, |all, number| all | 1 << number)
 }
 
-/// The names of the common table expressions of a statement, and what stands between their brackets. Each begins with
-/// `name AS (` at the end of a line, and ends with a bracket at the beginning of one.
+/// The names and bodies of the common table expressions of a statement. Each begins with `name AS (` at the end of a
+/// line, and ends with a bracket at the beginning of one.
 fn expressions(statement: &str) -> Vec<(&str, &str)> {
     let mut rest = statement;
     let mut found = Vec::new();
@@ -126,7 +126,7 @@ fn expressions(statement: &str) -> Vec<(&str, &str)> {
             .rsplit(|c: char| c.is_whitespace())
             .next()
             .unwrap_or_default();
-        // Those inside an expression are indented.
+        // Nested expressions are indented.
         let is_outer = before
             .lines()
             .last()

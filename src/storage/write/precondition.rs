@@ -1,16 +1,16 @@
-//! Conditions of a write, tested against the head while its row is locked (RFC 9110 section 13).
+//! Preconditions of a write, checked against the head while its row is locked (RFC 9110 section 13).
 
 /// The tags of an `If-Match` or `If-None-Match` header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntityTags {
-    /// `*`: anything that exists.
+    /// `*`: any existing memory.
     Any,
-    /// These tags, unquoted. A weak tag never matches a write and is left out of the list.
+    /// These tags, unquoted. A weak tag never matches a write and is omitted.
     List(Vec<String>),
 }
 
 impl EntityTags {
-    /// Whether the memory's present tag (`None`: no memory) is among them.
+    /// Whether the memory's current tag (`None`: no memory) is among them.
     #[must_use]
     pub fn contains(&self, current: Option<&str>) -> bool {
         match (self, current) {
@@ -31,7 +31,7 @@ pub struct Preconditions {
 }
 
 impl Preconditions {
-    /// Whether a head with this tag (`None`: no memory) fulfils them.
+    /// Whether a head with this tag (`None`: no memory) meets them.
     #[must_use]
     pub fn hold(&self, current: Option<&str>) -> bool {
         self.if_match.as_ref().is_none_or(|tags| tags.contains(current))

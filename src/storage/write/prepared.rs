@@ -1,4 +1,4 @@
-//! A version that is decided and not saved yet.
+//! A decided version that is not saved yet.
 
 use super::archived::Archived;
 use super::head::Head;
@@ -17,25 +17,25 @@ use serde_json::Value;
 /// A version with everything derived from it. It is saved only if the head of its memory is still `base`.
 #[derive(Debug)]
 pub(in crate::storage) struct Prepared {
-    /// The head that it was decided by; `None` if the memory had no version.
+    /// The head that it is based on; `None` if the memory had no version.
     pub(super) base: Option<ContextId>,
-    /// The counters that it was decided by, if it gives numbers: then they have to be these still.
+    /// The counters that it is based on, if it assigns numbers: they must be unchanged.
     pub(super) counted: Option<Counters>,
     pub(super) metadata: ContextMetadata,
     pub(super) new: NewVersion,
-    /// What it does, as it is stored with it.
+    /// Its operations in the stored form.
     pub(super) operations: Option<Value>,
-    /// Which version each line comes from, if that is known.
+    /// The origins of its lines, if known.
     pub(super) origins: Option<Origins>,
     /// The records that it archives.
     pub(super) archived: Archived,
     pub(super) event: NewEvent,
-    /// What is stored of the run that makes it, where its row is made with the version's.
+    /// The stored form of its run, if the run's row is inserted with the version.
     pub(super) ran: Option<RunJson>,
 }
 
 impl Prepared {
-    /// What was decided by `head`.
+    /// Prepares a version decided on `head`.
     pub(in crate::storage) fn new(
         head: Head,
         counted: Option<Counters>,
@@ -56,8 +56,8 @@ impl Prepared {
         }
     }
 
-    /// Whether it may be saved without having locked the memory's row before. A run under a claim may have lost that, and
-    /// one that captured another version than the base may quote what was redacted meanwhile.
+    /// Whether it may be saved without locking the memory's row first. A run under a claim may have lost its claim, and
+    /// a run that started from another version than the base may quote what was redacted meanwhile.
     pub(super) fn needs_no_lock(&self) -> bool {
         let is_of_its_base = |run: &Run| run.claim.is_none() && quotes_the_head_only(run);
         self.base.is_some()
@@ -65,12 +65,12 @@ impl Prepared {
             && self.new.run.as_deref().is_none_or(is_of_its_base)
     }
 
-    /// Bytes of the texts that it holds, about.
+    /// The approximate size of its texts in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.new.text.len()
     }
 
-    /// What watchers of the vault are told: its run's steps, then the version.
+    /// Its events: the steps of its run, then the version.
     fn events(&self) -> Vec<NewEvent> {
         let run = self.new.run.as_deref();
         let mut events = run.map_or_else(Vec::new, |run| run.events.clone());
@@ -85,14 +85,14 @@ fn is_new(run: &Run) -> bool {
 }
 
 impl Storage {
-    /// To be called for each version when its transaction was committed, before its writer is answered: puts the new
-    /// head into the cache, and wakes readers of events. `token` was taken before the memory's row was locked.
+    /// Must be called for each version after its transaction was committed, before its writer is answered: caches the
+    /// new head, and wakes readers of events. `token` was taken before the memory's row was locked.
     pub(in crate::storage) fn committed(&self, prepared: Prepared, token: FillToken) -> ContextMetadata {
         let events = prepared.events();
         let Prepared {
             metadata, mut new, ..
         } = prepared;
-        // It may stay in the cache for long, and was written into more room than it needs.
+        // It may stay in the cache for long, and its buffer is larger than needed.
         new.text.shrink_to_fit();
         let context = Context {
             metadata: metadata.clone(),

@@ -12,28 +12,28 @@ use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::idempotency::IdempotencyClaim;
 use crate::storage::{Storage, StorageError};
 
-/// What is done about a put that loses much of what the document says.
+/// How to treat a put that removes much of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Guard {
-    /// Nothing: nobody looks.
+    /// Not checked.
     Off,
-    /// It is made and told.
+    /// Accepted, with a warning.
     #[default]
     Warn,
-    /// It is not made.
+    /// Rejected.
     Reject,
 }
 
-/// What a put came to.
+/// The result of a put.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Put {
-    /// A new version was made, which loses this of the one before.
+    /// A new version was created, with these losses compared to the previous one.
     Created(ContextMetadata, Vec<Collapse>),
-    /// The text is the head's already; no version was made.
+    /// The head has this text already; no version was created.
     Unchanged(ContextMetadata),
 }
 
-/// Why a put was not made.
+/// Why a put failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PutError {
     /// A precondition does not hold.
@@ -42,7 +42,7 @@ pub enum PutError {
         /// The newest version's id; `None` if the memory does not exist.
         current: Option<ContextId>,
     },
-    /// The text would lose much of what the newest version says.
+    /// The text would remove much of the newest version.
     #[error("the text would lose much of what the document says")]
     Collapses(Vec<Collapse>),
     /// The database failed; nothing was saved.
@@ -50,34 +50,34 @@ pub enum PutError {
     Storage(#[from] StorageError),
 }
 
-/// A text that is to be the newest version.
+/// A text to be saved as the newest version.
 #[derive(Debug)]
 pub struct PutJob {
     /// The vault.
     pub vault: VaultId,
-    /// The memory; it is made if it does not exist.
+    /// The memory; created if it does not exist.
     pub memory: MemoryId,
     /// The text, which must have passed [`crate::domain::document::check`].
     pub text: String,
-    /// Who puts it.
+    /// The actor.
     pub actor: ActorId,
-    /// What has to hold of the newest version.
+    /// Conditions on the newest version.
     pub preconditions: Preconditions,
-    /// What is done if it loses much of the newest version.
+    /// How to treat a loss of much of the newest version.
     pub guard: Guard,
-    /// The claim of the idempotency key under which it is put.
+    /// The claim of the idempotency key of the request.
     pub idempotency: Option<IdempotencyClaim>,
 }
 
-/// What a put does besides making its version.
+/// Side effects of a put.
 #[derive(Default)]
 struct Effects {
     lost: Vec<Collapse>,
-    /// Records that are active and were not.
+    /// Records that become active.
     added: Vec<RecordId>,
 }
 
-/// What a put does to a head.
+/// Decides a put.
 fn decide(job: &PutJob, head: &Head) -> Result<Decision<Effects>, PutError> {
     if !job
         .preconditions
@@ -113,7 +113,7 @@ fn decide(job: &PutJob, head: &Head) -> Result<Decision<Effects>, PutError> {
 }
 
 impl Storage {
-    /// Puts a text as the newest version, unless it is that already.
+    /// Saves a text as the newest version, unless it is already.
     ///
     /// # Errors
     /// As [`PutError`] says.

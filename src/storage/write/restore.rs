@@ -21,18 +21,18 @@ pub enum RestoreError {
         /// The newest version's id; `None` if the memory does not exist.
         current: Option<ContextId>,
     },
-    /// There is no such memory or version.
+    /// The memory or version does not exist.
     #[error("there is no such memory or version")]
     NotFound,
-    /// The version has no text any more.
+    /// The version was redacted.
     #[error("the version was redacted")]
     Redacted {
         /// Its number.
         version: i64,
-        /// Why.
+        /// The redaction.
         redaction: Redaction,
     },
-    /// The text is not one that may be put any more: the limit is lower than when it was made.
+    /// The text is no longer valid: the limit is lower than when it was written.
     #[error(transparent)]
     Invalid(#[from] InvalidDocument),
     /// The database failed; nothing was saved.
@@ -40,31 +40,31 @@ pub enum RestoreError {
     Storage(#[from] StorageError),
 }
 
-/// A version that is to be the newest again.
+/// A version to be restored as the newest one.
 #[derive(Debug)]
 pub struct RestoreJob {
     /// The vault.
     pub vault: VaultId,
     /// The memory.
     pub memory: MemoryId,
-    /// Which version.
+    /// The version.
     pub reference: ContextRef,
-    /// Who restores it.
+    /// The actor.
     pub actor: ActorId,
-    /// Why, if that is told; it stands in the log.
+    /// The reason, if given; it is added to the log.
     pub reason: Option<String>,
-    /// What has to hold of the newest version.
+    /// Conditions on the newest version.
     pub preconditions: Preconditions,
     /// `limits.context_bytes`.
     pub limit: usize,
-    /// The claim of the idempotency key under which it is restored.
+    /// The claim of the idempotency key of the request.
     pub idempotency: Option<IdempotencyClaim>,
 }
 
 impl Storage {
-    /// Makes a new version with the text of an older one, unless the newest has that text already. Records
-    /// that were archived meanwhile and stand in that text are active again, with the birth they had; active ones that
-    /// do not stand in it are archived, and told.
+    /// Creates a new version with the text of an older one, unless the newest has that text already. Records in that
+    /// text that were archived meanwhile become active again, with their original creation. Active records that are not
+    /// in it are archived and reported.
     ///
     /// # Errors
     /// As [`RestoreError`] says.
@@ -110,10 +110,10 @@ impl Storage {
     }
 }
 
-/// The active records that a restored text leaves out.
+/// The active records that a restored text does not contain.
 fn dropped(before: &str, new: &NewVersion) -> Vec<Collapse> {
     let mut lost = collapse(before, &new.text, &new.changes);
-    // How long it is was known to whoever asked for it.
+    // The caller knew the length of the restored text.
     lost.retain(|lost| matches!(lost, Collapse::RecordsDropped(_)));
     lost
 }

@@ -1,5 +1,5 @@
-//! The rows that [`save`](super::save) writes, in the form in which its statement reads them: JSON objects whose members are
-//! the columns of `save_versions.sql`. A new column of a version or a record is a member here and a word there.
+//! The rows that [`save`](super::save) writes, in the form that its statement reads: JSON objects whose members are the
+//! columns of `save_versions.sql`. A new column of a version or a record needs a member here and a column there.
 
 use super::prepared::Prepared;
 use super::stored_operations::TAKEN_OVER;
@@ -16,16 +16,16 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// A version and what its memory's row says afterwards. Its text is sent beside it.
+/// A version and the new values of its memory's row. Its text is sent separately.
 #[derive(Serialize)]
 pub(super) struct VersionRow<'a> {
-    /// Where it stands among those saved together, from 1.
+    /// Its position among the versions saved together, from 1.
     place: usize,
     vault_id: &'a str,
     memory_id: &'a str,
-    /// The head that it was decided by; `None` where the memory has no version yet.
+    /// The head that it is based on; `None` if the memory has no version yet.
     base: Option<&'a str>,
-    /// The counters that it was decided by, where it gives numbers.
+    /// The counters that it is based on, if it assigns numbers.
     counted: Option<[i64; RecordKind::ALL.len()]>,
     context_id: &'a str,
     version: i64,
@@ -42,7 +42,7 @@ pub(super) struct VersionRow<'a> {
     log: &'a str,
     line_origins: Option<Vec<i64>>,
     event_id: &'a str,
-    /// Which notification its line goes with.
+    /// The notification that contains its line.
     word: usize,
     notification: Option<String>,
 }
@@ -77,7 +77,7 @@ impl<'a> VersionRow<'a> {
         }
     }
 
-    /// Notifies of it when it is saved, together with the others of the same word.
+    /// Notifies of it when it is saved, together with the others of the same notification.
     pub(super) fn notify(&mut self, word: usize, line: String) {
         self.word = word;
         self.notification = Some(line);
@@ -89,12 +89,12 @@ fn numbers(counters: &Counters) -> [i64; RecordKind::ALL.len()] {
     RecordKind::ALL.map(|kind| counters.get(kind))
 }
 
-/// The run that made a version; what it says is sent beside it.
+/// The run that created a version; its texts are sent separately.
 #[derive(Serialize)]
 pub(super) struct RunRow<'a> {
-    /// That of its version.
+    /// The position of its version.
     place: usize,
-    /// Where what it says stands, from 1.
+    /// The position of its texts, from 1.
     number: usize,
     kind: &'static str,
     status: &'static str,
@@ -119,10 +119,10 @@ impl<'a> RunRow<'a> {
     }
 }
 
-/// A step of the run that made a version, as an event.
+/// A step of the run that created a version, as an event.
 #[derive(Serialize)]
 pub(super) struct StepRow<'a> {
-    /// That of its version.
+    /// The position of its version.
     place: usize,
     event_id: &'a str,
     kind: &'static str,
@@ -146,15 +146,15 @@ impl<'a> StepRow<'a> {
     }
 }
 
-/// A record as it is after its version, and what the version did to it.
+/// A record after its version, and how the version changed it.
 #[derive(Serialize)]
 pub(super) struct RecordRow<'a> {
-    /// That of its version.
+    /// The position of its version.
     place: usize,
     kind: &'static str,
     number: i64,
     status: &'static str,
-    /// What its history says; `None` of one that was archived before it came here.
+    /// The change in its history; `None` for a record that was archived before it was imported.
     change: Option<&'static str>,
     label: Option<&'a str>,
     reason: Option<&'a str>,
@@ -212,8 +212,8 @@ impl<'a> RecordRow<'a> {
         }
     }
 
-    /// The rows of a version: of the records that it adds, changes and archives, and of those that it brings into
-    /// the archive.
+    /// The rows of a version: the records that it adds, changes and archives, and those that it adds directly to the
+    /// archive.
     pub(super) fn all_of(place: usize, prepared: &'a Prepared) -> impl Iterator<Item = Self> {
         let (new, left) = (&prepared.new, &prepared.archived);
         let archivings = archivings(&new.operations);
@@ -250,7 +250,7 @@ impl<'a> RecordRow<'a> {
     }
 }
 
-/// The operations that archive records: they say why, and what takes a record's place.
+/// The operations that archive records, with reasons and replacements.
 fn archivings(operations: &[AppliedOperation]) -> HashMap<RecordId, &AppliedOperation> {
     operations
         .iter()

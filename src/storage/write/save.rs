@@ -1,4 +1,4 @@
-//! The one place that writes versions and everything derived from them.
+//! Saves versions and everything derived from them. No other code writes them.
 
 use super::new_version::resolve;
 use super::pieces::{PIECES, Piece, Pieces, Written};
@@ -16,15 +16,15 @@ use sqlx::postgres::PgArguments;
 use sqlx::types::Json;
 use std::slice::from_ref;
 
-/// Saves versions of different memories, with their records, runs and events. Returns the places of those that were saved;
-/// the others are untouched: their memories are locked by another transaction, or have moved on.
+/// Saves versions of different memories, with their records, runs and events. Returns the positions of the saved ones.
+/// The others are unchanged: their memories are locked by another transaction or have a newer head.
 ///
-/// Of versions whose runs have no row yet, and without claims of idempotency keys, this is one statement, which is a
-/// transaction by itself. Others need a transaction around it.
+/// For versions whose runs have no row yet, and without claims of idempotency keys, this is one statement and thus its
+/// own transaction. Others need a surrounding transaction.
 ///
 /// # Errors
-/// Database errors, or that the claim of a run or a key is lost, or the run that it resolves was resolved already. The transaction then has
-/// to be rolled back.
+/// Database errors, a lost claim of a run or a key, or a run to be resolved that was resolved already. The transaction
+/// must then be rolled back.
 pub(in crate::storage) async fn save(
     connection: &mut Connection,
     all: &[Prepared],
@@ -99,7 +99,7 @@ async fn save_at_once(connection: &mut Connection, rows: &Rows<'_>) -> Result<Ve
     Ok(saved.into_iter().flat_map(|word| word.places).collect())
 }
 
-/// The same, of versions of one vault, in a transaction.
+/// The same for versions of one vault, in a transaction.
 async fn save_in_pieces(
     connection: &mut Connection,
     rows: &Rows<'_>,
@@ -128,7 +128,7 @@ async fn save_in_pieces(
     Ok(moved)
 }
 
-/// What is saved, in the form of the statement's parameters.
+/// The data to save, in the form of the statement's parameters.
 struct Rows<'a> {
     vaults: Vec<&'a str>,
     versions: Vec<VersionRow<'a>>,
@@ -184,7 +184,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// As [`save_at_once`] gives them, those that the piece does not read empty: a text is long, and each piece is sent.
+    /// The parameters in the order of [`save_at_once`]. Those that the piece does not read are empty, because texts are
+    /// long and each piece is sent separately.
     fn arguments(&self, piece: &Piece) -> Result<PgArguments, StorageError> {
         fn given<T>(is_read: bool, value: T) -> Option<T> {
             is_read.then_some(value)
@@ -211,7 +212,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The runs that have no row yet, by columns.
+/// The runs without a row, as columns.
 #[derive(Default)]
 struct Runs<'a> {
     rows: Vec<RunRow<'a>>,
@@ -244,12 +245,12 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Versions are counted from 1 in the statement.
+/// The statement counts versions from 1.
 fn placed(all: &[Prepared]) -> impl Iterator<Item = (usize, &Prepared)> {
     (1..).zip(all)
 }
 
-/// Has all instances notified of each version that is saved, in as few notifications as hold them.
+/// Notifies all instances of each saved version, with as few notifications as possible.
 fn notify(versions: &mut [VersionRow<'_>], all: &[Prepared]) {
     let lines = all.iter().map(|version| {
         let told = events::notifications(&version.metadata.vault_id, from_ref(&version.event));

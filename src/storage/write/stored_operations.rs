@@ -1,5 +1,5 @@
-//! What a version does, as it is stored with it in `memory_contexts.operations`: the operations that were applied, and what
-//! they say of tasks and decisions that the text does not hold. Records can be made again from it and the texts.
+//! The stored form of a version's operations, in `memory_contexts.operations`: the applied operations, and facts of
+//! tasks and decisions that the text does not contain. Records can be rebuilt from them and the texts.
 
 use super::new_version::NewVersion;
 use crate::domain::document::Record;
@@ -11,11 +11,11 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// Why a record that was taken over stands in the archive.
+/// The reason of records that were imported directly into the archive.
 pub(super) const TAKEN_OVER: &str = "taken over into the archive";
 
 impl NewVersion {
-    /// What it does, as it is stored with it; `None` if that is not known.
+    /// The stored form; `None` if the operations are unknown.
     pub(super) fn told(&self) -> Option<Value> {
         let all = self.operations.iter().map(|operation| {
             let mut told = json!({
@@ -39,7 +39,7 @@ impl NewVersion {
     }
 }
 
-/// The operations of a version, as they are kept.
+/// The stored operations of a version.
 fn each(operations: Option<&Value>) -> impl Iterator<Item = &Value> {
     operations.and_then(Value::as_array).into_iter().flatten()
 }
@@ -48,7 +48,7 @@ fn id_of(value: &Value) -> Option<RecordId> {
     value.as_str()?.parse().ok()
 }
 
-/// What the operations of a version say of records that its text does not.
+/// Facts about records in the operations of a version that its text does not contain.
 pub(in crate::storage) fn told_by(operations: Option<&Value>) -> Told {
     let mut told = Told::default();
     for operation in each(operations) {
@@ -80,7 +80,7 @@ fn time_of(value: &Value) -> Option<DateTime<Utc>> {
     value.as_str()?.parse().ok()
 }
 
-/// What the operations of a version tell of the tasks that it adds.
+/// Facts in the operations of a version about the tasks that it adds.
 pub(in crate::storage) fn told_tasks(operations: Option<&Value>) -> HashMap<RecordId, Task> {
     let told = each(operations).filter_map(|operation| {
         let (id, task) = (id_of(&operation["id"])?, &operation["task"]);

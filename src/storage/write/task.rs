@@ -1,4 +1,4 @@
-//! Changes that may write a task, decided by whether the memory has it already.
+//! Changes that may add a task, depending on whether the memory already has it.
 
 use super::change::{ChangeError, Decision, Outcome, Wanted};
 use super::head::Head;
@@ -7,7 +7,7 @@ use crate::storage::records::{StoredRecord, find_task};
 use crate::storage::{Storage, StorageError};
 
 impl Storage {
-    /// The record of a task that its writer calls so; `None` if there is none.
+    /// The record of the task with this task id; `None` if there is none.
     ///
     /// # Errors
     /// Database errors.
@@ -20,7 +20,7 @@ impl Storage {
         find_task(&mut *self.reader().await?, vault, memory, task).await
     }
 
-    /// As [`Self::change`], with the record that `task` has while the memory's row is locked.
+    /// As [`Self::change`], with the record of `task`, read while the memory's row is locked.
     ///
     /// # Errors
     /// As [`Self::change`].

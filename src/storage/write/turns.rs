@@ -1,5 +1,5 @@
-//! Turns: what is decided optimistically of one memory is decided one after another, so that the next is decided by what the
-//! one before came to. Others do not wait.
+//! Locks of memories in the process: optimistic changes of one memory are decided one after another, so that each is
+//! based on the result of the previous one. Changes of other memories do not wait.
 
 use crate::domain::ids::{MemoryId, VaultId};
 use std::collections::HashMap;
@@ -8,26 +8,26 @@ use tokio::sync::OwnedMutexGuard;
 
 type Key = (VaultId, MemoryId);
 
-/// The memories of which somebody has the turn.
+/// The memories that are locked.
 #[derive(Debug, Default, Clone)]
 pub(in crate::storage) struct Turns(Arc<Mutex<HashMap<Key, Arc<tokio::sync::Mutex<()>>>>>);
 
-/// Held by whoever has the turn.
+/// The lock of a memory; released when dropped.
 #[derive(Debug)]
 pub(super) struct Turn {
     turns: Turns,
     memory: Key,
-    /// `None` while it is dropped.
+    /// `None` only while it is being dropped.
     held: Option<OwnedMutexGuard<()>>,
 }
 
 impl Turns {
-    /// Waits until it is this one's turn; in order of arrival.
+    /// Locks a memory; in order of arrival.
     pub(super) async fn take(&self, (vault, memory): (&VaultId, &MemoryId)) -> Turn {
         let memory = (vault.clone(), memory.clone());
-        // Whoever waits holds it, so that it stays in the map.
+        // Waiters hold a reference, so that the entry stays in the map.
         let lock = self.map().entry(memory.clone()).or_default().clone();
-        // Made before the wait: who is cancelled meanwhile leaves nothing behind.
+        // Created before the wait, so that a cancelled waiter cleans up.
         let mut turn = Turn {
             turns: self.clone(),
             memory,

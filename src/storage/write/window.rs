@@ -19,65 +19,65 @@ use crate::storage::idempotency::{Answering, IdempotencyClaim};
 use crate::storage::records::StoredRecord;
 use crate::storage::{Storage, StorageError};
 
-/// Who changes the window of which memory, and on which conditions.
+/// The actor, memory and conditions of a change of the window.
 #[derive(Debug, Clone)]
 pub struct Writer {
     /// The vault.
     pub vault: VaultId,
-    /// The memory; it is made if it does not exist.
+    /// The memory; created if it does not exist.
     pub memory: MemoryId,
-    /// Who makes the version.
+    /// The actor.
     pub actor: ActorId,
-    /// What must hold of the head.
+    /// Conditions on the head.
     pub preconditions: Preconditions,
-    /// How much stands in the window, and the cap of the document.
+    /// The size of the window, and the limit of the document.
     pub sizes: Sizes,
-    /// The claim of the idempotency key under which it is written.
+    /// The claim of the idempotency key of the request.
     pub idempotency: Option<IdempotencyClaim>,
 }
 
-/// A decision to be written.
+/// A decision to add.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDecision {
-    /// What was decided.
+    /// The decision.
     pub decision: String,
-    /// Why, if it was said.
+    /// The reason, if given.
     pub reason: Option<String>,
-    /// The decision whose place it takes.
+    /// The decision that it replaces.
     pub supersedes: Option<RecordId>,
 }
 
-/// What a change came to.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WindowChange {
     /// The newest version.
     pub metadata: ContextMetadata,
-    /// Whether everything stood there already, so that no version was made.
+    /// Whether everything existed already, so that no version was created.
     pub unchanged: bool,
-    /// The record it wrote or, if that was there already, that one; a status has none.
+    /// The added record or, if it existed, that one; `None` for a status.
     pub record: Option<StoredRecord>,
-    /// The records that left the document for it.
+    /// The records that were archived to make space.
     pub archived: Vec<RecordId>,
-    /// Goal and blocker as the document has them after it.
+    /// Goal and blocker after the change.
     pub status: Status,
 }
 
-/// What a taking-over came to.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenOver {
-    /// The newest version; `None` if nothing was brought to a memory that does not exist.
+    /// The newest version; `None` if nothing was imported to a memory that does not exist.
     pub metadata: Option<ContextMetadata>,
-    /// Whether nothing was new, so that no version was made.
+    /// Whether nothing was new, so that no version was created.
     pub unchanged: bool,
-    /// How much was taken.
+    /// Number of imported entries.
     pub taken: Counts,
-    /// How much was there already.
+    /// Number of entries that existed already.
     pub present: Counts,
-    /// The records that left the document for it.
+    /// The records that were archived to make space.
     pub archived: Vec<RecordId>,
 }
 
-/// Why a change was not made.
+/// Why a change failed.
 #[derive(Debug, thiserror::Error)]
 pub enum WindowChangeError {
     /// A precondition does not hold.
@@ -86,7 +86,7 @@ pub enum WindowChangeError {
         /// The newest version's id; `None` if the memory does not exist.
         current: Option<ContextId>,
     },
-    /// A task of this id says something else.
+    /// A task with this id has other content.
     #[error("task_id belongs to {0} already, which says something else")]
     OtherTask(RecordId),
     /// The change is not possible.
@@ -120,7 +120,7 @@ impl Writer {
         }
     }
 
-    /// The version that a change makes, and the record that it adds.
+    /// The version that a change creates, and the record that it adds.
     fn version(&self, head: &Head, written: Written, source: Source) -> (NewVersion, Option<StoredRecord>) {
         let mut version = NewVersion::of_text(head, written.text, source, self.actor.clone());
         version.counters = version.counters.raised_by(&written.counters);
@@ -166,7 +166,7 @@ impl Writer {
     }
 }
 
-/// What a decision about the head came to, before it is saved.
+/// The result of a decision, before it is saved.
 struct Made {
     record: Option<StoredRecord>,
     archived: Vec<RecordId>,
@@ -174,7 +174,7 @@ struct Made {
 }
 
 impl Storage {
-    /// Writes a completed task into the window. One whose `task_id` is known is that one, if it says the same.
+    /// Adds a completed task to the window. If its `task_id` exists with the same content, nothing changes.
     ///
     /// # Errors
     /// As [`WindowChangeError`] says.
@@ -184,7 +184,7 @@ impl Storage {
             .change_wanting((&writer.vault, &writer.memory), &wanted, |head, found| {
                 writer.check(head)?;
                 if let Some(known) = found.task {
-                    // One whose words were redacted says nothing that could differ.
+                    // A redacted task has no facts that could differ.
                     if known.told.as_ref().is_some_and(|told| told != task) {
                         return Err(WindowChangeError::OtherTask(known.id));
                     }
@@ -214,7 +214,7 @@ impl Storage {
         outcome.try_into()
     }
 
-    /// Writes a decision into the window.
+    /// Adds a decision to the window.
     ///
     /// # Errors
     /// As [`WindowChangeError`] says.
@@ -250,7 +250,7 @@ impl Storage {
         outcome.try_into()
     }
 
-    /// Writes goal and blocker; see [`set_status`].
+    /// Sets goal and blocker; see [`set_status`].
     ///
     /// # Errors
     /// As [`WindowChangeError`] says.
@@ -279,7 +279,7 @@ impl Storage {
         outcome.try_into()
     }
 
-    /// Takes over what was kept elsewhere; see [`window::take_over`]. Reads all tasks and decisions of the memory.
+    /// Imports tasks and decisions; see [`window::take_over`]. Reads all tasks and decisions of the memory.
     ///
     /// # Errors
     /// As [`WindowChangeError`] says.
@@ -341,7 +341,7 @@ impl Storage {
 impl TryFrom<Outcome<Made>> for WindowChange {
     type Error = WindowChangeError;
 
-    /// The change as it is answered: of one that made nothing the version is told by which that was decided.
+    /// Converts to the answer. If nothing was saved, it contains the version on which the decision was based.
     fn try_from(outcome: Outcome<Made>) -> Result<Self, WindowChangeError> {
         let unchanged = outcome.saved.is_none();
         let metadata = outcome

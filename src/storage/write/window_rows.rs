@@ -1,20 +1,20 @@
-//! What a version says of tasks and decisions that no document holds.
+//! Facts of tasks and decisions that no document contains.
 
 use crate::domain::ids::{RecordId, TaskId};
 use crate::domain::window::{Historic, Task};
 use serde_json::{Value, json};
 
-/// What a version says of tasks and decisions that no document holds.
+/// Facts of tasks and decisions that no document contains.
 #[derive(Debug, Clone, Default)]
 pub struct WindowRows {
-    /// What was told of tasks that it adds.
+    /// The reported facts of tasks that it adds.
     pub tasks: Vec<(RecordId, Task)>,
-    /// Records that go straight to the archive.
+    /// Records that are added directly to the archive.
     pub historic: Vec<Historic>,
 }
 
 impl WindowRows {
-    /// Adds what it says to the operations that are kept with the version.
+    /// Adds the facts to the operations stored with the version.
     pub(super) fn tell(&self, operations: &mut Vec<Value>) {
         for operation in operations.iter_mut() {
             let id = operation["id"]
