@@ -1,12 +1,12 @@
-//! The data folder: who may use it, and where in it things are.
+//! The data folder: its lock and its layout.
 //!
 //! ```text
 //! <data folder>/
-//!   service.lock      held for as long as a service uses the folder, which as root is root's
-//!   postgres/         what belongs to the server (a link, if the folder is out of its account's reach)
+//!   service.lock      locked while a service uses the folder (which belongs to root if that runs as root)
+//!   postgres/         the server's files (a link, if its account cannot access the data folder)
 //!     cluster/        the PostgreSQL cluster
-//!     run/            its socket, unless the path is too long for one
-//!     server.log      its log, with server.log.1 before it
+//!     run/            its socket, unless the path would be too long
+//!     server.log      its log; server.log.1 is the previous one
 //! ```
 
 use std::ffi::OsStr;

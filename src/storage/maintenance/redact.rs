@@ -68,9 +68,10 @@ impl From<sqlx::Error> for RedactError {
 impl Storage {
     /// Redacts a version: removes its text permanently. The row with its actor and number stays, with who redacted it,
     /// when and why, and the hash of the text. Everything that quotes the text is removed too: the version's own log
-    /// and operations; quotations in runs that created it, started from it or quote it; quotations in logs and
-    /// operations of other versions; texts of archived records that no other version contains; and every handoff
-    /// created since the version, because handoffs quote in other spellings. Redacting it again changes nothing.
+    /// and operations; the request, exchanges and outcome of runs that created it, started from it or quote it;
+    /// quotations in logs and operations of other versions; texts of archived records that no other version contains;
+    /// and every handoff created since the version, because handoffs quote in other spellings. Redacting it again
+    /// changes nothing.
     ///
     /// Old copies in the files of the database remain until it cleans up (`VACUUM`), those in backups as long as the
     /// backups.

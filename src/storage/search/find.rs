@@ -156,8 +156,9 @@ impl Storage {
         looked_at: i64,
         limit: i64,
     ) -> Result<Vec<SearchMatch>, StorageError> {
-        // Deleted words are in no document, so the words of a document are fetched once for both uses. The result is
-        // one row of arrays: a message for each match would cost as much as ranking it.
+        // Deleting the empty word changes nothing: `ts_delete` only makes PostgreSQL fetch the out-of-line words of a
+        // document once for both uses. The result is one row of arrays: a message for each match would cost as much as
+        // ranking it.
         let found = sqlx::query!(
             r#"SELECT array_agg(matched.memory_id) AS "memories: Vec<MemoryId>", array_agg(matched.version) AS versions,
                       array_agg(matched.rank) AS ranks

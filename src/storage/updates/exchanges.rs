@@ -198,7 +198,7 @@ fn said<'p>(piece: &'p Value, base: Option<&'p str>, texts: &'p [Cow<'_, str>]) 
     texts.get(number(0)?)?.get(range).map(Cow::Borrowed)
 }
 
-/// The task and the messages.
+/// The texts of the task and the messages.
 fn texts_of(request: &Value) -> impl Iterator<Item = &str> {
     let task = request["task"].as_str().unwrap_or_default();
     let messages = request["messages"].as_array().map(Vec::as_slice);
@@ -213,7 +213,7 @@ fn turns(entry: &Value) -> &[Value] {
         .unwrap_or_default()
 }
 
-/// Whether nothing in it is what packing would put there.
+/// Whether it contains nothing that packing itself produces.
 fn may_be_packed(entry: &Value) -> bool {
     let is_text = |value: &Value| value.is_string() || value.is_null();
     entry.is_object()
@@ -222,18 +222,18 @@ fn may_be_packed(entry: &Value) -> bool {
         && turns(entry).iter().all(|turn| is_text(&turn["content"]))
 }
 
-/// Texts that were said already, found by their lines.
+/// Earlier texts, indexed by their lines.
 #[derive(Default)]
 struct Texts<'t> {
-    /// The version's first.
+    /// The text of the version is the first.
     all: Vec<&'t str>,
-    /// A piece of the version is named.
+    /// Whether a piece of the version is referenced.
     base_is_named: bool,
-    /// Where each line stands first: in which text, from which byte on.
+    /// The first occurrence of each line: index of the text and byte offset.
     lines: HashMap<&'t str, (usize, usize)>,
 }
 
-/// Bytes of an earlier text.
+/// A range of bytes of an earlier text.
 #[derive(Clone, Copy)]
 struct Copied {
     text: usize,
@@ -252,7 +252,7 @@ impl<'t> Texts<'t> {
         self.all.push(text);
     }
 
-    /// The text as pieces; as itself where no piece of it was said.
+    /// Splits a text into pieces; returns it unchanged if it repeats no earlier text.
     fn cut(&mut self, text: &str) -> Value {
         let mut pieces = Pieces::default();
         let mut copied: Option<Copied> = None;
@@ -288,7 +288,7 @@ impl<'t> Texts<'t> {
         pieces.into_value()
     }
 
-    /// The copy with this behind it, if it stands there.
+    /// Extends the range by `more`, if that follows it in the earlier text.
     fn extend(&self, copied: Copied, more: &str) -> Option<Copied> {
         let end = copied.end + more.len();
         (self.all[copied.text].get(copied.end..end)? == more).then_some(Copied { end, ..copied })
@@ -298,7 +298,7 @@ impl<'t> Texts<'t> {
 #[derive(Default)]
 struct Pieces {
     all: Vec<Value>,
-    /// What is said behind them.
+    /// The text after them.
     literal: String,
     names_base: bool,
 }
@@ -314,7 +314,7 @@ impl Pieces {
         }
         self.end_literal();
         self.names_base |= text == 0;
-        // The version's is no text of the run: those are counted from 0.
+        // The version's text is not one of the run's texts, which are counted from 0.
         let number = i64::try_from(text).unwrap_or(i64::MAX) - 1;
         self.all.push(json!([number, start, end]));
     }

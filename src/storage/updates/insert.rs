@@ -8,7 +8,7 @@ use crate::storage::updates::exchanges::Packed;
 use crate::storage::{StorageError, updates::proposals};
 use sqlx::{Postgres, QueryBuilder};
 
-/// Whether a run quotes no version but the head that it captured: it made the version behind that one.
+/// Whether the head it started from is the only version that a run quotes: it created the next version.
 pub(in crate::storage) fn quotes_the_head_only(run: &Run) -> bool {
     matches!(run.version, Some((made, _)) if made == run.base_version + 1)
 }
@@ -33,7 +33,8 @@ async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, 
 }
 
 /// Stores a run, inside the writer's transaction if there is one. A queued run ends here, and only while its claim is
-/// held. Quotations of a version that was redacted while it ran are omitted.
+/// held. If it may quote a version that was redacted while it ran, it is stored without its request, exchanges and
+/// outcome.
 ///
 /// # Errors
 /// Database errors, or a lost claim: then nothing of the transaction may be committed.
@@ -155,7 +156,7 @@ impl RunJson {
         }
     }
 
-    /// The JSON of a run whose quotations were redacted.
+    /// The JSON of a run that may quote a redacted version.
     fn redacted() -> Self {
         Self {
             request: redacted_json().to_string(),

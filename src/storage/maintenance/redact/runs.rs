@@ -10,9 +10,9 @@ use crate::storage::updates::outcomes;
 use crate::storage::updates::{redacted_json, said};
 use serde_json::Value;
 
-/// Removes quotations from runs and returns the ids of the changed ones. Runs that created the version or started from
-/// it quote it in their prompts and diffs. Others may quote it if the memory changed while they ran, or if a message
-/// contained what later became part of the document.
+/// Clears the texts of runs that quote the redacted text: request, exchanges and outcome. Returns the ids of these runs.
+/// Runs that created the version or started from it quote it in their prompts and diffs. Others may quote it if the
+/// memory changed while they ran, or if a message contained what later became part of the document.
 pub(super) async fn clear_runs(
     connection: &mut Connection,
     place: &Place<'_>,
