@@ -9,6 +9,7 @@ mod dashboard;
 mod extract;
 mod feed;
 mod id_patterns;
+mod json_answer;
 mod middleware;
 mod names;
 mod openapi;

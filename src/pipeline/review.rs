@@ -16,6 +16,7 @@ use crate::domain::ids::{ActorId, ContextId, KeyId, MemoryId, RecordId, UpdateId
 use crate::domain::operation::Role;
 use crate::domain::window::{SessionRecord, one_line};
 use crate::storage::events::{EventKind, NewEvent};
+use crate::storage::idempotency::Answering;
 use crate::storage::records::StoredRecord;
 use crate::storage::updates::queue::is_redacted;
 use crate::storage::updates::{Run, RunKind, RunStatus};
@@ -67,7 +68,11 @@ impl Pipeline {
     ///
     /// # Errors
     /// As [`PipelineError`] says; then nothing is saved, and the proposal waits on.
-    pub async fn approve(&self, approval: Approval) -> Result<UpdateAnswer, PipelineError> {
+    pub async fn approve(
+        &self,
+        approval: Approval,
+        under: Option<&Answering<'_, UpdateAnswer>>,
+    ) -> Result<UpdateAnswer, PipelineError> {
         let place = (&approval.vault, &approval.memory);
         let (run, proposal) = self.waiting(place, &approval.update_id).await?;
         if proposal.key_id.is_some() && proposal.key_id.as_deref() == approval.key.as_ref().map(KeyId::as_str)
@@ -88,7 +93,14 @@ impl Pipeline {
         let saved = self
             .storage
             .change_with_task(place, &ids, task, |head, known| {
-                self.decide_approval(&running, head, known, before, base_version)
+                let decided = self.decide_approval(&running, head, known, before, base_version)?;
+                Ok(match decided {
+                    Decision::Save(mut version, came) => {
+                        version.answer_under(under, &came.answer);
+                        Decision::Save(version, came)
+                    }
+                    kept @ Decision::Keep(_) => kept,
+                })
             })
             .await;
         match saved {
@@ -98,7 +110,7 @@ impl Pipeline {
                     let mut decided = self.run_of_answer(&running, RunStatus::Approved, &answer, None);
                     // It made none.
                     decided.version = None;
-                    if let Err(error) = self.storage.save_decision(&decided).await {
+                    if let Err(error) = self.storage.save_decision(&decided, under, &answer).await {
                         return Err(self.what_became_of_it(error, place, &run.update_id).await);
                     }
                 }
@@ -119,7 +131,11 @@ impl Pipeline {
     ///
     /// # Errors
     /// As [`PipelineError`] says; then the proposal waits on.
-    pub async fn reject(&self, rejecting: Rejecting) -> Result<Run, PipelineError> {
+    pub async fn reject(
+        &self,
+        rejecting: Rejecting,
+        under: Option<&Answering<'_, Run>>,
+    ) -> Result<Run, PipelineError> {
         let place = (&rejecting.vault, &rejecting.memory);
         let (mut run, _) = self.waiting(place, &rejecting.update_id).await?;
         let target = target_of(&run);
@@ -137,7 +153,7 @@ impl Pipeline {
             actor: Some(rejecting.actor.clone()),
             ..self.storage.event(&run.memory_id, EventKind::Rejected)
         }];
-        match self.storage.save_decision(&run).await {
+        match self.storage.save_decision(&run, under, &run).await {
             Ok(()) => Ok(run),
             Err(error) => Err(self.what_became_of_it(error, place, &run.update_id).await),
         }

@@ -262,6 +262,7 @@ impl Pipeline {
             window,
             left_out: None,
             idempotency: running.idempotency.clone(),
+            answer: None,
             text: merged.applied.text,
         };
         Ok(Decision::Save(Box::new(version), Came { answer, proposal }))

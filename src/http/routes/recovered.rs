@@ -1,6 +1,10 @@
 //! Answers from what was saved, for requests whose process died before it could answer: what a retry with the same
 //! `Idempotency-Key` gets. They say what the first answer would have said; only what was known at that moment alone (the
-//! words of a warning, the order of a list) may differ.
+//! words of a warning, the order of a list) may differ, and a proposal that was approved since is told with what was applied
+//! of it.
+//!
+//! Routes whose answer cannot be told again have it kept with what they save ([`crate::storage::idempotency::Answering`]),
+//! and never come here.
 
 use super::contexts::put;
 use super::items::add;
@@ -16,6 +20,7 @@ use crate::http::state::AppState;
 use crate::storage::idempotency::{Gone, IdempotencyKey, Saved};
 use crate::storage::prompt_items::ItemOwner;
 use crate::storage::records::StoredRecord;
+use crate::storage::updates::RunStatus;
 use crate::storage::{Context, ContextRef, Guard, Put, Source, WindowChange};
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -135,18 +140,34 @@ async fn of_run(
 ) -> Result<Response, Problem> {
     let run = state.storage.run(vault, memory, id).await?;
     let run = run.ok_or_else(|| gone(Gone::Deleted))?;
-    let (version, context_id) = run.version.unzip();
+    // What was proposed may have been decided since: the first answer said that it waits, on the version it was tried on.
+    let is_proposal = matches!(
+        run.status,
+        RunStatus::Proposed | RunStatus::Approved | RunStatus::Rejected | RunStatus::Expired
+    );
+    let (status, stood) = if is_proposal {
+        let base = ContextRef::Version(run.base_version);
+        let base = state.storage.context(vault, memory, &base).await?;
+        (RunStatus::Proposed, base.map(|base| base.metadata.context_id))
+    } else {
+        (run.status, run.version.as_ref().map(|(_, id)| id.clone()))
+    };
+    let version = run.version.filter(|_| !is_proposal).map(|(version, _)| version);
     let head = json!({
         "update_id": run.update_id.as_str(),
         "vault_id": run.vault_id.as_str(),
         "memory_id": run.memory_id.as_str(),
-        "status": run.status.name(),
+        "status": status.name(),
         "base_version": run.base_version,
         "version": version.unwrap_or(run.base_version),
-        "context_id": context_id.as_ref().map(ContextId::as_str),
+        "context_id": stood.as_ref().map(ContextId::as_str),
     });
     match (head, run.outcome) {
-        (Value::Object(mut answer), Value::Object(outcome)) if outcome.contains_key("document") => {
+        (Value::Object(mut answer), Value::Object(mut outcome)) if outcome.contains_key("document") => {
+            // Kept for whoever decides, and what was decided.
+            for member in ["proposal", "review"] {
+                outcome.remove(member);
+            }
             answer.extend(outcome);
             Ok(Json(answer).into_response())
         }

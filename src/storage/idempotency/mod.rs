@@ -3,12 +3,16 @@
 //! A key is claimed before its request runs and answered when it has run. A claim is a lease, renewed while the
 //! request runs: of one that is not renewed any more its process has died, and the next retry takes it over. What the
 //! request saves is written down under the claim by the transaction that saves it (`saved`), so that whoever takes
-//! over answers from that and does not save it again.
+//! over answers from that and does not save it again. Where that could not be answered from, the transaction keeps the
+//! answer itself (`answering`), which ends the claim.
 
+mod answering;
 mod key;
 mod saved;
 mod tombstones;
 
+pub use answering::Answering;
+pub(super) use answering::{keep_answer, keep_one};
 pub use key::IdempotencyKey;
 pub use saved::{IdempotencyClaim, Saved};
 pub(super) use saved::{note_one, note_saved};
@@ -164,7 +168,8 @@ impl Storage {
             .transpose()
     }
 
-    /// Keeps a claim from being taken for dead. `false` if it was taken over already.
+    /// Keeps a claim from being taken for dead. `false` if it was taken over already. One that has ended with what it
+    /// saved needs no more.
     ///
     /// # Errors
     /// The database's.
@@ -172,9 +177,9 @@ impl Storage {
     pub async fn renew_key(&self, key: &IdempotencyKey, claim: &str) -> Result<bool, StorageError> {
         let mut transaction = self.begin().await?;
         let lease = sqlx::query_scalar!(
-            r#"SELECT lease_until AS "lease_until!" FROM idempotency_keys
-               WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'
-               FOR UPDATE"#,
+            "SELECT lease_until FROM idempotency_keys
+             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
+             FOR UPDATE",
             key.vault.as_str(),
             key.caller,
             key.key,
@@ -183,6 +188,7 @@ impl Storage {
         .fetch_optional(&mut *transaction)
         .await?;
         let Some(lease) = lease else { return Ok(false) };
+        let Some(lease) = lease else { return Ok(true) };
         // It always moves: whoever is about to take the key over finds that it is not what he saw. Here, not by the
         // database, where adding an interval depends on the session's time zone.
         let lease = (self.clock.now() + LEASE).max(lease + TimeDelta::microseconds(1));
@@ -202,7 +208,7 @@ impl Storage {
     }
 
     /// Keeps the answer of the request that holds the claim; with `about` it is that of this memory, and goes with it.
-    /// `false` if it was taken over.
+    /// `false` if it was taken over, or what the request saved was saved with its answer.
     ///
     /// # Errors
     /// The database's.
@@ -214,29 +220,10 @@ impl Storage {
         answer: &KeptAnswer,
         about: Option<&MemoryId>,
     ) -> Result<bool, StorageError> {
-        let headers = answer.headers.iter();
-        let headers: Value = headers
-            .map(|(name, value)| Value::from(vec![&**name, &**value]))
-            .collect();
         let mut transaction = self.begin().await?;
-        let done = sqlx::query!(
-            "UPDATE idempotency_keys
-             SET status = 'done', lease_until = NULL, answer_status = $5, answer_headers = $6, answer_body = $7,
-                 memory_id = COALESCE($8, memory_id)
-             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'",
-            key.vault.as_str(),
-            key.caller,
-            key.key,
-            claim,
-            i32::from(answer.status),
-            headers,
-            answer.body,
-            about.map(MemoryId::as_str),
-        )
-        .execute(&mut *transaction)
-        .await?;
+        let done = answering::end(&mut transaction, (key, claim), answer, about).await?;
         transaction.commit().await?;
-        Ok(done.rows_affected() == 1)
+        Ok(done)
     }
 
     /// Gives a claim up, so that the next request with the key runs, or is answered from what this one saved. A

@@ -150,6 +150,7 @@ impl Storage {
         let context_id = &metadata.context_id;
         let gone = Redacted {
             context_id,
+            version,
             runs: &runs,
             quotations: &quotations,
         };

@@ -6,7 +6,7 @@ use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Transaction;
 use crate::storage::events::{self, EventKind, NewEvent};
-use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
+use crate::storage::idempotency::{Answering, IdempotencyClaim, Saved, keep_one, note_one};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -76,6 +76,7 @@ impl Storage {
         items: Vec<NewItem>,
         actor: &ActorId,
         limits: &ItemLimits,
+        under: Option<&Answering<'_, Replaced>>,
     ) -> Result<Replaced, AddItemsError> {
         let mut transaction = self.begin().await?;
         let now = self.lock_owner(&mut transaction, owner).await?;
@@ -106,12 +107,14 @@ impl Storage {
         insert(&mut transaction, owner, &stored).await?;
         hold(&mut transaction, owner, limits).await?;
         forget_owner_without_items(&mut transaction, owner).await?;
-        let changed = self.items_changed(owner, category, Some(actor));
-        self.commit_telling(transaction, owner, changed).await?;
-        Ok(Replaced {
+        let replaced = Replaced {
             items: stored,
             unchanged: false,
-        })
+        };
+        keep_one(&mut transaction, under, owner.memory.as_ref(), &replaced).await?;
+        let changed = self.items_changed(owner, category, Some(actor));
+        self.commit_telling(transaction, owner, changed).await?;
+        Ok(replaced)
     }
 
     /// Removes one item; `false` if there is none that is shown.

@@ -4,6 +4,7 @@
 use crate::domain::ids::{MAX_ID_BYTES, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::events;
+use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::pages::{Reading, Rows};
 use crate::storage::updates::lives_on::lives_on;
 use crate::storage::updates::redacted::redacted_json;
@@ -94,16 +95,22 @@ impl Storage {
         Ok(known)
     }
 
-    /// Keeps what was decided about a proposal, where that makes no version.
+    /// Keeps what was decided about a proposal, where that makes no version; `done` is what is answered to it.
     ///
     /// # Errors
     /// [`StorageError::AlreadyDecided`] if it is none any more, or the database's.
-    pub async fn save_decision(&self, run: &Run) -> Result<(), StorageError> {
+    pub async fn save_decision<T>(
+        &self,
+        run: &Run,
+        under: Option<&Answering<'_, T>>,
+        done: &T,
+    ) -> Result<(), StorageError> {
         let mut transaction = self.begin().await?;
         if !lives_on(&mut transaction, run).await? {
             return Err(StorageError::AlreadyDecided(run.update_id.clone()));
         }
         decide(&mut transaction, run).await?;
+        keep_one(&mut transaction, under, Some(&run.memory_id), done).await?;
         events::append(&mut transaction, &run.vault_id, &run.events).await?;
         transaction.commit().await?;
         self.appended(&run.vault_id, &run.events);

@@ -10,7 +10,7 @@ use crate::storage::StorageError;
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::database::connection::Connection;
 use crate::storage::events::{EventKind, NewEvent};
-use crate::storage::idempotency::IdempotencyClaim;
+use crate::storage::idempotency::{Answering, IdempotencyClaim, KeptAnswer};
 use crate::storage::updates::{Run, resolve_run};
 
 /// A version to be saved on top of the head.
@@ -40,6 +40,8 @@ pub struct NewVersion {
     pub left_out: Option<String>,
     /// The claim of the idempotency key under which it is saved, or not at all.
     pub idempotency: Option<IdempotencyClaim>,
+    /// What is answered, kept under that claim with the version; without it the version is answered from.
+    pub answer: Option<KeptAnswer>,
 }
 
 impl NewVersion {
@@ -62,11 +64,23 @@ impl NewVersion {
             window: WindowRows::default(),
             left_out,
             idempotency: None,
+            answer: None,
         }
     }
 
+    /// Has it saved under a claim, if there is one, with the answer to what was done.
+    pub fn answer_under<T>(&mut self, under: Option<&Answering<'_, T>>, done: &T) {
+        self.idempotency = under.map(|under| under.claim().clone());
+        self.answer = under.map(|under| under.to(done));
+    }
+
     /// What it will be known by on top of a head.
-    pub(super) fn metadata(&self, vault: &VaultId, memory: &MemoryId, head: &Head) -> ContextMetadata {
+    pub(in crate::storage) fn metadata(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        head: &Head,
+    ) -> ContextMetadata {
         ContextMetadata {
             vault_id: vault.clone(),
             memory_id: memory.clone(),

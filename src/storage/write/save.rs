@@ -9,7 +9,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
 use crate::storage::database::notification::{CHANNEL, words};
 use crate::storage::events;
-use crate::storage::idempotency::{Saved, note_saved};
+use crate::storage::idempotency::{Saved, keep_answer, note_saved};
 use crate::storage::updates::insert_run;
 use sqlx::Arguments as _;
 use sqlx::postgres::PgArguments;
@@ -41,10 +41,15 @@ pub(in crate::storage) async fn save(
     }
     let claimed = saved.iter().filter_map(|&place| {
         let Prepared { new, metadata, .. } = &all[place];
-        let claim = new.idempotency.as_ref()?;
+        let claim = new.idempotency.as_ref().filter(|_| new.answer.is_none())?;
         Some((claim, Saved::Version(metadata.context_id.clone())))
     });
     note_saved(connection, &claimed.collect::<Vec<_>>()).await?;
+    for Prepared { new, metadata, .. } in saved.iter().map(|&place| &all[place]) {
+        if let (Some(claim), Some(answer)) = (&new.idempotency, &new.answer) {
+            keep_answer(connection, claim, Some(&metadata.memory_id), answer).await?;
+        }
+    }
     Ok(saved)
 }
 

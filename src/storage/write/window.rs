@@ -15,7 +15,7 @@ use crate::domain::window::{
 };
 use crate::fair::in_place;
 use crate::storage::contexts::{ContextMetadata, Source};
-use crate::storage::idempotency::IdempotencyClaim;
+use crate::storage::idempotency::{Answering, IdempotencyClaim};
 use crate::storage::records::StoredRecord;
 use crate::storage::{Storage, StorageError};
 
@@ -287,6 +287,7 @@ impl Storage {
         &self,
         writer: &Writer,
         brought: &Brought,
+        under: Option<&Answering<'_, TakenOver>>,
     ) -> Result<TakenOver, WindowChangeError> {
         let outcome = self
             .change_wanting((&writer.vault, &writer.memory), &Wanted::Known, |head, found| {
@@ -301,8 +302,6 @@ impl Storage {
                     return Ok::<_, WindowChangeError>(Decision::Keep(result));
                 }
                 let (mut version, _) = writer.version(head, taken.written, Source::Import);
-                // Sent again, it finds all of it there: that answers a retry.
-                version.idempotency = None;
                 version.window = WindowRows {
                     tasks: taken.tasks,
                     historic: taken.historic,
@@ -314,6 +313,15 @@ impl Storage {
                         version.log
                     );
                 }
+                let (taken, present, archived) = result.clone();
+                let done = TakenOver {
+                    metadata: Some(version.metadata(&writer.vault, &writer.memory, head)),
+                    unchanged: false,
+                    taken,
+                    present,
+                    archived,
+                };
+                version.answer_under(under, &done);
                 Ok(Decision::Save(Box::new(version), result))
             })
             .await?;

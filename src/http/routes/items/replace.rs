@@ -7,15 +7,17 @@ use crate::domain::prompt::NewItem;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::CallerOf;
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::json::{Object, parse, parse_list};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::{EntryPath, VaultEntryPath};
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::storage::prompt_items::ItemOwner;
-use axum::Json;
+use crate::storage::prompt_items::{ItemOwner, Replaced};
 use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
@@ -83,10 +85,10 @@ pub(crate) async fn of_memory(
     Query(NoParams): Query<NoParams>,
     caller: CallerOf,
     Actor(actor): Actor,
+    claim: UnderClaim,
     request: Request,
 ) -> Response {
-    let (owner, category) = below_memory(path);
-    replace_logged(&state, owner, category, &caller, &actor, request).await
+    replace_logged(&state, below_memory(path), (&caller, &actor), claim, request).await
 }
 
 /// Replace a category of a vault's items
@@ -115,50 +117,54 @@ pub(crate) async fn of_vault(
     Query(NoParams): Query<NoParams>,
     caller: CallerOf,
     Actor(actor): Actor,
+    claim: UnderClaim,
     request: Request,
 ) -> Response {
-    let (owner, category) = below_vault(path);
-    replace_logged(&state, owner, category, &caller, &actor, request).await
+    replace_logged(&state, below_vault(path), (&caller, &actor), claim, request).await
 }
 
 async fn replace_logged(
     state: &AppState,
-    owner: ItemOwner,
-    category: Category,
-    caller: &CallerOf,
-    actor: &ActorId,
+    of: (ItemOwner, Category),
+    by: (&CallerOf, &ActorId),
+    claim: UnderClaim,
     request: Request,
 ) -> Response {
     let mut change = Change::new("replaced");
-    change.in_category(&category);
-    let replaced = replace(state, owner, category, caller, actor, request, &mut change).await;
+    change.in_category(&of.1);
+    let replaced = replace(state, of, by, claim, request, &mut change).await;
     change.answer(replaced)
 }
 
 async fn replace(
     state: &AppState,
-    owner: ItemOwner,
-    category: Category,
-    caller: &CallerOf,
-    actor: &ActorId,
+    (owner, category): (ItemOwner, Category),
+    (caller, actor): (&CallerOf, &ActorId),
+    claim: UnderClaim,
     request: Request,
     change: &mut Change,
-) -> Result<Json<ReplacedBody>, Problem> {
+) -> Result<JsonAnswer, Problem> {
     check_category(caller, &category)?;
     let items = read_items(state, request).await?;
     let limits = &state.settings.items;
+    let under = claim.answering(|replaced| answer(&owner, replaced));
     let replaced = state
         .storage
-        .replace_items(&owner, &category, items, actor, limits)
+        .replace_items(&owner, &category, items, actor, limits, under.as_ref())
         .await?;
     for item in &replaced.items {
         change.names(&item.item_id);
     }
-    let items = replaced.items.into_iter();
-    Ok(Json(ReplacedBody {
+    Ok(answer(&owner, &replaced))
+}
+
+fn answer(owner: &ItemOwner, replaced: &Replaced) -> JsonAnswer {
+    let items = replaced.items.iter().cloned();
+    let body = ReplacedBody {
         items: items.map(|item| ItemBody::of(&owner.vault, item)).collect(),
         unchanged: replaced.unchanged,
-    }))
+    };
+    JsonAnswer::new(StatusCode::OK, &body)
 }
 
 async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, Problem> {

@@ -3,19 +3,22 @@
 use super::RootParams;
 use crate::domain::access::AccessRole;
 use crate::domain::ids::ActorId;
-use crate::domain::memory_files::{self, Command, FilePath, Refusal, deleted, is_edit, renamed, view_file};
+use crate::domain::memory_files::{self, Command, Refusal, is_edit, view_file};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::caller::CallerOf;
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::Query;
+use crate::http::json_answer::JsonAnswer;
 use crate::http::middleware::idempotency::AnswerAbout;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::storage::memories::paths::{FileEntry, FileError, FileTree, FileVersion};
+use crate::storage::memories::paths::{FileChange, FileEntry, FileError, FileTree};
+use axum::Extension;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -63,16 +66,16 @@ pub(crate) struct Members(Map<String, Value>);
 /// What the `tool_result` block says.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = MemoryToolAnswer)]
-pub(crate) struct Answer {
+pub(crate) struct Answer<'a> {
     /// The text for the model.
     #[schema(example = "File created successfully at: /memories/preferences.md")]
-    content: String,
+    content: &'a str,
     /// Whether the command was refused; then nothing was changed.
     is_error: bool,
     /// The memory of the file, if the command was about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    memory_id: Option<String>,
+    memory_id: Option<&'a str>,
     /// The newest version of that memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 1)]
@@ -104,6 +107,7 @@ pub(crate) async fn run(
     caller: CallerOf,
     params: Result<Query<RootParams>, Problem>,
     actor: Result<Actor, Problem>,
+    claim: UnderClaim,
     body: Result<JsonBody<Members>, Problem>,
 ) -> Result<Response, Problem> {
     // What cannot be read cannot be seen to be a `view`, which is all that a reader may send.
@@ -119,86 +123,82 @@ pub(crate) async fn run(
         root,
     };
     let done = match Command::read(&members) {
-        Ok(command) => carry_out(&state, &tree, &actor, command).await,
+        Ok(command) => carry_out(&state, &tree, &actor, command, claim).await,
         Err(refusal) => Err(refusal.into()),
     };
-    answer(done)
+    match done {
+        Ok(change) => {
+            let answer = answer(&change);
+            Ok(match change.file {
+                Some(file) => (Extension(AnswerAbout(file.memory)), answer).into_response(),
+                None => answer.into_response(),
+            })
+        }
+        Err(FileError::Refused(refusal)) => Ok(JsonAnswer::new(
+            StatusCode::OK,
+            &Answer {
+                content: &refusal.to_string(),
+                is_error: true,
+                memory_id: None,
+                version: None,
+            },
+        )
+        .into_response()),
+        Err(FileError::Storage(error)) => Err(error.into()),
+    }
 }
 
-/// What a command came to: the text for the model, and the file if it was about one.
-type Done = (String, Option<FileVersion>);
+/// The answer to a command that was carried out.
+fn answer(FileChange { told, file }: &FileChange) -> JsonAnswer {
+    let answer = Answer {
+        content: told,
+        is_error: false,
+        memory_id: file.as_ref().map(|file| file.memory.as_str()),
+        version: file.as_ref().map(|file| file.version),
+    };
+    JsonAnswer::new(StatusCode::OK, &answer)
+}
 
 async fn carry_out(
     state: &AppState,
     tree: &FileTree,
     actor: &ActorId,
     command: Command,
-) -> Result<Done, FileError> {
+    claim: UnderClaim,
+) -> Result<FileChange, FileError> {
     let storage = &state.storage;
     let cap = state.settings.context_bytes;
+    let under = claim.answering(answer);
+    let under = under.as_ref();
     match command {
         Command::View { path, range } => match storage.file_entry(tree, &path).await? {
-            FileEntry::File(file, text) => Ok((view_file(&path, &text, &range)?, Some(file))),
-            FileEntry::Directory(listing) if listing.exists() => Ok((listing.render(), None)),
+            FileEntry::File(file, text) => Ok(FileChange {
+                told: view_file(&path, &text, &range)?,
+                file: Some(file),
+            }),
+            FileEntry::Directory(listing) if listing.exists() => Ok(FileChange {
+                told: listing.render(),
+                file: None,
+            }),
             FileEntry::Directory(_) => Err(Refusal::no_such_path(&path).into()),
         },
         Command::Create { path, text } => {
             let file = memory_files::new_file(&path, &text, cap)?;
-            let made = storage.create_file(tree, &path, &file, actor).await?;
-            Ok((file.told, Some(made)))
+            storage.create_file(tree, &path, &file, actor, under).await
         }
         Command::StrReplace { path, old, new } => {
-            edit(state, tree, &path, actor, |text| {
-                memory_files::str_replace(&path, text, (&old, &new), cap)
-            })
-            .await
+            let edit = |text: &str| memory_files::str_replace(&path, text, (&old, &new), cap);
+            storage.edit_file(tree, &path, actor, edit, under).await
         }
         Command::Insert {
             path,
             line,
             text: new,
         } => {
-            edit(state, tree, &path, actor, |text| {
-                memory_files::insert(&path, text, (line, &new), cap)
-            })
-            .await
+            let edit = |text: &str| memory_files::insert(&path, text, (line, &new), cap);
+            storage.edit_file(tree, &path, actor, edit, under).await
         }
-        Command::Delete { path } => {
-            let file = storage.unlink_files(tree, &path).await?;
-            Ok((deleted(&path), file))
-        }
-        Command::Rename { from, to } => {
-            let file = storage.rename_files(tree, &from, &to).await?;
-            Ok((renamed(&from, &to), file))
-        }
+        Command::Delete { path } => storage.unlink_files(tree, &path, under).await,
+        Command::Rename { from, to } => storage.rename_files(tree, &from, &to, under).await,
     }
-}
-
-async fn edit(
-    state: &AppState,
-    tree: &FileTree,
-    path: &FilePath,
-    actor: &ActorId,
-    edit: impl Fn(&str) -> Result<memory_files::Edited, Refusal>,
-) -> Result<Done, FileError> {
-    let (file, told) = state.storage.edit_file(tree, path, actor, edit).await?;
-    Ok((told, Some(file)))
-}
-
-fn answer(done: Result<Done, FileError>) -> Result<Response, Problem> {
-    let (content, is_error, file) = match done {
-        Ok((content, file)) => (content, false, file),
-        Err(FileError::Refused(refusal)) => (refusal.to_string(), true, None),
-        Err(FileError::Storage(error)) => return Err(error.into()),
-    };
-    let answer = Json(Answer {
-        content,
-        is_error,
-        memory_id: file.as_ref().map(|file| file.memory.to_string()),
-        version: file.as_ref().map(|file| file.version),
-    });
-    Ok(match file {
-        Some(file) => (Extension(AnswerAbout(file.memory)), answer).into_response(),
-        None => answer.into_response(),
-    })
 }

@@ -3,17 +3,19 @@
 use crate::domain::ids::UpdateId;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::caller::CallerOf;
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
 use crate::http::extract::json::OptionalJsonBody;
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::Approval;
 use crate::pipeline::report::UpdateAnswer;
-use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use serde::Deserialize;
 
 /// The longest comment or reason, in bytes.
@@ -65,8 +67,9 @@ pub(crate) async fn approve(
     caller: CallerOf,
     Actor(actor): Actor,
     conditions: Conditions,
+    claim: UnderClaim,
     OptionalJsonBody(body): OptionalJsonBody<ApproveBody>,
-) -> Result<Json<UpdateAnswer>, Problem> {
+) -> Result<JsonAnswer, Problem> {
     if let Some(comment) = &body.comment {
         fields::optional("comment", comment, SAID_BYTES)?;
     }
@@ -80,5 +83,11 @@ pub(crate) async fn approve(
         operations: body.operations,
         comment: body.comment,
     };
-    Ok(Json(Box::pin(state.pipeline.approve(approval)).await?))
+    let under = claim.answering(answer);
+    let approved = Box::pin(state.pipeline.approve(approval, under.as_ref())).await?;
+    Ok(answer(&approved))
+}
+
+fn answer(approved: &UpdateAnswer) -> JsonAnswer {
+    JsonAnswer::new(StatusCode::OK, approved)
 }

@@ -4,16 +4,19 @@ use super::approve::SAID_BYTES;
 use super::view::RunBody;
 use crate::domain::ids::UpdateId;
 use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::Rejecting;
-use axum::Json;
+use crate::storage::updates::Run;
 use axum::extract::State;
+use axum::http::StatusCode;
 use serde::Deserialize;
 
 /// Why a proposal is rejected.
@@ -54,8 +57,9 @@ pub(crate) async fn reject(
     Query(NoParams): Query<NoParams>,
     Actor(actor): Actor,
     conditions: Conditions,
+    claim: UnderClaim,
     JsonBody(RejectBody { reason }): JsonBody<RejectBody>,
-) -> Result<Json<RunBody>, Problem> {
+) -> Result<JsonAnswer, Problem> {
     fields::required("reason", &reason, SAID_BYTES)?;
     let rejecting = Rejecting {
         vault: vault_id,
@@ -65,5 +69,10 @@ pub(crate) async fn reject(
         preconditions: conditions.for_write(),
         reason,
     };
-    Ok(Json(RunBody::full(state.pipeline.reject(rejecting).await?)))
+    let under = claim.answering(answer);
+    Ok(answer(&state.pipeline.reject(rejecting, under.as_ref()).await?))
+}
+
+fn answer(rejected: &Run) -> JsonAnswer {
+    JsonAnswer::new(StatusCode::OK, &RunBody::full(rejected.clone()))
 }

@@ -12,14 +12,14 @@ use crate::http::extract::exact::exact;
 use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::view::X_CONTEXT_VERSION;
 use crate::http::routes::tasks::TaskBody;
 use crate::http::state::AppState;
-use axum::Json;
+use crate::storage::TakenOver;
 use axum::extract::State;
 use axum::http::header::ETAG;
-use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Datelike as _, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -173,28 +173,34 @@ pub(crate) async fn import(
     conditions: Conditions,
     claim: UnderClaim,
     JsonBody(body): JsonBody<ImportBody>,
-) -> Result<Response, Problem> {
+) -> Result<JsonAnswer, Problem> {
     let brought = in_place(|| body.into_brought())?;
+    let under = UnderClaim(claim.0.clone()).answering(answer);
     let writer = writer(&state, path, actor, conditions, claim);
-    let done = state.storage.take_over_window(&writer, &brought).await?;
+    let done = state
+        .storage
+        .take_over_window(&writer, &brought, under.as_ref())
+        .await?;
+    Ok(answer(&done))
+}
+
+fn answer(done: &TakenOver) -> JsonAnswer {
+    let metadata = done.metadata.as_ref();
     let body = ImportAnswer {
-        version: done.metadata.as_ref().map(|metadata| metadata.version),
-        context_id: done
-            .metadata
-            .as_ref()
-            .map(|metadata| metadata.context_id.to_string()),
+        version: metadata.map(|metadata| metadata.version),
+        context_id: metadata.map(|metadata| metadata.context_id.to_string()),
         unchanged: done.unchanged,
         taken: done.taken.into(),
         present: done.present.into(),
         archived: done.archived.iter().map(ToString::to_string).collect(),
     };
-    let mut response = (answer::status(done.unchanged), Json(body)).into_response();
-    if let Some(metadata) = done.metadata {
-        let headers = response.headers_mut();
-        headers.insert(ETAG, ETag::of(&metadata.context_id).header_value());
-        headers.insert(X_CONTEXT_VERSION, metadata.version.into());
+    let answer = JsonAnswer::new(answer::status(done.unchanged), &body);
+    match metadata {
+        Some(metadata) => answer
+            .with(ETAG, ETag::of(&metadata.context_id).header_value())
+            .with(X_CONTEXT_VERSION, metadata.version.into()),
+        None => answer,
     }
-    Ok(response)
 }
 
 impl ImportBody {

@@ -1,12 +1,13 @@
 //! A new file: its memory, the first version of it and its path, in one transaction.
 
 use super::tree::{Place, hold_root, insert, place_of};
-use super::{FileError, FileTree, FileVersion, Storage};
+use super::{FileChange, FileError, FileTree, FileVersion, Storage};
 use crate::domain::changelog;
 use crate::domain::ids::ActorId;
 use crate::domain::memory_files::{Edited, FilePath, Refusal};
 use crate::storage::contexts::ContextMetadata;
 use crate::storage::database::repeat::repeated;
+use crate::storage::idempotency::Answering;
 use crate::storage::write::{Prepared, save_locked};
 use crate::storage::{NewVersion, Source};
 
@@ -22,24 +23,31 @@ impl Storage {
         path: &FilePath,
         file: &Edited,
         actor: &ActorId,
-    ) -> Result<FileVersion, FileError> {
-        let made = self.make_file(tree, path, file, actor).await?;
-        Ok(FileVersion {
-            memory: made.memory_id,
-            version: made.version,
-        })
+        under: Option<&Answering<'_, FileChange>>,
+    ) -> Result<FileChange, FileError> {
+        let change = |made: ContextMetadata| FileChange {
+            told: file.told.clone(),
+            file: Some(FileVersion {
+                memory: made.memory_id,
+                version: made.version,
+            }),
+        };
+        let claimed = |new: &mut NewVersion, made| new.answer_under(under, &change(made));
+        let made = self.make_file(tree, path, file, actor, &claimed).await?;
+        Ok(change(made))
     }
 
-    /// The same, with all that is known of its first version.
+    /// The same, with all that is known of its first version; `claimed` has that saved under a claim.
     pub(super) async fn make_file(
         &self,
         tree: &FileTree,
         path: &FilePath,
         file: &Edited,
         actor: &ActorId,
+        claimed: &(impl Fn(&mut NewVersion, ContextMetadata) + Sync),
     ) -> Result<ContextMetadata, FileError> {
         repeated("db.memory_paths.create", || {
-            self.try_create_file(tree, path, file, actor)
+            self.try_create_file(tree, path, file, actor, claimed)
         })
         .await
     }
@@ -50,6 +58,7 @@ impl Storage {
         path: &FilePath,
         file: &Edited,
         actor: &ActorId,
+        claimed: &(impl Fn(&mut NewVersion, ContextMetadata) + Sync),
     ) -> Result<ContextMetadata, FileError> {
         let vault = &tree.vault;
         let mut transaction = self.begin().await?;
@@ -64,6 +73,8 @@ impl Storage {
         let head = self.lock_head(&mut transaction, vault, &memory, &[]).await?;
         let mut new = NewVersion::of_text(&head, file.text.clone(), Source::Tool, actor.clone());
         new.log = changelog::of_text(&head.text, &new.text, &new.changes);
+        let made = new.metadata(vault, &memory, &head);
+        claimed(&mut new, made);
         let counted = head.counters;
         let prepared = Prepared::new(head, Some(counted), (vault, &memory), new);
         save_locked(&mut transaction, &prepared).await?;

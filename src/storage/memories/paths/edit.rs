@@ -1,10 +1,11 @@
 //! An edit of a file: one change of its memory, decided under the lock of the memory's row.
 
 use super::read::{Found, find};
-use super::{FileError, FileTree, FileVersion, Storage};
+use super::{FileChange, FileError, FileTree, FileVersion, Storage};
 use crate::domain::changelog;
 use crate::domain::ids::ActorId;
 use crate::domain::memory_files::{Edited, FilePath, Refusal};
+use crate::storage::idempotency::Answering;
 use crate::storage::{Decision, NewVersion, Source};
 
 impl Storage {
@@ -21,7 +22,8 @@ impl Storage {
         path: &FilePath,
         actor: &ActorId,
         edit: impl Fn(&str) -> Result<Edited, Refusal>,
-    ) -> Result<(FileVersion, String), FileError> {
+        under: Option<&Answering<'_, FileChange>>,
+    ) -> Result<FileChange, FileError> {
         let found = find(&mut *self.reader().await?, tree, path).await?;
         let memory = match found {
             Found::File(memory) => memory,
@@ -35,15 +37,23 @@ impl Storage {
                     return Err(Refusal::no_such_path(path));
                 }
                 let Edited { text, told } = edit(&head.text)?;
+                let change = |version| FileChange {
+                    told,
+                    file: Some(FileVersion {
+                        memory: memory.clone(),
+                        version,
+                    }),
+                };
                 if text == head.text {
-                    return Ok(Decision::Keep((head.version, told)));
+                    return Ok(Decision::Keep(change(head.version)));
                 }
+                let change = change(head.version + 1);
                 let mut version = NewVersion::of_text(head, text, Source::Tool, actor.clone());
                 version.log = changelog::of_text(&head.text, &version.text, &version.changes);
-                Ok(Decision::Save(Box::new(version), (head.version + 1, told)))
+                version.answer_under(under, &change);
+                Ok(Decision::Save(Box::new(version), change))
             })
             .await?;
-        let (version, told) = outcome.result;
-        Ok((FileVersion { memory, version }, told))
+        Ok(outcome.result)
     }
 }

@@ -38,6 +38,15 @@ pub struct FileVersion {
     pub version: i64,
 }
 
+/// What a command that changes files came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// What the model is told.
+    pub told: String,
+    /// The file, if it was about one.
+    pub file: Option<FileVersion>,
+}
+
 /// What stands at a path.
 #[derive(Debug)]
 pub enum FileEntry {

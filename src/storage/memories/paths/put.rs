@@ -6,6 +6,7 @@ use crate::domain::changelog;
 use crate::domain::ids::{ActorId, ContextId};
 use crate::domain::memory_files::{Edited, FilePath, Refusal};
 use crate::storage::contexts::ContextMetadata;
+use crate::storage::idempotency::Answering;
 use crate::storage::{ChangeError, Decision, NewVersion, Preconditions, Source};
 
 impl Storage {
@@ -20,12 +21,17 @@ impl Storage {
         file: &Edited,
         actor: &ActorId,
         preconditions: &Preconditions,
+        under: Option<&Answering<'_, WrittenFile>>,
     ) -> Result<WrittenFile, WriteFileError> {
         let found = find(&mut *self.reader().await?, tree, path).await?;
         let memory = match found {
             Found::File(memory) => memory,
             Found::Directory => return Err(Refusal::not_a_file(path).into()),
-            Found::Nothing => return self.put_new_file(tree, path, file, actor, preconditions).await,
+            Found::Nothing => {
+                return self
+                    .put_new_file(tree, path, file, actor, preconditions, under)
+                    .await;
+            }
         };
         let outcome = self
             .change(&tree.vault, &memory, &[], |head| {
@@ -42,6 +48,8 @@ impl Storage {
                 }
                 let mut version = NewVersion::of_text(head, file.text.clone(), Source::Tool, actor.clone());
                 version.log = changelog::of_text(&head.text, &version.text, &version.changes);
+                let made = version.metadata(&tree.vault, &memory, head);
+                version.answer_under(under, &WrittenFile::made(path, made));
                 Ok(Decision::Save(Box::new(version), ()))
             })
             .await
@@ -66,15 +74,23 @@ impl Storage {
         file: &Edited,
         actor: &ActorId,
         preconditions: &Preconditions,
+        under: Option<&Answering<'_, WrittenFile>>,
     ) -> Result<WrittenFile, WriteFileError> {
         if !preconditions.hold(None) {
             return Err(WriteFileError::PreconditionFailed { current: None });
         }
-        let made = self.make_file(tree, path, file, actor).await?;
-        Ok(WrittenFile {
-            file: StoredFile::of(path, made),
+        let claimed = |new: &mut NewVersion, made| new.answer_under(under, &WrittenFile::made(path, made));
+        let made = self.make_file(tree, path, file, actor, &claimed).await?;
+        Ok(WrittenFile::made(path, made))
+    }
+}
+
+impl WrittenFile {
+    fn made(path: &FilePath, metadata: ContextMetadata) -> Self {
+        Self {
+            file: StoredFile::of(path, metadata),
             unchanged: false,
-        })
+        }
     }
 }
 

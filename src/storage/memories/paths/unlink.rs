@@ -1,12 +1,20 @@
 //! Files that leave their place: unlinked, or moved to another. Their memories stay as they are.
 
 use super::tree::{Place, lock_root, place_of, range_below};
-use super::{FileError, FileTree, FileVersion, Storage, StorageError, WriteFileError};
+use super::{FileChange, FileError, FileTree, FileVersion, Storage, StorageError, WriteFileError};
 use crate::domain::ids::{ContextId, MemoryId};
-use crate::domain::memory_files::{FilePath, Refusal};
+use crate::domain::memory_files::{FilePath, Refusal, deleted, renamed};
 use crate::storage::Preconditions;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::repeat::repeated;
+use crate::storage::idempotency::{Answering, keep_one};
+
+impl FileChange {
+    /// The memory that it is about, if it is about one.
+    fn memory(&self) -> Option<&MemoryId> {
+        self.file.as_ref().map(|file| &file.memory)
+    }
+}
 
 /// A file below a path, or the one at it.
 struct Row {
@@ -16,7 +24,7 @@ struct Row {
 }
 
 impl Storage {
-    /// Takes a file, or all files of a directory, out of the tree. The memories stay, with all their versions. Returns
+    /// Takes a file, or all files of a directory, out of the tree. The memories stay, with all their versions. Tells
     /// which version the file was, if it was one.
     ///
     /// # Errors
@@ -26,14 +34,20 @@ impl Storage {
         &self,
         tree: &FileTree,
         path: &FilePath,
-    ) -> Result<Option<FileVersion>, FileError> {
+        under: Option<&Answering<'_, FileChange>>,
+    ) -> Result<FileChange, FileError> {
         if path.is_root() {
             return Err(Refusal::root_is_not_deleted().into());
         }
-        repeated("db.memory_paths.unlink", || self.try_unlink(tree, path)).await
+        repeated("db.memory_paths.unlink", || self.try_unlink(tree, path, under)).await
     }
 
-    async fn try_unlink(&self, tree: &FileTree, path: &FilePath) -> Result<Option<FileVersion>, FileError> {
+    async fn try_unlink(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        under: Option<&Answering<'_, FileChange>>,
+    ) -> Result<FileChange, FileError> {
         let mut transaction = self.begin().await?;
         lock_root(&mut transaction, tree).await?;
         let rows = files_at(&mut transaction, tree, path).await?;
@@ -49,8 +63,13 @@ impl Storage {
         )
         .execute(&mut *transaction)
         .await?;
+        let change = FileChange {
+            told: deleted(path),
+            file: file_among(path, &rows),
+        };
+        keep_one(&mut transaction, under, change.memory(), &change).await?;
         transaction.commit().await?;
-        Ok(file_among(path, &rows))
+        Ok(change)
     }
 
     /// Takes one file out of the tree, if the preconditions hold of its newest version.
@@ -111,7 +130,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Gives a file, or a directory with all that is in it, another path. Returns which version the file is, if it is
+    /// Gives a file, or a directory with all that is in it, another path. Tells which version the file is, if it is
     /// one.
     ///
     /// # Errors
@@ -122,11 +141,15 @@ impl Storage {
         tree: &FileTree,
         from: &FilePath,
         to: &FilePath,
-    ) -> Result<Option<FileVersion>, FileError> {
+        under: Option<&Answering<'_, FileChange>>,
+    ) -> Result<FileChange, FileError> {
         if from.is_root() {
             return Err(Refusal::root_is_not_renamed().into());
         }
-        repeated("db.memory_paths.rename", || self.try_rename(tree, from, to)).await
+        repeated("db.memory_paths.rename", || {
+            self.try_rename(tree, from, to, under)
+        })
+        .await
     }
 
     async fn try_rename(
@@ -134,7 +157,8 @@ impl Storage {
         tree: &FileTree,
         from: &FilePath,
         to: &FilePath,
-    ) -> Result<Option<FileVersion>, FileError> {
+        under: Option<&Answering<'_, FileChange>>,
+    ) -> Result<FileChange, FileError> {
         let mut transaction = self.begin().await?;
         lock_root(&mut transaction, tree).await?;
         let place = place_of(&mut transaction, tree, to).await?;
@@ -169,8 +193,13 @@ impl Storage {
         )
         .execute(&mut *transaction)
         .await?;
+        let change = FileChange {
+            told: renamed(from, to),
+            file: file_among(from, &rows),
+        };
+        keep_one(&mut transaction, under, change.memory(), &change).await?;
         transaction.commit().await?;
-        Ok(file_among(from, &rows))
+        Ok(change)
     }
 }
 

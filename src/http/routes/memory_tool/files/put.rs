@@ -4,20 +4,22 @@ use super::{FileBody, FileParams};
 use crate::domain::memory_files::new_file;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::Query;
+use crate::http::json_answer::JsonAnswer;
 use crate::http::middleware::idempotency::AnswerAbout;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::memories::paths::{FileTree, WrittenFile};
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::ETAG;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 
@@ -73,6 +75,7 @@ pub(crate) async fn put(
     Query(FileParams { root, path }): Query<FileParams>,
     Actor(actor): Actor,
     conditions: Conditions,
+    claim: UnderClaim,
     request: Request,
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
@@ -88,22 +91,33 @@ pub(crate) async fn put(
         vault: vault_id,
         root,
     };
-    let WrittenFile { file, unchanged } = state
+    let under = claim.answering(answer);
+    let written = state
         .storage
-        .put_file(&tree, &path, &file, &actor, &conditions.for_write())
+        .put_file(
+            &tree,
+            &path,
+            &file,
+            &actor,
+            &conditions.for_write(),
+            under.as_ref(),
+        )
         .await?;
-    let status = if unchanged {
+    let about = Extension(AnswerAbout(written.file.memory_id.clone()));
+    Ok((about, answer(&written)).into_response())
+}
+
+fn answer(WrittenFile { file, unchanged }: &WrittenFile) -> JsonAnswer {
+    let status = if *unchanged {
         StatusCode::OK
     } else {
         StatusCode::CREATED
     };
-    let headers = [(ETAG, ETag::of(&file.context_id).header_value())];
-    let about = Extension(AnswerAbout(file.memory_id.clone()));
     let body = PutFileBody {
-        file: file.into(),
-        unchanged,
+        file: file.clone().into(),
+        unchanged: *unchanged,
     };
-    Ok((status, headers, about, Json(body)).into_response())
+    JsonAnswer::new(status, &body).with(ETAG, ETag::of(&file.context_id).header_value())
 }
 
 async fn read_text(state: &AppState, headers: &HeaderMap, body: Body) -> Result<String, Problem> {

@@ -1,0 +1,104 @@
+//! The answer of a request with an `Idempotency-Key`, kept by the transaction that saves what it tells of.
+//!
+//! What a request saved can often be told again from what is stored, so that the id of that is enough
+//! ([`super::Saved`]). Where it cannot (files that moved, items that were replaced, how much of an import was new, what
+//! a model was told), the answer itself is kept, in the same transaction. Whoever sends the request again gets it,
+//! whatever died between the commit and the answer.
+
+use super::{IdempotencyClaim, IdempotencyKey, KeptAnswer};
+use crate::domain::ids::MemoryId;
+use crate::storage::StorageError;
+use crate::storage::database::connection::Connection;
+use serde_json::Value;
+
+/// A claim, and the answer to what is saved under it.
+pub struct Answering<'a, T> {
+    claim: IdempotencyClaim,
+    answer: Box<dyn Fn(&T) -> KeptAnswer + Send + Sync + 'a>,
+}
+
+impl<'a, T> Answering<'a, T> {
+    /// Under this claim, `answer` says what is answered to what was done. It may be called again when a transaction is
+    /// repeated.
+    pub fn new(claim: IdempotencyClaim, answer: impl Fn(&T) -> KeptAnswer + Send + Sync + 'a) -> Self {
+        Self {
+            claim,
+            answer: Box::new(answer),
+        }
+    }
+
+    /// The claim.
+    pub(in crate::storage) fn claim(&self) -> &IdempotencyClaim {
+        &self.claim
+    }
+
+    /// What is answered.
+    pub(in crate::storage) fn to(&self, done: &T) -> KeptAnswer {
+        (self.answer)(done)
+    }
+}
+
+/// Keeps the answer to what was done under a claim, if it was done under one, inside the transaction that did it.
+///
+/// # Errors
+/// As [`keep_answer`].
+pub(in crate::storage) async fn keep_one<T>(
+    connection: &mut Connection,
+    under: Option<&Answering<'_, T>>,
+    about: Option<&MemoryId>,
+    done: &T,
+) -> Result<(), StorageError> {
+    match under {
+        Some(under) => keep_answer(connection, under.claim(), about, &under.to(done)).await,
+        None => Ok(()),
+    }
+}
+
+/// Keeps an answer under a claim, inside the transaction that saves what it tells of; with `about` it is that of this
+/// memory, and goes with it.
+///
+/// # Errors
+/// [`StorageError::KeyTakenOver`] if the claim does not stand any more: then nothing of the transaction may be committed.
+#[tracing::instrument(name = "db.idempotency_keys.answered", skip_all)]
+pub(in crate::storage) async fn keep_answer(
+    connection: &mut Connection,
+    claim: &IdempotencyClaim,
+    about: Option<&MemoryId>,
+    answer: &KeptAnswer,
+) -> Result<(), StorageError> {
+    if end(connection, (&claim.key, &claim.token), answer, about).await? {
+        Ok(())
+    } else {
+        Err(StorageError::KeyTakenOver)
+    }
+}
+
+/// Ends a claim with an answer; `false` if it does not stand any more.
+pub(super) async fn end(
+    connection: &mut Connection,
+    (key, claim): (&IdempotencyKey, &str),
+    answer: &KeptAnswer,
+    about: Option<&MemoryId>,
+) -> Result<bool, StorageError> {
+    let headers = answer.headers.iter();
+    let headers: Value = headers
+        .map(|(name, value)| Value::from(vec![&**name, &**value]))
+        .collect();
+    let done = sqlx::query!(
+            "UPDATE idempotency_keys
+             SET status = 'done', lease_until = NULL, answer_status = $5, answer_headers = $6, answer_body = $7,
+                 memory_id = COALESCE($8, memory_id)
+             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'",
+            key.vault.as_str(),
+            key.caller,
+            key.key,
+            claim,
+            i32::from(answer.status),
+            headers,
+            answer.body,
+            about.map(MemoryId::as_str),
+        )
+        .execute(connection)
+        .await?;
+    Ok(done.rows_affected() == 1)
+}
