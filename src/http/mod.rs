@@ -8,6 +8,7 @@ mod budget;
 mod dashboard;
 mod extract;
 mod feed;
+mod header_timer;
 mod id_patterns;
 mod middleware;
 mod names;

@@ -2,7 +2,8 @@
 
 use super::dashboard::Pages;
 use super::middleware::bounds::Weighs;
-use super::middleware::{self, Work, headers};
+use super::middleware::layer::layer;
+use super::middleware::{self, Work};
 use super::problem::{Kind, Problem};
 use super::routes::mcp;
 use super::table::{health, protocol, quick, with_models};
@@ -10,10 +11,10 @@ use super::{Settings, openapi, state::AppState};
 use crate::dashboard;
 use axum::Router;
 use axum::extract::Extension;
+use axum::handler::Handler;
 use axum::http::Method;
-use axum::middleware::from_fn_with_state;
 use serde_json::Value;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use utoipa_axum::router::OpenApiRouter;
 
 /// The public document, read when a page first shows it.
@@ -25,42 +26,38 @@ pub fn router(state: AppState) -> Router {
     crate::telemetry::metrics();
     let (router, _) = with_bounds(&state).split_for_parts();
     let pages = Pages::new(&state, of_pages(&state), || &DOCUMENT);
-    let pages = dashboard::router().route_layer(from_fn_with_state(pages, middleware::around_pages));
-    let router = router
+    let pages = dashboard::router().route_layer(layer(Arc::new(pages), middleware::around_pages));
+    let shared = Arc::new(state.clone());
+    let no_such_route = no_such_route.layer(layer(shared.clone(), middleware::around_all));
+    let method_not_allowed = method_not_allowed.layer(layer(shared, middleware::around_all));
+    router
         .merge(pages)
         .fallback(no_such_route)
-        .method_not_allowed_fallback(method_not_allowed);
-    let layers = (
-        headers::defaults(),
-        from_fn_with_state(state.clone(), middleware::around_all),
-    );
-    router.layer(layers).with_state(state)
+        .method_not_allowed_fallback(method_not_allowed)
+        .with_state(state)
 }
 
 fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
     let work = |time, weighs| {
         let state = state.clone();
-        from_fn_with_state(Work { state, time, weighs }, middleware::around_work)
+        layer(Arc::new(Work { state, time, weighs }), middleware::around_work)
     };
     let Settings {
         request_timeout,
         update_timeout,
         ..
     } = *state.settings;
+    let protocol = protocol().layer(Extension(mcp::Protocol::new(state, of_tools(state))));
     health(openapi::openapi_yaml)
-        .route_layer(from_fn_with_state(request_timeout, middleware::around_health))
+        .route_layer(layer(Arc::new(state.clone()), middleware::around_health))
         .merge(quick().route_layer(work(request_timeout, Weighs::Work)))
         .merge(with_models().route_layer(work(update_timeout, Weighs::Kept)))
-        .merge(
-            protocol()
-                .route_layer(work(update_timeout, Weighs::Kept))
-                .layer(Extension(mcp::Protocol::new(state, of_tools(state)))),
-        )
+        .merge(protocol.route_layer(work(update_timeout, Weighs::Kept)))
 }
 
 /// What tools ask for on behalf of a caller who was let in.
 fn of_tools(state: &AppState) -> Router {
-    let bounded = |time| from_fn_with_state(time, middleware::around_tools);
+    let bounded = |time| layer(Arc::new(time), middleware::around_tools);
     let Settings {
         request_timeout,
         update_timeout,
@@ -78,7 +75,7 @@ fn of_pages(state: &AppState) -> Router {
     let bounded = |time| {
         let state = state.clone();
         let weighs = Weighs::Work;
-        from_fn_with_state(Work { state, time, weighs }, middleware::around_forms)
+        layer(Arc::new(Work { state, time, weighs }), middleware::around_forms)
     };
     let Settings {
         request_timeout,
@@ -121,7 +118,6 @@ mod tests {
     use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
     use axum::response::Response;
     use axum::routing::get;
-    use std::sync::Arc;
     use std::time::Duration;
     use tower::ServiceExt;
 
@@ -228,7 +224,7 @@ mod tests {
         }
     }
 
-    /// The layers of [`router`] around handlers that misbehave.
+    /// The layer of [`router`] around handlers that misbehave.
     fn misbehaving(settings: Settings) -> Router {
         let state = state(Settings {
             require_keys: Some(false),
@@ -238,19 +234,15 @@ mod tests {
         let router = Router::new()
             .route("/panics", get(|| async { panic!("secret") as &'static str }))
             .route("/hangs", get(std::future::pending::<&'static str>))
-            .route_layer(from_fn_with_state(
-                Work {
+            .route_layer(layer(
+                Arc::new(Work {
                     state: state.clone(),
                     time,
                     weighs: Weighs::Work,
-                },
+                }),
                 middleware::around_work,
             ));
-        let layers = (
-            headers::defaults(),
-            from_fn_with_state(state.clone(), middleware::around_all),
-        );
-        router.layer(layers).with_state(state)
+        router.with_state(state)
     }
 
     #[tokio::test]

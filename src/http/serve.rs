@@ -3,14 +3,15 @@
 //! slow about it keeps nobody else waiting.
 
 use super::addresses::{Addresses, Strange};
+use super::header_timer::HeaderTimer;
 use super::problem::{Kind, MEDIA_TYPE, Problem};
 use super::settings::Settings;
 use super::stall::Stall;
 use crate::telemetry;
-use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::http::Request;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use axum::{BoxError, Router};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
@@ -30,8 +31,11 @@ const PAUSE_WITHOUT_SOCKETS: Duration = Duration::from_millis(100);
 const TURNED_AWAY_WITHIN: Duration = Duration::from_secs(1);
 
 /// Where a request comes from, as an extension of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Peer(pub(crate) IpAddr);
+#[derive(Debug, Clone)]
+pub(crate) struct Peer {
+    pub(crate) address: IpAddr,
+    pub(crate) connection: Strange,
+}
 
 /// Serves `router` on `listener` until `shutdown` is done, then lets running requests end, for
 /// [`Settings::shutdown_grace`] at most. Returns whether all of them did.
@@ -68,10 +72,10 @@ pub async fn serve(
         tokio::spawn(async move {
             let _open = Open::new(place);
             match strange {
-                Some(strange) => {
-                    server
-                        .connection(stream, (Peer(address.ip()), strange), watcher)
-                        .await;
+                Some(connection) => {
+                    let address = address.ip();
+                    let peer = Peer { address, connection };
+                    server.connection(stream, peer, watcher).await;
                 }
                 None => server.turn_away(stream).await,
             }
@@ -121,7 +125,7 @@ impl Server {
         let _ = tokio::time::timeout(TURNED_AWAY_WITHIN, told).await;
     }
 
-    async fn connection(&self, stream: TcpStream, peer: (Peer, Strange), watcher: Watcher) {
+    async fn connection(&self, stream: TcpStream, peer: Peer, watcher: Watcher) {
         // Without it the small answers of a keep-alive connection wait for each other.
         let _ = stream.set_nodelay(true);
         let Some(tls) = &self.settings.tls else {
@@ -138,23 +142,33 @@ impl Server {
     async fn requests(
         &self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-        (peer, strange): (Peer, Strange),
+        peer: Peer,
         watcher: Watcher,
     ) {
         let router = self.router.clone().map_request(move |request: Request<_>| {
-            let mut request = request.map(Body::new);
-            request.extensions_mut().insert(peer);
-            request.extensions_mut().insert(strange.clone());
+            let mut request = request.map(body);
+            request.extensions_mut().insert(peer.clone());
             request
         });
         let stream = TokioIo::new(Stall::new(stream, self.settings.write_timeout));
-        let connection = self
-            .builder
-            .serve_connection(stream, TowerToHyperService::new(router));
+        let mut builder = self.builder.clone();
+        builder
+            .http1()
+            .timer(HeaderTimer::new(self.settings.header_timeout));
+        let connection = builder.serve_connection(stream, TowerToHyperService::new(router));
         // A connection that breaks is the client's business; its request has its own log line.
         if let Err(error) = watcher.watch(connection).await {
             broken("http", &*error);
         }
+    }
+}
+
+/// Most requests have no body, and an empty one takes no room.
+fn body<B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static>(body: B) -> Body {
+    if body.is_end_stream() {
+        Body::empty()
+    } else {
+        Body::new(body)
     }
 }
 
@@ -183,7 +197,6 @@ fn connection_builder(settings: &Settings) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new()).http1_only();
     builder
         .http1()
-        .timer(TokioTimer::new())
         .header_read_timeout(settings.header_timeout)
         .max_buf_size(settings.max_header_bytes)
         .max_headers(settings.max_headers)

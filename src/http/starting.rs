@@ -1,7 +1,8 @@
 //! What is answered while the service starts: its database may be away, or its schema be brought up to date for long,
 //! and whoever watches the process is to know that it lives and cannot work yet.
 
-use super::middleware::{self, headers};
+use super::middleware;
+use super::middleware::layer::layer;
 use super::passing::Passing;
 use super::routes::health::{healthz, readyz};
 use super::{Settings, serve};
@@ -10,7 +11,7 @@ use crate::telemetry;
 use axum::Router;
 use axum::http::HeaderValue;
 use axum::http::header::CONNECTION;
-use axum::middleware::{from_fn_with_state, map_response};
+use axum::middleware::map_response;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use std::io;
@@ -86,8 +87,7 @@ fn router(clock: Arc<dyn Clock>) -> Router {
         .route("/readyz", get(starting))
         .fallback(starting);
     router.layer((
-        headers::defaults(),
-        from_fn_with_state(clock, middleware::around_start),
+        layer(Arc::new(clock), middleware::around_start),
         map_response(last_of_its_connection),
     ))
 }

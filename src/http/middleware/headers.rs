@@ -1,23 +1,23 @@
 //! Headers that every answer has unless its handler chose otherwise.
 
-use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
-use tower_http::set_header::SetResponseHeaderLayer;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
-/// Writes one header where there is none of its name.
-type Default = SetResponseHeaderLayer<HeaderValue>;
-
-/// The layers of all of them, as one. What a document holds may be anything, also HTML and scripts: no browser is to
-/// guess a type, run, embed, cache or leak it.
-pub(crate) fn defaults() -> (Default, Default, Default, Default) {
-    let default = |name, value| Default::if_not_present(name, HeaderValue::from_static(value));
+/// What a document holds may be anything, also HTML and scripts: no browser is to guess a type, run, embed, cache or
+/// leak it.
+const DEFAULTS: [(HeaderName, HeaderValue); 4] = [
+    (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (
-        default(X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        default(CACHE_CONTROL, "no-store"),
-        default(
-            CONTENT_SECURITY_POLICY,
-            "default-src 'none'; frame-ancestors 'none'",
-        ),
-        default(REFERRER_POLICY, "no-referrer"),
-    )
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
+    ),
+    (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+];
+
+/// Writes each where there is none of its name.
+pub(super) fn defaults(headers: &mut HeaderMap) {
+    for (name, value) in DEFAULTS {
+        headers.entry(name).or_insert(value);
+    }
 }

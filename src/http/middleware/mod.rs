@@ -2,14 +2,15 @@
 //! id, the one log line, metrics, panics), [`site`] (for and from which site), [`access`] (who may do what, and how often: [`rate`]), [`bounds`] (how many
 //! at once), [`idempotency`] (PUT and POST of a vault), [`bounds`] again (for how long), [`replica`] (which database reads).
 //!
-//! Each is a function around the rest of the way; two layers hold them all, because a layer of the router costs more
-//! than most of what they do: it clones and boxes all that is below it, for every request.
+//! Each is a function around the rest of the way; one [`layer`] of a route holds them all, because a layer of the router
+//! costs more than most of what they do: it copies and boxes all that is below it, for every request.
 
 pub(crate) mod access;
 pub(crate) mod bounds;
-pub(crate) mod headers;
+mod headers;
 mod held;
 pub(crate) mod idempotency;
+pub(crate) mod layer;
 pub(crate) mod observe;
 pub(crate) mod rate;
 pub(crate) mod replica;
@@ -21,43 +22,55 @@ use super::state::AppState;
 use crate::clock::Clock;
 use crate::dashboard;
 use crate::fair::Party;
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::Response;
+use layer::{Inner, Next};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The layer around all routes, also around those that are not there.
-pub(crate) async fn around_all(State(state): State<AppState>, request: Request, next: Next) -> Response {
+/// Around everything: also around what is no route.
+pub(crate) async fn around_all<S: Inner>(state: Arc<AppState>, request: Request, next: Next<S>) -> Response {
+    all(&state, request, |request| next.run(request)).await
+}
+
+/// What happens to every request, once the service has started.
+async fn all<F: Future<Output = Response>>(
+    state: &AppState,
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
     let is_page = dashboard::is_page(request.uri().path());
-    let admit = |request| access::check(&state, request, |request| next.run(request));
-    let check = |request| site::check(&state, request, admit);
+    let admit = |request| access::check(state, request, next);
+    let check = |request| site::check(state, request, admit);
     let response = observe::observe(&*state.clock, request, check).await;
-    if is_page {
-        Box::pin(dashboard::as_page(response)).await
-    } else {
-        response
-    }
+    complete(response, is_page).await
 }
 
 /// The layer around what answers while the service starts.
-pub(crate) async fn around_start(
-    State(clock): State<Arc<dyn Clock>>,
+pub(crate) async fn around_start<S: Inner>(
+    clock: Arc<Arc<dyn Clock>>,
     request: Request,
-    next: Next,
+    next: Next<S>,
 ) -> Response {
     let is_page = dashboard::is_page(request.uri().path());
     let check = |request| site::check_host(request, |request| next.run(request));
-    let response = observe::observe(&*clock, request, check).await;
-    if is_page {
+    let response = observe::observe(&**clock, request, check).await;
+    complete(response, is_page).await
+}
+
+/// What every answer has besides what its route said.
+async fn complete(response: Response, is_page: bool) -> Response {
+    let mut response = if is_page {
         Box::pin(dashboard::as_page(response)).await
     } else {
         response
-    }
+    };
+    headers::defaults(response.headers_mut());
+    response
 }
 
 /// What bounds the work of a route.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Work {
     /// The database and the settings.
     pub(crate) state: AppState,
@@ -67,43 +80,53 @@ pub(crate) struct Work {
     pub(crate) weighs: bounds::Weighs,
 }
 
-/// The layer around routes that work.
-pub(crate) async fn around_work(State(work): State<Work>, request: Request, next: Next) -> Response {
-    let Work { state, time, weighs } = &work;
-    let party = request.extensions().get::<Party>().cloned().unwrap_or_default();
-    let time = *time;
-    let of_read = state.clone();
-    let read = move |request| replica::read(of_read, request, next);
-    let run = move |request| bounds::time(time, request, read);
-    let once = |request| idempotency::once(state, time, request, run);
-    party
-        .scope(bounds::concurrency(state, *weighs, request, once))
-        .await
+/// Around routes that work.
+pub(crate) async fn around_work<S: Inner>(work: Arc<Work>, request: Request, next: Next<S>) -> Response {
+    let Work { state, time, weighs } = &*work;
+    let bounded = async |request: Request| {
+        let party = party(&request);
+        let time = *time;
+        let of_read = state.clone();
+        let read = move |request| replica::read(of_read, request, next);
+        let run = move |request| bounds::time(time, request, read);
+        let once = |request| idempotency::once(state, time, request, run);
+        party
+            .scope(bounds::concurrency(state, *weighs, request, once))
+            .await
+    };
+    all(state, request, bounded).await
 }
 
-/// The layer around routes that a tool asks, where the caller was found out by the message that called it.
-pub(crate) async fn around_tools(State(time): State<Duration>, request: Request, next: Next) -> Response {
-    let run = move |request| bounds::time(time, request, move |request| next.run(request));
+/// On whose behalf a request that was let in is made.
+fn party(request: &Request) -> Party {
+    request.extensions().get::<Party>().cloned().unwrap_or_default()
+}
+
+/// Around routes that a tool asks, where the caller was found out by the message that called it.
+pub(crate) async fn around_tools<S: Inner>(time: Arc<Duration>, request: Request, next: Next<S>) -> Response {
+    let run = |request| bounds::time(*time, request, |request| next.run(request));
     access::check_again(request, run).await
 }
 
-/// The layer around pages of the dashboard, which ask the routes below [`around_forms`].
-pub(crate) async fn around_pages(State(pages): State<Pages>, request: Request, next: Next) -> Response {
+/// Around pages of the dashboard, which ask the routes below [`around_forms`].
+pub(crate) async fn around_pages<S: Inner>(pages: Arc<Pages>, request: Request, next: Next<S>) -> Response {
     let state = &pages.state;
     let time = state.settings.update_timeout;
     let give = |mut request| {
         pages.give(&mut request);
         bounds::time(time, request, |request| next.run(request))
     };
-    let party = request.extensions().get::<Party>().cloned().unwrap_or_default();
-    party
-        .scope(bounds::concurrency(state, bounds::Weighs::Work, request, give))
-        .await
+    let bounded = async |request: Request| {
+        party(&request)
+            .scope(bounds::concurrency(state, bounds::Weighs::Work, request, give))
+            .await
+    };
+    all(state, request, bounded).await
 }
 
-/// The layer around routes that a page asks: as [`around_work`], where the caller was found out in front of the page.
-pub(crate) async fn around_forms(State(work): State<Work>, request: Request, next: Next) -> Response {
-    let Work { state, time, .. } = &work;
+/// Around routes that a page asks: as [`around_work`], where the caller was found out in front of the page.
+pub(crate) async fn around_forms<S: Inner>(work: Arc<Work>, request: Request, next: Next<S>) -> Response {
+    let Work { state, time, .. } = &*work;
     let time = *time;
     let run = move |request| bounds::time(time, request, move |request| next.run(request));
     let once = |request| idempotency::once(state, time, request, run);
@@ -117,7 +140,13 @@ pub(crate) async fn around_forms(State(work): State<Work>, request: Request, nex
     response
 }
 
-/// The layer around routes that answer also when all others are refused.
-pub(crate) async fn around_health(State(time): State<Duration>, request: Request, next: Next) -> Response {
-    bounds::time(time, request, |request| next.run(request)).await
+/// Around routes that answer also when all others are refused.
+pub(crate) async fn around_health<S: Inner>(
+    state: Arc<AppState>,
+    request: Request,
+    next: Next<S>,
+) -> Response {
+    let time = state.settings.request_timeout;
+    let bounded = |request| bounds::time(time, request, |request| next.run(request));
+    all(&state, request, bounded).await
 }

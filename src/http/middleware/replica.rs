@@ -5,13 +5,13 @@
 //! of the request is heeded. Whatever the standby does not answer well is asked of the primary: what is missing there may
 //! have been made a moment ago, and a standby ends statements that are in the way of what it replays.
 
+use super::layer::{Inner, Next};
 use crate::http::extract::freshness::{Freshness, max_age};
 use crate::http::state::AppState;
 use crate::telemetry::meters;
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::Response;
 use std::time::Duration;
 use utoipa::openapi::path::Operation;
@@ -39,7 +39,7 @@ const MAY_LAG: [&str; 10] = [
 const OF_A_TIME: &str = "/v1/vaults/{vault_id}/memories/{memory_id}/context";
 
 /// Runs a request, on the standby if it may be.
-pub(super) async fn read(state: AppState, request: Request, next: Next) -> Response {
+pub(super) async fn read<S: Inner>(state: AppState, request: Request, next: Next<S>) -> Response {
     if !state.storage.has_replica() || !may_lag(&request) {
         return next.run(request).await;
     }

@@ -7,7 +7,6 @@ use crate::dashboard;
 use crate::domain::access::{Caller, Token};
 use crate::domain::ids::VaultId;
 use crate::fair::Party;
-use crate::http::addresses::Strange;
 use crate::http::extract::caller::CallerOf;
 use crate::http::middleware::rate::{Standing, Subject};
 use crate::http::problem::Problem;
@@ -31,7 +30,8 @@ pub(in crate::http::middleware) async fn check<F: Future<Output = Response>>(
     };
     if dashboard::is_page(route.as_str()) {
         let request = Request::from_parts(parts, body);
-        return session::check(state, request, route.as_str(), next).await;
+        // Boxed: every request would carry, and copy, the reading of a session that few need.
+        return Box::pin(session::check(state, request, route.as_str(), next)).await;
     }
     if policy::is_public(route.as_str()) {
         return next(Request::from_parts(parts, body)).await;
@@ -71,7 +71,7 @@ pub(in crate::http::middleware) async fn check_again<F: Future<Output = Response
 /// Finds the caller, puts it where the extractors look, and says how it stands with its rate.
 async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Option<Standing>, Refused> {
     let told = |(problem, standing)| (problem, Some(standing));
-    let peer = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
+    let peer = parts.extensions.get::<Peer>().map(|peer| peer.address);
     let (caller, admission) = match identify(state, parts, route).await {
         Ok(identified) => identified,
         Err(problem) => {
@@ -89,9 +89,9 @@ async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Optio
         .await
         .map_err(|problem| (problem, standing))?;
     if caller.0.key.is_some()
-        && let Some(connection) = parts.extensions.get::<Strange>()
+        && let Some(peer) = parts.extensions.get::<Peer>()
     {
-        connection.is_known();
+        peer.connection.is_known();
     }
     parts.extensions.insert(party(&caller, vault.as_ref(), peer));
     parts.extensions.insert(caller.0);
@@ -123,8 +123,10 @@ async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(Calle
 /// On whose behalf a request is made. One that names no vault stands for its address, where it shows no key.
 fn party(caller: &CallerOf, vault: Option<&VaultId>, peer: Option<IpAddr>) -> Party {
     let key = caller.0.key.as_ref().map(|key| key.key_id.as_str());
-    let address = peer.filter(|_| key.is_none()).map(|address| address.to_string());
-    Party::new(vault.map(VaultId::as_str).or(address.as_deref()), key)
+    match (vault, peer) {
+        (None, Some(address)) if key.is_none() => Party::new(Some(&address.to_string()), None),
+        _ => Party::new(vault.map(VaultId::as_str), key),
+    }
 }
 
 /// Whether the caller may do this, and the vault that it is about.
@@ -137,10 +139,10 @@ async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<Opt
         return Err(Problem::not_found("there is no such vault for this key"));
     }
     let role = policy::role(&parts.method, route);
-    let what = format!("{} is taken here", parts.method);
-    caller
-        .require(role, &what)
-        .inspect_err(|_| telemetry::refused("role"))?;
+    if !caller.0.may(role) {
+        telemetry::refused("role");
+        caller.require(role, &format!("{} is taken here", parts.method))?;
+    }
     Ok(vault)
 }
 

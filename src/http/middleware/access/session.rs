@@ -75,7 +75,7 @@ async fn admit(state: &AppState, parts: &mut Parts) -> Result<Admitted, Refused>
         None => parts
             .extensions
             .get::<Peer>()
-            .map(|Peer(address)| Subject::Address(*address)),
+            .map(|peer| Subject::Address(peer.address)),
     };
     let standing = state.rates.count(subject).map_err(told)?;
     let (token, cookie) = match shown {
