@@ -5,6 +5,7 @@ mod fields;
 mod lines;
 pub mod meters;
 pub mod requests;
+mod text;
 pub mod traces;
 #[cfg(test)]
 pub(crate) mod written;
@@ -24,6 +25,7 @@ use std::io::{self, IsTerminal};
 use std::str::FromStr;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+use text::PlainLines;
 use tracing::Subscriber;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::Directive;
@@ -93,7 +95,10 @@ where
         .with_ansi(io::stderr().is_terminal())
         .with_writer(lines);
     match format {
-        LogFormat::Text => layer.fmt_fields(PlainFields).boxed(),
+        LogFormat::Text => layer
+            .event_format(PlainLines::default())
+            .fmt_fields(PlainFields)
+            .boxed(),
         LogFormat::Json => layer.json().flatten_event(true).boxed(),
     }
 }

@@ -2,20 +2,20 @@
 //! labels each time.
 
 use super::{REQUEST_SECONDS, REQUESTS_RUNNING, REQUESTS_TOTAL};
+use foldhash::fast::RandomState;
 use metrics::{Counter, Gauge, Histogram};
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 use std::time::Duration;
 
 /// What counts requests of one method and route that ended with one status.
-#[derive(Clone)]
 struct Ended {
     total: Counter,
     seconds: Histogram,
 }
 
 /// By route, method and status: a bounded number, since the table of routes names them.
-type Known = HashMap<Box<str>, Vec<((&'static str, u16), Ended)>>;
+type Known = HashMap<Box<str>, Vec<((&'static str, u16), Ended)>, RandomState>;
 
 static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
 static RUNNING: LazyLock<Gauge> = LazyLock::new(|| metrics::gauge!(REQUESTS_RUNNING));
@@ -28,26 +28,33 @@ pub fn began() {
 /// It ended. `route` is as the table of routes writes it, `method` one of a few words.
 pub fn ended(method: &'static str, route: &str, status: u16, time: Duration) {
     RUNNING.decrement(1.0);
-    let ended = find(method, route, status).unwrap_or_else(|| remember(method, route, status));
-    ended.total.increment(1);
-    ended.seconds.record(time.as_secs_f64());
+    if !count_known(method, route, status, time) {
+        remember(method, route, status);
+        count_known(method, route, status, time);
+    }
 }
 
-fn find(method: &'static str, route: &str, status: u16) -> Option<Ended> {
+/// Counts a request if what counts it is known.
+fn count_known(method: &'static str, route: &str, status: u16, time: Duration) -> bool {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-    let of_route = known.get(route)?.iter();
-    let found = of_route.clone().find(|(key, _)| *key == (method, status));
-    found.map(|(_, ended)| ended.clone())
+    let mut of_route = known.get(route).into_iter().flatten();
+    let found = of_route.find(|(key, _)| *key == (method, status));
+    if let Some((_, ended)) = found {
+        ended.total.increment(1);
+        ended.seconds.record(time.as_secs_f64());
+    }
+    found.is_some()
 }
 
-fn remember(method: &'static str, route: &str, status: u16) -> Ended {
+fn remember(method: &'static str, route: &str, status: u16) {
     let (name, number) = (route.to_owned(), status.to_string());
     let ended = Ended {
         total: metrics::counter!(REQUESTS_TOTAL, "method" => method, "route" => name.clone(), "status" => number),
         seconds: metrics::histogram!(REQUEST_SECONDS, "method" => method, "route" => name),
     };
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    let of_route = known.entry(route.into()).or_default();
-    of_route.push(((method, status), ended.clone()));
-    ended
+    known
+        .entry(route.into())
+        .or_default()
+        .push(((method, status), ended));
 }

@@ -19,6 +19,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 use tracing::{Instrument, Span};
+use uuid::Uuid;
 
 /// Names one request in the log and in the answer.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -43,11 +44,8 @@ pub(super) async fn observe<F: Future<Output = Response>>(
     request: Request,
     next: impl FnOnce(Request) -> F,
 ) -> Response {
-    let request_id = sane_request_id(request.headers()).unwrap_or_else(|| {
-        // A UUID is visible ASCII.
-        HeaderValue::try_from(clock.new_id().to_string()).unwrap_or(HeaderValue::from_static("none"))
-    });
-    let mut line = LogLine::start(&request, &request_id);
+    let request_id = sane_request_id(request.headers()).unwrap_or_else(|| new_request_id(clock));
+    let mut line = LogLine::start(&request, request_id);
     let span = line.span(request.headers());
     let answered = AssertUnwindSafe(async { next(request).await }).catch_unwind();
     let mut response = match answered.instrument(span.clone()).await {
@@ -57,8 +55,15 @@ pub(super) async fn observe<F: Future<Output = Response>>(
     line.end(&response);
     line.keep_failure(clock);
     traces::request_ended(&span, line.status);
-    response.headers_mut().insert(X_REQUEST_ID, request_id);
+    response.headers_mut().insert(X_REQUEST_ID, line.written());
     response
+}
+
+fn new_request_id(clock: &dyn Clock) -> HeaderValue {
+    let mut text = Uuid::encode_buffer();
+    let text = clock.new_id().hyphenated().encode_lower(&mut text);
+    // A UUID is visible ASCII.
+    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("none"))
 }
 
 /// A client's own id, if it is one that can stand in a log.
@@ -91,10 +96,11 @@ fn method_label(method: &Method) -> &'static str {
     }
 }
 
-/// Is written when it is dropped: at the end of the request, or when the connection is lost.
+/// Is written at the end of the request, or when the connection is lost and it is dropped.
 struct LogLine {
     method: &'static str,
-    route: Arc<str>,
+    /// The route, where one matches.
+    route: Option<MatchedPath>,
     request_id: HeaderValue,
     started: Instant,
     status: u16,
@@ -102,7 +108,8 @@ struct LogLine {
     detail: Option<Detail>,
     passing: bool,
     /// Tells vaults apart without naming them.
-    vault: Option<String>,
+    vault: Option<VaultHash>,
+    is_written: bool,
 }
 
 /// The routes below which a path holds a vault's id, and which of its segments that is.
@@ -110,42 +117,57 @@ const VAULT_ROUTES: [&str; 2] = ["/v1/vaults/{vault_id}", "/ui/vaults/{vault_id}
 const VAULT_SEGMENT: usize = 3;
 
 /// The first twelve hexadecimal digits of the SHA-256 of a vault's id.
-fn vault_hash(route: &str, path: &str) -> Option<String> {
-    let behind = VAULT_ROUTES
-        .iter()
-        .find_map(|begins| route.strip_prefix(begins))?;
-    let segment = path
-        .split('/')
-        .nth(VAULT_SEGMENT)
-        .filter(|_| behind.is_empty() || behind.starts_with('/'))?;
-    let (id, _) = url::form_urlencoded::parse(segment.as_bytes()).next()?;
-    let hash = Sha256::digest(id.as_bytes());
-    Some(hex::encode(&hash[..6]))
+#[derive(Debug, PartialEq, Eq)]
+struct VaultHash([u8; 12]);
+
+impl VaultHash {
+    fn of(route: &str, path: &str) -> Option<Self> {
+        let behind = VAULT_ROUTES
+            .iter()
+            .find_map(|begins| route.strip_prefix(begins))?;
+        let segment = path
+            .split('/')
+            .nth(VAULT_SEGMENT)
+            .filter(|_| behind.is_empty() || behind.starts_with('/'))?;
+        let (id, _) = url::form_urlencoded::parse(segment.as_bytes()).next()?;
+        let hash = Sha256::digest(id.as_bytes());
+        let mut digits = [0; 12];
+        hex::encode_to_slice(&hash[..6], &mut digits).ok()?;
+        Some(Self(digits))
+    }
+
+    fn as_str(&self) -> &str {
+        str::from_utf8(&self.0).unwrap_or_default()
+    }
 }
 
 impl LogLine {
-    fn start(request: &Request, request_id: &HeaderValue) -> Self {
-        let route = request
-            .extensions()
-            .get::<MatchedPath>()
-            .map_or(NO_ROUTE, MatchedPath::as_str);
+    fn start(request: &Request, request_id: HeaderValue) -> Self {
+        let route = request.extensions().get::<MatchedPath>().cloned();
         requests::began();
         Self {
             method: method_label(request.method()),
-            vault: vault_hash(route, request.uri().path()),
-            route: route.into(),
-            request_id: request_id.clone(),
+            vault: route
+                .as_ref()
+                .and_then(|route| VaultHash::of(route.as_str(), request.uri().path())),
+            route,
+            request_id,
             started: Instant::now(),
             status: CLIENT_GONE,
             cause: None,
             detail: None,
             passing: false,
+            is_written: false,
         }
+    }
+
+    fn route(&self) -> &str {
+        self.route.as_ref().map_or(NO_ROUTE, MatchedPath::as_str)
     }
 
     fn span(&self, headers: &HeaderMap) -> Span {
         let request_id = self.request_id.to_str().unwrap_or_default();
-        traces::request_span(self.method, &self.route, request_id, &HeaderExtractor(headers))
+        traces::request_span(self.method, self.route(), request_id, &HeaderExtractor(headers))
     }
 
     fn end(&mut self, response: &Response) {
@@ -169,7 +191,7 @@ impl LogLine {
         failures::keep(FailedRequest {
             at: clock.now(),
             method: self.method,
-            route: self.route.clone(),
+            route: self.route().into(),
             status: self.status,
             millis: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             request_id: self.request_id.to_str().unwrap_or_default().to_owned(),
@@ -178,14 +200,21 @@ impl LogLine {
     }
 }
 
-impl Drop for LogLine {
-    fn drop(&mut self) {
+impl LogLine {
+    /// Writes it, and gives the id of the request back: a copy would cost more than the rest of the line.
+    fn written(mut self) -> HeaderValue {
+        self.write();
+        std::mem::replace(&mut self.request_id, HeaderValue::from_static(""))
+    }
+
+    fn write(&mut self) {
+        self.is_written = true;
         let elapsed = self.started.elapsed();
-        let (method, route, status) = (self.method, &*self.route, self.status);
+        let (method, route, status) = (self.method, self.route(), self.status);
         requests::ended(method, route, status, elapsed);
         let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let request_id = self.request_id.to_str().unwrap_or_default();
-        let vault = self.vault.as_deref();
+        let vault = self.vault.as_ref().map(VaultHash::as_str);
         let cause = self.cause.as_ref().map(|cause| &*cause.0);
         let detail = self.detail.as_ref().map(|detail| &*detail.0);
         if self.is_failure() {
@@ -196,6 +225,14 @@ impl Drop for LogLine {
             tracing::info!(
                 method, route, vault, status, millis, request_id, cause, detail, "request"
             );
+        }
+    }
+}
+
+impl Drop for LogLine {
+    fn drop(&mut self) {
+        if !self.is_written {
+            self.write();
         }
     }
 }
@@ -229,7 +266,7 @@ mod tests {
     #[test]
     fn a_failure_is_one_line_with_its_cause_and_without_what_the_client_sent() {
         let text = logged(|| {
-            let mut line = LogLine::start(&request(), &HeaderValue::from_static("req-7"));
+            let mut line = LogLine::start(&request(), HeaderValue::from_static("req-7"));
             line.end(&Problem::internal("the disk is full").into_response());
         });
         assert_eq!(text.lines().count(), 1, "{text}");
@@ -250,7 +287,8 @@ mod tests {
     #[test]
     fn a_line_tells_vaults_apart_without_naming_them() {
         let route = "/v1/vaults/{vault_id}/memories/{memory_id}/context";
-        let of = |path: &str| vault_hash(route, path);
+        let hash = |route: &str, path: &str| VaultHash::of(route, path).map(|hash| hash.as_str().to_owned());
+        let of = |path: &str| hash(route, path);
         // printf acme | sha256sum
         assert_eq!(
             of("/v1/vaults/acme/memories/m/context").as_deref(),
@@ -266,16 +304,16 @@ mod tests {
         );
         let page = "/ui/vaults/{vault_id}/inbox";
         assert_eq!(
-            vault_hash(page, "/ui/vaults/acme/inbox").as_deref(),
+            hash(page, "/ui/vaults/acme/inbox").as_deref(),
             Some("822b33ad87c1")
         );
-        assert_eq!(vault_hash("/v1/vaults", "/v1/vaults"), None);
-        assert_eq!(vault_hash(NO_ROUTE, "/v1/vaults/acme"), None);
+        assert_eq!(hash("/v1/vaults", "/v1/vaults"), None);
+        assert_eq!(hash(NO_ROUTE, "/v1/vaults/acme"), None);
     }
 
     #[test]
     fn a_client_that_goes_away_is_logged_too() {
-        let text = logged(|| drop(LogLine::start(&request(), &HeaderValue::from_static("req-7"))));
+        let text = logged(|| drop(LogLine::start(&request(), HeaderValue::from_static("req-7"))));
         assert!(text.contains("499"), "{text}");
     }
 
