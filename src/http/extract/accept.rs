@@ -6,6 +6,7 @@
 use super::list_header;
 use crate::http::problem::{Kind, Problem};
 use axum::extract::FromRequestParts;
+use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
 
 /// The representations of a document and of the views of it.
@@ -66,7 +67,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Accept {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        Ok(Self(list_header(&parts.headers, "Accept")?))
+        Ok(Self(list_header(&parts.headers, &ACCEPT, "Accept")?))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::http::problem::Problem;
 use crate::storage::{EntityTags, Preconditions};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use sha2::{Digest as _, Sha256};
 
 const IF_MATCH: &str = "If-Match";
@@ -52,7 +52,8 @@ impl ETag {
     /// As it stands in `ETag`.
     pub(crate) fn header_value(&self) -> HeaderValue {
         // A tag is visible ASCII by construction.
-        HeaderValue::try_from(format!("\"{}\"", self.0)).unwrap_or(HeaderValue::from_static("\"\""))
+        let quoted = ["\"", &self.0, "\""].concat();
+        HeaderValue::try_from(quoted).unwrap_or(HeaderValue::from_static("\"\""))
     }
 }
 
@@ -141,8 +142,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Conditions {
 impl Conditions {
     fn from_headers(headers: &HeaderMap) -> Result<Self, Problem> {
         Ok(Self {
-            if_match: tags(headers, IF_MATCH)?,
-            if_none_match: tags(headers, IF_NONE_MATCH)?,
+            if_match: tags(headers, &header::IF_MATCH, IF_MATCH)?,
+            if_none_match: tags(headers, &header::IF_NONE_MATCH, IF_NONE_MATCH)?,
         })
     }
 
@@ -206,8 +207,8 @@ fn stale(current: &str) -> Problem {
     .with("current", current)
 }
 
-fn tags(headers: &HeaderMap, name: &str) -> Result<Option<Tags>, Problem> {
-    let Some(text) = list_header(headers, name)? else {
+fn tags(headers: &HeaderMap, header: &HeaderName, name: &str) -> Result<Option<Tags>, Problem> {
+    let Some(text) = list_header(headers, header, name)? else {
         return Ok(None);
     };
     let tags = if text.trim() == "*" {
@@ -253,7 +254,6 @@ fn parse_list(text: &str) -> Option<Vec<SentTag>> {
 mod tests {
     use super::*;
     use crate::http::problem::Kind;
-    use axum::http::HeaderName;
 
     fn conditions(name: &'static str, value: &str) -> Result<Conditions, Kind> {
         let headers = HeaderMap::from_iter([(

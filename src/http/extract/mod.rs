@@ -19,7 +19,7 @@ pub(crate) mod prefer;
 pub(crate) mod query;
 
 use crate::http::problem::Problem;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 /// The value of a header that may stand in a request once at most, without the blanks around it. `name` is
 /// written as clients write it.
@@ -40,13 +40,18 @@ pub(crate) fn single_header(headers: &HeaderMap, name: &str) -> Result<Option<St
     Ok(Some(visible(name, value)?.trim().to_owned()))
 }
 
-/// All values of a list header as one text, joined as RFC 9110 says (section 5.3).
+/// All values of a list header as one text, joined as RFC 9110 says (section 5.3). `name` is the header as clients write
+/// it.
 ///
 /// # Errors
 /// 400 if one is not visible ASCII.
-pub(crate) fn list_header(headers: &HeaderMap, name: &str) -> Result<Option<String>, Problem> {
+pub(crate) fn list_header(
+    headers: &HeaderMap,
+    header: &HeaderName,
+    name: &str,
+) -> Result<Option<String>, Problem> {
     let mut joined: Option<String> = None;
-    for value in headers.get_all(name) {
+    for value in headers.get_all(header) {
         let text = visible(name, value)?;
         match &mut joined {
             Some(list) => {

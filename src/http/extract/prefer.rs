@@ -3,11 +3,14 @@
 use super::list_header;
 use crate::http::problem::Problem;
 use axum::extract::FromRequestParts;
+use axum::http::HeaderName;
 use axum::http::request::Parts;
 
 /// Whether the client would rather not wait: `Prefer: respond-async`. Other preferences are ignored, as the RFC says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RespondAsync(pub(crate) bool);
+
+const PREFER: HeaderName = HeaderName::from_static("prefer");
 
 /// The value of `Preference-Applied` where it was done.
 pub(crate) const RESPOND_ASYNC: &str = "respond-async";
@@ -16,7 +19,7 @@ impl<S: Send + Sync> FromRequestParts<S> for RespondAsync {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let list = list_header(&parts.headers, "Prefer")?;
+        let list = list_header(&parts.headers, &PREFER, "Prefer")?;
         Ok(Self(list.is_some_and(|list| asks_for_async(&list))))
     }
 }

@@ -82,12 +82,19 @@ impl QueryReader {
         })
     }
 
+    /// What is left over is told of the names that are known; mostly nothing is.
+    fn knows(&mut self, name: &'static str) {
+        if !self.pairs.is_empty() {
+            self.known.push(name);
+        }
+    }
+
     /// The text of a parameter.
     ///
     /// # Errors
     /// 422 if it is repeated.
     pub(crate) fn text(&mut self, name: &'static str) -> Result<Option<String>, Problem> {
-        self.known.push(name);
+        self.knows(name);
         let mut found = None;
         let mut index = 0;
         while index < self.pairs.len() {
@@ -103,7 +110,7 @@ impl QueryReader {
     /// The names in a parameter that holds them separated by commas, and that may be repeated. Blanks around a name
     /// do not count, and a name that is empty is none.
     pub(crate) fn names(&mut self, name: &'static str) -> Option<BTreeSet<String>> {
-        self.known.push(name);
+        self.knows(name);
         let (found, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.pairs)
             .into_iter()
             .partition(|(known, _)| known == name);

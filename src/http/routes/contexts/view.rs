@@ -15,13 +15,21 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY}
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
+use httpdate::HttpDate;
 use serde::Serialize;
 use std::fmt::Write;
+use std::io::Write as _;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// The number of the version that an answer is about.
 pub(in crate::http::routes) const X_CONTEXT_VERSION: HeaderName =
     HeaderName::from_static("x-context-version");
+
+/// Room for the headers of an answer with a text, those of the layers among them: a map that grows is filled anew.
+const HEADERS: usize = 12;
+
+const HTTP_DATE_BYTES: usize = 29;
 
 /// A cache may keep a document but has to ask whether it is still the newest.
 const CACHEABLE: HeaderValue = HeaderValue::from_static("private, no-cache");
@@ -187,7 +195,8 @@ pub(super) fn answer(
                 Some(section) => Bytes::from(section),
                 None => Bytes::from_owner(SharedText(context)),
             };
-            let mut response = (headers, Body::from(text)).into_response();
+            let mut response = Response::new(Body::from(text));
+            *response.headers_mut() = headers;
             response.extensions_mut().insert(shown);
             response
         }
@@ -219,15 +228,22 @@ impl AsRef<[u8]> for SharedText {
 
 /// The headers that tell which version an answer is about, and that let a client ask whether it changed.
 pub(in crate::http::routes) fn validators(metadata: &ContextMetadata, etag: &ETag) -> HeaderMap {
-    let mut headers = HeaderMap::new();
+    let mut headers = HeaderMap::with_capacity(HEADERS);
     headers.insert(ETAG, etag.header_value());
     headers.insert(VARY, HeaderValue::from_static("Accept"));
     headers.insert(CACHE_CONTROL, CACHEABLE);
     headers.insert(X_CONTEXT_VERSION, HeaderValue::from(metadata.version));
-    if let Ok(date) = HeaderValue::try_from(httpdate::fmt_http_date(metadata.creation_time.into())) {
-        headers.insert(LAST_MODIFIED, date);
-    }
+    headers.insert(LAST_MODIFIED, http_date(metadata.creation_time));
     headers
+}
+
+/// A time as headers write it (RFC 9110, 5.6.7).
+fn http_date(time: DateTime<Utc>) -> HeaderValue {
+    let mut text = [0; HTTP_DATE_BYTES];
+    let written = write!(&mut text[..], "{}", HttpDate::from(SystemTime::from(time)));
+    let written = written.ok().and_then(|()| HeaderValue::from_bytes(&text).ok());
+    // A date is visible ASCII and always as long.
+    written.unwrap_or(HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT"))
 }
 
 /// How many bytes of paths a client is told that asks for a section there is not.
