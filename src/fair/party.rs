@@ -38,7 +38,8 @@ impl Party {
     }
 
     /// Runs something on its behalf. A task that is spawned in it has to be told again.
-    pub async fn scope<F: Future>(self, work: F) -> F::Output {
-        CURRENT.scope(self, work).await
+    // An async function would have room for `work` twice: as what it was given, and as what it waits for.
+    pub fn scope<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
+        CURRENT.scope(self, work)
     }
 }

@@ -15,16 +15,23 @@ impl<'writer> FormatFields<'writer> for PlainFields {
     fn format_fields<R: RecordFields>(&self, writer: Writer<'writer>, fields: R) -> fmt::Result {
         let mut visitor = PlainVisitor {
             writer,
+            gathered: String::with_capacity(GATHERED),
             is_empty: true,
             result: Ok(()),
         };
         fields.record(&mut visitor);
+        visitor.flush();
         visitor.result
     }
 }
 
+/// Room for the fields of most lines.
+const GATHERED: usize = 320;
+
 struct PlainVisitor<'writer> {
     writer: Writer<'writer>,
+    /// What is on its way to the writer, to which every piece by itself would be a call through two tables.
+    gathered: String,
     is_empty: bool,
     result: fmt::Result,
 }
@@ -35,12 +42,19 @@ impl PlainVisitor<'_> {
         let blank = if self.is_empty { "" } else { " " };
         self.is_empty = false;
         for part in [blank, field.name(), "=", before, value, behind] {
-            self.result = self.result.and_then(|()| self.writer.write_str(part));
+            self.gathered.push_str(part);
         }
+    }
+
+    fn flush(&mut self) {
+        let writer = &mut self.writer;
+        self.result = self.result.and_then(|()| writer.write_str(&self.gathered));
+        self.gathered.clear();
     }
 
     /// Has any field written the usual way.
     fn write_usual(&mut self, record: impl FnOnce(&mut DefaultVisitor<'_>)) {
+        self.flush();
         if self.result.is_ok() {
             let mut usual = DefaultVisitor::new(self.writer.by_ref(), self.is_empty);
             record(&mut usual);
@@ -52,14 +66,17 @@ impl PlainVisitor<'_> {
     /// Colours, and names that stand for something else, are not ours.
     fn is_ours(&self, field: &Field) -> bool {
         let name = field.name();
-        !self.writer.has_ansi_escapes() && name != "message" && !name.contains(['.', '#'])
+        !self.writer.has_ansi_escapes()
+            && name != "message"
+            && !name.bytes().any(|byte| byte == b'.' || byte == b'#')
     }
 }
 
 /// Whether a text stands in a line as it is.
 fn is_plain(text: &str) -> bool {
     let plain = |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
-    text.bytes().all(plain)
+    // Without an early end it is several bytes an instruction.
+    text.bytes().fold(true, |all, byte| all & plain(byte))
 }
 
 impl Visit for PlainVisitor<'_> {

@@ -3,6 +3,7 @@
 
 use axum::extract::Request;
 use axum::response::Response;
+use futures::FutureExt;
 use std::convert::Infallible;
 use std::sync::Arc;
 use tower::layer::layer_fn;
@@ -58,9 +59,6 @@ where
 {
     layer_fn(move |inner: S| {
         let shared = shared.clone();
-        service_fn(move |request| {
-            let answer = around(shared.clone(), request, Next(inner.clone()));
-            async { Ok(answer.await) }
-        })
+        service_fn(move |request| around(shared.clone(), request, Next(inner.clone())).map(Ok))
     })
 }

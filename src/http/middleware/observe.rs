@@ -47,7 +47,8 @@ pub(super) async fn observe<F: Future<Output = Response>>(
     let request_id = sane_request_id(request.headers()).unwrap_or_else(|| new_request_id(clock));
     let mut line = LogLine::start(&request, request_id);
     let span = line.span(request.headers());
-    let answered = AssertUnwindSafe(async { next(request).await }).catch_unwind();
+    // Boxed: what follows moves it several times, and it is some kilobytes.
+    let answered = AssertUnwindSafe(Box::pin(async { next(request).await })).catch_unwind();
     let mut response = match answered.instrument(span.clone()).await {
         Ok(response) => response,
         Err(panic) => Problem::internal(format_args!("panic: {}", panic_text(&*panic))).into_response(),
