@@ -42,7 +42,7 @@ pub struct DatabaseConfig {
     /// Whether prepared statements are named and kept. Not behind a transaction-mode pooler that does not
     /// track them (PgBouncer before 1.21). Left out, the service finds out when it starts.
     pub prepared_statements: Option<bool>,
-    /// Bytes of newest versions that the process keeps, so that reading them does not ask the database. They are used
+    /// Bytes of newest versions that the process keeps, compressed, so that reading them does not ask the database. They are used
     /// only while the process hears at once what other instances write. 0 keeps none.
     pub head_cache_bytes: u64,
     /// Whether changes that come while another is being committed are sent together, in one transaction. A distributed
@@ -67,7 +67,7 @@ impl Default for DatabaseConfig {
             maintenance_timeout_seconds: 600,
             silence_timeout_seconds: 2,
             prepared_statements: None,
-            head_cache_bytes: 48 << 20,
+            head_cache_bytes: 32 << 20,
             gather_puts: true,
             data_dir: PathBuf::from("data"),
         }
