@@ -5,6 +5,8 @@
 //! Line ends do not count, so that a last line that gets its line end later stays of its own version.
 
 use super::lines::{is_blank, without_end};
+use foldhash::fast::RandomState;
+use memchr::memchr_iter;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::{HashMap, VecDeque};
 use std::iter::repeat_n;
@@ -110,7 +112,7 @@ const MOST_PAIRS: usize = 16_000_000;
 /// For each new line the version of the old line it is, if it is one.
 fn compared(old: &[&str], old_versions: &[i64], new: &[&str]) -> Vec<Option<i64>> {
     let mut versions = vec![None; new.len()];
-    let mut taken_out: HashMap<&str, VecDeque<i64>> = HashMap::new();
+    let mut taken_out: HashMap<&str, VecDeque<i64>, RandomState> = HashMap::default();
     let ops = if old.len().saturating_mul(new.len()) > MOST_PAIRS {
         vec![DiffOp::Replace {
             old_index: 0,
@@ -203,6 +205,6 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn count(text: &str) -> usize {
-    let ends = text.bytes().filter(|b| *b == b'\n').count();
+    let ends = memchr_iter(b'\n', text.as_bytes()).count();
     ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
 }
