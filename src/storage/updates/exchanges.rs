@@ -5,6 +5,8 @@
 //! run says already is named by its place there. The form is described beside that table, in its migration; what is read
 //! back is the same to the byte. Runs that were stored otherwise, as a plain list, are read as they are.
 
+use foldhash::fast::RandomState;
+use memchr::memchr_iter;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -230,7 +232,7 @@ struct Texts<'t> {
     /// A piece of the version is named.
     base_is_named: bool,
     /// Where each line stands first: in which text, from which byte on.
-    lines: HashMap<&'t str, (usize, usize)>,
+    lines: HashMap<&'t str, (usize, usize), RandomState>,
 }
 
 /// Bytes of an earlier text.
@@ -243,6 +245,8 @@ struct Copied {
 
 impl<'t> Texts<'t> {
     fn add(&mut self, text: &'t str) {
+        self.lines
+            .reserve(memchr_iter(b'\n', text.as_bytes()).count() + 1);
         let mut at = 0;
         for line in text.split_inclusive('\n') {
             let place = (self.all.len(), at);

@@ -5,6 +5,9 @@
 -- $1 the vaults, $2 the versions (`VersionRow`), $3 their texts, $4 their records (`RecordRow`), $5 the channel of
 -- notifications, $6 how many versions there are: a limit leaves the planner to expect few, so that it looks up each memory by
 -- its key, where for the hundred that it expects of any list of JSON it would read all memories of the vaults.
+-- The limit stands in a subquery, so that its value changes no estimate, and there are at least as many vaults as the planner
+-- expects of a list that it does not know (`PLANNED_VAULTS`): so a plan for the values of one execution never looks cheaper than
+-- the generic plan, and the statement, which takes longer to plan than to save a version, is not planned each time.
 --
 -- Of runs: $7 the runs (`RunRow`), $8 what they were asked for, $9 their exchanges, $10 what came of them, $11 the runs that name
 -- instructions, $12 the hashes of these and $13 their texts, $14 the steps (`StepRow`).
@@ -21,7 +24,7 @@ WITH version AS (
         bytes integer, update_id text, operations jsonb, log text, line_origins bigint[], event_id text,
         word bigint, notification text
     )
-    LIMIT $6
+    LIMIT (SELECT $6)
 ),
 locked AS (
     SELECT version.place
