@@ -35,4 +35,5 @@ mod rebuild;
 mod retention;
 mod routes;
 mod transfer;
+mod two_releases;
 mod with_postgres;

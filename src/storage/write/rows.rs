@@ -30,10 +30,7 @@ pub(super) struct VersionRow<'a> {
     context_id: &'a str,
     version: i64,
     time: DateTime<Utc>,
-    learning: i64,
-    verbatim: i64,
-    task: i64,
-    decision: i64,
+    counters: [i64; RecordKind::ALL.len()],
     actor_id: &'a str,
     source: &'static str,
     bytes: i32,
@@ -50,20 +47,16 @@ pub(super) struct VersionRow<'a> {
 impl<'a> VersionRow<'a> {
     pub(super) fn of(place: usize, prepared: &'a Prepared) -> Self {
         let metadata = &prepared.metadata;
-        let counters = &prepared.new.counters;
         Self {
             place,
             vault_id: metadata.vault_id.as_str(),
             memory_id: metadata.memory_id.as_str(),
             base: prepared.base.as_ref().map(|base| base.as_str()),
-            counted: prepared.counted.as_ref().map(numbers),
+            counted: prepared.counted.as_ref().map(Counters::numbers),
             context_id: metadata.context_id.as_str(),
             version: metadata.version,
             time: metadata.creation_time,
-            learning: counters.get(RecordKind::Learning),
-            verbatim: counters.get(RecordKind::Verbatim),
-            task: counters.get(RecordKind::Task),
-            decision: counters.get(RecordKind::Decision),
+            counters: prepared.new.counters.numbers(),
             actor_id: metadata.actor_id.as_str(),
             source: metadata.source.name(),
             bytes: metadata.bytes,
@@ -82,11 +75,6 @@ impl<'a> VersionRow<'a> {
         self.word = word;
         self.notification = Some(line);
     }
-}
-
-/// In the order in which the statement compares them.
-fn numbers(counters: &Counters) -> [i64; RecordKind::ALL.len()] {
-    RecordKind::ALL.map(|kind| counters.get(kind))
 }
 
 /// The run that made a version; what it says is sent beside it.

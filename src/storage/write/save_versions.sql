@@ -17,35 +17,47 @@ WITH version AS (
     SELECT *
     FROM json_to_recordset($2::json) AS version (
         place bigint, vault_id text, memory_id text, base text, counted bigint[], context_id text, version bigint,
-        time timestamptz, learning bigint, verbatim bigint, task bigint, decision bigint, actor_id text, source text,
-        bytes integer, update_id text, operations jsonb, log text, line_origins bigint[], event_id text,
-        word bigint, notification text
+        time timestamptz, counters bigint[], actor_id text, source text, bytes integer, update_id text,
+        operations jsonb, log text, line_origins bigint[], event_id text, word bigint, notification text
     )
     LIMIT $6
 ),
 locked AS (
-    SELECT version.place
+    SELECT version.place, memory.counters
     FROM version
     CROSS JOIN LATERAL (
-        SELECT
+        -- Programs of the release before move the four columns alone: the greater of both is the counter.
+        SELECT ARRAY[
+                   GREATEST(memories.counters[1], memories.learning_counter),
+                   GREATEST(memories.counters[2], memories.verbatim_counter),
+                   GREATEST(memories.counters[3], memories.task_counter),
+                   GREATEST(memories.counters[4], memories.decision_counter)
+               ] || memories.counters[5:] AS counters
         FROM memories
         WHERE memories.vault_id = ANY ($1::text[])
           AND memories.vault_id = version.vault_id AND memories.memory_id = version.memory_id
           AND memories.head_context_id IS NOT DISTINCT FROM version.base AND memories.changed_at <= version.time
-          AND (version.counted IS NULL OR version.counted = ARRAY[
-                  memories.learning_counter, memories.verbatim_counter, memories.task_counter,
-                  memories.decision_counter
-              ])
         FOR UPDATE SKIP LOCKED
     ) AS memory
+    -- Of the kinds that this program knows; an absent counter is 0.
+    WHERE version.counted IS NULL OR NOT EXISTS (
+        SELECT
+        FROM unnest(memory.counters, version.counted) AS kind (counter, counted)
+        WHERE COALESCE(kind.counter, 0) <> kind.counted
+    )
 ),
 moved AS (
     UPDATE memories
     SET head_version = version.version, head_context_id = version.context_id, changed_at = version.time,
-        learning_counter = GREATEST(memories.learning_counter, version.learning),
-        verbatim_counter = GREATEST(memories.verbatim_counter, version.verbatim),
-        task_counter = GREATEST(memories.task_counter, version.task),
-        decision_counter = GREATEST(memories.decision_counter, version.decision)
+        counters = ARRAY(
+            SELECT GREATEST(kind.counter, kind.given)
+            FROM unnest(locked.counters, version.counters) WITH ORDINALITY AS kind (counter, given, place)
+            ORDER BY kind.place
+        ),
+        learning_counter = GREATEST(memories.learning_counter, version.counters[1]),
+        verbatim_counter = GREATEST(memories.verbatim_counter, version.counters[2]),
+        task_counter = GREATEST(memories.task_counter, version.counters[3]),
+        decision_counter = GREATEST(memories.decision_counter, version.counters[4])
     FROM locked
     JOIN version ON version.place = locked.place
     WHERE memories.vault_id = ANY ($1)
