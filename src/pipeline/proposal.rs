@@ -4,7 +4,7 @@
 use crate::domain::ids::{KeyId, RecordId, RecordKind};
 use crate::domain::memory::{AppliedOperation, OperationName};
 use crate::domain::operation::{Operation, Progress};
-use crate::domain::window::{SessionRecord, Task};
+use crate::domain::window::{SessionRecord, Task, TaskDetails};
 use crate::storage::records::evidence;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -76,10 +76,8 @@ pub(super) struct KeptRecord {
     task_id: Option<String>,
     intent: String,
     summary: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    outcome: Option<Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    epic: Option<String>,
+    #[serde(flatten)]
+    details: TaskDetails,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     goal: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -294,8 +292,7 @@ impl From<&SessionRecord> for KeptRecord {
             task_id: task.task_id.map(|id| id.to_string()),
             intent: task.intent,
             summary: task.summary,
-            outcome: task.outcome,
-            epic: task.epic,
+            details: task.details,
             goal,
             blocker,
         }
@@ -314,8 +311,7 @@ impl TryFrom<KeptRecord> for SessionRecord {
                 task_id: task_id.transpose()?,
                 intent: kept.intent,
                 summary: kept.summary,
-                outcome: kept.outcome,
-                epic: kept.epic,
+                details: kept.details,
             },
             goal: kept.goal,
             blocker: kept.blocker,

@@ -126,6 +126,48 @@ async fn a_counter_of_a_kind_that_only_a_newer_release_knows_is_left_alone() {
     );
 }
 
+#[tokio::test]
+async fn what_a_newer_release_tells_of_a_task_stays_until_it_is_redacted() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let task = json!({"intent": "Parser", "summary": "built", "epic": "e", "outcome": {"n": 1}});
+    assert_eq!(posts(&memory, "tasks", task).await, "T-1");
+    let details = json!({"priority": "high", "note": ["about the secret word"]});
+    sql(&service, &format!("UPDATE records SET details = '{details}'")).await;
+    let stored = async || -> Option<Value> {
+        sqlx::query_scalar("SELECT details FROM records WHERE kind = 'T'")
+            .fetch_one(service.rows())
+            .await
+            .unwrap()
+    };
+    let with_task = memory.get("context").await.is(200).text().to_owned();
+    memory.put("# Notes\nthe secret word\n").await.is(201);
+    assert_eq!(
+        memory.get("records/T-1").await.is(200).json()["status"],
+        "archived"
+    );
+    memory.put(with_task).await.is(201);
+    let record = memory.get("records/T-1").await.is(200).json();
+    assert_eq!(
+        (&record["status"], &record["epic"], &record["outcome"]),
+        (&json!("active"), &json!("e"), &json!({"n": 1}))
+    );
+    service.storage().rebuild_records(None, None).await.unwrap();
+    assert_eq!(stored().await, Some(details));
+
+    memory.redact("2").await.is(200);
+    assert_eq!(
+        stored().await,
+        Some(json!({"priority": "high", "note": ["[redacted]"]}))
+    );
+    // A task that no version holds any more says nothing.
+    memory.put("# Notes\nthree\n").await.is(201);
+    for version in ["1", "3"] {
+        memory.redact(version).await.is(200);
+    }
+    assert_eq!(stored().await, None);
+}
+
 /// Which files hold the tables: another one after a rewrite.
 async fn files(pool: &PgPool) -> Vec<i64> {
     sqlx::query_scalar(

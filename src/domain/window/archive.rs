@@ -1,7 +1,9 @@
 //! What stands in the archive: one line a task, and roll-ups of them.
 
 use super::derived_id::is_derived;
-use super::task::{FAILED, one_line};
+use super::details::TaskDetails;
+use super::one_line::one_line;
+use super::task::FAILED;
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
 use chrono::{DateTime, Utc};
@@ -19,8 +21,8 @@ pub struct ArchivedTask {
     pub intent: String,
     /// The first sentence of what was done.
     pub summary: String,
-    /// The larger work it is a part of.
-    pub epic: Option<String>,
+    /// What else was told of it, without the outcome.
+    pub details: TaskDetails,
     /// Whether its outcome says that it failed.
     pub failed: bool,
 }
@@ -127,7 +129,7 @@ mod tests {
             time: DateTime::from_timestamp(1_795_226_400, 0).unwrap(),
             intent: "Add DSL\nparser".to_owned(),
             summary: "FSM over lines. 60 tests".to_owned(),
-            epic: None,
+            details: TaskDetails::default(),
             failed: false,
         };
         assert_eq!(

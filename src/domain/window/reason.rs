@@ -1,7 +1,7 @@
 //! Which reasons a record line can hold as they are: `because <reason>: <content>` is one line, and the reason ends at
 //! its first colon with a blank behind it.
 
-use super::task::LINE_ENDS;
+use super::one_line::LINE_ENDS;
 use crate::domain::document::end_of_reason;
 
 /// Why a record line cannot hold a reason. The message is fit to be shown to a client.

@@ -10,6 +10,7 @@ use crate::domain::memory::{AppliedOperation, Counters, OperationName, RecordCha
 use crate::domain::window::Task;
 use crate::storage::contexts::origins;
 use crate::storage::events::NewEvent;
+use crate::storage::records::DetailColumns;
 use crate::storage::updates::Run;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -153,8 +154,8 @@ pub(super) struct RecordRow<'a> {
     task_id: Option<&'a str>,
     intent: Option<&'a str>,
     summary: Option<&'a str>,
-    outcome: Option<&'a Value>,
-    epic: Option<&'a str>,
+    #[serde(flatten)]
+    details: DetailColumns<'a>,
 }
 
 impl<'a> RecordRow<'a> {
@@ -174,8 +175,7 @@ impl<'a> RecordRow<'a> {
             task_id: None,
             intent: None,
             summary: None,
-            outcome: None,
-            epic: None,
+            details: DetailColumns::default(),
         }
     }
 
@@ -194,8 +194,7 @@ impl<'a> RecordRow<'a> {
             task_id: task.task_id.as_ref().map(|id| id.as_str()),
             intent: Some(&task.intent),
             summary: Some(&task.summary),
-            outcome: task.outcome.as_ref(),
-            epic: task.epic.as_deref(),
+            details: DetailColumns::from(&task.details),
             ..self
         }
     }

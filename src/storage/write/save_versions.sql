@@ -39,21 +39,16 @@ locked AS (
           AND memories.head_context_id IS NOT DISTINCT FROM version.base AND memories.changed_at <= version.time
         FOR UPDATE SKIP LOCKED
     ) AS memory
-    -- Of the kinds that this program knows; an absent counter is 0.
-    WHERE version.counted IS NULL OR NOT EXISTS (
-        SELECT
-        FROM unnest(memory.counters, version.counted) AS kind (counter, counted)
-        WHERE COALESCE(kind.counter, 0) <> kind.counted
-    )
+    -- Of the kinds that this program knows.
+    WHERE version.counted IS NULL OR version.counted = memory.counters[1:cardinality(version.counted)]
 ),
 moved AS (
     UPDATE memories
     SET head_version = version.version, head_context_id = version.context_id, changed_at = version.time,
-        counters = ARRAY(
-            SELECT GREATEST(kind.counter, kind.given)
-            FROM unnest(locked.counters, version.counters) WITH ORDINALITY AS kind (counter, given, place)
-            ORDER BY kind.place
-        ),
+        counters = ARRAY[
+            GREATEST(locked.counters[1], version.counters[1]), GREATEST(locked.counters[2], version.counters[2]),
+            GREATEST(locked.counters[3], version.counters[3]), GREATEST(locked.counters[4], version.counters[4])
+        ] || locked.counters[5:],
         learning_counter = GREATEST(memories.learning_counter, version.counters[1]),
         verbatim_counter = GREATEST(memories.verbatim_counter, version.counters[2]),
         task_counter = GREATEST(memories.task_counter, version.counters[3]),
@@ -136,7 +131,7 @@ record AS (
     FROM json_to_recordset($4::json) AS record (
         place bigint, kind text, number bigint, status text, change text, label text, reason text, content text,
         archive_reason text, superseded_by text, written_at timestamptz, task_id text, intent text, summary text,
-        outcome jsonb, epic text
+        outcome jsonb, epic text, details jsonb
     )
     JOIN moved ON moved.place = record.place
     JOIN version ON version.place = record.place
@@ -164,11 +159,11 @@ kept AS (
     INSERT INTO records (
         vault_id, memory_id, kind, number, status, label, reason, content, created_version, created_at, created_by,
         ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent, summary,
-        outcome, epic
+        outcome, epic, details
     )
     SELECT vault_id, memory_id, kind, number, status, label, reason, content, version, time, actor_id,
            ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent, summary,
-           outcome, epic
+           outcome, epic, details
     FROM record
     ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
     SET status = excluded.status, label = excluded.label, reason = excluded.reason, content = excluded.content,
@@ -176,7 +171,8 @@ kept AS (
         archive_reason = excluded.archive_reason, superseded_by = excluded.superseded_by,
         written_at = excluded.written_at, task_id = COALESCE(excluded.task_id, records.task_id),
         intent = COALESCE(excluded.intent, records.intent), summary = COALESCE(excluded.summary, records.summary),
-        outcome = COALESCE(excluded.outcome, records.outcome), epic = COALESCE(excluded.epic, records.epic)
+        outcome = COALESCE(excluded.outcome, records.outcome), epic = COALESCE(excluded.epic, records.epic),
+        details = COALESCE(excluded.details, records.details)
 )
 SELECT array_agg(version.place) AS "places!",
        CASE WHEN bool_or(version.notification IS NOT NULL)
