@@ -27,8 +27,10 @@ fn request() -> UpdateRequest {
                 task_id: Some("t-1".parse().unwrap()),
                 intent: "i".to_owned(),
                 summary: "s".to_owned(),
-                outcome: Some(json!({"ok": true, "share": 0.1})),
-                epic: Some("e".to_owned()),
+                details: TaskDetails {
+                    outcome: Some(json!({"ok": true, "share": 0.1})),
+                    epic: Some("e".to_owned()),
+                },
             },
             goal: Some("g".to_owned()),
             blocker: Some("b".to_owned()),
