@@ -155,26 +155,6 @@ fn a_proposal_with_a_member_of_a_newer_release_is_refused() {
 }
 
 #[test]
-fn a_record_that_an_earlier_release_kept_is_read() {
-    let kept = json!({"task_id": "t-1", "intent": "i", "summary": "s", "outcome": {"ok": [1, 0.5]}, "epic": "e",
-                      "goal": "g", "of_a_newer_release": 1});
-    let kept = KeptRecord::deserialize(&kept).unwrap();
-    let read = SessionRecord::try_from(kept).unwrap();
-    let TaskDetails { outcome, epic, .. } = read.task.details;
-    assert_eq!(
-        (outcome, epic, read.goal),
-        (
-            Some(json!({"ok": [1, 0.5]})),
-            Some("e".to_owned()),
-            Some("g".to_owned())
-        )
-    );
-    let plain = json!({"intent": "i", "summary": "s"});
-    let read = KeptRecord::deserialize(&plain).unwrap();
-    assert_eq!(serde_json::to_value(read).unwrap(), plain);
-}
-
-#[test]
 fn what_is_approved_alone_replaces_nothing_that_stays() {
     let mut all = items();
     all.push(item(Operation::Archive {

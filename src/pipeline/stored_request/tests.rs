@@ -208,3 +208,21 @@ fn a_member_of_a_newer_release_is_refused() {
         );
     }
 }
+
+#[test]
+fn the_record_of_a_session_that_an_earlier_release_stored_is_read() {
+    let full = json!({"task_id": "t-1", "intent": "i", "summary": "s", "outcome": {"ok": [1, 0.5]}, "epic": "e",
+                      "goal": "g"});
+    let read = SessionRecord::from(stored::read::<StoredSessionRecord>(&full).unwrap());
+    assert_eq!(
+        read.task.details,
+        TaskDetails {
+            outcome: Some(json!({"ok": [1, 0.5]})),
+            epic: Some("e".to_owned()),
+        }
+    );
+    assert_eq!((read.goal.as_deref(), read.blocker), (Some("g"), None));
+    let plain = json!({"intent": "i", "summary": "s"});
+    let read = stored::read::<StoredSessionRecord>(&plain).unwrap();
+    assert_eq!(json!(read), plain);
+}
