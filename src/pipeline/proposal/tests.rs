@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::evidence::Origin;
-use crate::domain::window::Task;
+use crate::domain::window::{Task, TaskDetails};
 use serde_json::json;
 
 fn item(operation: Operation) -> Accepted {

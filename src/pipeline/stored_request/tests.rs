@@ -1,6 +1,6 @@
 use super::*;
 use crate::pipeline::stored;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A request with everything that can be stored.
 fn request() -> UpdateRequest {

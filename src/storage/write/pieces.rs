@@ -54,7 +54,7 @@ impl Pieces {
         let whole = whole
             .replace("= ANY ($1::text[])", VAULT)
             .replace("= ANY ($1)", VAULT)
-            .replace("LIMIT (SELECT $6)", "LIMIT $6");
+            .replace("LIMIT (SELECT $6::bigint)", "LIMIT $6");
         let expressions = expressions(&whole);
         let of = |name: &str| -> &str {
             let found = expressions.iter().find(|(other, _)| *other == name);

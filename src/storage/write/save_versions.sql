@@ -23,7 +23,7 @@ WITH version AS (
         time timestamptz, counters bigint[], actor_id text, source text, bytes integer, update_id text,
         operations jsonb, log text, line_origins bigint[], event_id text, word bigint, notification text
     )
-    LIMIT (SELECT $6)
+    LIMIT (SELECT $6::bigint)
 ),
 locked AS (
     SELECT version.place, memory.counters
