@@ -3,8 +3,10 @@
 
 use crate::harness::Service;
 use sqlx::AssertSqlSafe;
-use working_memory::domain::access::SecretHash;
+use working_memory::domain::access::{AccessRole, SecretHash, VaultScope};
+use working_memory::domain::ids::KeyId;
 use working_memory::storage::StorageError;
+use working_memory::storage::access::keys::NewKey;
 use working_memory::storage::access::sessions::Session;
 
 /// From now on this happens to the first `times` changes of a session, at `moment` of their transactions.
@@ -40,9 +42,23 @@ fn hash() -> SecretHash {
     SecretHash::from_bytes(&[7; 32]).unwrap()
 }
 
+async fn key(service: &Service) -> KeyId {
+    let new = NewKey {
+        name: "alice".parse().unwrap(),
+        role: AccessRole::Writer,
+        scope: VaultScope::All,
+        speaks_for_others: false,
+        created_by: "test".to_owned(),
+        expires_at: None,
+        quota: None,
+    };
+    let (key, _) = service.storage().create_key(new).await.unwrap();
+    key.key_id
+}
+
 async fn begin(service: &Service) -> Result<(), StorageError> {
     let session = Session {
-        key_id: "abcdef012345".parse().unwrap(),
+        key_id: key(service).await,
         secret: SecretHash::from_bytes(&[8; 32]).unwrap(),
     };
     service.storage().begin_session(&hash(), &session).await
