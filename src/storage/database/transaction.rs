@@ -37,7 +37,7 @@
 //! - Reads of several statements ([`Storage::begin_for`]): they lose no races. Search and its vectors, a handoff's
 //!   snapshot.
 //! - Batches (`write/group_commit.rs`, `batcher/small_writes.rs`): their transaction is on a connection that is kept for
-//!   the next batch, and what a commit came to is told to each of the senders.
+//!   the next batch, and what a commit came to is told to each of the senders, who knows whether to send again.
 //! - `transfer`: an import reads its input between the statements of a transaction and cannot begin it again; an export
 //!   is a snapshot.
 //! - Whether the database may be written to, migrations and the distribution of tables.
