@@ -67,7 +67,7 @@ impl Default for DatabaseConfig {
             maintenance_timeout_seconds: 600,
             silence_timeout_seconds: 2,
             prepared_statements: None,
-            head_cache_bytes: 48 << 20,
+            head_cache_bytes: 32 << 20,
             gather_puts: true,
             data_dir: PathBuf::from("data"),
         }

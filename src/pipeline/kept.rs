@@ -4,14 +4,16 @@
 use crate::domain::evidence::masked;
 use serde_json::Value;
 
-/// The same with every credential in every text masked.
-pub(super) fn without_secrets(value: &Value) -> Value {
+/// The same with every credential in every text masked. What `has_none` is known to hold none and is not searched.
+pub(super) fn without_secrets(value: &Value, has_none: &impl Fn(&str) -> bool) -> Value {
+    let same = |value| without_secrets(value, has_none);
     match value {
+        Value::String(text) if has_none(text) => value.clone(),
         Value::String(text) => Value::String(masked(text)),
-        Value::Array(values) => values.iter().map(without_secrets).collect(),
+        Value::Array(values) => values.iter().map(same).collect(),
         Value::Object(members) => members
             .iter()
-            .map(|(name, value)| (name.clone(), without_secrets(value)))
+            .map(|(name, value)| (name.clone(), same(value)))
             .collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
@@ -25,11 +27,12 @@ mod tests {
     #[test]
     fn credentials_are_masked_wherever_they_are_and_all_else_stays() {
         let token = format!("ghp_{}", "a1B2".repeat(9));
-        let kept = without_secrets(&json!({
+        let exchange = json!({
             "messages": [{"role": "user", "content": format!("use {token} for it")}],
             "attempts": 2,
             "error": null,
-        }));
+        });
+        let kept = without_secrets(&exchange, &|text| text == "assistant");
         assert!(!kept.to_string().contains(&token), "{kept}");
         assert_eq!(kept["messages"][0]["content"], "use [secret] for it");
         assert_eq!(kept["messages"][0]["role"], "user");

@@ -1,6 +1,6 @@
 //! The prompt texts: compiled in, replaceable file by file from a folder (see `prompts/README.md`).
 
-use crate::domain::evidence::Examples;
+use crate::domain::evidence::{Examples, has_secret};
 use crate::domain::operation::Role;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,6 +26,8 @@ pub struct Prompts {
     handoff_again: String,
     /// What the roles' instructions show, and may not come back.
     examples: Arc<Examples>,
+    /// Instructions of the roles that hold no credential.
+    without_secrets: Vec<Arc<str>>,
 }
 
 /// Why a prompt file cannot be used.
@@ -49,6 +51,7 @@ impl Default for Prompts {
             handoff_input: include_str!("prompts/handoff_input.md").to_owned(),
             handoff_again: include_str!("prompts/handoff_again.md").to_owned(),
             examples: Arc::default(),
+            without_secrets: Vec::new(),
         };
         prompts.with_examples()
     }
@@ -95,7 +98,17 @@ impl Prompts {
 
     fn with_examples(mut self) -> Self {
         self.examples = Arc::new(Examples::of([&*self.progress, &*self.learnings, &*self.verbatim]));
+        let of_role = |role| [self.instructions(role), self.instructions_without_examples(role)];
+        let all = Role::ALL.into_iter().flat_map(of_role);
+        self.without_secrets = all.filter(|text| !has_secret(text)).collect();
         self
+    }
+
+    /// Whether a text is one of the roles' instructions and holds no credential: they are long, and the same in every run.
+    pub(super) fn has_no_secret(&self, text: &str) -> bool {
+        self.without_secrets
+            .iter()
+            .any(|instructions| **instructions == *text)
     }
 
     /// The examples of the roles' instructions.

@@ -340,9 +340,9 @@ fn form(constrain: Constrain, document: &str, role: Role, limits: &Limits) -> Op
 }
 
 fn ids_of(document: &str, role: Role) -> Vec<RecordId> {
-    document::records(document)
+    document::record_places(document)
         .into_iter()
-        .map(|record| record.id)
+        .map(|(id, _)| id)
         .filter(|id| Some(id.kind) == role.record_kind())
         .collect()
 }

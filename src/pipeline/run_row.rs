@@ -132,6 +132,7 @@ impl Pipeline {
         base_version: i64,
         outcome: Value,
     ) -> Run {
+        let kept = |said: &Value| without_secrets(said, &|text| self.prompts.has_no_secret(text));
         Run {
             vault_id: running.target.vault.clone(),
             memory_id: running.target.memory.clone(),
@@ -145,8 +146,8 @@ impl Pipeline {
             base_version,
             version,
             resolved_by: None,
-            request: without_secrets(&running.request),
-            exchanges: running.exchanges.iter().map(without_secrets).collect(),
+            request: kept(&running.request),
+            exchanges: running.exchanges.iter().map(kept).collect(),
             shown: (running.base.version > 0).then(|| (running.base.version, running.base.text.clone())),
             outcome,
             claim: running.claim.as_ref().map(|claim| claim.id.clone()),

@@ -6,12 +6,11 @@ use super::steps::Steps;
 use crate::domain::dsl::requests::OperationRequest;
 use crate::domain::ids::{ActorId, KeyId, MemoryId, TaskId, UpdateId, VaultId};
 use crate::domain::operation::Role;
-use crate::domain::window::{SessionRecord, Task};
+use crate::domain::window::{SessionRecord, Task, TaskDetails};
 use crate::llm::ConversationMessage;
 use crate::storage::Preconditions;
 use crate::storage::as_text::AsText;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// A request for `/update`. A worker reads it again, if it is queued.
@@ -72,10 +71,8 @@ pub(super) struct StoredSessionRecord {
     task_id: Option<AsText<TaskId>>,
     intent: String,
     summary: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    outcome: Option<Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    epic: Option<String>,
+    #[serde(flatten)]
+    details: TaskDetails,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     goal: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -177,8 +174,7 @@ impl From<&SessionRecord> for StoredSessionRecord {
             task_id: task.task_id.map(AsText),
             intent: task.intent,
             summary: task.summary,
-            outcome: task.outcome,
-            epic: task.epic,
+            details: task.details,
             goal,
             blocker,
         }
@@ -192,8 +188,7 @@ impl From<StoredSessionRecord> for SessionRecord {
                 task_id: stored.task_id.map(|AsText(id)| id),
                 intent: stored.intent,
                 summary: stored.summary,
-                outcome: stored.outcome,
-                epic: stored.epic,
+                details: stored.details,
             },
             goal: stored.goal,
             blocker: stored.blocker,

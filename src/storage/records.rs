@@ -1,18 +1,21 @@
 //! Reads records with their current state: `records`.
 
+mod details;
 pub mod evidence;
 pub mod history;
 mod stored;
 
+pub(super) use details::{DetailColumns, details_of};
 pub use stored::{RecordEnd, RecordFilter, RecordStatus, StoredRecord};
 
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
-use crate::domain::window::Task;
+use crate::domain::window::{Task, TaskDetails};
 use crate::storage::database::connection::Connection;
 use crate::storage::pages::{Reading, Rows};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use sqlx::types::Json;
 
 struct Row {
     kind: RecordKind,
@@ -34,6 +37,7 @@ struct Row {
     summary: Option<String>,
     outcome: Option<Value>,
     epic: Option<String>,
+    details: Option<Json<TaskDetails>>,
 }
 
 impl From<Row> for StoredRecord {
@@ -52,8 +56,7 @@ impl From<Row> for StoredRecord {
             task_id: row.task_id,
             intent,
             summary: row.summary.unwrap_or_default(),
-            outcome: row.outcome,
-            epic: row.epic,
+            details: details_of(row.outcome, row.epic, row.details),
         });
         Self {
             id: RecordId::new(row.kind, row.number),
@@ -91,7 +94,7 @@ impl Storage {
             Row,
             "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
                     ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
-                    summary, outcome, epic
+                    summary, outcome, epic, details
              FROM records
              WHERE vault_id = $1 AND memory_id = $2
                AND ($3::text IS NULL OR kind = $3)
@@ -132,7 +135,7 @@ impl Storage {
             Row,
             "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
                     ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
-                    summary, outcome, epic
+                    summary, outcome, epic, details
              FROM records
              WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
             vault.as_str(),
@@ -209,7 +212,7 @@ pub(super) async fn all(
         Row,
         "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
                 ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
-                summary, outcome, epic
+                summary, outcome, epic, details
          FROM records
          WHERE vault_id = $1 AND memory_id = $2
          ORDER BY kind, number",
@@ -235,7 +238,7 @@ pub(super) async fn some(
         Row,
         "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
                 ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
-                summary, outcome, epic
+                summary, outcome, epic, details
          FROM records
          WHERE vault_id = $1 AND memory_id = $2
            AND (kind, number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))",
@@ -291,7 +294,7 @@ pub(super) async fn find_task(
         Row,
         "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
                 ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
-                summary, outcome, epic
+                summary, outcome, epic, details
          FROM records
          WHERE vault_id = $1 AND memory_id = $2 AND task_id = $3",
         vault.as_str(),

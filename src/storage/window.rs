@@ -4,11 +4,13 @@ pub mod archivings;
 pub(in crate::storage) mod prune_runs;
 
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, TaskId, VaultId};
-use crate::domain::window::{ArchivedTask, Epic, Grouping, Known, Task};
+use crate::domain::window::{ArchivedTask, Epic, Grouping, Known, Task, TaskDetails};
 use crate::storage::database::connection::Connection;
+use crate::storage::records::details_of;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::json;
+use sqlx::types::Json;
 use std::collections::HashMap;
 
 /// Maximum number of tasks in a roll-up.
@@ -25,8 +27,10 @@ fn told_of_line(
         task_id,
         intent,
         summary: summary.unwrap_or_default(),
-        outcome: failed.then(|| json!({ "success": false })),
-        epic: None,
+        details: TaskDetails {
+            outcome: failed.then(|| json!({ "success": false })),
+            ..TaskDetails::default()
+        },
     })
 }
 
@@ -73,6 +77,7 @@ struct HistoryRow {
     intent: Option<String>,
     summary: Option<String>,
     epic: Option<String>,
+    details: Option<Json<TaskDetails>>,
     failed: bool,
 }
 
@@ -87,7 +92,7 @@ impl HistoryRow {
             time: self.time,
             intent: task.intent,
             summary: crate::domain::window::first_sentence(&task.summary),
-            epic: self.epic,
+            details: details_of(None, self.epic, self.details),
             failed: self.failed,
         };
         ((self.time, self.number), archived)
@@ -111,7 +116,7 @@ impl Storage {
         let rows = sqlx::query_as!(
             HistoryRow,
             r#"SELECT number, COALESCE(written_at, created_at) AS "time!", content, task_id, intent, summary, epic,
-                      COALESCE(outcome::jsonb -> 'success' = 'false'::jsonb, false) AS "failed!"
+                      details, COALESCE(outcome::jsonb -> 'success' = 'false'::jsonb, false) AS "failed!"
                FROM records
                WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived'
                  AND (COALESCE(written_at, created_at), number)
@@ -170,12 +175,12 @@ impl Storage {
         let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
         let rows = sqlx::query!(
             r#"SELECT name AS "name!", number, time AS "time!", content, task_id, intent, summary, epic,
-                      failed AS "failed!"
+                      details AS "details: Json<TaskDetails>", failed AS "failed!"
                FROM (
-                   SELECT number, time, content, task_id, intent, summary, epic, failed, name,
+                   SELECT number, time, content, task_id, intent, summary, epic, details, failed, name,
                           row_number() OVER (PARTITION BY name ORDER BY time DESC, number DESC) AS place
                    FROM (
-                       SELECT number, content, task_id, intent, summary, epic,
+                       SELECT number, content, task_id, intent, summary, epic, details,
                               COALESCE(outcome::jsonb -> 'success' = 'false'::jsonb, false) AS failed,
                               COALESCE(written_at, created_at) AS time,
                               (CASE WHEN $3 THEN to_char(COALESCE(written_at, created_at) AT TIME ZONE 'UTC',
@@ -216,6 +221,7 @@ impl Storage {
                 intent: row.intent,
                 summary: row.summary,
                 epic: row.epic,
+                details: row.details,
                 failed: row.failed,
             }
             .into_task();
@@ -238,7 +244,7 @@ impl Storage {
         numbers: &[i64],
     ) -> Result<HashMap<RecordId, Task>, StorageError> {
         let rows = sqlx::query!(
-            r#"SELECT number, task_id, intent AS "intent!", summary, outcome, epic
+            r#"SELECT number, task_id, intent AS "intent!", summary, outcome, epic, details
                FROM records
                WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND number = ANY ($3) AND intent IS NOT NULL"#,
             vault.as_str(),
@@ -252,8 +258,7 @@ impl Storage {
                 task_id: row.task_id,
                 intent: row.intent,
                 summary: row.summary.unwrap_or_default(),
-                outcome: row.outcome,
-                epic: row.epic,
+                details: details_of(row.outcome, row.epic, row.details),
             };
             (RecordId::new(RecordKind::Task, row.number), task)
         });

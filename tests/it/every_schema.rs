@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// What a memory `{m}` has from a version on. Later versions take these rows, too. A migration that brings a table adds
 /// what fills it.
-const ROWS: [(i64, &str); 13] = [
+const ROWS: [(i64, &str); 14] = [
     (
         1,
         r#"INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter, verbatim_counter,
@@ -120,6 +120,11 @@ const ROWS: [(i64, &str); 13] = [
         19,
         r#"INSERT INTO search_vectors (vault_id, space_id, memory_id, hashes, flags, numbers, signs, vectors)
           VALUES ('acme', 's', '{m}', sha256('x')::bytea, '\x0101', '{1,2}', '\x01ff', '\x01020304');"#,
+    ),
+    (
+        24,
+        r#"UPDATE memories SET counters = '{2,0,1,0}' WHERE memory_id = '{m}';
+          UPDATE records SET details = '{"priority": "high"}' WHERE memory_id = '{m}' AND kind = 'T';"#,
     ),
 ];
 

@@ -37,4 +37,5 @@ mod retention;
 mod routes;
 mod transactions;
 mod transfer;
+mod two_releases;
 mod with_postgres;

@@ -40,6 +40,16 @@ fn hash() -> SecretHash {
     SecretHash::from_bytes(&[7; 32]).unwrap()
 }
 
+/// A service without keys, whose metrics anybody may read, and whose sessions belong to none.
+async fn start() -> Service {
+    let service = Service::start().await;
+    sqlx::raw_sql("ALTER TABLE sessions DROP CONSTRAINT sessions_key_fkey")
+        .execute(service.rows())
+        .await
+        .unwrap();
+    service
+}
+
 async fn begin(service: &Service) -> Result<(), StorageError> {
     let session = Session {
         key_id: "abcdef012345".parse().unwrap(),
@@ -65,7 +75,7 @@ async fn counts(service: &Service, line: &str) {
 
 #[tokio::test]
 async fn a_transaction_that_lost_races_is_run_again_and_counted() {
-    let service = Service::start().await;
+    let service = start().await;
     happens(&service, 2, AT_THE_STATEMENT, LOSES).await;
     begin(&service).await.unwrap();
     assert_eq!((sessions(&service).await, attempts(&service).await), (1, 3));
@@ -83,7 +93,7 @@ async fn a_transaction_that_lost_races_is_run_again_and_counted() {
 
 #[tokio::test]
 async fn a_commit_that_the_database_refused_is_a_lost_race_too() {
-    let service = Service::start().await;
+    let service = start().await;
     happens(&service, 1, AT_THE_COMMIT, LOSES).await;
     begin(&service).await.unwrap();
     assert_eq!((sessions(&service).await, attempts(&service).await), (1, 2));
@@ -91,7 +101,7 @@ async fn a_commit_that_the_database_refused_is_a_lost_race_too() {
 
 #[tokio::test]
 async fn a_single_statement_that_was_in_a_deadlock_is_run_again() {
-    let service = Service::start().await;
+    let service = start().await;
     begin(&service).await.unwrap();
     happens(&service, 2, AT_THE_STATEMENT, DEADLOCKS).await;
     service.storage().end_session(&hash()).await.unwrap();
@@ -110,7 +120,7 @@ async fn a_single_statement_that_was_in_a_deadlock_is_run_again() {
 
 #[tokio::test]
 async fn a_race_that_is_always_lost_is_an_error_that_leaves_nothing() {
-    let service = Service::start().await;
+    let service = start().await;
     happens(&service, u32::MAX, AT_THE_STATEMENT, LOSES).await;
     let lost = begin(&service).await;
     assert!(matches!(lost, Err(StorageError::Unavailable(_))), "{lost:?}");
@@ -124,7 +134,7 @@ async fn a_race_that_is_always_lost_is_an_error_that_leaves_nothing() {
 
 #[tokio::test]
 async fn a_commit_that_broke_is_not_repeated() {
-    let service = Service::start().await;
+    let service = start().await;
     happens(&service, u32::MAX, AT_THE_COMMIT, BREAKS).await;
     let broken = begin(&service).await;
     assert!(matches!(broken, Err(StorageError::Unavailable(_))), "{broken:?}");

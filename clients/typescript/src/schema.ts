@@ -1706,9 +1706,12 @@ export interface components {
             intent: string;
             /** @description What was done; at most 4,000 bytes. */
             summary?: string;
-            /** @description A report on it. */
+            /**
+             * @description A report on it, any JSON of at most 8,192 bytes without blanks; numbers that a double cannot hold are refused.
+             *     With `"success": false` the task counts as failed.
+             */
             outcome?: unknown;
-            /** @description The larger work it is a part of. */
+            /** @description The larger work it is a part of; at most 128 bytes. */
             epic?: string | null;
         };
         /** @description An item of a category that is named elsewhere. */
@@ -2891,7 +2894,10 @@ export interface components {
             summary: string;
             /** @description What the caller calls the task, unique within the memory: a call that is sent twice is one. */
             task_id?: string | null;
-            /** @description A report on it, any JSON of at most 8,192 bytes without blanks. */
+            /**
+             * @description A report on it, any JSON of at most 8,192 bytes without blanks; numbers that a double cannot hold are refused.
+             *     With `"success": false` the task counts as failed.
+             */
             outcome?: unknown;
             /** @description The larger work it is a part of; at most 128 bytes. */
             epic?: string | null;

@@ -2,11 +2,10 @@
 
 use crate::cli::client::{Exit, Failure, Method, Service, all};
 use crate::domain::window::folder::Folder;
-use crate::domain::window::{BroughtDecision, BroughtTask, Known, Status, Task, one_line};
+use crate::domain::window::{BroughtDecision, BroughtTask, Known, Status, Task, TaskDetails, one_line};
 use chrono::{DateTime, SubsecRound as _, Utc};
 use reqwest::header::HeaderValue;
 use serde::Deserialize;
-use serde_json::Value;
 
 /// The category of the rules.
 pub(super) const RULES: &str = "rules";
@@ -39,8 +38,8 @@ struct TaskBody {
     task_id: Option<String>,
     intent: String,
     summary: String,
-    outcome: Option<Value>,
-    epic: Option<String>,
+    #[serde(flatten)]
+    details: TaskDetails,
 }
 
 #[derive(Debug, Deserialize)]
@@ -233,8 +232,7 @@ impl TaskBody {
                 self.intent
             },
             summary: self.summary,
-            outcome: self.outcome,
-            epic: self.epic.as_deref().map(one_line).filter(|epic| !epic.is_empty()),
+            details: self.details.normalized(),
         };
         let time = time.trunc_subsecs(0);
         let record = self.record_id.parse().ok();

@@ -86,8 +86,12 @@ pub(super) fn chunks(folder: Folder) -> Result<Vec<Chunk>, Failure> {
 }
 
 fn task_json(BroughtTask { time, task, .. }: &BroughtTask) -> Value {
-    json!({ "time": time, "task_id": task.task_id.as_ref().map(|id| id.as_str()), "intent": task.intent,
-            "summary": task.summary, "outcome": task.outcome, "epic": task.epic })
+    let mut told = json!({ "time": time, "task_id": task.task_id.as_ref().map(|id| id.as_str()),
+                           "intent": task.intent, "summary": task.summary });
+    for (name, value) in task.details.members() {
+        told[name] = value;
+    }
+    told
 }
 
 fn decision_json(made: &BroughtDecision) -> Value {

@@ -1,5 +1,7 @@
 //! Validation of a context document, and an estimate of its size in tokens.
 
+use memchr::memchr;
+
 /// Why a text is rejected as a context document. The message may be shown to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDocument {
@@ -48,7 +50,7 @@ pub fn check_file(text: &str, max_bytes: usize) -> Result<(), InvalidDocument> {
             limit: max_bytes,
         });
     }
-    match text.find('\0') {
+    match memchr(0, text.as_bytes()) {
         Some(at) => Err(InvalidDocument::Nul { at }),
         None => Ok(()),
     }

@@ -5,6 +5,8 @@
 //! new version. Line ends are ignored, so a last line that later gets a line end keeps its version.
 
 use super::lines::{is_blank, without_end};
+use foldhash::fast::RandomState;
+use memchr::memchr_iter;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::{HashMap, VecDeque};
 use std::iter::repeat_n;
@@ -111,7 +113,7 @@ const MAX_LINE_PAIRS: usize = 16_000_000;
 /// For each new line, the version of the old line that it matches, if any.
 fn match_lines(old: &[&str], old_versions: &[i64], new: &[&str]) -> Vec<Option<i64>> {
     let mut versions = vec![None; new.len()];
-    let mut removed: HashMap<&str, VecDeque<i64>> = HashMap::new();
+    let mut removed: HashMap<&str, VecDeque<i64>, RandomState> = HashMap::default();
     let ops = if old.len().saturating_mul(new.len()) > MAX_LINE_PAIRS {
         vec![DiffOp::Replace {
             old_index: 0,
@@ -204,6 +206,6 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn count(text: &str) -> usize {
-    let ends = text.bytes().filter(|b| *b == b'\n').count();
+    let ends = memchr_iter(b'\n', text.as_bytes()).count();
     ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
 }

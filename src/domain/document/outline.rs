@@ -97,35 +97,21 @@ impl Layout {
     /// Parses a document. A byte order mark occupies no column. Linear.
     pub(in crate::domain) fn of(text: &str) -> Self {
         let mut layout = Self::default();
-        let mut in_bullet = false;
-        let begin = if text.starts_with('\u{feff}') {
-            '\u{feff}'.len_utf8()
-        } else {
-            0
-        };
-        for line in lines(text, begin..text.len()) {
-            if let Some(fence) = layout.open_fence {
-                if fence.is_closed_by(line.text) {
-                    layout.open_fence = None;
+        let mut reading = Reading::default();
+        for line in lines(text, begin_of(text)..text.len()) {
+            match reading.line(line.text) {
+                Meaning::Heading(level, title) => {
+                    layout.open_heading(level, title, reading.section, line.start..line.end);
                 }
-                continue;
-            }
-            if is_blank(line.text) {
-                continue;
-            }
-            if in_bullet && indent(line.text) >= 2 {
-                layout.extend_bullet(line.end);
-                continue;
-            }
-            in_bullet = false;
-            if let Some((level, title)) = heading_of(line.text) {
-                layout.open_heading(level, title, line.start, line.end);
-            } else if let Some(fence) = Fence::opened_by(line.text) {
-                layout.open_fence = Some(fence);
-            } else if line.text.starts_with("- ") {
-                in_bullet = layout.open_bullet(line.start..line.end);
+                Meaning::Bullet(section) => layout.bullets.push(Bullet {
+                    section,
+                    range: line.start..line.end,
+                }),
+                Meaning::OfBullet => extend_last(&mut layout.bullets, line.end),
+                Meaning::Text => {}
             }
         }
+        layout.open_fence = reading.open_fence;
         layout.close_section(text.len());
         layout.headings.close(1, text.len());
         layout
@@ -141,22 +127,22 @@ impl Layout {
         self.open_fence.map(Fence::closing_line)
     }
 
-    fn open_heading(&mut self, level: u8, title: &str, start: usize, body: usize) {
+    /// Takes a heading in; `managed` is the managed section that it opens or stands in.
+    fn open_heading(&mut self, level: u8, title: &str, managed: Option<ManagedSection>, line: Range<usize>) {
         if level == 1 {
-            self.open_section(title, start, body);
+            self.open_section(title, managed, line.clone());
         }
         self.headings.open(Heading {
             level,
             title: without_closing_run(title).to_owned(),
-            managed: self.sections.last().and_then(|section| section.managed),
-            range: start..body,
+            managed,
+            range: line,
             parent: None,
         });
     }
 
-    fn open_section(&mut self, heading: &str, start: usize, body: usize) {
-        self.close_section(start);
-        let managed = ManagedSection::from_title(heading).filter(|section| self.managed(*section).is_none());
+    fn open_section(&mut self, heading: &str, managed: Option<ManagedSection>, line: Range<usize>) {
+        self.close_section(line.start);
         if let Some(section) = managed {
             self.managed[section as usize] = Some(self.sections.len());
         }
@@ -164,8 +150,8 @@ impl Layout {
         self.sections.push(Section {
             title,
             managed,
-            range: start..body,
-            body: body..body,
+            body: line.end..line.end,
+            range: line,
         });
     }
 
@@ -175,20 +161,110 @@ impl Layout {
             section.body.end = end;
         }
     }
+}
 
-    /// Adds a bullet. Returns whether the following lines can belong to it, which is true in managed
-    /// sections.
-    fn open_bullet(&mut self, range: Range<usize>) -> bool {
-        let section = self.sections.last().and_then(|section| section.managed);
-        if let Some(section) = section {
-            self.bullets.push(Bullet { section, range });
+/// The bullets that [`Layout`] has of a document, when nothing else of it is wanted. Linear.
+pub(super) fn bullets(text: &str) -> Vec<Bullet> {
+    let mut reading = Reading::default();
+    let mut bullets = Vec::new();
+    for line in lines(text, begin_of(text)..text.len()) {
+        match reading.line(line.text) {
+            Meaning::Bullet(section) => bullets.push(Bullet {
+                section,
+                range: line.start..line.end,
+            }),
+            Meaning::OfBullet => extend_last(&mut bullets, line.end),
+            Meaning::Heading(..) | Meaning::Text => {}
         }
-        section.is_some()
+    }
+    bullets
+}
+
+/// Where the first line of a document begins: behind a byte order mark.
+fn begin_of(text: &str) -> usize {
+    if text.starts_with('\u{feff}') {
+        '\u{feff}'.len_utf8()
+    } else {
+        0
+    }
+}
+
+fn extend_last(bullets: &mut [Bullet], end: usize) {
+    if let Some(bullet) = bullets.last_mut() {
+        bullet.range.end = end;
+    }
+}
+
+/// What a line is, by the lines before it.
+enum Meaning<'t> {
+    /// A heading of this level, and its text.
+    Heading(u8, &'t str),
+    /// A bullet of a managed section begins.
+    Bullet(ManagedSection),
+    /// It is not blank and belongs to the bullet before it.
+    OfBullet,
+    /// Anything else: it may stand in a bullet and be blank.
+    Text,
+}
+
+/// What the lines that were read mean for the next one.
+#[derive(Default)]
+struct Reading {
+    open_fence: Option<Fence>,
+    in_bullet: bool,
+    /// The managed section that the next line stands in.
+    section: Option<ManagedSection>,
+    /// Which managed sections were opened, by their places in [`ManagedSection::ALL`].
+    opened: [bool; ManagedSection::ALL.len()],
+}
+
+impl Reading {
+    /// Reads the next line. Its first byte decides what it can be: most lines are text, or belong to a bullet.
+    #[inline]
+    fn line<'t>(&mut self, line: &'t str) -> Meaning<'t> {
+        if let Some(fence) = self.open_fence {
+            if fence.is_closed_by(line) {
+                self.open_fence = None;
+            }
+            return Meaning::Text;
+        }
+        match line.as_bytes().first() {
+            None => return Meaning::Text,
+            Some(b' ' | b'\t' | b'\r') => {
+                if is_blank(line) {
+                    return Meaning::Text;
+                }
+                if self.in_bullet && indent(line) >= 2 {
+                    return Meaning::OfBullet;
+                }
+                self.open_fence = Fence::opened_by(line);
+            }
+            Some(b'#') => {
+                if let Some((level, title)) = heading_of(line) {
+                    self.open_heading(level, title);
+                    return Meaning::Heading(level, title);
+                }
+            }
+            Some(b'`' | b'~') => self.open_fence = Fence::opened_by(line),
+            // The lines below belong to it in managed sections only.
+            Some(b'-') if line.starts_with("- ") => {
+                self.in_bullet = self.section.is_some();
+                return self.section.map_or(Meaning::Text, Meaning::Bullet);
+            }
+            Some(_) => {}
+        }
+        self.in_bullet = false;
+        Meaning::Text
     }
 
-    fn extend_bullet(&mut self, end: usize) {
-        if let Some(bullet) = self.bullets.last_mut() {
-            bullet.range.end = end;
+    fn open_heading(&mut self, level: u8, title: &str) {
+        self.in_bullet = false;
+        if level == 1 {
+            let is_opened = |section: &ManagedSection| self.opened[*section as usize];
+            self.section = ManagedSection::from_title(title).filter(|section| !is_opened(section));
+            if let Some(section) = self.section {
+                self.opened[section as usize] = true;
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //! text written by hand.
 
 use super::lines::{BLANKS, is_blank, is_blank_byte, lines, without_end};
-use super::outline::{Bullet, Layout};
+use super::outline::{Bullet, Layout, bullets};
 use super::snippet;
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, Utc};
@@ -47,7 +47,14 @@ pub(in crate::domain) struct Entry {
 /// first one counts. Linear.
 #[must_use]
 pub fn records(text: &str) -> Vec<Record> {
-    entries(text, &Layout::of(text))
+    entries_of(text, |_| true)
+        .filter_map(Entry::into_record)
+        .collect()
+}
+
+/// The same, of some kinds alone. Linear.
+pub(in crate::domain) fn records_of(text: &str, is_wanted: impl Fn(RecordKind) -> bool) -> Vec<Record> {
+    entries_of(text, is_wanted)
         .filter_map(Entry::into_record)
         .collect()
 }
@@ -92,15 +99,15 @@ impl<'t> RecordLines<'t> {
     /// Finds the same records as [`records`]. Linear.
     pub(in crate::domain) fn of(text: &'t str) -> Self {
         let mut largest = [0; RecordKind::ALL.len()];
-        let layout = Layout::of(text);
-        let mut seen = HashSet::with_capacity_and_hasher(layout.bullets.len(), RandomState::default());
+        let bullets = bullets(text);
+        let mut seen = HashSet::with_capacity_and_hasher(bullets.len(), RandomState::default());
         let place = |bullet: Bullet| {
             let id = id_of(text, &bullet.range, bullet.section.record_kind()?)?;
             let number = &mut largest[id.kind as usize];
             *number = id.number.max(*number);
             seen.insert(id).then_some((id, bullet.range))
         };
-        let places = layout.bullets.into_iter().filter_map(place).collect();
+        let places = bullets.into_iter().filter_map(place).collect();
         Self {
             text,
             places,
@@ -139,6 +146,21 @@ impl<'t> RecordLines<'t> {
     pub(in crate::domain) fn largest_numbers(&self) -> [i64; RecordKind::ALL.len()] {
         self.largest
     }
+}
+
+/// As [`entries`], of the sections of these kinds alone. Linear.
+pub(in crate::domain) fn entries_of<'t>(
+    text: &'t str,
+    is_wanted: impl Fn(RecordKind) -> bool + 't,
+) -> impl Iterator<Item = Entry> + 't {
+    let mut seen: HashSet<_, RandomState> = HashSet::default();
+    bullets(text).into_iter().filter_map(move |bullet| {
+        let kind = bullet.section.record_kind().filter(|kind| is_wanted(*kind))?;
+        let mut entry = Entry::read(text, bullet.range, kind);
+        // An id counts in the section of its kind alone, so that other sections have none of these.
+        entry.id = entry.id.filter(|id| seen.insert(*id));
+        Some(entry)
+    })
 }
 
 /// Parses the bullets of the sections with records, in document order.

@@ -2,7 +2,7 @@
 
 use super::word::{Key, Word};
 use super::words::content_words;
-use crate::domain::document::{Record, records};
+use crate::domain::document::{Record, records_of};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Item, Operation};
 use foldhash::fast::RandomState;
@@ -40,8 +40,7 @@ impl Actives {
             .iter()
             .filter_map(|item| item.operation.role()?.record_kind())
             .collect();
-        let mut records = records(document);
-        records.retain(|record| kinds.contains(&record.id.kind));
+        let records = records_of(document, |kind| kinds.contains(&kind));
         let mut actives = Self {
             archived: HashMap::new(),
             frequency: HashMap::default(),

@@ -34,6 +34,23 @@ impl Counters {
         self.0[kind as usize]
     }
 
+    /// All of them, in the order of [`RecordKind::ALL`].
+    #[must_use]
+    pub fn numbers(&self) -> [i64; RecordKind::ALL.len()] {
+        self.0
+    }
+
+    /// Counters by their numbers in the order of [`RecordKind::ALL`]. Absent ones are 0, and those behind are of kinds
+    /// that are not known here.
+    #[must_use]
+    pub fn of_numbers(numbers: &[i64]) -> Self {
+        let mut counters = Self::default();
+        for (kind, number) in RecordKind::ALL.into_iter().zip(numbers) {
+            counters.raise(kind, *number);
+        }
+        counters
+    }
+
     /// Raises the counter of a kind to at least `number`.
     pub fn raise(&mut self, kind: RecordKind, number: i64) {
         let counter = &mut self.0[kind as usize];

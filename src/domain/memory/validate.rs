@@ -1,7 +1,7 @@
 //! Decides which items a memory accepts: the rules of the fault table that depend on the memory.
 
 use super::Limits;
-use crate::domain::document::{Entry, Layout, entries, normalised_snippet};
+use crate::domain::document::{Entry, RecordLines, entries_of, normalised_snippet};
 use crate::domain::faults::{KEPT_FAULTS, Omitted, cut};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation};
@@ -47,18 +47,14 @@ pub fn validate(
     earlier: &[Operation],
     limits: &Limits,
 ) -> Validated {
-    let there: Vec<Entry> = entries(view.document, &Layout::of(view.document)).collect();
-    let mut archives = Archives::of(&there, view, earlier, &items);
+    let mut archives = Archives::of(view, earlier, &items);
     let verdicts: Vec<_> = items.iter().map(|item| archives.judge(&item.operation)).collect();
     let added: HashSet<RecordKind> = items
         .iter()
         .filter_map(|item| Some(addition(&item.operation)?.0))
         .collect();
-    let stays = |entry: &&Entry| entry.id.is_none_or(|id| !archives.archived_now.contains(&id));
-    let like = there
-        .iter()
-        .filter(stays)
-        .filter(|entry| added.contains(&entry.kind));
+    let stays = |entry: &Entry| entry.id.is_none_or(|id| !archives.archived_now.contains(&id));
+    let like = entries_of(view.document, |kind| added.contains(&kind)).filter(stays);
     let mut additions = Additions::of(like, earlier, limits);
     let mut accepted = Vec::with_capacity(items.len());
     let mut rejected = Vec::new();
@@ -113,7 +109,7 @@ struct Archives<'a> {
 }
 
 impl<'a> Archives<'a> {
-    fn of(there: &[Entry], view: &View<'a>, earlier: &[Operation], items: &[Item]) -> Self {
+    fn of(view: &View<'a>, earlier: &[Operation], items: &[Item]) -> Self {
         let archived = |operation: &Operation| match operation {
             Operation::Archive { id, .. } => Some(*id),
             _ => None,
@@ -122,7 +118,7 @@ impl<'a> Archives<'a> {
         let mut named = archived_now.clone();
         named.extend(items.iter().filter_map(|item| archived(&item.operation)));
         Self {
-            active: there.iter().filter_map(|entry| entry.id).collect(),
+            active: RecordLines::of(view.document).all().map(|(id, _)| id).collect(),
             ended: view.ended,
             archived_now,
             named,
@@ -212,7 +208,7 @@ struct Additions<'a> {
 
 impl<'a> Additions<'a> {
     /// `like` are the existing records of the kinds that are added.
-    fn of<'e>(like: impl Iterator<Item = &'e Entry>, earlier: &[Operation], limits: &'a Limits) -> Self {
+    fn of(like: impl Iterator<Item = Entry>, earlier: &[Operation], limits: &'a Limits) -> Self {
         let mut additions = Self {
             limits,
             known: HashMap::new(),

@@ -66,11 +66,11 @@ pub struct Dropped {
 /// The order in which content is dropped until the prompt fits:
 ///
 /// 1. `recent_tasks`, `decisions`, `verbatim_context`, `key_learnings`, in this order: record by record,
-///   oldest first; the rest of the section is dropped with its last record;
+///    oldest first; the rest of the section is dropped with its last record;
 /// 2. `free` as a whole;
 /// 3. other categories as a whole, in reverse order of their names;
 /// 4. `active_context`, `current_progress`, `workflow`, `datetime`, `tool_guidance`, `user_information`, each
-///   as a whole.
+///    as a whole.
 ///
 /// `rules` are never dropped. With a query, the records of step 1 that are not relevant ([`Relevance`]) are
 /// dropped first, in that order, then the others, within each section the least relevant first.

@@ -1,7 +1,9 @@
 //! The archive: one line per task, and roll-ups of tasks.
 
 use super::derived_id::is_derived;
-use super::task::{FAILED, one_line};
+use super::details::TaskDetails;
+use super::one_line::one_line;
+use super::task::FAILED;
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
 use chrono::{DateTime, Utc};
@@ -20,8 +22,8 @@ pub struct ArchivedTask {
     pub intent: String,
     /// The first sentence of the summary.
     pub summary: String,
-    /// The epic it belongs to.
-    pub epic: Option<String>,
+    /// What else was told of it, without the outcome.
+    pub details: TaskDetails,
     /// Whether its outcome reports a failure.
     pub failed: bool,
 }
@@ -129,7 +131,7 @@ mod tests {
             time: DateTime::from_timestamp(1_795_226_400, 0).unwrap(),
             intent: "Add DSL\nparser".to_owned(),
             summary: "FSM over lines. 60 tests".to_owned(),
-            epic: None,
+            details: TaskDetails::default(),
             failed: false,
         };
         assert_eq!(

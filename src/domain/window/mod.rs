@@ -11,7 +11,9 @@
 mod archive;
 mod change;
 mod derived_id;
+mod details;
 pub mod folder;
+mod one_line;
 mod reason;
 mod session;
 mod status;
@@ -21,11 +23,13 @@ mod view;
 
 pub use archive::{ArchivedTask, Epic, Grouping, first_sentence};
 pub use change::{Sizes, Told, WindowError, Written, record_decision, record_task, set_status};
+pub use details::TaskDetails;
+pub use one_line::one_line;
 pub use reason::{UnwritableReason, check_reason};
 pub use session::{SessionRecord, record_session};
 pub use status::Status;
 pub use take_over::{Brought, BroughtDecision, BroughtTask, Counts, Historic, Known, Taken, take_over};
-pub use task::{Task, one_line, split_line, task_line};
+pub use task::{Task, split_line, task_line};
 pub use view::{Window, WindowDecision, WindowTask};
 
 /// Maximum size of a task's intent, in bytes.

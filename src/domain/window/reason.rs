@@ -1,7 +1,7 @@
 //! Checks that a record line can represent a reason unchanged: `because <reason>: <content>` is one line, and
 //! the reason ends at its first colon followed by a blank.
 
-use super::task::LINE_ENDS;
+use super::one_line::LINE_ENDS;
 use crate::domain::document::end_of_reason;
 
 /// Why a record line cannot represent a reason. The message may be shown to a client.

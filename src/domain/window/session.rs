@@ -2,8 +2,9 @@
 //! matching bullet of `In Progress` to `Completed`.
 
 use super::change::{Change, Sizes, WindowError, Written};
+use super::one_line::one_line;
 use super::status::Status;
-use super::task::{Task, one_line};
+use super::task::Task;
 use crate::domain::document::{Fence, ManagedSection, outline};
 use crate::domain::memory::Counters;
 use chrono::{DateTime, Utc};

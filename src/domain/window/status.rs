@@ -1,6 +1,6 @@
 //! `Active Context`: goal, blocker, and when they or the window last changed.
 
-use super::task::one_line;
+use super::one_line::one_line;
 use crate::domain::document::{Layout, ManagedSection, outline, written_time};
 use chrono::{DateTime, Utc};
 use strum::{EnumString, IntoStaticStr};

@@ -7,8 +7,9 @@
 use super::archive::first_sentence;
 use super::change::{Change, Sizes, WindowError, Written};
 use super::derived_id::{derived_from, is_derived};
+use super::one_line::one_line;
 use super::status::Status;
-use super::task::{Task, one_line, task_line};
+use super::task::{Task, task_line};
 use crate::domain::document::{NewRecord, Record, written_time};
 use crate::domain::ids::{RecordId, RecordKind, TaskId};
 use crate::domain::memory::Counters;

@@ -1,6 +1,8 @@
 //! A task and its line in the document.
 
 use super::derived_id::is_derived;
+use super::details::TaskDetails;
+use super::one_line::one_line;
 use crate::domain::ids::TaskId;
 use serde_json::Value;
 
@@ -13,10 +15,8 @@ pub struct Task {
     pub intent: String,
     /// What was done.
     pub summary: String,
-    /// A report about it, any JSON.
-    pub outcome: Option<Value>,
-    /// The epic it belongs to, one line.
-    pub epic: Option<String>,
+    /// What else was told of it.
+    pub details: TaskDetails,
 }
 
 /// Prefix on the line of a task whose outcome reports a failure.
@@ -26,7 +26,8 @@ impl Task {
     /// Whether its outcome reports a failure: `"success": false`.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        let success = self.outcome.as_ref().and_then(|outcome| outcome.get("success"));
+        let success = self.details.outcome.as_ref();
+        let success = success.and_then(|outcome| outcome.get("success"));
         success == Some(&Value::Bool(false))
     }
 
@@ -68,19 +69,6 @@ impl Task {
             ..told
         }
     }
-}
-
-/// All line ends that Unicode defines.
-pub(super) const LINE_ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
-
-/// Joins a text into one line: its lines are trimmed and joined by single blanks. Idempotent.
-#[must_use]
-pub fn one_line(text: &str) -> String {
-    let lines = text
-        .split(LINE_ENDS)
-        .map(str::trim)
-        .filter(|line| !line.is_empty());
-    lines.collect::<Vec<_>>().join(" ")
 }
 
 /// Formats the line of a task after its time: `task-1: [failed] intent: summary`, each part as one line.
@@ -168,24 +156,24 @@ mod tests {
     fn the_line_shows_the_callers_id_and_that_a_task_failed() {
         let mut task = told(Some("task-1"), "Deploy", "the probe timed out");
         assert_eq!(task_line(&task), "task-1: Deploy: the probe timed out");
-        task.outcome = Some(serde_json::json!({"success": false, "exit": 3}));
+        task.details.outcome = Some(serde_json::json!({"success": false, "exit": 3}));
         assert_eq!(task_line(&task), "task-1: [failed] Deploy: the probe timed out");
         for success in [
             serde_json::json!(true),
             serde_json::json!("false"),
             serde_json::json!(null),
         ] {
-            task.outcome = Some(serde_json::json!({ "success": success }));
+            task.details.outcome = Some(serde_json::json!({ "success": success }));
             assert!(!task.has_failed());
         }
-        task.outcome = Some(serde_json::json!([{"success": false}]));
+        task.details.outcome = Some(serde_json::json!([{"success": false}]));
         assert!(!task.has_failed());
     }
 
     #[test]
     fn a_line_that_the_service_wrote_gives_the_task_as_it_was_told() {
         let mut task = told(Some("task-1"), "Add\nparser", "FSM\nover: lines");
-        task.outcome = Some(serde_json::json!({"success": false}));
+        task.details.outcome = Some(serde_json::json!({"success": false}));
         for line in [
             "task-1: [failed] Add parser: FSM over: lines",
             "Add parser: FSM over: lines",

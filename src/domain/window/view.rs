@@ -1,7 +1,8 @@
 //! The window for readers: status, recent tasks in full, decisions.
 
+use super::one_line::one_line;
 use super::status::Status;
-use super::task::{Task, one_line};
+use super::task::Task;
 use crate::domain::document::{Record, records, written_time};
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, Utc};
@@ -103,8 +104,8 @@ impl Window {
             if task.has_failed() {
                 field(&mut out, "Result", "failed");
             }
-            if let Some(epic) = &task.epic {
-                field(&mut out, "Epic", epic);
+            for (name, text) in task.details.lines() {
+                field(&mut out, name, text);
             }
             if !task.summary.trim().is_empty() {
                 out.push('\n');
@@ -112,7 +113,7 @@ impl Window {
                     let _ = writeln!(out, "{}", format!("> {line}").trim_end());
                 }
             }
-            if let Some(outcome) = &task.outcome {
+            if let Some(outcome) = &task.details.outcome {
                 let _ = writeln!(out, "\nOutcome: `{}`", shown(outcome));
             }
         }

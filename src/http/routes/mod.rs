@@ -24,6 +24,7 @@ pub(crate) mod recovered;
 pub(crate) mod search;
 pub(crate) mod sections;
 pub(crate) mod status;
+mod task_details;
 pub(crate) mod tasks;
 pub(crate) mod update;
 pub(crate) mod updates;

@@ -1,13 +1,13 @@
 //! `POST M/tasks`
 
+use super::task_details::{self, task_request};
 use super::window::answer::{self, WindowBody};
 use super::window::{fields, writer};
 use crate::domain::ids::TaskId;
-use crate::domain::window::{EPIC_BYTES, INTENT_BYTES, SUMMARY_BYTES, Task, one_line};
+use crate::domain::window::{INTENT_BYTES, SUMMARY_BYTES, Task, TaskDetails};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
-use crate::http::extract::exact::exact;
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
@@ -15,54 +15,51 @@ use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use axum::extract::State;
 use axum::response::Response;
-use serde::Deserialize;
-use serde_json::Value;
 
-/// A task that was completed.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = TaskRequest)]
-pub(crate) struct TaskBody {
-    /// What the caller calls it, unique within the memory: a task that is sent twice is one task.
-    #[schema(
-        min_length = 1,
-        max_length = 128,
-        pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
-    )]
-    task_id: Option<String>,
-    /// What was to be done; at most 500 bytes.
-    #[schema(
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-        example = "Add DSL parser"
-    )]
-    intent: String,
-    /// What was done; at most 4,000 bytes. Its first sentence stands in the archive.
-    #[schema(
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-        example = "FSM over lines, 60 tests"
-    )]
-    summary: String,
-    /// A report on it, any JSON of at most 8,192 bytes without blanks; numbers that a double cannot hold are refused.
-    /// With `"success": false` the task counts as failed.
-    #[serde(default, deserialize_with = "exact")]
-    #[schema(value_type = Option<serde_json::Value>)]
-    outcome: Option<Value>,
-    /// The larger work it is a part of; at most 128 bytes.
-    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
-    epic: Option<String>,
+task_request! {
+    /// A task that was completed.
+    #[schema(as = TaskRequest)]
+    pub(crate) struct TaskBody {
+        /// What the caller calls it, unique within the memory: a task that is sent twice is one task.
+        #[schema(
+            min_length = 1,
+            max_length = 128,
+            pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
+        )]
+        task_id: Option<String>,
+        /// What was to be done; at most 500 bytes.
+        #[schema(
+            min_length = 1,
+            pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
+            example = "Add DSL parser"
+        )]
+        intent: String,
+        /// What was done; at most 4,000 bytes. Its first sentence stands in the archive.
+        #[schema(
+            min_length = 1,
+            pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
+            example = "FSM over lines, 60 tests"
+        )]
+        summary: String,
+    }
 }
 
-impl TaskBody {
+/// What a request tells of a task.
+pub(super) struct ToldTask {
+    pub(super) task_id: Option<String>,
+    pub(super) intent: String,
+    pub(super) summary: String,
+    pub(super) details: TaskDetails,
+}
+
+impl ToldTask {
     /// The task, checked. `at` is put before the names of its fields.
     pub(super) fn into_task(self, at: &str, needs_summary: bool) -> Result<Task, Problem> {
         let Self {
             task_id,
             intent,
             summary,
-            outcome,
-            epic,
+            details,
         } = self;
         let field = |name: &str| format!("{at}{name}");
         fields::required(&field("intent"), &intent, INTENT_BYTES)?;
@@ -71,12 +68,7 @@ impl TaskBody {
         } else {
             fields::optional(&field("summary"), &summary, SUMMARY_BYTES)?;
         }
-        if let Some(outcome) = &outcome {
-            fields::outcome(&field("outcome"), outcome)?;
-        }
-        if let Some(epic) = &epic {
-            fields::required(&field("epic"), epic, EPIC_BYTES)?;
-        }
+        let details = task_details::checked(at, details)?;
         let task_id = task_id
             .map(|id| id.parse::<TaskId>())
             .transpose()
@@ -85,26 +77,8 @@ impl TaskBody {
             task_id,
             intent,
             summary,
-            outcome: outcome.filter(|outcome| !outcome.is_null()),
-            epic: epic.map(|epic| one_line(&epic)),
+            details,
         })
-    }
-
-    /// A task out of its parts.
-    pub(super) fn new(
-        task_id: Option<String>,
-        intent: String,
-        summary: String,
-        outcome: Option<Value>,
-        epic: Option<String>,
-    ) -> Self {
-        Self {
-            task_id,
-            intent,
-            summary,
-            outcome,
-            epic,
-        }
     }
 }
 
@@ -143,9 +117,16 @@ pub(crate) async fn record(
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,
-    JsonBody(body): JsonBody<TaskBody>,
+    JsonBody(mut body): JsonBody<TaskBody>,
 ) -> Result<Response, Problem> {
-    let task = body.into_task("", true)?;
+    let details = body.details();
+    let told = ToldTask {
+        task_id: body.task_id,
+        intent: body.intent,
+        summary: body.summary,
+        details,
+    };
+    let task = told.into_task("", true)?;
     let writer = writer(&state, path, actor, conditions, claim);
     answer::record(state.storage.record_task(&writer, &task).await?)
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::evidence::Origin;
-use crate::domain::window::Task;
+use crate::domain::window::{Task, TaskDetails};
 use serde_json::json;
 
 fn item(operation: Operation) -> Accepted {
@@ -50,8 +50,10 @@ fn what_is_kept_is_read_as_it_was() {
             task_id: Some("t-1".parse().unwrap()),
             intent: "i".to_owned(),
             summary: "s".to_owned(),
-            outcome: Some(json!({"ok": true})),
-            epic: None,
+            details: TaskDetails {
+                outcome: Some(json!({"ok": 18_446_744_073_709_551_615_u64, "half": -0.5})),
+                ..TaskDetails::default()
+            },
         },
         goal: Some("g".to_owned()),
         blocker: None,

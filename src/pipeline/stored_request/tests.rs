@@ -1,6 +1,6 @@
 use super::*;
 use crate::pipeline::stored;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A request with everything that can be stored.
 fn request() -> UpdateRequest {
@@ -27,8 +27,10 @@ fn request() -> UpdateRequest {
                 task_id: Some("t-1".parse().unwrap()),
                 intent: "i".to_owned(),
                 summary: "s".to_owned(),
-                outcome: Some(json!({"ok": true, "share": 0.1})),
-                epic: Some("e".to_owned()),
+                details: TaskDetails {
+                    outcome: Some(json!({"ok": true, "share": 0.1})),
+                    epic: Some("e".to_owned()),
+                },
             },
             goal: Some("g".to_owned()),
             blocker: Some("b".to_owned()),
@@ -205,4 +207,22 @@ fn a_member_of_a_newer_release_is_refused() {
             "{parent}: {error}"
         );
     }
+}
+
+#[test]
+fn the_record_of_a_session_that_an_earlier_release_stored_is_read() {
+    let full = json!({"task_id": "t-1", "intent": "i", "summary": "s", "outcome": {"ok": [1, 0.5]}, "epic": "e",
+                      "goal": "g"});
+    let read = SessionRecord::from(stored::read::<StoredSessionRecord>(&full).unwrap());
+    assert_eq!(
+        read.task.details,
+        TaskDetails {
+            outcome: Some(json!({"ok": [1, 0.5]})),
+            epic: Some("e".to_owned()),
+        }
+    );
+    assert_eq!((read.goal.as_deref(), read.blocker), (Some("g"), None));
+    let plain = json!({"intent": "i", "summary": "s"});
+    let read = stored::read::<StoredSessionRecord>(&plain).unwrap();
+    assert_eq!(json!(read), plain);
 }

@@ -14,23 +14,24 @@
 //!   accepts writes. Heads are served only while a word that went over the whole path proves this ([`lease`]). A new
 //!   listening connection, or another server, clears the cache.
 //!
-//! The cache is bounded by bytes and chooses what to evict. Cached heads are shared, not copied.
+//! Heads are bounded by their bytes, as they are held ([`packed`]); which of them stay is the cache's choice.
 
+mod cached_head;
 mod known_records;
 mod lease;
+mod packed;
 
-use crate::domain::document::{Origins, Run};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
-use crate::storage::Context;
 use crate::storage::database::notification::Notification;
-pub(super) use known_records::KnownRecords;
+pub(super) use cached_head::CachedHead;
 use lease::InvalidationLease;
 pub use lease::STALENESS_BOUND;
+use packed::PackedHead;
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 #[cfg(test)]
 use std::time::Instant;
 
@@ -41,12 +42,12 @@ const STRIPES: usize = 1_024;
 /// Bytes that a head costs besides its text: metadata, key and cache entry.
 const OVERHEAD: u64 = 512;
 
-/// Expected size of a head, for the initial capacity of the table.
-const EXPECTED: u64 = 4_096 + OVERHEAD;
+/// The size that is expected of a head, for the first size of the table.
+const EXPECTED: u64 = 2_048 + OVERHEAD;
 
 /// The cached heads of this process.
 pub(super) struct HeadCache {
-    cached: Cache<Key, CachedHead, Bytes>,
+    cached: Cache<Key, PackedHead, Bytes>,
     changes: Vec<Mutex<Changes>>,
     hasher: RandomState,
     lease: InvalidationLease,
@@ -54,29 +55,7 @@ pub(super) struct HeadCache {
     misses: AtomicU64,
 }
 
-/// A cached newest version. Cheap to clone.
-#[derive(Debug, Clone)]
-pub(super) struct CachedHead {
-    /// The version, without its log.
-    pub(super) context: Arc<Context>,
-    /// The origins of its lines; `None` if not cached.
-    pub(super) origins: Option<Arc<Origins>>,
-    /// The origins of some of its records.
-    pub(super) records: Arc<KnownRecords>,
-}
-
-impl CachedHead {
-    /// A head without any record origins.
-    pub(super) fn new(context: Context, origins: Option<Origins>) -> Self {
-        Self {
-            context: Arc::new(context),
-            origins: origins.map(Arc::new),
-            records: Arc::default(),
-        }
-    }
-}
-
-/// Usage of the head cache.
+/// How the heads of a process are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeadCacheUse {
     /// Reads served from the cache since the process started.
@@ -125,6 +104,7 @@ impl HeadCache {
             true => self.cached.get(&Borrowed(vault, memory)),
             false => None,
         };
+        let found = found.and_then(PackedHead::unpack);
         let counter = if found.is_some() { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
         found
@@ -133,7 +113,8 @@ impl HeadCache {
     /// The head of a memory if it is this version; not counted in the usage.
     pub(super) fn peek(&self, vault: &VaultId, memory: &MemoryId, version: i64) -> Option<CachedHead> {
         let found = self.cached.peek(&Borrowed(vault, memory))?;
-        (self.lease.holds() && found.context.metadata.version == version).then_some(found)
+        let is_it = self.lease.holds() && found.metadata().version == version;
+        is_it.then(|| found.unpack()).flatten()
     }
 
     /// Takes a token. Must be called before the head is read from the database, or before the row of a changed memory
@@ -150,10 +131,18 @@ impl HeadCache {
 
     /// Caches a head that was read after `token` was taken, unless a change was published meanwhile.
     pub(super) fn fill(&self, token: FillToken, head: CachedHead) {
-        let changes = self.stripe(token.hash);
-        // A cached head that the database has just shown to be replaced must go in any case.
         let metadata = &head.context.metadata;
-        let is_older = |cached: &CachedHead| cached.context.metadata.version < metadata.version;
+        let cached = self
+            .cached
+            .peek(&Borrowed(&metadata.vault_id, &metadata.memory_id));
+        if cached.is_some_and(|cached| cached.is(&head)) {
+            return;
+        }
+        let head = PackedHead::pack(head);
+        let changes = self.stripe(token.hash);
+        // Whatever is cached, what the database has just shown to be replaced is not the newest.
+        let metadata = head.metadata();
+        let is_older = |cached: &PackedHead| cached.metadata().version < metadata.version;
         let key = Borrowed(&metadata.vault_id, &metadata.memory_id);
         self.cached.remove_if(&key, is_older);
         if changes.count == token.seen {
@@ -164,9 +153,10 @@ impl HeadCache {
     /// Caches a head that was written and committed after `token` was taken and the row was locked, unless another
     /// change was published meanwhile. Must be called before the caller of the write is answered.
     pub(super) fn fill_written(&self, token: FillToken, head: CachedHead) {
+        let head = PackedHead::pack(head);
         let mut changes = self.stripe(token.hash);
-        let this = Some((token.hash, head.context.metadata.context_id.clone()));
-        // The notification of this commit may have arrived already.
+        let this = Some((token.hash, head.metadata().context_id.clone()));
+        // The commit may have been heard of already.
         let heard_only_this = changes.count == token.seen + 1 && changes.last == this;
         if changes.count == token.seen || heard_only_this {
             // A concurrent reader of an older head must not put it back.
@@ -175,11 +165,11 @@ impl HeadCache {
                 last: this,
             };
             if !heard_only_this {
-                self.remove(&head.context);
+                self.remove(&head);
             }
             self.insert(token, head);
         } else {
-            self.remove(&head.context);
+            self.remove(&head);
         }
     }
 
@@ -202,7 +192,7 @@ impl HeadCache {
         let context = context.as_ref().filter(|_| !forget);
         changes.count += 1;
         changes.last = context.map(|context| (hash, context.clone()));
-        let is_other = |head: &CachedHead| Some(&head.context.metadata.context_id) != context;
+        let is_other = |head: &PackedHead| Some(&head.metadata().context_id) != context;
         self.cached.remove_if(&key, is_other);
     }
 
@@ -241,16 +231,16 @@ impl HeadCache {
         }
     }
 
-    fn insert(&self, token: FillToken, head: CachedHead) {
+    fn insert(&self, token: FillToken, head: PackedHead) {
         if self.lease.holds() && self.lease.epoch() == token.epoch {
-            let metadata = &head.context.metadata;
+            let metadata = head.metadata();
             let key = Key(metadata.vault_id.clone(), metadata.memory_id.clone());
             self.cached.insert(key, head);
         }
     }
 
-    fn remove(&self, head: &Context) {
-        let metadata = &head.metadata;
+    fn remove(&self, head: &PackedHead) {
+        let metadata = head.metadata();
         self.cached
             .remove(&Borrowed(&metadata.vault_id, &metadata.memory_id));
     }
@@ -289,10 +279,9 @@ impl std::fmt::Debug for HeadCache {
     }
 }
 
-impl Weighter<Key, CachedHead> for Bytes {
-    fn weight(&self, _: &Key, head: &CachedHead) -> u64 {
-        let runs = head.origins.as_ref().map_or(0, |origins| origins.runs().len());
-        OVERHEAD + (head.context.text.len() + runs * size_of::<Run>()) as u64
+impl Weighter<Key, PackedHead> for Bytes {
+    fn weight(&self, _: &Key, head: &PackedHead) -> u64 {
+        OVERHEAD + head.bytes() as u64
     }
 }
 

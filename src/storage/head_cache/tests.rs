@@ -1,13 +1,14 @@
 use super::*;
-use crate::storage::{ContextMetadata, Source};
+use crate::storage::{Context, ContextMetadata, Redaction, Source};
 use proptest::prelude::*;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 fn ids() -> (VaultId, MemoryId) {
     ("acme".parse().unwrap(), "agent".parse().unwrap())
 }
 
-fn head(version: i64, text: &str) -> CachedHead {
+pub(super) fn head(version: i64, text: &str) -> CachedHead {
     let (vault_id, memory_id) = ids();
     let context = Context {
         metadata: ContextMetadata {
@@ -156,6 +157,27 @@ fn without_proof_nothing_is_given_and_after_a_break_nothing_of_before() {
     heads.renew(Instant::now().checked_sub(STALENESS_BOUND).unwrap());
     heads.fill(token(&heads), head(1, "one"));
     assert_eq!(version_of(&heads), None, "an old proof proves nothing");
+}
+
+#[test]
+fn what_is_cached_stays_when_it_is_read_again_but_not_when_it_was_redacted() {
+    let heads = leased(1 << 20);
+    let (vault, memory) = ids();
+    let get = || heads.get(&vault, &memory).unwrap();
+    heads.fill(token(&heads), head(1, "one"));
+    let records = get().records;
+    heads.fill(token(&heads), head(1, "one"));
+    assert!(Arc::ptr_eq(&get().records, &records));
+
+    let mut redacted = Context::clone(&head(1, "").context);
+    redacted.metadata.redaction = Some(Redaction {
+        at: chrono::DateTime::UNIX_EPOCH,
+        by: "a".parse().unwrap(),
+        reason: "a key".to_owned(),
+        sha256: String::new(),
+    });
+    heads.fill(token(&heads), kept(redacted));
+    assert!(get().context.metadata.redaction.is_some() && get().context.text.is_empty());
 }
 
 #[test]

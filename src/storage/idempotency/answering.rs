@@ -12,6 +12,9 @@ use crate::domain::ids::MemoryId;
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 use serde_json::Value;
+use sqlx::Postgres;
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
 
 /// A claim, and the function that builds the answer to what is saved under it.
 pub struct Answering<'a, T> {
@@ -67,25 +70,26 @@ pub(in crate::storage) async fn keep_answer(
     about: Option<&MemoryId>,
     answer: &KeptAnswer,
 ) -> Result<(), StorageError> {
-    if end(connection, (&claim.key, &claim.token), answer, about).await? {
-        Ok(())
-    } else {
-        Err(StorageError::KeyTakenOver)
+    let done = end((&claim.key, &claim.token), answer, about)
+        .execute(connection)
+        .await?;
+    match done.rows_affected() {
+        1 => Ok(()),
+        _ => Err(StorageError::KeyTakenOver),
     }
 }
 
-/// Ends a claim with an answer; `false` if it is no longer held.
-pub(super) async fn end(
-    connection: &mut Connection,
+/// Ends a claim with an answer; it changes no row if the claim does not stand any more.
+pub(super) fn end(
     (key, claim): (&IdempotencyKey, &str),
     answer: &KeptAnswer,
     about: Option<&MemoryId>,
-) -> Result<bool, StorageError> {
+) -> Query<'static, Postgres, PgArguments> {
     let headers = answer.headers.iter();
     let headers: Value = headers
         .map(|(name, value)| Value::from(vec![&**name, &**value]))
         .collect();
-    let done = sqlx::query!(
+    sqlx::query!(
             "UPDATE idempotency_keys
              SET status = 'done', lease_until = NULL, answer_status = $5, answer_headers = $6, answer_body = $7,
                  memory_id = COALESCE($8, memory_id)
@@ -99,7 +103,4 @@ pub(super) async fn end(
             answer.body,
             about.map(MemoryId::as_str),
         )
-        .execute(connection)
-        .await?;
-    Ok(done.rows_affected() == 1)
 }

@@ -70,8 +70,8 @@ impl Storage {
         claim: &str,
     ) -> Result<Claim, StorageError> {
         let now = self.clock.now();
-        let mut transaction = self.begin().await?;
-        let won = sqlx::query!(
+        let win = || {
+            sqlx::query!(
             "INSERT INTO idempotency_keys (vault_id, caller, idempotency_key, fingerprint, status, claim_id,
                                            lease_until, created_at, expires_at, memory_id)
              VALUES ($1, $2, $3, $4, 'running', $5, $6, $7, $8, $9)
@@ -99,10 +99,8 @@ impl Storage {
             now + KEPT_FOR,
             key.memory.as_ref().map(MemoryId::as_str),
         )
-        .fetch_optional(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        if let Some(row) = won {
+        };
+        if let Some(row) = self.fetch_optional("db.idempotency_keys.claim", win).await? {
             return taken(key, row.saved_kind.as_deref(), row.saved_id.as_deref());
         }
         let row = sqlx::query_as!(
@@ -137,24 +135,23 @@ impl Storage {
         claim: &str,
         seen: &Seen,
     ) -> Result<Option<Claim>, StorageError> {
-        let mut transaction = self.begin().await?;
-        let row = sqlx::query!(
-            "UPDATE idempotency_keys SET claim_id = $5, lease_until = GREATEST($6, lease_until)
+        let take = || {
+            sqlx::query!(
+                "UPDATE idempotency_keys SET claim_id = $5, lease_until = GREATEST($6, lease_until)
              WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND fingerprint = $4
                AND status = 'running' AND claim_id = $7 AND lease_until = $8
              RETURNING saved_kind, saved_id",
-            key.vault.as_str(),
-            key.caller,
-            key.key,
-            fingerprint.as_slice(),
-            claim,
-            self.clock.now() + LEASE,
-            seen.token,
-            seen.lease_until,
-        )
-        .fetch_optional(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
+                key.vault.as_str(),
+                key.caller,
+                key.key,
+                fingerprint.as_slice(),
+                claim,
+                self.clock.now() + LEASE,
+                seen.token,
+                seen.lease_until,
+            )
+        };
+        let row = self.fetch_optional("db.idempotency_keys.take_over", take).await?;
         row.map(|row| taken(key, row.saved_kind.as_deref(), row.saved_id.as_deref()))
             .transpose()
     }
@@ -166,36 +163,40 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.renew", skip_all)]
     pub async fn renew_key(&self, key: &IdempotencyKey, claim: &str) -> Result<bool, StorageError> {
-        let mut transaction = self.begin().await?;
-        let lease = sqlx::query_scalar!(
-            "SELECT lease_until FROM idempotency_keys
+        self.transaction("db.idempotency_keys.renew", |mut transaction| async move {
+            let lease = sqlx::query_scalar!(
+                "SELECT lease_until FROM idempotency_keys
              WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
              FOR UPDATE",
-            key.vault.as_str(),
-            key.caller,
-            key.key,
-            claim,
-        )
-        .fetch_optional(&mut *transaction)
-        .await?;
-        let Some(lease) = lease else { return Ok(false) };
-        let Some(lease) = lease else { return Ok(true) };
-        // The lease always changes, so a concurrent takeover fails its comparison. Computed here because adding an
-        // interval in the database depends on the session's time zone.
-        let lease = (self.clock.now() + LEASE).max(lease + TimeDelta::microseconds(1));
-        sqlx::query!(
-            "UPDATE idempotency_keys SET lease_until = $5
+                key.vault.as_str(),
+                key.caller,
+                key.key,
+                claim,
+            )
+            .fetch_optional(&mut *transaction)
+            .await?;
+            let lease = match lease {
+                None => return Ok(transaction.roll_back_with(false)),
+                Some(None) => return Ok(transaction.roll_back_with(true)),
+                Some(Some(lease)) => lease,
+            };
+            // It always moves: whoever is about to take the key over finds that it is not what he saw. Here, not by the
+            // database, where adding an interval depends on the session's time zone.
+            let lease = (self.clock.now() + LEASE).max(lease + TimeDelta::microseconds(1));
+            sqlx::query!(
+                "UPDATE idempotency_keys SET lease_until = $5
              WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4",
-            key.vault.as_str(),
-            key.caller,
-            key.key,
-            claim,
-            lease,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        Ok(true)
+                key.vault.as_str(),
+                key.caller,
+                key.key,
+                claim,
+                lease,
+            )
+            .execute(&mut *transaction)
+            .await?;
+            Ok(transaction.commit_with(true))
+        })
+        .await
     }
 
     /// Stores the answer of the request that holds the claim. With `about` the answer belongs to this memory and is
@@ -211,10 +212,8 @@ impl Storage {
         answer: &KeptAnswer,
         about: Option<&MemoryId>,
     ) -> Result<bool, StorageError> {
-        let mut transaction = self.begin().await?;
-        let done = answering::end(&mut transaction, (key, claim), answer, about).await?;
-        transaction.commit().await?;
-        Ok(done)
+        let end = || answering::end((key, claim), answer, about);
+        Ok(self.execute("db.idempotency_keys.answer", end).await? == 1)
     }
 
     /// Releases a claim, so that the next request with the key runs, or is answered from what this one saved. Waits for
@@ -224,7 +223,7 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.release", skip_all)]
     pub async fn release_key(&self, key: &IdempotencyKey, claim: &str) -> Result<(), StorageError> {
-        let mut transaction = self.begin().await?;
+        self.transaction("db.idempotency_keys.release", |mut transaction| async move {
         sqlx::query!(
             "DELETE FROM idempotency_keys
              WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'
@@ -247,8 +246,9 @@ impl Storage {
         )
         .execute(&mut *transaction)
         .await?;
-        transaction.commit().await?;
-        Ok(())
+        Ok(transaction.commit_with(()))
+        })
+        .await
     }
 
     /// Deletes at most `limit` expired keys and returns their number. May run on any number of instances at the same
@@ -291,21 +291,22 @@ impl Storage {
         (callers, keys): &(Vec<String>, Vec<String>),
         now: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
-        let mut transaction = self.begin_sweep().await?;
-        let done = sqlx::query!(
-            "DELETE FROM idempotency_keys
+        self.sweep_transaction("db.idempotency_keys.purge", |mut transaction| async move {
+            let done = sqlx::query!(
+                "DELETE FROM idempotency_keys
              WHERE vault_id = $1 AND expires_at <= $2
                AND (status <> 'running' OR lease_until <= $2)
                AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
-            vault,
-            now,
-            callers,
-            keys,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        Ok(done.rows_affected())
+                vault,
+                now,
+                callers,
+                keys,
+            )
+            .execute(&mut *transaction)
+            .await?;
+            Ok(transaction.commit_with(done.rows_affected()))
+        })
+        .await
     }
 }
 

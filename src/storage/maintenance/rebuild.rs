@@ -8,7 +8,7 @@ use crate::storage::contexts::Source;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen::notify;
 use crate::storage::database::notification::Notification;
-use crate::storage::records::history;
+use crate::storage::records::{DetailColumns, history};
 use crate::storage::write::{lock_memory, told_by, told_tasks};
 use crate::storage::{Class, Storage, StorageError, records};
 use sqlx::{Postgres, QueryBuilder};
@@ -21,8 +21,8 @@ const VERSIONS_AT_ONCE: i64 = 32;
 /// Memories listed at once.
 const MEMORIES_AT_ONCE: i64 = 500;
 
-/// A record row takes 22 of the 65,535 parameters that a statement may have.
-const RECORDS_PER_STATEMENT: usize = 2_900;
+/// A record row takes 23 of the 65,535 parameters that a statement may have.
+const RECORDS_PER_STATEMENT: usize = 2_800;
 
 /// Maximum deletions in one statement.
 const DELETIONS_PER_STATEMENT: usize = 4_000;
@@ -243,11 +243,14 @@ async fn write_records(
             "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content,
                                   created_version, created_at, created_by, ended_version, ended_at, ended_by,
                                   archive_reason, superseded_by, written_at, task_id, intent, summary, outcome,
-                                  epic) ",
+                                  epic, details) ",
         );
         statement.push_values(rows, |mut row, life| {
             let end = life.end.as_ref();
             let task = tasks.get(&life.id);
+            let columns = task
+                .map(|task| DetailColumns::from(&task.details))
+                .unwrap_or_default();
             row.push_bind(vault.as_str())
                 .push_bind(memory.as_str())
                 .push_bind(life.id.kind.prefix())
@@ -268,8 +271,9 @@ async fn write_records(
                 .push_bind(task.and_then(|task| task.task_id.as_ref().map(TaskId::as_str)))
                 .push_bind(task.map(|task| task.intent.as_str()))
                 .push_bind(task.map(|task| task.summary.as_str()))
-                .push_bind(task.and_then(|task| task.outcome.as_ref()))
-                .push_bind(task.and_then(|task| task.epic.as_deref()));
+                .push_bind(columns.outcome)
+                .push_bind(columns.epic)
+                .push_bind(columns.details);
         });
         statement.push(
             " ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE

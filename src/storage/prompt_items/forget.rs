@@ -1,7 +1,7 @@
 //! Deleting a memory's items with the memory.
 
 use super::ItemOwner;
-use super::write::lock_present_owner;
+use super::owners::lock_present_owner;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;

@@ -1,6 +1,7 @@
 //! Prompt items (`prompt_items`), and `prompt_item_owners`, the rows that writers lock.
 
 mod forget;
+mod owners;
 mod purge;
 mod write;
 

@@ -1,7 +1,7 @@
 //! Deletes expired items.
 
 use super::ItemOwner;
-use super::write::{forget_owner_without_items, lock_present_owner};
+use super::owners::{forget_owner_without_items, lock_present_owner};
 use crate::domain::ids::VaultId;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};

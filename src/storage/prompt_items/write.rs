@@ -1,10 +1,12 @@
 //! Adds, replaces and removes items. Each change is one transaction that locks the owner's row.
 
+use super::owners::{forget_owner_without_items, lock_present_owner};
 use super::{ItemOwner, live_items};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::Transaction;
+use crate::storage::database::repeat::TransactionError;
+use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, IdempotencyClaim, Saved, keep_one, note_one};
 use crate::storage::{Storage, StorageError};
@@ -31,6 +33,15 @@ pub enum AddItemsError {
     Storage(#[from] StorageError),
 }
 
+impl TransactionError for AddItemsError {
+    fn of_storage(&self) -> Option<&StorageError> {
+        match self {
+            Self::Storage(error) => Some(error),
+            Self::TooMany(_) => None,
+        }
+    }
+}
+
 impl From<sqlx::Error> for AddItemsError {
     fn from(error: sqlx::Error) -> Self {
         Self::Storage(error.into())
@@ -52,15 +63,23 @@ impl Storage {
         limits: &ItemLimits,
         claim: Option<&IdempotencyClaim>,
     ) -> Result<PromptItem, AddItemsError> {
-        let mut transaction = self.begin().await?;
-        let now = self.lock_owner(&mut transaction, owner).await?;
-        self.forget_expired(&mut transaction, owner).await?;
-        let item = self.stored(owner, category, item, actor, now)?;
-        insert(&mut transaction, owner, std::slice::from_ref(&item)).await?;
-        hold(&mut transaction, owner, limits).await?;
-        note_one(&mut transaction, claim, || Saved::Item(item.item_id.clone())).await?;
-        let changed = self.items_changed(owner, category, Some(actor));
-        self.commit_telling(transaction, owner, changed).await?;
+        let (item, changed) = self
+            .transaction("db.prompt_items.add", |mut transaction| {
+                let item = item.clone();
+                async move {
+                    let now = self.lock_owner(&mut transaction, owner).await?;
+                    self.forget_expired(&mut transaction, owner).await?;
+                    let item = self.stored(owner, category, item, actor, now)?;
+                    insert(&mut transaction, owner, std::slice::from_ref(&item)).await?;
+                    hold(&mut transaction, owner, limits).await?;
+                    note_one(&mut transaction, claim, || Saved::Item(item.item_id.clone())).await?;
+                    let changed = self.items_changed(owner, category, Some(actor));
+                    events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
+                    Ok::<_, AddItemsError>(transaction.commit_with((item, changed)))
+                }
+            })
+            .await?;
+        self.appended(&owner.vault, changed.as_slice());
         Ok(item)
     }
 
@@ -78,7 +97,26 @@ impl Storage {
         limits: &ItemLimits,
         under: Option<&Answering<'_, Replaced>>,
     ) -> Result<Replaced, AddItemsError> {
-        let mut transaction = self.begin().await?;
+        let items = &items;
+        let (replaced, changed) = self
+            .transaction("db.prompt_items.replace", |transaction| {
+                self.replace_in(transaction, (owner, category), items, actor, limits, under)
+            })
+            .await?;
+        self.appended(&owner.vault, changed.as_slice());
+        Ok(replaced)
+    }
+
+    /// With what is told of it.
+    async fn replace_in(
+        &self,
+        mut transaction: Transaction,
+        (owner, category): (&ItemOwner, &Category),
+        items: &[NewItem],
+        actor: &ActorId,
+        limits: &ItemLimits,
+        under: Option<&Answering<'_, Replaced>>,
+    ) -> Result<Ending<(Replaced, Option<NewEvent>)>, AddItemsError> {
         let now = self.lock_owner(&mut transaction, owner).await?;
         let all = i64::MAX;
         let present = live_items(
@@ -92,17 +130,17 @@ impl Storage {
         .await?;
         let same = items.len() == present.len() && items.iter().zip(&present).all(|(new, old)| new.is(old));
         if same {
-            transaction.rollback().await?;
-            return Ok(Replaced {
+            let replaced = Replaced {
                 items: present,
                 unchanged: true,
-            });
+            };
+            return Ok(transaction.roll_back_with((replaced, None)));
         }
         self.forget_expired(&mut transaction, owner).await?;
         delete(&mut transaction, owner, category).await?;
         let stored: Vec<PromptItem> = items
-            .into_iter()
-            .map(|item| self.stored(owner, category, item, actor, now))
+            .iter()
+            .map(|item| self.stored(owner, category, item.clone(), actor, now))
             .collect::<Result<_, _>>()?;
         insert(&mut transaction, owner, &stored).await?;
         hold(&mut transaction, owner, limits).await?;
@@ -113,8 +151,8 @@ impl Storage {
         };
         keep_one(&mut transaction, under, owner.memory.as_ref(), &replaced).await?;
         let changed = self.items_changed(owner, category, Some(actor));
-        self.commit_telling(transaction, owner, changed).await?;
-        Ok(replaced)
+        events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
+        Ok(transaction.commit_with((replaced, changed)))
     }
 
     /// Removes an item; `false` if there is no unexpired one.
@@ -123,7 +161,22 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.prompt_items.remove", skip_all)]
     pub async fn remove_item(&self, owner: &ItemOwner, id: &ItemId) -> Result<bool, StorageError> {
-        let mut transaction = self.begin().await?;
+        let (found, changed) = self
+            .transaction("db.prompt_items.remove", |transaction| {
+                self.remove_in(transaction, owner, id)
+            })
+            .await?;
+        self.appended(&owner.vault, changed.as_slice());
+        Ok(found)
+    }
+
+    /// Whether there was one, and what is told of it.
+    async fn remove_in(
+        &self,
+        mut transaction: Transaction,
+        owner: &ItemOwner,
+        id: &ItemId,
+    ) -> Result<Ending<(bool, Option<NewEvent>)>, StorageError> {
         lock_present_owner(&mut transaction, owner).await?;
         let removed = sqlx::query_scalar!(
             "DELETE FROM prompt_items
@@ -141,8 +194,8 @@ impl Storage {
         let changed = removed
             .as_ref()
             .and_then(|category| self.items_changed(owner, category, None));
-        self.commit_telling(transaction, owner, changed).await?;
-        Ok(found)
+        events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
+        Ok(transaction.commit_with((found, changed)))
     }
 
     /// Removes all items of a category and returns the number of unexpired ones.
@@ -151,13 +204,19 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.prompt_items.remove_category", skip_all)]
     pub async fn remove_items(&self, owner: &ItemOwner, category: &Category) -> Result<u64, StorageError> {
-        let mut transaction = self.begin().await?;
-        lock_present_owner(&mut transaction, owner).await?;
-        self.forget_expired(&mut transaction, owner).await?;
-        let removed = delete(&mut transaction, owner, category).await?;
-        forget_owner_without_items(&mut transaction, owner).await?;
-        let changed = self.items_changed(owner, category, None).filter(|_| removed > 0);
-        self.commit_telling(transaction, owner, changed).await?;
+        let removal: Result<_, StorageError> = self
+            .transaction("db.prompt_items.remove_category", |mut transaction| async move {
+                lock_present_owner(&mut transaction, owner).await?;
+                self.forget_expired(&mut transaction, owner).await?;
+                let removed = delete(&mut transaction, owner, category).await?;
+                forget_owner_without_items(&mut transaction, owner).await?;
+                let changed = self.items_changed(owner, category, None).filter(|_| removed > 0);
+                events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
+                Ok(transaction.commit_with((removed, changed)))
+            })
+            .await;
+        let (removed, changed) = removal?;
+        self.appended(&owner.vault, changed.as_slice());
         Ok(removed)
     }
 
@@ -186,20 +245,8 @@ impl Storage {
         }
     }
 
-    async fn commit_telling(
-        &self,
-        mut transaction: Transaction,
-        owner: &ItemOwner,
-        event: Option<NewEvent>,
-    ) -> Result<(), StorageError> {
-        events::append(&mut transaction, &owner.vault, event.as_slice()).await?;
-        transaction.commit().await?;
-        self.appended(&owner.vault, event.as_slice());
-        Ok(())
-    }
-
-    /// Locks the row of an owner, and creates it if it does not exist. Returns the time of the change: now, but never
-    /// before an earlier change, so that items stay in the order they were added.
+    /// Locks the row of an owner, which is made where there is none. The time is that of the change: now, but never
+    /// before an earlier one's, so that items stand in the order they were added.
     async fn lock_owner(
         &self,
         connection: &mut Connection,
@@ -255,38 +302,6 @@ impl Storage {
         .await?;
         Ok(())
     }
-}
-
-/// Locks the row of an owner, if it exists, so that the next statements see its current items. `false` if it does not.
-pub(super) async fn lock_present_owner(
-    connection: &mut Connection,
-    owner: &ItemOwner,
-) -> Result<bool, StorageError> {
-    let found = sqlx::query_scalar!(
-        r#"SELECT 1 AS "one!" FROM prompt_item_owners WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE"#,
-        owner.vault.as_str(),
-        owner.memory_id(),
-    )
-    .fetch_optional(connection)
-    .await?;
-    Ok(found.is_some())
-}
-
-/// Deletes the row of a locked owner that has no items left.
-pub(super) async fn forget_owner_without_items(
-    connection: &mut Connection,
-    owner: &ItemOwner,
-) -> Result<(), StorageError> {
-    sqlx::query!(
-        "DELETE FROM prompt_item_owners
-         WHERE vault_id = $1 AND memory_id = $2
-           AND NOT EXISTS (SELECT 1 FROM prompt_items WHERE vault_id = $1 AND memory_id = $2)",
-        owner.vault.as_str(),
-        owner.memory_id(),
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
 }
 
 async fn delete(

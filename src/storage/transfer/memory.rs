@@ -5,6 +5,7 @@ use crate::domain::ids::{ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
+use crate::storage::write::stored_counters;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -58,12 +59,22 @@ impl MemoryLine {
     }
 
     pub(super) fn counters(&self) -> Counters {
-        let mut counters = Counters::default();
-        counters.raise(RecordKind::Learning, self.learning_counter);
-        counters.raise(RecordKind::Verbatim, self.verbatim_counter);
-        counters.raise(RecordKind::Task, self.task_counter);
-        counters.raise(RecordKind::Decision, self.decision_counter);
-        counters
+        Counters::of_numbers(&[
+            self.learning_counter,
+            self.verbatim_counter,
+            self.task_counter,
+            self.decision_counter,
+        ])
+    }
+
+    fn with_counters(self, counters: &Counters) -> Self {
+        Self {
+            learning_counter: counters.get(RecordKind::Learning),
+            verbatim_counter: counters.get(RecordKind::Verbatim),
+            task_counter: counters.get(RecordKind::Task),
+            decision_counter: counters.get(RecordKind::Decision),
+            ..self
+        }
     }
 }
 
@@ -114,10 +125,9 @@ pub(super) async fn read(
     vault: &VaultId,
     memory: &str,
 ) -> Result<Option<MemoryLine>, StorageError> {
-    let line = sqlx::query_as!(
-        MemoryLine,
+    let row = sqlx::query!(
         r#"SELECT memory_id AS "memory_id: String", head_version, head_context_id AS "head_context_id: String",
-                  learning_counter, verbatim_counter, task_counter, decision_counter, created_at, changed_at
+                  counters, learning_counter, verbatim_counter, task_counter, decision_counter, created_at, changed_at
            FROM memories
            WHERE vault_id = $1 AND memory_id = $2"#,
         vault.as_str(),
@@ -125,7 +135,21 @@ pub(super) async fn read(
     )
     .fetch_optional(connection)
     .await?;
-    Ok(line)
+    Ok(row.map(|row| {
+        let line = MemoryLine {
+            memory_id: row.memory_id,
+            head_version: row.head_version,
+            head_context_id: row.head_context_id,
+            learning_counter: row.learning_counter,
+            verbatim_counter: row.verbatim_counter,
+            task_counter: row.task_counter,
+            decision_counter: row.decision_counter,
+            created_at: row.created_at,
+            changed_at: row.changed_at,
+        };
+        let counters = stored_counters(row.counters.as_deref(), line.counters().numbers());
+        line.with_counters(&counters)
+    }))
 }
 
 /// Inserts a memory's row and locks it until the transaction ends. `false` if it exists.
@@ -136,14 +160,15 @@ pub(super) async fn insert(
     line: &MemoryLine,
 ) -> Result<bool, StorageError> {
     let done = sqlx::query!(
-        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter,
+        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, counters, learning_counter,
                                verbatim_counter, task_counter, decision_counter, created_at, changed_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
          ON CONFLICT (vault_id, memory_id) DO NOTHING",
         vault.as_str(),
         line.memory_id,
         line.head_version,
         line.head_context_id,
+        &line.counters().numbers(),
         line.learning_counter,
         line.verbatim_counter,
         line.task_counter,

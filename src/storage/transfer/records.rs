@@ -2,6 +2,7 @@
 
 use super::check::{Fault, id, json, known, order, text, time};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
+use crate::domain::window::TaskDetails;
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 use chrono::{DateTime, Utc};
@@ -41,6 +42,9 @@ pub(super) struct RecordLine {
     pub(super) outcome: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) epic: Option<String>,
+    /// All else that was told of it, members of a newer program among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) details: Option<Value>,
 }
 
 impl RecordLine {
@@ -82,10 +86,11 @@ impl RecordLine {
             self.summary.is_some(),
             self.outcome.is_some(),
             self.epic.is_some(),
+            self.details.is_some(),
         ];
         order(
             "intent",
-            kind == RecordKind::Task || told == [false; 5],
+            kind == RecordKind::Task || told == [false; 6],
             "null on what is no task",
         )?;
         if let Some(task) = &self.task_id {
@@ -98,6 +103,11 @@ impl RecordLine {
         ] {
             text(name, value.as_deref().unwrap_or_default())?;
         }
+        let details = self.details.as_ref();
+        let is_known =
+            details.is_none_or(|details| TaskDetails::deserialize(details).is_ok() && details.is_object());
+        order("details", is_known, "an object of what is told of a task")?;
+        json("details", details.unwrap_or(&Value::Null))?;
         json("outcome", self.outcome.as_ref().unwrap_or(&Value::Null))
     }
 
@@ -178,7 +188,7 @@ pub(super) fn read<'c>(
         r#"SELECT kind AS "kind: String", number, status, label, reason, content, created_version, created_at,
                   created_by AS "created_by: String", ended_version, ended_at, ended_by AS "ended_by: String",
                   archive_reason, superseded_by AS "superseded_by: String", written_at, task_id AS "task_id: String",
-                  intent, summary, outcome, epic
+                  intent, summary, outcome, epic, details AS "details: Value"
            FROM records
            WHERE vault_id = $1 AND memory_id = $2
            ORDER BY kind COLLATE "C", number"#,
@@ -202,7 +212,7 @@ pub(super) async fn made(
         r#"SELECT kind AS "kind: String", number, status, label, reason, content, created_version, created_at,
                   created_by AS "created_by: String", ended_version, ended_at, ended_by AS "ended_by: String",
                   archive_reason, superseded_by AS "superseded_by: String", written_at, task_id AS "task_id: String",
-                  intent, summary, outcome, epic
+                  intent, summary, outcome, epic, details AS "details: Value"
            FROM records
            WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4"#,
         vault.as_str(),
@@ -226,7 +236,7 @@ pub(super) async fn complete(
     sqlx::query!(
         "UPDATE records
          SET archive_reason = $5, superseded_by = $6, written_at = COALESCE($7, written_at), task_id = $8, intent = $9, summary = $10,
-             outcome = $11, epic = $12
+             outcome = $11, epic = $12, details = $13
          WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
         vault.as_str(),
         memory.as_str(),
@@ -240,6 +250,7 @@ pub(super) async fn complete(
         line.summary,
         line.outcome,
         line.epic,
+        line.details,
     )
     .execute(connection)
     .await?;
@@ -304,8 +315,9 @@ pub(super) async fn replace(
     sqlx::query!(
         "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content, created_version,
                               created_at, created_by, ended_version, ended_at, ended_by, archive_reason,
-                              superseded_by, written_at, task_id, intent, summary, outcome, epic)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+                              superseded_by, written_at, task_id, intent, summary, outcome, epic, details)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+                 $23)
          ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
          SET status = excluded.status, label = excluded.label, reason = excluded.reason,
              content = excluded.content, created_version = excluded.created_version,
@@ -313,7 +325,7 @@ pub(super) async fn replace(
              ended_version = excluded.ended_version, ended_at = excluded.ended_at, ended_by = excluded.ended_by,
              archive_reason = excluded.archive_reason, superseded_by = excluded.superseded_by,
              written_at = excluded.written_at, task_id = excluded.task_id, intent = excluded.intent,
-             summary = excluded.summary, outcome = excluded.outcome, epic = excluded.epic",
+             summary = excluded.summary, outcome = excluded.outcome, epic = excluded.epic, details = excluded.details",
         vault.as_str(),
         memory.as_str(),
         line.kind,
@@ -336,6 +348,7 @@ pub(super) async fn replace(
         line.summary,
         line.outcome,
         line.epic,
+        line.details,
     )
     .execute(connection)
     .await?;

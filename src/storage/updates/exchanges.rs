@@ -5,6 +5,8 @@
 //! that repeats an earlier text of the run refers to it by position. The migration that creates the table describes the
 //! format. Unpacking restores every byte. Runs stored in the older form, a plain list, are returned unchanged.
 
+use foldhash::fast::RandomState;
+use memchr::memchr_iter;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -229,8 +231,8 @@ struct Texts<'t> {
     all: Vec<&'t str>,
     /// Whether a piece of the version is referenced.
     base_is_named: bool,
-    /// The first occurrence of each line: index of the text and byte offset.
-    lines: HashMap<&'t str, (usize, usize)>,
+    /// Where each line stands first: in which text, from which byte on.
+    lines: HashMap<&'t str, (usize, usize), RandomState>,
 }
 
 /// A range of bytes of an earlier text.
@@ -243,6 +245,8 @@ struct Copied {
 
 impl<'t> Texts<'t> {
     fn add(&mut self, text: &'t str) {
+        self.lines
+            .reserve(memchr_iter(b'\n', text.as_bytes()).count() + 1);
         let mut at = 0;
         for line in text.split_inclusive('\n') {
             let place = (self.all.len(), at);

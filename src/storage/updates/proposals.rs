@@ -104,14 +104,16 @@ impl Storage {
         under: Option<&Answering<'_, T>>,
         done: &T,
     ) -> Result<(), StorageError> {
-        let mut transaction = self.begin().await?;
-        if !lives_on(&mut transaction, run).await? {
-            return Err(StorageError::AlreadyDecided(run.update_id.clone()));
-        }
-        decide(&mut transaction, run).await?;
-        keep_one(&mut transaction, under, Some(&run.memory_id), done).await?;
-        events::append(&mut transaction, &run.vault_id, &run.events).await?;
-        transaction.commit().await?;
+        self.transaction("db.updates.decide", |mut transaction| async move {
+            if !lives_on(&mut transaction, run).await? {
+                return Err(StorageError::AlreadyDecided(run.update_id.clone()));
+            }
+            decide(&mut transaction, run).await?;
+            keep_one(&mut transaction, under, Some(&run.memory_id), done).await?;
+            events::append(&mut transaction, &run.vault_id, &run.events).await?;
+            Ok(transaction.commit_with(()))
+        })
+        .await?;
         self.appended(&run.vault_id, &run.events);
         Ok(())
     }
@@ -159,20 +161,21 @@ impl Storage {
         (memories, updates): (&[MemoryId], &[UpdateId]),
         before: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
-        let mut transaction = self.begin_sweep().await?;
-        let done = sqlx::query!(
-            "UPDATE updates SET status = 'expired'
+        self.sweep_transaction("db.updates.expire", |mut transaction| async move {
+            let done = sqlx::query!(
+                "UPDATE updates SET status = 'expired'
              WHERE vault_id = $1 AND status = 'proposed' AND finished_at <= $2
                AND (memory_id, update_id) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
-            vault.as_str(),
-            before,
-            memories as &[MemoryId],
-            updates as &[UpdateId],
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        Ok(done.rows_affected())
+                vault.as_str(),
+                before,
+                memories as &[MemoryId],
+                updates as &[UpdateId],
+            )
+            .execute(&mut *transaction)
+            .await?;
+            Ok(transaction.commit_with(done.rows_affected()))
+        })
+        .await
     }
 }
 

@@ -1,7 +1,8 @@
 //! The head of a memory: its row, locked until the transaction ends, and the content of the newest version.
 
+use super::counters::stored_counters;
 use crate::domain::document::Origins;
-use crate::domain::ids::{ContextId, MemoryId, RecordId, RecordKind, VaultId};
+use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::database::connection::Connection;
 use crate::storage::records::archived_among;
@@ -125,7 +126,7 @@ pub(in crate::storage) async fn lock_memory(
     memory: &MemoryId,
 ) -> Result<Option<LockedMemory>, StorageError> {
     let row = sqlx::query!(
-        "SELECT head_version, head_context_id, learning_counter, verbatim_counter, task_counter,
+        "SELECT head_version, head_context_id, counters, learning_counter, verbatim_counter, task_counter,
                 decision_counter, changed_at
          FROM memories
          WHERE vault_id = $1 AND memory_id = $2
@@ -139,24 +140,17 @@ pub(in crate::storage) async fn lock_memory(
     Ok(Some(LockedMemory {
         version: row.head_version,
         context_id: row.head_context_id,
-        counters: counters_of(
-            row.learning_counter,
-            row.verbatim_counter,
-            row.task_counter,
-            row.decision_counter,
+        counters: stored_counters(
+            row.counters.as_deref(),
+            [
+                row.learning_counter,
+                row.verbatim_counter,
+                row.task_counter,
+                row.decision_counter,
+            ],
         ),
         changed_at: row.changed_at,
     }))
-}
-
-/// The counters in a memory's row.
-pub(super) fn counters_of(learning: i64, verbatim: i64, task: i64, decision: i64) -> Counters {
-    let mut counters = Counters::default();
-    counters.raise(RecordKind::Learning, learning);
-    counters.raise(RecordKind::Verbatim, verbatim);
-    counters.raise(RecordKind::Task, task);
-    counters.raise(RecordKind::Decision, decision);
-    counters
 }
 
 #[tracing::instrument(name = "db.memories.insert", skip_all)]
@@ -167,9 +161,8 @@ async fn insert_memory(
     now: DateTime<Utc>,
 ) -> Result<(), StorageError> {
     sqlx::query!(
-        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter,
-                               verbatim_counter, task_counter, decision_counter, created_at, changed_at)
-         VALUES ($1, $2, 0, NULL, 0, 0, 0, 0, $3, $3)
+        "INSERT INTO memories (vault_id, memory_id, head_version, created_at, changed_at)
+         VALUES ($1, $2, 0, $3, $3)
          ON CONFLICT (vault_id, memory_id) DO NOTHING",
         vault.as_str(),
         memory.as_str(),

@@ -53,7 +53,8 @@ impl Pieces {
     fn of(whole: &str) -> Self {
         let whole = whole
             .replace("= ANY ($1::text[])", VAULT)
-            .replace("= ANY ($1)", VAULT);
+            .replace("= ANY ($1)", VAULT)
+            .replace("LIMIT (SELECT $6::bigint)", "LIMIT $6");
         let expressions = expressions(&whole);
         let of = |name: &str| -> &str {
             let found = expressions.iter().find(|(other, _)| *other == name);

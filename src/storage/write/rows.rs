@@ -10,6 +10,7 @@ use crate::domain::memory::{AppliedOperation, Counters, OperationName, RecordCha
 use crate::domain::window::Task;
 use crate::storage::contexts::origins;
 use crate::storage::events::NewEvent;
+use crate::storage::records::DetailColumns;
 use crate::storage::updates::Run;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -30,10 +31,7 @@ pub(super) struct VersionRow<'a> {
     context_id: &'a str,
     version: i64,
     time: DateTime<Utc>,
-    learning: i64,
-    verbatim: i64,
-    task: i64,
-    decision: i64,
+    counters: [i64; RecordKind::ALL.len()],
     actor_id: &'a str,
     source: &'static str,
     bytes: i32,
@@ -50,20 +48,16 @@ pub(super) struct VersionRow<'a> {
 impl<'a> VersionRow<'a> {
     pub(super) fn of(place: usize, prepared: &'a Prepared) -> Self {
         let metadata = &prepared.metadata;
-        let counters = &prepared.new.counters;
         Self {
             place,
             vault_id: metadata.vault_id.as_str(),
             memory_id: metadata.memory_id.as_str(),
             base: prepared.base.as_ref().map(|base| base.as_str()),
-            counted: prepared.counted.as_ref().map(numbers),
+            counted: prepared.counted.as_ref().map(Counters::numbers),
             context_id: metadata.context_id.as_str(),
             version: metadata.version,
             time: metadata.creation_time,
-            learning: counters.get(RecordKind::Learning),
-            verbatim: counters.get(RecordKind::Verbatim),
-            task: counters.get(RecordKind::Task),
-            decision: counters.get(RecordKind::Decision),
+            counters: prepared.new.counters.numbers(),
             actor_id: metadata.actor_id.as_str(),
             source: metadata.source.name(),
             bytes: metadata.bytes,
@@ -84,12 +78,7 @@ impl<'a> VersionRow<'a> {
     }
 }
 
-/// In the order in which the statement compares them.
-fn numbers(counters: &Counters) -> [i64; RecordKind::ALL.len()] {
-    RecordKind::ALL.map(|kind| counters.get(kind))
-}
-
-/// The run that created a version; its texts are sent separately.
+/// The run that made a version; what it says is sent beside it.
 #[derive(Serialize)]
 pub(super) struct RunRow<'a> {
     /// The position of its version.
@@ -165,8 +154,8 @@ pub(super) struct RecordRow<'a> {
     task_id: Option<&'a str>,
     intent: Option<&'a str>,
     summary: Option<&'a str>,
-    outcome: Option<&'a Value>,
-    epic: Option<&'a str>,
+    #[serde(flatten)]
+    details: DetailColumns<'a>,
 }
 
 impl<'a> RecordRow<'a> {
@@ -186,8 +175,7 @@ impl<'a> RecordRow<'a> {
             task_id: None,
             intent: None,
             summary: None,
-            outcome: None,
-            epic: None,
+            details: DetailColumns::default(),
         }
     }
 
@@ -206,8 +194,7 @@ impl<'a> RecordRow<'a> {
             task_id: task.task_id.as_ref().map(|id| id.as_str()),
             intent: Some(&task.intent),
             summary: Some(&task.summary),
-            outcome: task.outcome.as_ref(),
-            epic: task.epic.as_deref(),
+            details: DetailColumns::from(&task.details),
             ..self
         }
     }

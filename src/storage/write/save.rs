@@ -128,7 +128,11 @@ async fn save_in_pieces(
     Ok(moved)
 }
 
-/// The data to save, in the form of the statement's parameters.
+/// How many vaults the statement is given at least, some of them again: as many as PostgreSQL expects of an array whose value it
+/// does not know, and some more. With fewer it would plan the statement anew for the values of each execution.
+const PLANNED_VAULTS: usize = 16;
+
+/// What is saved, in the form of the statement's parameters.
 struct Rows<'a> {
     vaults: Vec<&'a str>,
     versions: Vec<VersionRow<'a>>,
@@ -147,6 +151,8 @@ impl<'a> Rows<'a> {
         let mut vaults: Vec<&str> = all.iter().map(vault).collect();
         vaults.sort_unstable();
         vaults.dedup();
+        let repeated: Vec<&str> = vaults.iter().copied().cycle().take(PLANNED_VAULTS).collect();
+        vaults.extend(repeated.into_iter().skip(vaults.len()));
         let records: Vec<RecordRow<'_>> = placed(all)
             .flat_map(|(place, version)| RecordRow::all_of(place, version))
             .collect();

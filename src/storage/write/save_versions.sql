@@ -5,6 +5,9 @@
 -- $1 the vaults, $2 the versions (`VersionRow`), $3 their texts, $4 their records (`RecordRow`), $5 the channel of
 -- notifications, $6 how many versions there are: a limit leaves the planner to expect few, so that it looks up each memory by
 -- its key, where for the hundred that it expects of any list of JSON it would read all memories of the vaults.
+-- The limit stands in a subquery, so that its value changes no estimate, and there are at least as many vaults as the planner
+-- expects of a list that it does not know (`PLANNED_VAULTS`): so a plan for the values of one execution never looks cheaper than
+-- the generic plan, and the statement, which takes longer to plan than to save a version, is not planned each time.
 --
 -- Of runs: $7 the runs (`RunRow`), $8 what they were asked for, $9 their exchanges, $10 what came of them, $11 the runs that name
 -- instructions, $12 the hashes of these and $13 their texts, $14 the steps (`StepRow`).
@@ -17,35 +20,42 @@ WITH version AS (
     SELECT *
     FROM json_to_recordset($2::json) AS version (
         place bigint, vault_id text, memory_id text, base text, counted bigint[], context_id text, version bigint,
-        time timestamptz, learning bigint, verbatim bigint, task bigint, decision bigint, actor_id text, source text,
-        bytes integer, update_id text, operations jsonb, log text, line_origins bigint[], event_id text,
-        word bigint, notification text
+        time timestamptz, counters bigint[], actor_id text, source text, bytes integer, update_id text,
+        operations jsonb, log text, line_origins bigint[], event_id text, word bigint, notification text
     )
-    LIMIT $6
+    LIMIT (SELECT $6::bigint)
 ),
 locked AS (
-    SELECT version.place
+    SELECT version.place, memory.counters
     FROM version
     CROSS JOIN LATERAL (
-        SELECT
+        -- Programs of the release before move the four columns alone: the greater of both is the counter.
+        SELECT ARRAY[
+                   GREATEST(memories.counters[1], memories.learning_counter),
+                   GREATEST(memories.counters[2], memories.verbatim_counter),
+                   GREATEST(memories.counters[3], memories.task_counter),
+                   GREATEST(memories.counters[4], memories.decision_counter)
+               ] || memories.counters[5:] AS counters
         FROM memories
         WHERE memories.vault_id = ANY ($1::text[])
           AND memories.vault_id = version.vault_id AND memories.memory_id = version.memory_id
           AND memories.head_context_id IS NOT DISTINCT FROM version.base AND memories.changed_at <= version.time
-          AND (version.counted IS NULL OR version.counted = ARRAY[
-                  memories.learning_counter, memories.verbatim_counter, memories.task_counter,
-                  memories.decision_counter
-              ])
         FOR UPDATE SKIP LOCKED
     ) AS memory
+    -- Of the kinds that this program knows.
+    WHERE version.counted IS NULL OR version.counted = memory.counters[1:cardinality(version.counted)]
 ),
 moved AS (
     UPDATE memories
     SET head_version = version.version, head_context_id = version.context_id, changed_at = version.time,
-        learning_counter = GREATEST(memories.learning_counter, version.learning),
-        verbatim_counter = GREATEST(memories.verbatim_counter, version.verbatim),
-        task_counter = GREATEST(memories.task_counter, version.task),
-        decision_counter = GREATEST(memories.decision_counter, version.decision)
+        counters = ARRAY[
+            GREATEST(locked.counters[1], version.counters[1]), GREATEST(locked.counters[2], version.counters[2]),
+            GREATEST(locked.counters[3], version.counters[3]), GREATEST(locked.counters[4], version.counters[4])
+        ] || locked.counters[5:],
+        learning_counter = GREATEST(memories.learning_counter, version.counters[1]),
+        verbatim_counter = GREATEST(memories.verbatim_counter, version.counters[2]),
+        task_counter = GREATEST(memories.task_counter, version.counters[3]),
+        decision_counter = GREATEST(memories.decision_counter, version.counters[4])
     FROM locked
     JOIN version ON version.place = locked.place
     WHERE memories.vault_id = ANY ($1)
@@ -124,7 +134,7 @@ record AS (
     FROM json_to_recordset($4::json) AS record (
         place bigint, kind text, number bigint, status text, change text, label text, reason text, content text,
         archive_reason text, superseded_by text, written_at timestamptz, task_id text, intent text, summary text,
-        outcome jsonb, epic text
+        outcome jsonb, epic text, details jsonb
     )
     JOIN moved ON moved.place = record.place
     JOIN version ON version.place = record.place
@@ -152,11 +162,11 @@ kept AS (
     INSERT INTO records (
         vault_id, memory_id, kind, number, status, label, reason, content, created_version, created_at, created_by,
         ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent, summary,
-        outcome, epic
+        outcome, epic, details
     )
     SELECT vault_id, memory_id, kind, number, status, label, reason, content, version, time, actor_id,
            ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent, summary,
-           outcome, epic
+           outcome, epic, details
     FROM record
     ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
     SET status = excluded.status, label = excluded.label, reason = excluded.reason, content = excluded.content,
@@ -164,7 +174,8 @@ kept AS (
         archive_reason = excluded.archive_reason, superseded_by = excluded.superseded_by,
         written_at = excluded.written_at, task_id = COALESCE(excluded.task_id, records.task_id),
         intent = COALESCE(excluded.intent, records.intent), summary = COALESCE(excluded.summary, records.summary),
-        outcome = COALESCE(excluded.outcome, records.outcome), epic = COALESCE(excluded.epic, records.epic)
+        outcome = COALESCE(excluded.outcome, records.outcome), epic = COALESCE(excluded.epic, records.epic),
+        details = COALESCE(excluded.details, records.details)
 )
 SELECT array_agg(version.place) AS "places!",
        CASE WHEN bool_or(version.notification IS NOT NULL)

@@ -5,7 +5,7 @@ use super::new_version::NewVersion;
 use crate::domain::document::Record;
 use crate::domain::history::Told;
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::window::Task;
+use crate::domain::window::{Task, TaskDetails};
 use crate::storage::records::evidence;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -89,8 +89,7 @@ pub(in crate::storage) fn told_tasks(operations: Option<&Value>) -> HashMap<Reco
             task_id: text("task_id").and_then(|id| id.parse().ok()),
             intent: text("intent")?,
             summary: text("summary").unwrap_or_default(),
-            outcome: Some(task["outcome"].clone()).filter(|outcome| !outcome.is_null()),
-            epic: text("epic"),
+            details: task.as_object().map(TaskDetails::of_members).unwrap_or_default(),
         };
         Some((id, task))
     });

@@ -43,11 +43,13 @@ impl WindowRows {
 }
 
 fn task_json(task: &Task) -> Value {
-    json!({
+    let mut told = json!({
         "task_id": task.task_id.as_ref().map(TaskId::as_str),
         "intent": task.intent,
         "summary": task.summary,
-        "outcome": task.outcome,
-        "epic": task.epic,
-    })
+    });
+    for (name, value) in task.details.members() {
+        told[name] = value;
+    }
+    told
 }

@@ -123,7 +123,10 @@ async fn a_number_out_of_range_is_answered_with_the_range() {
             vec!["operations", "--max-additions", "-1", "x"],
             "-1 is not in 1..=100",
         ),
-        (vec!["prompt", "--max-tokens", "-5"], "-5 is not in 1..=4294967295"),
+        (
+            vec!["prompt", "--max-tokens", "-5"],
+            "-5 is not in 1..=4294967295",
+        ),
         (vec!["get", "--timeout", "-1"], "-1 is not in 1..=86400"),
         (vec!["health", "--timeout", "0"], "0 is not in 1..=86400"),
     ] {

@@ -1,6 +1,7 @@
 //! Tasks on their way between databases.
 
 use super::program::{export, imports, refuses};
+use super::sealed::File;
 use crate::harness::{Answer, Database, Service};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -55,4 +56,47 @@ async fn a_file_that_gives_two_tasks_one_id_is_refused() {
     let twice = file.replace("task-2", "task-1");
     let other = Database::create().await;
     refuses(&other.url(), &[], &twice, "task_id");
+}
+
+#[tokio::test]
+async fn what_a_newer_release_tells_of_a_task_is_carried_and_has_a_form() {
+    let service = filled().await;
+    let plain = export(&service.database_url(), &["--vault", "acme"]);
+    assert!(!plain.contains("\"details\""), "{plain}");
+    sqlx::query("UPDATE records SET details = '{\"priority\": \"high\"}' WHERE epic = 'e'")
+        .execute(service.rows())
+        .await
+        .unwrap();
+    let file = export(&service.database_url(), &["--vault", "acme"]);
+    assert_eq!(
+        file.matches(r#""epic":"e","details":{"priority":"high"}}"#)
+            .count(),
+        2,
+        "{file}"
+    );
+    let other = Database::create().await;
+    imports(
+        &other,
+        &[],
+        &file,
+        "memories: 1 new, 0 appended to, 0 there before, 0 skipped",
+    );
+    assert_eq!(export(&other.url(), &["--vault", "acme"]), file);
+
+    for (details, said) in [
+        (json!([]), "details: must be an object"),
+        (json!("x"), "details: must be an object"),
+        (json!({"priority": "\0"}), "details: must be free of NUL"),
+    ] {
+        let mut lines = File::of(&plain);
+        let told = lines.0.iter_mut().find(|line| line["record"]["epic"] == "e");
+        told.unwrap()["record"]["details"] = details;
+        let other = Database::create().await;
+        refuses(&other.url(), &[], &lines.sealed(), said);
+    }
+    let mut lines = File::of(&plain);
+    let decision = lines.0.iter_mut().find(|line| line["record"]["kind"] == "D");
+    decision.unwrap()["record"]["details"] = json!({});
+    let other = Database::create().await;
+    refuses(&other.url(), &[], &lines.sealed(), "null on what is no task");
 }

@@ -1,8 +1,10 @@
 //! One entry as a line: a bullet with its time, its text, and a comment if the text alone is not complete.
 
+use super::super::details::{TaskDetails, fits};
+use super::super::one_line::one_line;
 use super::super::take_over::{BroughtDecision, BroughtTask};
-use super::super::task::{FAILED, Task, one_line, split_line, task_line};
-use super::super::{DECISION_BYTES, EPIC_BYTES, INTENT_BYTES, OUTCOME_BYTES, SUMMARY_BYTES, check_reason};
+use super::super::task::{FAILED, Task, split_line, task_line};
+use super::super::{DECISION_BYTES, INTENT_BYTES, SUMMARY_BYTES, check_reason};
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, SubsecRound as _, Utc};
@@ -34,20 +36,9 @@ pub(super) trait Entry: Sized + PartialEq {
     fn within_limits(self) -> Option<Self>;
 }
 
-/// Whether a memory can store a text of at most `limit` bytes.
-pub(super) fn fits(text: &str, limit: usize) -> bool {
-    text.len() <= limit && !text.contains('\0')
-}
-
 /// Whether a record line can represent the time.
 fn is_writable(time: DateTime<Utc>) -> bool {
     (1..=9999).contains(&time.year())
-}
-
-/// Whether the database can store the JSON.
-fn is_storable(outcome: &Value) -> bool {
-    let json = outcome.to_string();
-    json.len() <= OUTCOME_BYTES && !json.contains("\\u0000")
 }
 
 /// Formats the line of an entry.
@@ -224,21 +215,28 @@ impl Entry for BroughtTask {
             task_id,
             intent: intent.to_owned(),
             summary: summary.to_owned(),
-            outcome: failed.map(|_| json!({ "success": false })),
-            epic: None,
+            details: TaskDetails {
+                outcome: failed.map(|_| json!({ "success": false })),
+                ..TaskDetails::default()
+            },
         };
         Self { time, record, task }
     }
 
     fn to_json(&self) -> Value {
-        json!({
+        let mut told = json!({
             "record": self.record.map(|id| id.to_string()),
             "task_id": self.task.task_id.as_ref().map(|id| id.as_str()),
             "intent": self.task.intent,
             "summary": self.task.summary,
-            "outcome": self.task.outcome,
-            "epic": self.task.epic,
-        })
+            // Named where they say nothing, too, as ever: files that say the same are the same.
+            "outcome": null,
+            "epic": null,
+        });
+        for (name, value) in self.task.details.members() {
+            told[name] = value;
+        }
+        told
     }
 
     fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self> {
@@ -246,8 +244,7 @@ impl Entry for BroughtTask {
             task_id: text(json, "task_id").and_then(|id| id.parse().ok()),
             intent: text(json, "intent")?.to_owned(),
             summary: text(json, "summary")?.to_owned(),
-            outcome: json.get("outcome").filter(|outcome| !outcome.is_null()).cloned(),
-            epic: text(json, "epic").map(one_line).filter(|epic| !epic.is_empty()),
+            details: TaskDetails::of_members(json).normalized(),
         };
         let record = text(json, "record").and_then(|id| id.parse().ok());
         Some(Self { time, record, task })
@@ -260,8 +257,7 @@ impl Entry for BroughtTask {
         let named = id.and_then(|id| words.strip_prefix(id.as_str())?.strip_prefix(": "));
         let mut changed = Self::of_words(self.time, named.unwrap_or(words));
         changed.record = record;
-        changed.task.outcome = self.task.outcome;
-        changed.task.epic = self.task.epic;
+        changed.task.details = self.task.details;
         changed
     }
 
@@ -280,12 +276,7 @@ impl Entry for BroughtTask {
         let is_fit = !one_line(intent).is_empty()
             && fits(intent, INTENT_BYTES)
             && fits(summary, SUMMARY_BYTES)
-            && self
-                .task
-                .epic
-                .as_deref()
-                .is_none_or(|epic| fits(epic, EPIC_BYTES))
-            && self.task.outcome.as_ref().is_none_or(is_storable)
+            && self.task.details.are_storable()
             && is_writable(self.time);
         is_fit.then_some(self)
     }

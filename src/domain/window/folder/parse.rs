@@ -1,10 +1,11 @@
 //! Parses the folder, as people and the service write it.
 
+use super::super::details::fits;
 use super::super::status::Status;
 use super::super::take_over::BroughtTask;
 use super::super::{EPIC_BYTES, STATUS_BYTES};
 use super::contents::{Folder, Parsed, Unplaced};
-use super::entry::{Entry, begins_with_id, entry_of, fits, read};
+use super::entry::{Entry, begins_with_id, entry_of, read};
 use super::files::{DECISIONS, EPICS, HISTORY, RULES, STATUS, WEEKLY};
 use super::render::RULE;
 use chrono::{DateTime, Utc};
@@ -102,16 +103,16 @@ fn bullet(line: &str) -> Option<&str> {
 fn join(folder: &mut Folder, name: &str, tasks: Vec<BroughtTask>) {
     let mut places: HashMap<(DateTime<Utc>, String), Vec<usize>> = HashMap::new();
     for (place, task) in folder.history.iter().enumerate().rev() {
-        if task.task.epic.as_deref().is_none_or(|epic| epic == name) {
+        if task.task.details.epic.as_deref().is_none_or(|epic| epic == name) {
             places.entry((task.time, task.words())).or_default().push(place);
         }
     }
     for mut task in tasks {
         let place = places.get_mut(&(task.time, task.words())).and_then(Vec::pop);
         match place {
-            Some(place) => folder.history[place].task.epic = Some(name.to_owned()),
+            Some(place) => folder.history[place].task.details.epic = Some(name.to_owned()),
             None => {
-                task.task.epic = Some(name.to_owned());
+                task.task.details.epic = Some(name.to_owned());
                 folder.history.push(task);
             }
         }

@@ -25,7 +25,7 @@ pub fn render(folder: &Folder) -> Vec<(String, String)> {
     ];
     let mut epics: BTreeMap<&str, Vec<&BroughtTask>> = BTreeMap::new();
     for task in &folder.history {
-        if let Some(epic) = &task.task.epic {
+        if let Some(epic) = &task.task.details.epic {
             epics.entry(epic).or_default().push(task);
         }
     }
@@ -63,7 +63,7 @@ fn history(tasks: &[BroughtTask]) -> String {
 
 fn without_epic(task: &BroughtTask) -> BroughtTask {
     let mut task = task.clone();
-    task.task.epic = None;
+    task.task.details.epic = None;
     task
 }
 

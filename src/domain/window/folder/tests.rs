@@ -1,15 +1,17 @@
 //! Round trips of folders, and folders written by people.
 
 use super::super::check_reason;
+use super::super::details::TaskDetails;
+use super::super::one_line::one_line;
 use super::super::status::Status;
 use super::super::take_over::{BroughtDecision, BroughtTask};
-use super::super::task::{Task, one_line};
+use super::super::task::Task;
 use super::files::{DECISIONS, HISTORY, STATUS};
 use super::*;
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn time(second: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_795_226_400, 0).unwrap() + TimeDelta::seconds(second)
@@ -20,6 +22,10 @@ fn read(files: &[(String, String)]) -> Parsed {
         files.iter().map(|(path, text)| (path.as_str(), text.as_str())),
         time(0),
     )
+}
+
+fn details(members: &Value) -> TaskDetails {
+    TaskDetails::of_members(members.as_object().unwrap())
 }
 
 fn day(text: &str) -> DateTime<Utc> {
@@ -36,7 +42,7 @@ fn a_plain_folder_is_plain_markdown() {
         task: Task {
             intent: intent.to_owned(),
             summary: "Done.".to_owned(),
-            epic: epic.map(str::to_owned),
+            details: details(&json!({ "epic": epic })),
             ..Task::default()
         },
     };
@@ -141,7 +147,13 @@ fn a_folder_of_people_is_read_as_far_as_it_goes() {
     let history: Vec<_> = folder
         .history
         .iter()
-        .map(|task| (task.time, task.task.intent.as_str(), task.task.epic.as_deref()))
+        .map(|task| {
+            (
+                task.time,
+                task.task.intent.as_str(),
+                task.task.details.epic.as_deref(),
+            )
+        })
         .collect();
     assert_eq!(
         history,
@@ -331,8 +343,7 @@ fn a_line_that_a_person_changed_counts_more_than_its_comment() {
                 task_id: Some("t1".parse().unwrap()),
                 intent: "Two\nlines".to_owned(),
                 summary: "Done".to_owned(),
-                outcome: Some(json!({"a": "<!-- x -->"})),
-                epic: Some("E".to_owned()),
+                details: details(&json!({"outcome": {"a": "<!-- x -->"}, "epic": "E"})),
             },
         }],
         ..Folder::default()
@@ -343,8 +354,8 @@ fn a_line_that_a_person_changed_counts_more_than_its_comment() {
     let changed = read(&files).folder.tasks.remove(0).task;
     assert_eq!((changed.intent.as_str(), changed.task_id), ("Three lines", None));
     assert_eq!(
-        (changed.outcome, changed.epic),
-        (folder.tasks[0].task.outcome.clone(), Some("E".to_owned()))
+        (changed.details.outcome, changed.details.epic),
+        (folder.tasks[0].task.details.outcome.clone(), Some("E".to_owned()))
     );
 }
 
@@ -398,8 +409,7 @@ fn task() -> impl Strategy<Value = Task> {
             task_id: id.map(|id| id.parse().unwrap()),
             intent,
             summary,
-            outcome,
-            epic,
+            details: details(&json!({ "outcome": outcome, "epic": epic })),
         })
 }
 

@@ -6,47 +6,45 @@ pub(crate) mod history;
 use crate::domain::window::ArchivedTask;
 use crate::http::extract::accept::Representation;
 use crate::http::problem::Problem;
+use crate::http::routes::task_details::task_answer;
 use axum::http::header::{CONTENT_TYPE, LINK, VARY};
 use axum::http::{HeaderMap, HeaderValue};
 use chrono::{DateTime, Utc};
-use serde::Serialize;
 
-/// A task that has left the document.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = ArchivedTask)]
-pub(crate) struct ArchivedBody {
-    /// Its record.
-    record_id: String,
-    /// When it was done.
-    time: DateTime<Utc>,
-    /// What its writer calls it.
-    #[schema(required)]
-    task_id: Option<String>,
-    /// What was to be done; empty if it was redacted.
-    intent: String,
-    /// The first sentence of what was done.
-    summary: String,
-    /// The larger work it is a part of.
-    #[schema(required)]
-    epic: Option<String>,
-    /// Whether its outcome says `"success": false`.
-    failed: bool,
-    /// All of it in one line: time, ids, intent and first sentence.
-    line: String,
+task_answer! {
+    /// A task that has left the document.
+    #[schema(as = ArchivedTask)]
+    pub(crate) struct ArchivedBody {
+        /// Its record.
+        record_id: String,
+        /// When it was done.
+        time: DateTime<Utc>,
+        /// What its writer calls it.
+        #[schema(required)]
+        task_id: Option<String>,
+        /// What was to be done; empty if it was redacted.
+        intent: String,
+        /// The first sentence of what was done.
+        summary: String,
+    } and {
+        /// Whether its outcome says `"success": false`.
+        failed: bool,
+        /// All of it in one line: time, ids, intent and first sentence.
+        line: String,
+    }
 }
 
 impl From<ArchivedTask> for ArchivedBody {
     fn from(task: ArchivedTask) -> Self {
-        Self {
+        task_answer!(Self {
             line: task.line(),
             record_id: task.id.to_string(),
             time: task.time,
             task_id: task.task_id.map(|id| id.to_string()),
             intent: task.intent,
             summary: task.summary,
-            epic: task.epic,
             failed: task.failed,
-        }
+        } of task.details)
     }
 }
 

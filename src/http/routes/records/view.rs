@@ -3,6 +3,7 @@
 use crate::domain::evidence::Evidence;
 use crate::http::names::{ChangeKindName, RecordKindName, RecordStatusName};
 use crate::http::routes::evidence::EvidenceBody;
+use crate::http::routes::task_details::task_answer;
 use crate::storage::records::history::PastState;
 use crate::storage::records::{RecordStatus, StoredRecord};
 use chrono::{DateTime, Utc};
@@ -65,52 +66,50 @@ pub(crate) struct RecordBody {
     task: Option<TaskBody>,
 }
 
-/// What a task has beside its line; absent on other records.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = TaskFields)]
-pub(in crate::http::routes) struct TaskBody {
-    /// When it was done: the time on its line.
-    time: DateTime<Utc>,
-    /// What its writer calls it.
-    #[schema(required)]
-    task_id: Option<String>,
-    /// What was to be done, as it was told.
-    intent: String,
-    /// What was done, as it was told.
-    summary: String,
-    /// A report on it, any JSON.
-    #[schema(required, value_type = Option<serde_json::Value>)]
-    outcome: Option<Value>,
-    /// Whether the outcome says `"success": false`.
-    failed: bool,
-    /// The larger work it is a part of.
-    #[schema(required)]
-    epic: Option<String>,
+task_answer! {
+    /// What a task has beside its line; absent on other records.
+    #[schema(as = TaskFields)]
+    pub(in crate::http::routes) struct TaskBody {
+        /// When it was done: the time on its line.
+        time: DateTime<Utc>,
+        /// What its writer calls it.
+        #[schema(required)]
+        task_id: Option<String>,
+        /// What was to be done, as it was told.
+        intent: String,
+        /// What was done, as it was told.
+        summary: String,
+        /// A report on it, any JSON.
+        #[schema(required, value_type = Option<serde_json::Value>)]
+        outcome: Option<Value>,
+        /// Whether the outcome says `"success": false`.
+        failed: bool,
+    }
 }
 
-/// The same as members of a record, where they may be absent.
-#[derive(utoipa::ToSchema)]
-#[schema(as = RecordTaskFields)]
-#[expect(dead_code, reason = "documents what a record has of `TaskBody`")]
-struct TaskMembers {
-    /// When it was done: the time on its line. This and what follows: of tasks only.
-    #[schema(nullable = false)]
-    time: Option<DateTime<Utc>>,
-    /// What its writer calls it.
-    task_id: Option<String>,
-    /// What was to be done, as it was told.
-    #[schema(nullable = false)]
-    intent: Option<String>,
-    /// What was done, as it was told.
-    #[schema(nullable = false)]
-    summary: Option<String>,
-    /// A report on it, any JSON.
-    outcome: Option<Value>,
-    /// Whether the outcome says `"success": false`.
-    #[schema(nullable = false)]
-    failed: Option<bool>,
-    /// The larger work it is a part of.
-    epic: Option<String>,
+task_answer! {
+    absent
+    /// The same as members of a record, where they may be absent.
+    #[schema(as = RecordTaskFields)]
+    #[expect(dead_code, reason = "documents what a record has of `TaskBody`")]
+    struct TaskMembers {
+        /// When it was done: the time on its line. This and what follows: of tasks only.
+        #[schema(nullable = false)]
+        time: Option<DateTime<Utc>>,
+        /// What its writer calls it.
+        task_id: Option<String>,
+        /// What was to be done, as it was told.
+        #[schema(nullable = false)]
+        intent: Option<String>,
+        /// What was done, as it was told.
+        #[schema(nullable = false)]
+        summary: Option<String>,
+        /// A report on it, any JSON.
+        outcome: Option<Value>,
+        /// Whether the outcome says `"success": false`.
+        #[schema(nullable = false)]
+        failed: Option<bool>,
+    }
 }
 
 /// One change of a record, and what it said from then on.
@@ -182,14 +181,15 @@ impl From<StoredRecord> for RecordBody {
         } else {
             RecordStatus::Active
         };
-        let task = record.task().map(|task| TaskBody {
-            time: record.time(),
-            failed: task.has_failed(),
-            task_id: task.task_id.map(|id| id.to_string()),
-            intent: task.intent,
-            summary: task.summary,
-            outcome: task.outcome,
-            epic: task.epic,
+        let task = record.task().map(|mut task| {
+            task_answer!(TaskBody {
+                time: record.time(),
+                failed: task.has_failed(),
+                task_id: task.task_id.map(|id| id.to_string()),
+                intent: task.intent,
+                summary: task.summary,
+                outcome: task.details.outcome.take(),
+            } of task.details)
         });
         let mut body = Self {
             record_id: record.id.to_string(),

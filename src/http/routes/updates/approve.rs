@@ -1,6 +1,6 @@
 //! `POST M/updates/{update_id}/approve`
 
-use crate::domain::ids::UpdateId;
+use crate::domain::ids::{KeyId, UpdateId};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::claim::UnderClaim;
@@ -15,8 +15,9 @@ use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::Approval;
 use crate::pipeline::report::UpdateAnswer;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use serde::Deserialize;
 
 /// The longest comment or reason, in bytes.
@@ -34,6 +35,26 @@ pub(crate) struct ApproveBody {
     /// What is said about it; at most 2,000 bytes. It stands in the log of the version.
     #[schema(pattern = r"^[^\u0000]*$")]
     comment: Option<String>,
+}
+
+/// Who approves, and under which claim.
+pub(crate) struct Approver {
+    /// The key that was shown.
+    key: Option<KeyId>,
+    claim: UnderClaim,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Approver {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let caller = CallerOf::from_request_parts(parts, state).await?;
+        let Ok(claim) = UnderClaim::from_request_parts(parts, state).await;
+        Ok(Self {
+            key: caller.key_id(),
+            claim,
+        })
+    }
 }
 
 /// Approve a proposal
@@ -65,10 +86,9 @@ pub(crate) async fn approve(
         entry,
     }: EntryPath<UpdateId>,
     Query(NoParams): Query<NoParams>,
-    caller: CallerOf,
+    Approver { key, claim }: Approver,
     Actor(actor): Actor,
     conditions: Conditions,
-    claim: UnderClaim,
     OptionalJsonBody(body): OptionalJsonBody<ApproveBody>,
 ) -> Result<JsonAnswer, Problem> {
     if let Some(comment) = &body.comment {
@@ -79,7 +99,7 @@ pub(crate) async fn approve(
         memory: memory_id,
         update_id: entry,
         actor,
-        key: caller.key_id(),
+        key,
         preconditions: conditions.for_write(),
         operations: body.operations,
         comment: body.comment,

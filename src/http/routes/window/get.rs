@@ -9,6 +9,7 @@ use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::view::validators;
 use crate::http::routes::lookup;
+use crate::http::routes::task_details::task_answer;
 use crate::http::state::AppState;
 use axum::Json;
 use axum::extract::State;
@@ -55,30 +56,28 @@ struct StatusBody {
     updated: Option<DateTime<Utc>>,
 }
 
-/// A recent task.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = WindowTask)]
-struct TaskBody {
-    /// Its record.
-    record_id: String,
-    /// When it was done, if its line says so.
-    #[schema(required)]
-    time: Option<DateTime<Utc>>,
-    /// What its writer calls it.
-    #[schema(required)]
-    task_id: Option<String>,
-    /// What was to be done.
-    intent: String,
-    /// What was done.
-    summary: String,
-    /// A report on it.
-    #[schema(required, value_type = Option<serde_json::Value>)]
-    outcome: Option<Value>,
-    /// Whether the outcome says `"success": false`.
-    failed: bool,
-    /// The larger work it is a part of.
-    #[schema(required)]
-    epic: Option<String>,
+task_answer! {
+    /// A recent task.
+    #[schema(as = WindowTask)]
+    struct TaskBody {
+        /// Its record.
+        record_id: String,
+        /// When it was done, if its line says so.
+        #[schema(required)]
+        time: Option<DateTime<Utc>>,
+        /// What its writer calls it.
+        #[schema(required)]
+        task_id: Option<String>,
+        /// What was to be done.
+        intent: String,
+        /// What was done.
+        summary: String,
+        /// A report on it.
+        #[schema(required, value_type = Option<serde_json::Value>)]
+        outcome: Option<Value>,
+        /// Whether the outcome says `"success": false`.
+        failed: bool,
+    }
 }
 
 /// A decision that holds.
@@ -174,15 +173,16 @@ pub(crate) async fn get(
         headers.insert(CONTENT_TYPE, content_type);
         return Ok((headers, window.markdown()).into_response());
     }
-    let tasks = window.tasks.into_iter().map(|recent| TaskBody {
-        record_id: recent.id.to_string(),
-        time: recent.time,
-        failed: recent.task.has_failed(),
-        task_id: recent.task.task_id.map(|id| id.to_string()),
-        intent: recent.task.intent,
-        summary: recent.task.summary,
-        outcome: recent.task.outcome,
-        epic: recent.task.epic,
+    let tasks = window.tasks.into_iter().map(|mut recent| {
+        task_answer!(TaskBody {
+            record_id: recent.id.to_string(),
+            time: recent.time,
+            failed: recent.task.has_failed(),
+            task_id: recent.task.task_id.map(|id| id.to_string()),
+            intent: recent.task.intent,
+            summary: recent.task.summary,
+            outcome: recent.task.details.outcome.take(),
+        } of recent.task.details)
     });
     let decisions = window.decisions.into_iter().map(|made| DecisionBody {
         record_id: made.id.to_string(),

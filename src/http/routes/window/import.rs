@@ -8,21 +8,20 @@ use crate::fair::in_place;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
-use crate::http::extract::exact::exact;
 use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::view::X_CONTEXT_VERSION;
-use crate::http::routes::tasks::TaskBody;
+use crate::http::routes::task_details::task_request;
+use crate::http::routes::tasks::ToldTask;
 use crate::http::state::AppState;
 use crate::storage::TakenOver;
 use axum::extract::State;
 use axum::http::header::ETAG;
 use chrono::{DateTime, Datelike as _, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// What was kept elsewhere.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -60,26 +59,20 @@ struct StatusBody {
     updated: Option<DateTime<Utc>>,
 }
 
-/// A task and when it was done.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = ImportedTask)]
-struct BroughtBody {
-    /// When it was done; whole seconds are kept.
-    time: DateTime<Utc>,
-    /// What its writer calls it; without one the id is made of time, intent and first sentence of the summary.
-    task_id: Option<String>,
-    /// What was to be done; at most 500 bytes.
-    intent: String,
-    /// What was done; at most 4,000 bytes.
-    #[serde(default)]
-    summary: String,
-    /// A report on it.
-    #[serde(default, deserialize_with = "exact")]
-    #[schema(value_type = Option<serde_json::Value>)]
-    outcome: Option<Value>,
-    /// The larger work it is a part of.
-    epic: Option<String>,
+task_request! {
+    /// A task and when it was done.
+    #[schema(as = ImportedTask)]
+    struct BroughtBody {
+        /// When it was done; whole seconds are kept.
+        time: DateTime<Utc>,
+        /// What its writer calls it; without one the id is made of time, intent and first sentence of the summary.
+        task_id: Option<String>,
+        /// What was to be done; at most 500 bytes.
+        intent: String,
+        /// What was done; at most 4,000 bytes.
+        #[serde(default)]
+        summary: String,
+    }
 }
 
 /// A decision and when it was made.
@@ -226,10 +219,16 @@ impl ImportBody {
 }
 
 fn tasks(list: &str, tasks: Vec<Object<BroughtBody>>) -> Result<Vec<BroughtTask>, Problem> {
-    let tasks = tasks.into_iter().enumerate().map(|(index, Object(told))| {
+    let tasks = tasks.into_iter().enumerate().map(|(index, Object(mut told))| {
         let at = format!("{list}[{index}].");
         let time = checked_time(&format!("{at}time"), told.time)?;
-        let task = TaskBody::new(told.task_id, told.intent, told.summary, told.outcome, told.epic);
+        let details = told.details();
+        let task = ToldTask {
+            task_id: told.task_id,
+            intent: told.intent,
+            summary: told.summary,
+            details,
+        };
         Ok(BroughtTask {
             time,
             record: None,

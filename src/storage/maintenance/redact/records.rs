@@ -6,6 +6,7 @@ use crate::domain::ids::TaskId;
 use crate::domain::redaction::{LostRecord, Quotations};
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
+use serde_json::Value;
 
 /// Clears the content of records that no version contains any more. Their ids and history stay.
 pub(super) async fn clear_records(
@@ -91,7 +92,7 @@ pub(super) async fn clear_tasks(
     .await?;
     sqlx::query!(
         "UPDATE records
-         SET task_id = NULL, intent = NULL, summary = NULL, outcome = NULL, epic = NULL
+         SET task_id = NULL, intent = NULL, summary = NULL, outcome = NULL, epic = NULL, details = NULL
          WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived' AND content = ''",
         place.vault.as_str(),
         place.memory.as_str(),
@@ -99,7 +100,8 @@ pub(super) async fn clear_tasks(
     .execute(&mut *connection)
     .await?;
     let rows = sqlx::query!(
-        r#"SELECT number, task_id, intent AS "intent!", summary, outcome, epic FROM records
+        r#"SELECT number, task_id, intent AS "intent!", summary, outcome, epic, details AS "details: Value"
+           FROM records
            WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND intent IS NOT NULL"#,
         place.vault.as_str(),
         place.memory.as_str(),
@@ -114,12 +116,9 @@ pub(super) async fn clear_tasks(
             row.task_id.as_ref().map(TaskId::as_str),
         ];
         let in_texts = texts.into_iter().flatten().any(|text| quotations.are_in(text));
-        if !in_texts
-            && !row
-                .outcome
-                .as_ref()
-                .is_some_and(|outcome| quotes(outcome, quotations))
-        {
+        let told = [&row.outcome, &row.details];
+        let in_json = told.into_iter().flatten().any(|told| quotes(told, quotations));
+        if !in_texts && !in_json {
             continue;
         }
         for text in [Some(&mut row.intent), row.summary.as_mut(), row.epic.as_mut()]
@@ -128,11 +127,12 @@ pub(super) async fn clear_tasks(
         {
             *text = clear_lines(text, quotations);
         }
-        if let Some(outcome) = &mut row.outcome {
-            clear_strings(outcome, quotations);
+        // Members that only a newer program knows among them.
+        for told in [&mut row.outcome, &mut row.details].into_iter().flatten() {
+            clear_strings(told, quotations);
         }
         sqlx::query!(
-            "UPDATE records SET task_id = $4, intent = $5, summary = $6, outcome = $7, epic = $8
+            "UPDATE records SET task_id = $4, intent = $5, summary = $6, outcome = $7, epic = $8, details = $9
              WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND number = $3",
             place.vault.as_str(),
             place.memory.as_str(),
@@ -145,6 +145,7 @@ pub(super) async fn clear_tasks(
             row.summary,
             row.outcome,
             row.epic,
+            row.details,
         )
         .execute(&mut *connection)
         .await?;

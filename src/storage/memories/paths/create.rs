@@ -6,7 +6,8 @@ use crate::domain::changelog;
 use crate::domain::ids::ActorId;
 use crate::domain::memory_files::{Edited, FilePath, Refusal};
 use crate::storage::contexts::ContextMetadata;
-use crate::storage::database::repeat::repeated;
+use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::head_cache::FillToken;
 use crate::storage::idempotency::Answering;
 use crate::storage::write::{Prepared, save_locked};
 use crate::storage::{NewVersion, Source};
@@ -46,22 +47,23 @@ impl Storage {
         actor: &ActorId,
         claimed: &(impl Fn(&mut NewVersion, ContextMetadata) + Sync),
     ) -> Result<ContextMetadata, FileError> {
-        repeated("db.memory_paths.create", || {
-            self.try_create_file(tree, path, file, actor, claimed)
-        })
-        .await
+        let (prepared, token) = self
+            .transaction("db.memory_paths.create", |transaction| {
+                self.make_file_in(transaction, (tree, path), file, actor, claimed)
+            })
+            .await?;
+        Ok(self.committed(*prepared, token))
     }
 
-    async fn try_create_file(
+    async fn make_file_in(
         &self,
-        tree: &FileTree,
-        path: &FilePath,
+        mut transaction: Transaction,
+        (tree, path): (&FileTree, &FilePath),
         file: &Edited,
         actor: &ActorId,
         claimed: &(impl Fn(&mut NewVersion, ContextMetadata) + Sync),
-    ) -> Result<ContextMetadata, FileError> {
+    ) -> Result<Ending<(Box<Prepared>, FillToken)>, FileError> {
         let vault = &tree.vault;
-        let mut transaction = self.begin().await?;
         hold_root(&mut transaction, tree).await?;
         match place_of(&mut transaction, tree, path).await? {
             Place::Free => {}
@@ -79,7 +81,6 @@ impl Storage {
         let prepared = Prepared::new(head, Some(counted), (vault, &memory), new);
         save_locked(&mut transaction, &prepared).await?;
         insert(&mut transaction, tree, path, &memory).await?;
-        transaction.commit().await?;
-        Ok(self.committed(prepared, token))
+        Ok(transaction.commit_with((Box::new(prepared), token)))
     }
 }

@@ -6,7 +6,7 @@ use crate::domain::ids::{ContextId, MemoryId};
 use crate::domain::memory_files::{FilePath, Refusal, deleted, renamed};
 use crate::storage::Preconditions;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::repeat::repeated;
+use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::idempotency::{Answering, keep_one};
 
 impl FileChange {
@@ -39,37 +39,10 @@ impl Storage {
         if path.is_root() {
             return Err(Refusal::root_is_not_deleted().into());
         }
-        repeated("db.memory_paths.unlink", || self.try_unlink(tree, path, under)).await
-    }
-
-    async fn try_unlink(
-        &self,
-        tree: &FileTree,
-        path: &FilePath,
-        under: Option<&Answering<'_, FileChange>>,
-    ) -> Result<FileChange, FileError> {
-        let mut transaction = self.begin().await?;
-        lock_root(&mut transaction, tree).await?;
-        let rows = files_at(&mut transaction, tree, path).await?;
-        if rows.is_empty() {
-            return Err(Refusal::nothing_there(path).into());
-        }
-        let paths: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
-        sqlx::query!(
-            "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = ANY ($3::text[])",
-            tree.vault.as_str(),
-            tree.root.as_str(),
-            &paths as &[&str],
-        )
-        .execute(&mut *transaction)
-        .await?;
-        let change = FileChange {
-            told: deleted(path),
-            file: file_among(path, &rows),
-        };
-        keep_one(&mut transaction, under, change.memory(), &change).await?;
-        transaction.commit().await?;
-        Ok(change)
+        self.transaction("db.memory_paths.unlink", |transaction| {
+            unlink(transaction, tree, path, under)
+        })
+        .await
     }
 
     /// Unlinks a file if the preconditions hold for its newest version.
@@ -83,54 +56,14 @@ impl Storage {
         path: &FilePath,
         preconditions: &Preconditions,
     ) -> Result<(), WriteFileError> {
-        repeated("db.memory_paths.unlink_file", || {
-            self.try_unlink_file(tree, path, preconditions)
+        self.transaction("db.memory_paths.unlink_file", |transaction| {
+            unlink_one(transaction, tree, path, preconditions)
         })
         .await
     }
 
-    async fn try_unlink_file(
-        &self,
-        tree: &FileTree,
-        path: &FilePath,
-        preconditions: &Preconditions,
-    ) -> Result<(), WriteFileError> {
-        let mut transaction = self.begin().await?;
-        lock_root(&mut transaction, tree).await?;
-        let memory = sqlx::query_scalar!(
-            "SELECT memory_id FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
-            tree.vault.as_str(),
-            tree.root.as_str(),
-            path.as_str(),
-        )
-        .fetch_optional(&mut *transaction)
-        .await?
-        .ok_or(WriteFileError::NotFound)?;
-        // Locked, so that no edit happens between the check and the deletion.
-        let current = sqlx::query_scalar!(
-            "SELECT head_context_id FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
-            tree.vault.as_str(),
-            memory.as_str(),
-        )
-        .fetch_optional(&mut *transaction)
-        .await?
-        .ok_or(WriteFileError::NotFound)?;
-        if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {
-            return Err(WriteFileError::PreconditionFailed { current });
-        }
-        sqlx::query!(
-            "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
-            tree.vault.as_str(),
-            tree.root.as_str(),
-            path.as_str(),
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        Ok(())
-    }
-
-    /// Renames a file, or a directory with everything in it. Returns the file's version, if it is a single file.
+    /// Gives a file, or a directory with all that is in it, another path. Tells which version the file is, if it is
+    /// one.
     ///
     /// # Errors
     /// As [`FileError`] says.
@@ -145,61 +78,125 @@ impl Storage {
         if from.is_root() {
             return Err(Refusal::root_is_not_renamed().into());
         }
-        repeated("db.memory_paths.rename", || {
-            self.try_rename(tree, from, to, under)
+        self.transaction("db.memory_paths.rename", |transaction| {
+            rename(transaction, tree, (from, to), under)
         })
         .await
     }
+}
 
-    async fn try_rename(
-        &self,
-        tree: &FileTree,
-        from: &FilePath,
-        to: &FilePath,
-        under: Option<&Answering<'_, FileChange>>,
-    ) -> Result<FileChange, FileError> {
-        let mut transaction = self.begin().await?;
-        lock_root(&mut transaction, tree).await?;
-        let place = place_of(&mut transaction, tree, to).await?;
-        if place == Place::Taken {
-            return Err(Refusal::destination_exists(to).into());
-        }
-        let rows = files_at(&mut transaction, tree, from).await?;
-        if rows.is_empty() {
-            return Err(Refusal::nothing_there(from).into());
-        }
-        if let Place::BelowFile(file) = place {
-            return Err(Refusal::below_a_file(to, &file).into());
-        }
-        if to.is_below(from) {
-            return Err(Refusal::into_itself(from, to).into());
-        }
-        let mut paths = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let moved = stored(tree, &row.path)?.moved(from, to)?;
-            paths.push(moved.as_str().to_owned());
-        }
-        let memories: Vec<&str> = rows.iter().map(|row| row.memory_id.as_str()).collect();
-        sqlx::query!(
-            "UPDATE memory_paths SET path = moved.path
+async fn unlink(
+    mut transaction: Transaction,
+    tree: &FileTree,
+    path: &FilePath,
+    under: Option<&Answering<'_, FileChange>>,
+) -> Result<Ending<FileChange>, FileError> {
+    lock_root(&mut transaction, tree).await?;
+    let rows = files_at(&mut transaction, tree, path).await?;
+    if rows.is_empty() {
+        return Err(Refusal::nothing_there(path).into());
+    }
+    let paths: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
+    sqlx::query!(
+        "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = ANY ($3::text[])",
+        tree.vault.as_str(),
+        tree.root.as_str(),
+        &paths as &[&str],
+    )
+    .execute(&mut *transaction)
+    .await?;
+    let change = FileChange {
+        told: deleted(path),
+        file: file_among(path, &rows),
+    };
+    keep_one(&mut transaction, under, change.memory(), &change).await?;
+    Ok(transaction.commit_with(change))
+}
+
+async fn unlink_one(
+    mut transaction: Transaction,
+    tree: &FileTree,
+    path: &FilePath,
+    preconditions: &Preconditions,
+) -> Result<Ending<()>, WriteFileError> {
+    lock_root(&mut transaction, tree).await?;
+    let memory = sqlx::query_scalar!(
+        "SELECT memory_id FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
+        tree.vault.as_str(),
+        tree.root.as_str(),
+        path.as_str(),
+    )
+    .fetch_optional(&mut *transaction)
+    .await?
+    .ok_or(WriteFileError::NotFound)?;
+    // Locked, so that no edit comes between the look and the deed.
+    let current = sqlx::query_scalar!(
+        "SELECT head_context_id FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
+        tree.vault.as_str(),
+        memory.as_str(),
+    )
+    .fetch_optional(&mut *transaction)
+    .await?
+    .ok_or(WriteFileError::NotFound)?;
+    if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {
+        return Err(WriteFileError::PreconditionFailed { current });
+    }
+    sqlx::query!(
+        "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
+        tree.vault.as_str(),
+        tree.root.as_str(),
+        path.as_str(),
+    )
+    .execute(&mut *transaction)
+    .await?;
+    Ok(transaction.commit_with(()))
+}
+
+async fn rename(
+    mut transaction: Transaction,
+    tree: &FileTree,
+    (from, to): (&FilePath, &FilePath),
+    under: Option<&Answering<'_, FileChange>>,
+) -> Result<Ending<FileChange>, FileError> {
+    lock_root(&mut transaction, tree).await?;
+    let place = place_of(&mut transaction, tree, to).await?;
+    if place == Place::Taken {
+        return Err(Refusal::destination_exists(to).into());
+    }
+    let rows = files_at(&mut transaction, tree, from).await?;
+    if rows.is_empty() {
+        return Err(Refusal::nothing_there(from).into());
+    }
+    if let Place::BelowFile(file) = place {
+        return Err(Refusal::below_a_file(to, &file).into());
+    }
+    if to.is_below(from) {
+        return Err(Refusal::into_itself(from, to).into());
+    }
+    let mut paths = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let moved = stored(tree, &row.path)?.moved(from, to)?;
+        paths.push(moved.as_str().to_owned());
+    }
+    let memories: Vec<&str> = rows.iter().map(|row| row.memory_id.as_str()).collect();
+    sqlx::query!(
+        "UPDATE memory_paths SET path = moved.path
              FROM unnest($3::text[], $4::text[]) AS moved (memory_id, path)
              WHERE memory_paths.vault_id = $1 AND memory_paths.root = $2
                AND memory_paths.memory_id = moved.memory_id",
-            tree.vault.as_str(),
-            tree.root.as_str(),
-            &memories as &[&str],
-            &paths,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        let change = FileChange {
-            told: renamed(from, to),
-            file: file_among(from, &rows),
-        };
-        keep_one(&mut transaction, under, change.memory(), &change).await?;
-        transaction.commit().await?;
-        Ok(change)
-    }
+        tree.vault.as_str(),
+        tree.root.as_str(),
+        &memories as &[&str],
+        &paths,
+    )
+    .execute(&mut *transaction)
+    .await?;
+    let change = FileChange {
+        told: renamed(from, to),
+        file: file_among(from, &rows),
+    };
+    keep_one(&mut transaction, under, change.memory(), &change).await?;
+    Ok(transaction.commit_with(change))
 }
 
 /// The file at a path, or the files below it, with their newest versions.

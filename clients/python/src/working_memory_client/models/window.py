@@ -100,7 +100,7 @@ class ImportedTask(_ImportedTaskRequired, total=False):
     summary: str
     """What was done; at most 4,000 bytes."""
     outcome: Any
-    """A report on it."""
+    """A report on it, any JSON of at most 8,192 bytes without blanks."""
     epic: str | None
     """The larger work it is a part of."""
 

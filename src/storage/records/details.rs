@@ -1,0 +1,41 @@
+//! What is told of a task beside its intent and summary, in the columns of `records`: `outcome` and `epic` have one each, all
+//! other members are one JSON object, `details`.
+
+use crate::domain::window::TaskDetails;
+use serde::Serialize;
+use serde_json::Value;
+use sqlx::types::Json;
+
+/// The columns as they are written.
+#[derive(Debug, Default, Serialize)]
+pub(in crate::storage) struct DetailColumns<'t> {
+    pub(in crate::storage) outcome: Option<&'t Value>,
+    pub(in crate::storage) epic: Option<&'t str>,
+    pub(in crate::storage) details: Option<Value>,
+}
+
+impl<'t> From<&'t TaskDetails> for DetailColumns<'t> {
+    fn from(told: &'t TaskDetails) -> Self {
+        let mut others = told.members();
+        for name in ["outcome", "epic"] {
+            others.remove(name);
+        }
+        Self {
+            outcome: told.outcome.as_ref(),
+            epic: told.epic.as_deref(),
+            details: (!others.is_empty()).then_some(Value::Object(others)),
+        }
+    }
+}
+
+/// What the columns tell. Members of `details` that only a newer program knows are left alone there.
+pub(in crate::storage) fn details_of(
+    outcome: Option<Value>,
+    epic: Option<String>,
+    details: Option<Json<TaskDetails>>,
+) -> TaskDetails {
+    let mut told = details.map(|Json(others)| others).unwrap_or_default();
+    told.outcome = outcome;
+    told.epic = epic;
+    told
+}
