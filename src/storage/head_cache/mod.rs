@@ -14,7 +14,7 @@
 //!   accepts writes. Heads are served only while a word that went over the whole path proves this ([`lease`]). A new
 //!   listening connection, or another server, clears the cache.
 //!
-//! Heads are bounded by their bytes, as they are held ([`packed`]); which of them stay is the cache's choice.
+//! The cache is bounded by the bytes of heads in their cached form ([`packed`]), and chooses what to evict.
 
 mod cached_head;
 mod known_records;
@@ -42,7 +42,7 @@ const STRIPES: usize = 1_024;
 /// Bytes that a head costs besides its text: metadata, key and cache entry.
 const OVERHEAD: u64 = 512;
 
-/// The size that is expected of a head, for the first size of the table.
+/// Expected size of a head, for the initial capacity of the table.
 const EXPECTED: u64 = 2_048 + OVERHEAD;
 
 /// The cached heads of this process.
@@ -55,7 +55,7 @@ pub(super) struct HeadCache {
     misses: AtomicU64,
 }
 
-/// How the heads of a process are used.
+/// Usage of the head cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeadCacheUse {
     /// Reads served from the cache since the process started.
@@ -140,7 +140,7 @@ impl HeadCache {
         }
         let head = PackedHead::pack(head);
         let changes = self.stripe(token.hash);
-        // Whatever is cached, what the database has just shown to be replaced is not the newest.
+        // A cached head that the database has just shown to be replaced must go in any case.
         let metadata = head.metadata();
         let is_older = |cached: &PackedHead| cached.metadata().version < metadata.version;
         let key = Borrowed(&metadata.vault_id, &metadata.memory_id);
@@ -156,7 +156,7 @@ impl HeadCache {
         let head = PackedHead::pack(head);
         let mut changes = self.stripe(token.hash);
         let this = Some((token.hash, head.metadata().context_id.clone()));
-        // The commit may have been heard of already.
+        // The notification of this commit may have arrived already.
         let heard_only_this = changes.count == token.seen + 1 && changes.last == this;
         if changes.count == token.seen || heard_only_this {
             // A concurrent reader of an older head must not put it back.

@@ -1,7 +1,7 @@
-//! A head as the cache holds it: compressed where that saves room.
+//! A head in its cached form: compressed where that saves memory.
 //!
-//! Texts are compressed with LZ4 when they are put in, and made anew for each reader: two microseconds for four
-//! kilobytes. What is compressed only after it was kept leaves the allocator with holes that it does not give back.
+//! Texts are compressed with LZ4 when they are cached, and decompressed for each reader: two microseconds for 4 KiB.
+//! Compressing a text some time after it was cached would leave holes that the allocator does not release.
 
 use super::cached_head::CachedHead;
 use super::known_records::KnownRecords;
@@ -10,23 +10,23 @@ use crate::storage::{Context, ContextMetadata};
 use lz4_flex::block;
 use std::sync::Arc;
 
-/// A larger text is held as it is, since its readers share it: many at once would each have a copy.
+/// Larger texts are not compressed, because their readers share them: many concurrent readers would each need a copy.
 const LARGEST: usize = 64 << 10;
 
-/// What the cache holds of a memory. Cheap to clone.
+/// The cached form of a head. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) enum PackedHead {
     /// Compressed.
     Compressed(Arc<Compressed>),
-    /// As readers get it: too large, or no smaller when it is compressed.
+    /// Not compressed: too large, or compression saves nothing.
     Plain(CachedHead),
 }
 
-/// A head whose text is compressed.
+/// A head with a compressed text.
 #[derive(Debug)]
 pub(super) struct Compressed {
     metadata: ContextMetadata,
-    /// The size of the text.
+    /// The size of the uncompressed text in bytes.
     size: usize,
     text: Box<[u8]>,
     origins: Option<Arc<Origins>>,
@@ -52,7 +52,7 @@ impl PackedHead {
         }))
     }
 
-    /// As readers get it; `None` if it cannot be read, which nothing but a fault of the machine explains.
+    /// Decompresses it; `None` if that fails, which only a hardware fault could cause.
     pub(super) fn unpack(self) -> Option<CachedHead> {
         let packed = match self {
             Self::Plain(head) => return Some(head),
@@ -70,7 +70,7 @@ impl PackedHead {
         })
     }
 
-    /// Whether it is this head already, and tells as much of it.
+    /// Whether it is already this head, with at least the same additional data.
     pub(super) fn is(&self, head: &CachedHead) -> bool {
         let origins = match self {
             Self::Plain(head) => &head.origins,
@@ -86,7 +86,7 @@ impl PackedHead {
         }
     }
 
-    /// How many bytes its text and the origins of its lines take.
+    /// Bytes of its text and of the origins of its lines.
     pub(super) fn bytes(&self) -> usize {
         let (text, origins) = match self {
             Self::Plain(head) => (head.context.text.len(), &head.origins),

@@ -79,7 +79,7 @@ pub(in crate::storage) async fn keep_answer(
     }
 }
 
-/// Ends a claim with an answer; it changes no row if the claim does not stand any more.
+/// Ends a claim with an answer; changes no row if the claim is no longer held.
 pub(super) fn end(
     (key, claim): (&IdempotencyKey, &str),
     answer: &KeptAnswer,

@@ -180,8 +180,8 @@ impl Storage {
                 Some(None) => return Ok(transaction.roll_back_with(true)),
                 Some(Some(lease)) => lease,
             };
-            // It always moves: whoever is about to take the key over finds that it is not what he saw. Here, not by the
-            // database, where adding an interval depends on the session's time zone.
+            // The lease always changes, so a concurrent takeover fails its comparison. Computed here because adding an
+            // interval in the database depends on the session's time zone.
             let lease = (self.clock.now() + LEASE).max(lease + TimeDelta::microseconds(1));
             sqlx::query!(
                 "UPDATE idempotency_keys SET lease_until = $5

@@ -4,7 +4,7 @@ use super::ItemOwner;
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 
-/// Locks the row of an owner that has one: what stands below is then what the next statements see. `false` if it has none.
+/// Locks the row of an owner, if it exists, so that the next statements see its current items. `false` if it does not.
 pub(super) async fn lock_present_owner(
     connection: &mut Connection,
     owner: &ItemOwner,

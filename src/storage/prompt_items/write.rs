@@ -107,7 +107,7 @@ impl Storage {
         Ok(replaced)
     }
 
-    /// With what is told of it.
+    /// Also returns the event to publish.
     async fn replace_in(
         &self,
         mut transaction: Transaction,
@@ -170,7 +170,7 @@ impl Storage {
         Ok(found)
     }
 
-    /// Whether there was one, and what is told of it.
+    /// Whether the item existed, and the event to publish.
     async fn remove_in(
         &self,
         mut transaction: Transaction,
@@ -245,8 +245,8 @@ impl Storage {
         }
     }
 
-    /// Locks the row of an owner, which is made where there is none. The time is that of the change: now, but never
-    /// before an earlier one's, so that items stand in the order they were added.
+    /// Locks the row of an owner, and creates it if it does not exist. Returns the time of the change: now, but never
+    /// before an earlier change, so that items stay in the order they were added.
     async fn lock_owner(
         &self,
         connection: &mut Connection,

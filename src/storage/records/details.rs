@@ -1,12 +1,12 @@
-//! What is told of a task beside its intent and summary, in the columns of `records`: `outcome` and `epic` have one each, all
-//! other members are one JSON object, `details`.
+//! The facts of a task besides its intent and summary, in the columns of `records`: `outcome` and `epic` have a column
+//! each, all other members are in one JSON object, `details`.
 
 use crate::domain::window::TaskDetails;
 use serde::Serialize;
 use serde_json::Value;
 use sqlx::types::Json;
 
-/// The columns as they are written.
+/// The values of the columns.
 #[derive(Debug, Default, Serialize)]
 pub(in crate::storage) struct DetailColumns<'t> {
     pub(in crate::storage) outcome: Option<&'t Value>,
@@ -28,7 +28,7 @@ impl<'t> From<&'t TaskDetails> for DetailColumns<'t> {
     }
 }
 
-/// What the columns tell. Members of `details` that only a newer program knows are left alone there.
+/// Reads the facts from the columns. Members of `details` that only a newer release knows are ignored.
 pub(in crate::storage) fn details_of(
     outcome: Option<Value>,
     epic: Option<String>,

@@ -42,7 +42,7 @@ pub(super) struct RecordLine {
     pub(super) outcome: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) epic: Option<String>,
-    /// All else that was told of it, members of a newer program among them.
+    /// All other facts, including members that only a newer release knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) details: Option<Value>,
 }

@@ -231,7 +231,7 @@ struct Texts<'t> {
     all: Vec<&'t str>,
     /// Whether a piece of the version is referenced.
     base_is_named: bool,
-    /// Where each line stands first: in which text, from which byte on.
+    /// The first occurrence of each line: index of the text and byte offset.
     lines: HashMap<&'t str, (usize, usize), RandomState>,
 }
 

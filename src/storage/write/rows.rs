@@ -78,7 +78,7 @@ impl<'a> VersionRow<'a> {
     }
 }
 
-/// The run that made a version; what it says is sent beside it.
+/// The run that created a version; its texts are sent separately.
 #[derive(Serialize)]
 pub(super) struct RunRow<'a> {
     /// The position of its version.

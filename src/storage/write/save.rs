@@ -128,11 +128,11 @@ async fn save_in_pieces(
     Ok(moved)
 }
 
-/// How many vaults the statement is given at least, some of them again: as many as PostgreSQL expects of an array whose value it
-/// does not know, and some more. With fewer it would plan the statement anew for the values of each execution.
+/// Minimum length of the array of vaults, padded by repetition: somewhat more than PostgreSQL assumes for an array of
+/// unknown value. With fewer elements it would make a custom plan for each execution.
 const PLANNED_VAULTS: usize = 16;
 
-/// What is saved, in the form of the statement's parameters.
+/// The data to save, in the form of the statement's parameters.
 struct Rows<'a> {
     vaults: Vec<&'a str>,
     versions: Vec<VersionRow<'a>>,

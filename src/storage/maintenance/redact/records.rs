@@ -127,7 +127,7 @@ pub(super) async fn clear_tasks(
         {
             *text = clear_lines(text, quotations);
         }
-        // Members that only a newer program knows among them.
+        // Including members that only a newer release knows.
         for told in [&mut row.outcome, &mut row.details].into_iter().flatten() {
             clear_strings(told, quotations);
         }

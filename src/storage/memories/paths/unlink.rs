@@ -62,8 +62,7 @@ impl Storage {
         .await
     }
 
-    /// Gives a file, or a directory with all that is in it, another path. Tells which version the file is, if it is
-    /// one.
+    /// Renames a file, or a directory with everything in it. Returns the file's version, if it is a single file.
     ///
     /// # Errors
     /// As [`FileError`] says.
