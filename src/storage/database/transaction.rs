@@ -26,11 +26,11 @@
 //!
 //! # One statement
 //!
-//! A single statement that changes rows is a transaction by itself: [`Storage::execute`] and [`Storage::fetch_optional`]
-//! send it without `BEGIN` and `COMMIT`, with the same deadline, the same repetition, and a name. Behind a pooler that
-//! does not keep prepared statements it needs a transaction, because preparing and executing are two messages. Work that
-//! loops over vaults uses a transaction for a single statement too, with a short lock timeout
-//! ([`Storage::sweep_transaction`]).
+//! A single statement that changes rows is a transaction by itself: [`Storage::execute`] and
+//! [`Storage::fetch_optional`] send it without `BEGIN` and `COMMIT`, with the same deadline, the same repetition, and a
+//! name. Behind a pooler that does not keep prepared statements it needs a transaction, because preparing and executing
+//! are two messages. Work that loops over vaults uses a transaction for a single statement too, with a short lock
+//! timeout ([`Storage::sweep_transaction`]).
 //!
 //! # Other transactions
 //!

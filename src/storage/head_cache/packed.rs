@@ -1,6 +1,6 @@
 //! A head in its cached form: compressed where that saves memory.
 //!
-//! Texts are compressed with LZ4 when they are cached, and decompressed for each reader: two microseconds for 4 KiB.
+//! Texts are compressed with LZ4 when they are cached, and decompressed for each reader: two microseconds for 4 kB.
 //! Compressing a text some time after it was cached would leave holes that the allocator does not release.
 
 use super::cached_head::CachedHead;

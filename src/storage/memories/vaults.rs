@@ -22,8 +22,8 @@ impl Storage {
             .vaults()
             .map(|vaults| vaults.iter().map(VaultId::to_string).collect());
         // A full page of vaults with documents ends at its last vault. Without this bound, owners of items whose
-        // memories all have documents would be read up to the last vault. Without a full page the bound is `max` and not
-        // a constant, because the database's collation decides which text is the greatest.
+        // memories all have documents would be read up to the last vault. Without a full page the bound is `max` and
+        // not a constant, because the database's collation decides which text is the greatest.
         let rows = sqlx::query!(
             r#"WITH written AS (
                    SELECT vault_id, count(*) AS memories, max(changed_at) AS changed_at

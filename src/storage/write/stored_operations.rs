@@ -15,7 +15,7 @@ use std::collections::HashMap;
 pub(super) const TAKEN_OVER: &str = "taken over into the archive";
 
 impl NewVersion {
-    /// The stored form; `None` if the operations are unknown.
+    /// The stored form of its operations; `None` if there are none.
     pub(super) fn told(&self) -> Option<Value> {
         let all = self.operations.iter().map(|operation| {
             let mut told = json!({

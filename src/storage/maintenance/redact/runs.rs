@@ -10,8 +10,7 @@ use crate::storage::updates::outcomes;
 use crate::storage::updates::{redacted_json, said};
 use serde_json::Value;
 
-/// Clears the texts of runs that quote the redacted text: request, exchanges and outcome. Returns the ids of these runs.
-/// Runs that created the version or started from it quote it in their prompts and diffs. Others may quote it if the
+/// Clears the texts of runs that quote the redacted text: request, exchanges and outcome. Returns their ids. Runs that created the version or started from it quote it in their prompts and diffs. Others may quote it if the
 /// memory changed while they ran, or if a message contained what later became part of the document.
 pub(super) async fn clear_runs(
     connection: &mut Connection,
