@@ -55,7 +55,7 @@ pub(crate) struct TaskBody {
 }
 
 impl TaskBody {
-    /// The task, checked. `at` is put before the names of its fields.
+    /// The validated task. `at` is the prefix of its fields' names in problems.
     pub(super) fn into_task(self, at: &str, needs_summary: bool) -> Result<Task, Problem> {
         let Self {
             task_id,
@@ -90,7 +90,7 @@ impl TaskBody {
         })
     }
 
-    /// A task out of its parts.
+    /// Builds a task from its parts.
     pub(super) fn new(
         task_id: Option<String>,
         intent: String,
