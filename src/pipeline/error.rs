@@ -70,7 +70,7 @@ pub enum PipelineError {
     ModelFailed {
         /// The run.
         update_id: UpdateId,
-        /// Whose model.
+        /// The role whose model failed.
         role: Role,
         /// It timed out, as opposed to an invalid answer.
         timed_out: bool,

@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 /// The response to the request that saved this.
 ///
 /// # Errors
-/// 410 if it was removed meanwhile, and database errors.
+/// 410 if it was deleted or redacted since, and database errors.
 pub(crate) async fn answer(
     state: &AppState,
     key: &IdempotencyKey,
