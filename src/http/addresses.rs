@@ -1,17 +1,18 @@
-//! Connections by address: one address that shows no key may not hold all that the service has.
+//! Limits the connections of each client address that have not been authenticated, so that one address cannot use up
+//! all connections.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many connections each address has on which no key was shown.
+/// The number of unauthenticated connections of each address.
 #[derive(Debug)]
 pub(super) struct Addresses {
     most: usize,
     open: Mutex<HashMap<IpAddr, usize>>,
 }
 
-/// A connection, counted for its address until it shows a key that is taken, or ends.
+/// A connection that counts for its address until it sends a valid key or ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Strange(Arc<Counted>);
 
@@ -22,7 +23,7 @@ struct Counted {
 }
 
 impl Addresses {
-    /// So many for each address; any number if 0.
+    /// `most` connections for each address; 0 means unlimited.
     pub(super) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self {
             most,
@@ -34,7 +35,7 @@ impl Addresses {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a connection; `None` if its address has as many as it may.
+    /// Counts a connection; `None` if its address has reached the limit.
     pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Strange> {
         let mut open = self.open();
         let count = open.entry(address).or_default();
@@ -50,7 +51,7 @@ impl Addresses {
 }
 
 impl Strange {
-    /// It showed a key that is taken.
+    /// A request on the connection had a valid key: it no longer counts.
     pub(crate) fn is_known(&self) {
         self.0.leave();
     }

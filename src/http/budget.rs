@@ -1,8 +1,9 @@
-//! `http.max_bytes_in_flight`: how many bytes of requests and answers the process holds at once, and for whom.
+//! `http.max_bytes_in_flight`: limits the bytes of requests and responses that the process holds in memory, in total
+//! and per vault.
 //!
-//! Half of it is for bodies that arrive and answers that are sent: what finds no room there is refused at once, with 503.
-//! The other half is for work: a request whose body has arrived is worked on when there is room for all that this
-//! takes, and waits for its turn until then, vault by vault. Of neither half a vault may hold more than half.
+//! One half is for bodies in transfer, in both directions. When it is used up, a request is rejected at once with 503.
+//! The other half is for processing: a request whose body has arrived waits, fairly between vaults, until there is
+//! room for the memory that its processing takes. One vault can use at most half of each half.
 
 use super::problem::{Kind, Problem};
 use super::settings::Settings;
@@ -10,36 +11,36 @@ use crate::fair::{Gate, Party, Permit, Shares};
 use crate::telemetry;
 use std::time::Duration;
 
-/// How many of the largest bodies fit at least: one that may be sent must find room.
+/// How many bodies of the maximum size always fit: a body that is allowed must be accepted.
 const LARGEST_BODIES: usize = 8;
 
-/// How long a request waits for its turn to be worked on.
+/// How long a request waits for room to be processed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// An answer up to this size is not counted: so many may be sent at once, and they hold no more together.
+/// Responses up to this size are not counted: even all concurrent ones together are small.
 pub(crate) const SMALL_ANSWER: usize = 64 << 10;
 
-/// What the bytes of a body cost where what is made of them is kept for as long as models think.
+/// Memory per byte of a body whose parsed form is held during model calls.
 pub(crate) const KEPT_COST: usize = 8;
 
-/// What a page of a list takes while it is made, before [`WORK_COST`].
+/// Memory of building a page of a list, before [`WORK_COST`].
 pub(crate) const LIST_BYTES: usize = 256 << 10;
 
-/// What the bytes of a body, or of a document, cost while they are worked on: a text of nothing but line ends or marks of
-/// lists comes to so many times its size.
+/// Memory per byte of a body or document while it is processed. The worst case is a text of nothing but line breaks or
+/// list markers.
 pub(crate) const WORK_COST: usize = 16;
 
-/// What may be held at once.
+/// The byte limits of the process.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limit: usize,
-    /// The largest body that is taken: of one that is larger the rest is thrown away.
+    /// The size of the largest allowed body. Of a larger body the rest is discarded.
     pub(crate) largest: usize,
     carried: Gate,
     worked_on: Gate,
 }
 
-/// There is no room.
+/// The limit is reached.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the service holds as many bytes of requests and answers as it may, in all or of this vault or key")]
 pub(crate) struct Full {
@@ -80,7 +81,7 @@ impl Budget {
         Full { limit: self.limit }
     }
 
-    /// Room for bytes that arrive or are sent.
+    /// Reserves bytes for a body in transfer.
     ///
     /// # Errors
     /// [`Full`].
@@ -88,7 +89,7 @@ impl Budget {
         self.carried.try_acquire(party, bytes).ok_or(self.full())
     }
 
-    /// Room for so many more.
+    /// Adds bytes to a reservation.
     ///
     /// # Errors
     /// [`Full`].
@@ -96,15 +97,16 @@ impl Budget {
         permit.grow(bytes).then_some(()).ok_or(self.full())
     }
 
-    /// Counts bytes of an answer that must be sent, since what it tells was done.
+    /// Reserves bytes for a response that must be sent even above the limit, because the request already had its
+    /// effect.
     pub(crate) fn carry_anyway(&self, party: &Party, bytes: usize) -> Permit {
         self.carried.overdraw(party, bytes)
     }
 
-    /// Waits for room to work on so many bytes.
+    /// Waits for room to process a body of so many bytes.
     ///
     /// # Errors
-    /// [`Full`] if there is none for too long.
+    /// [`Full`] after [`PATIENCE`].
     pub(crate) async fn work(&self, party: &Party, bytes: usize) -> Result<Permit, Full> {
         let cost = bytes.saturating_mul(WORK_COST);
         let turn = tokio::time::timeout(PATIENCE, self.worked_on.acquire(party, cost));

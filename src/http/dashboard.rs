@@ -1,4 +1,4 @@
-//! The dashboard among the routes: what its pages are given, and how one signs in and out.
+//! Mounts the dashboard: provides its pages with the services they need, and implements sign-in and sign-out.
 
 use super::middleware::access::{Admission, session};
 use super::middleware::bounds::Slot;
@@ -20,11 +20,11 @@ use tokio::time::Instant;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// What the layer in front of all pages gives them.
+/// The services that the layer around all pages provides.
 #[derive(Clone)]
 pub(crate) struct Pages {
     pub(super) state: AppState,
-    /// What pages ask; tests what the visitor may do.
+    /// The routes that pages call. They check the visitor's permissions.
     routes: Router,
     facts: Facts,
 }
@@ -44,7 +44,7 @@ impl Pages {
         }
     }
 
-    /// Gives a request for a page what the page needs.
+    /// Adds the services to the extensions of a request for a page.
     pub(super) fn give(&self, request: &mut Request) {
         let extensions = request.extensions_mut();
         let mut carried = Extensions::new();
@@ -63,7 +63,7 @@ fn carry<T: Clone + Send + Sync + 'static>(from: &Extensions, to: &mut Extension
     }
 }
 
-/// Signing in and out, by the keys of this service.
+/// Sign-in and sign-out with the API keys of this service.
 struct FrontDoor(AppState);
 
 impl FrontDoor {
@@ -81,7 +81,7 @@ impl FrontDoor {
             crate::telemetry::refused("unauthorized");
             return Ok(None);
         }
-        // Never one that the browser brought along: whoever planted it would be signed in, too.
+        // Always a new session id, never the one the browser sent: an attacker could have set it (session fixation).
         let session = session::new()?;
         let begun = Session {
             key_id: token.key_id().clone(),
@@ -103,7 +103,7 @@ impl FrontDoor {
         Ok(session::no_cookie(self.is_secure(headers)))
     }
 
-    /// Whether the browser speaks TLS, to the service itself or to what stands in front of it.
+    /// Whether the browser uses TLS, to this service or to a proxy in front of it.
     fn is_secure(&self, headers: &HeaderMap) -> bool {
         let by_proxy = headers
             .get(ORIGIN)

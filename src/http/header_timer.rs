@@ -1,6 +1,6 @@
-//! The timer of the limit on reading a request's header. hyper takes a new one for every request of a connection, and
-//! setting and clearing a timer of the runtime locks what all threads share. Here a connection has one such timer: it
-//! is left as it is between requests, and set anew only when it goes off too early.
+//! The timer of the time limit on request headers. hyper requests a new timer for every request of a connection, and
+//! setting and clearing a runtime timer takes a lock that all threads share. Here each connection has one timer: it is
+//! not cleared between requests, and is reset only when it fires too early.
 
 use hyper::rt::{Sleep, Timer};
 use std::future::Future;
@@ -10,12 +10,12 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{self, Instant};
 
-/// The timer of one connection, whose task alone may wait for it.
+/// The timer of one connection. Only the connection's task may await it.
 #[derive(Debug, Clone)]
 pub(super) struct HeaderTimer(Arc<Mutex<Pin<Box<time::Sleep>>>>);
 
 impl HeaderTimer {
-    /// `limit` is the time that a header may take.
+    /// `limit` is the time limit of a header.
     pub(super) fn new(limit: Duration) -> Self {
         Self(Arc::new(Mutex::new(Box::pin(time::sleep(limit)))))
     }
@@ -38,7 +38,7 @@ impl Timer for HeaderTimer {
     }
 }
 
-/// Waits until a moment.
+/// Waits for a point in time.
 struct Until {
     deadline: Instant,
     timer: HeaderTimer,
@@ -59,7 +59,7 @@ impl Future for Until {
             if timer.deadline() >= self.deadline {
                 return Poll::Ready(());
             }
-            // It was set for a request before.
+            // It was set for an earlier request.
             timer.as_mut().reset(self.deadline);
         }
     }
@@ -74,7 +74,7 @@ mod tests {
         let (short, limit) = (Duration::from_millis(30), Duration::from_millis(100));
         let timer = HeaderTimer::new(limit);
         let begun = Instant::now();
-        // It is given up, as when a header has arrived; the timer stays set for it.
+        // The wait is canceled, as when a header has arrived; the timer remains set.
         assert!(time::timeout(short, timer.sleep(limit)).await.is_err());
         timer.sleep(limit).await;
         assert!(begun.elapsed() >= short + limit);

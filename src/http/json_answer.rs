@@ -1,4 +1,4 @@
-//! An answer in JSON that is sent and, where a request has an `Idempotency-Key`, kept with what it tells of.
+//! A JSON response that is sent and, if the request has an `Idempotency-Key`, stored together with its changes.
 
 use crate::storage::idempotency::KeptAnswer;
 use axum::http::header::CONTENT_TYPE;
@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-/// Status, headers and body, as they go over the wire.
+/// Status, headers and body, as they are sent.
 #[derive(Debug)]
 pub(crate) struct JsonAnswer {
     status: StatusCode,
@@ -15,7 +15,7 @@ pub(crate) struct JsonAnswer {
 }
 
 impl JsonAnswer {
-    /// An answer without more headers. One whose body cannot be written in JSON is 500, as with `axum::Json`.
+    /// A response without further headers. A body that cannot be serialized becomes 500, as with `axum::Json`.
     pub(crate) fn new(status: StatusCode, body: &impl Serialize) -> Self {
         let (status, media_type, body) = match serde_json::to_vec(body) {
             Ok(body) => (status, "application/json", body),
@@ -32,7 +32,7 @@ impl JsonAnswer {
         }
     }
 
-    /// With one more header.
+    /// Adds a header.
     pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self

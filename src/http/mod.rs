@@ -1,7 +1,7 @@
-//! HTTP: a table of routes, extractors that check, handlers that call storage or the pipeline, one form of error.
+//! HTTP: the route table, validating extractors, handlers that call storage or the pipeline, and one error format.
 //!
-//! The way of a request: `middleware` → route file → typed extractors (`extract`) → a named storage
-//! transaction or the pipeline → answer. The way of an error: `problem`.
+//! A request passes `middleware`, its route file, typed extractors (`extract`), and a storage transaction or the
+//! pipeline. Errors become a `problem`.
 
 mod addresses;
 mod budget;

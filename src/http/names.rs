@@ -1,5 +1,5 @@
-//! Enumerations by the names of their values, in parameters, bodies and answers. The names that the API's document lists
-//! are those of the type itself, so that it cannot miss one.
+//! Enumerations by the names of their values, in parameters, bodies and responses. The OpenAPI document takes the
+//! names from the type itself, so it cannot miss one.
 
 use crate::domain::access::AccessRole;
 use crate::domain::dsl::requests::RecordSection;
@@ -28,11 +28,11 @@ use utoipa::{PartialSchema, ToSchema};
 pub(crate) trait Listed: VariantNames {
     /// The name of its schema.
     const NAME: &'static str;
-    /// What its values are.
+    /// The description of its schema.
     const DESCRIPTION: &'static str;
 }
 
-/// A value of an enumeration, read, written and documented by its name.
+/// A value of an enumeration, which is parsed, written and documented by its name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Named<T>(pub(crate) T);
 
@@ -68,7 +68,7 @@ impl<'de, T: Listed + FromStr> Deserialize<'de> for Named<T> {
     }
 }
 
-/// Names the schema of an enumeration, and a type for its values.
+/// Declares the schema of an enumeration and a type alias for its values.
 macro_rules! listed {
     ($($(#[doc = $doc:literal])+ $visibility:vis $name:ident of $type:ty as $schema:literal;)+) => {$(
         impl $crate::http::names::Listed for $type {

@@ -1,8 +1,7 @@
-//! The OpenAPI document, made from what the routes register, so that it cannot differ from the code.
+//! The OpenAPI document, generated from the registered routes, so that it always matches the code.
 //!
-//! A route documents what is its own: parameters, bodies, answers, and each problem it can give by status and
-//! description. What all routes share is added here: the ids in paths, the form of a problem, and the
-//! problems any request can meet.
+//! A route documents its parameters, bodies, responses, and each problem by status and description. What all routes
+//! share is added here: the ids in paths, the schema of problems, and the problems that any request can cause.
 
 pub(super) mod preamble;
 
@@ -19,7 +18,7 @@ use utoipa::openapi::{
 };
 use utoipa::{PartialSchema, ToSchema};
 
-/// Ids in paths: name, pattern, meaning.
+/// Path parameters: name, pattern, description.
 const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
     ("vault_id", ID_PATTERN, "The vault (tenant)."),
     ("memory_id", ID_PATTERN, "The memory of an agent or a task."),
@@ -36,7 +35,7 @@ const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
     ("update_id", ID_PATTERN, "A run of the update pipeline."),
     ("handoff_id", ID_PATTERN, "A handoff."),
     ("key_id", ID_PATTERN, "An API key; not its secret."),
-    // Two names for one place of a path would be one path for OpenAPI, and none for the router.
+    // OpenAPI and the router both treat paths that differ only in a parameter's name as one path.
     (
         "item",
         ID_PATTERN,
@@ -44,13 +43,13 @@ const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// What the names of lists begin with, before that of their entries.
+/// The prefix of the schema names of lists, before the name of their entries.
 const LIST_PREFIX: &str = "List_";
 
 /// The document as YAML.
 #[must_use]
 pub fn openapi_yaml() -> String {
-    // Maps with text keys always serialise; a test reads the result.
+    // Serializing maps with text keys cannot fail; a test reads the result.
     document().to_yaml().unwrap_or_default()
 }
 
@@ -123,7 +122,7 @@ fn complete(path: &str, operation: &mut Operation) {
     }
 }
 
-/// Lists refer to the schema of their entries, which generic types write out in each of them.
+/// Replaces the schemas of entries inside lists, where generic types inline them, by references.
 fn name_entries(components: &mut Components) {
     let mut entries = Vec::new();
     for (list, schema) in &mut components.schemas {

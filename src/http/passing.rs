@@ -1,5 +1,5 @@
-//! Answers that tell of a passing state.
+//! Responses about a temporary state.
 
-/// Marks an answer that tells of a passing state, such as that the service starts: its log line is no error.
+/// Marks a response about a temporary state, such as that the service is starting: its log line is not an error.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Passing;

@@ -1,4 +1,4 @@
-//! The routes with what bounds them, as the service answers them.
+//! The router: all routes with their middleware and limits.
 
 use super::dashboard::Pages;
 use super::middleware::bounds::Weighs;
@@ -17,11 +17,11 @@ use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 use utoipa_axum::router::OpenApiRouter;
 
-/// The public document, read when a page first shows it.
+/// The OpenAPI document, built when a page first shows it.
 static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_json::to_value(openapi::document()).unwrap_or_default());
 
-/// Everything the service answers.
+/// The router of the service.
 pub fn router(state: AppState) -> Router {
     crate::telemetry::metrics();
     let (router, _) = with_bounds(&state).split_for_parts();
@@ -55,7 +55,7 @@ fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
         .merge(protocol.route_layer(work(update_timeout, Weighs::Kept)))
 }
 
-/// What tools ask for on behalf of a caller who was let in.
+/// Routes that tools call for an authenticated caller.
 fn of_tools(state: &AppState) -> Router {
     let bounded = |time| layer(Arc::new(time), middleware::around_tools);
     let Settings {
@@ -70,7 +70,7 @@ fn of_tools(state: &AppState) -> Router {
     router.fallback(no_such_route).with_state(state.clone())
 }
 
-/// What pages of the dashboard ask for on behalf of whoever looks at them.
+/// Routes that pages of the dashboard call for their visitor.
 fn of_pages(state: &AppState) -> Router {
     let bounded = |time| {
         let state = state.clone();
@@ -121,7 +121,7 @@ mod tests {
     use std::time::Duration;
     use tower::ServiceExt;
 
-    /// A state whose database nobody asks.
+    /// A state whose database is not used.
     fn state(settings: Settings) -> AppState {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let options = PoolOptions {
@@ -224,7 +224,7 @@ mod tests {
         }
     }
 
-    /// The layer of [`router`] around handlers that misbehave.
+    /// The layer of [`router`] around handlers that fail.
     fn misbehaving(settings: Settings) -> Router {
         let state = state(Settings {
             require_keys: Some(false),

@@ -1,6 +1,5 @@
-//! The accept loop: HTTP/1.1 with a time limit on every header, so that a slow client holds a socket and nothing
-//! else, and a shutdown that finishes what is running. TLS is begun in the connection's own task: a client that is
-//! slow about it keeps nobody else waiting.
+//! The accept loop: HTTP/1.1 with a time limit on request headers, so that a slow client holds only a socket, and a
+//! graceful shutdown. The TLS handshake runs in the connection's own task, so a slow client does not delay others.
 
 use super::addresses::{Addresses, Strange};
 use super::header_timer::HeaderTimer;
@@ -24,21 +23,21 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt;
 
-/// How long to wait before accepting again when the machine has no socket left.
+/// How long to wait before accepting again when no file descriptor is available.
 const PAUSE_WITHOUT_SOCKETS: Duration = Duration::from_millis(100);
 
-/// How long a connection that is turned away has to hear it.
+/// The time limit for sending the response to a rejected connection.
 const TURNED_AWAY_WITHIN: Duration = Duration::from_secs(1);
 
-/// Where a request comes from, as an extension of it.
+/// The origin of a request, as an extension.
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
     pub(crate) address: IpAddr,
     pub(crate) connection: Strange,
 }
 
-/// Serves `router` on `listener` until `shutdown` is done, then lets running requests end, for
-/// [`Settings::shutdown_grace`] at most. Returns whether all of them did.
+/// Serves `router` on `listener` until `shutdown` completes, then lets running requests finish, for at most
+/// [`Settings::shutdown_grace`]. Returns whether all of them did.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -95,7 +94,7 @@ struct Server {
 }
 
 impl Server {
-    /// Answers a connection of an address that has as many as it may, and ends it. Where TLS is spoken it only ends.
+    /// Rejects a connection of an address that has reached its limit. A TLS connection is closed without a response.
     async fn turn_away(&self, mut stream: TcpStream) {
         telemetry::refused("connections");
         if self.settings.tls.is_some() {
@@ -115,18 +114,18 @@ impl Server {
              Retry-After: 1\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{body}"
         );
         let told = async {
-            // What was sent before is read, so that the answer is not lost with it.
+            // Reads what the client has sent: closing a socket with unread data would discard the response.
             let mut head = [0; 1024];
             let _ = stream.read(&mut head).await;
             let _ = stream.write_all(answer.as_bytes()).await;
             let _ = stream.shutdown().await;
         };
-        // Whether it is heard or not, the place is wanted.
+        // The result does not matter: the connection must be closed anyway.
         let _ = tokio::time::timeout(TURNED_AWAY_WITHIN, told).await;
     }
 
     async fn connection(&self, stream: TcpStream, peer: Peer, watcher: Watcher) {
-        // Without it the small answers of a keep-alive connection wait for each other.
+        // Disables Nagle's algorithm, which delays small responses on a keep-alive connection.
         let _ = stream.set_nodelay(true);
         let Some(tls) = &self.settings.tls else {
             return self.requests(stream, peer, watcher).await;
@@ -156,14 +155,14 @@ impl Server {
             .http1()
             .timer(HeaderTimer::new(self.settings.header_timeout));
         let connection = builder.serve_connection(stream, TowerToHyperService::new(router));
-        // A connection that breaks is the client's business; its request has its own log line.
+        // A broken connection is caused by the client; its request has its own log line.
         if let Err(error) = watcher.watch(connection).await {
             broken("http", &*error);
         }
     }
 }
 
-/// Most requests have no body, and an empty one takes no room.
+/// Most requests have no body, and an empty body needs no allocation.
 fn body<B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static>(body: B) -> Body {
     if body.is_end_stream() {
         Body::empty()
@@ -177,7 +176,7 @@ fn broken(reason: &'static str, error: &(dyn std::error::Error + 'static)) {
     tracing::debug!(error, reason, "a connection ended");
 }
 
-/// A connection, as long as it is open.
+/// An open connection.
 struct Open(#[expect(dead_code, reason = "counts while it is there")] OwnedSemaphorePermit);
 
 impl Open {
@@ -204,7 +203,7 @@ fn connection_builder(settings: &Settings) -> Builder<TokioExecutor> {
     builder
 }
 
-/// Waits for a place first: connections beyond the limit stay in the listener's queue.
+/// Waits for a permit before accepting: connections above the limit stay in the listener's queue.
 async fn accept(
     listener: &TcpListener,
     places: &Arc<Semaphore>,

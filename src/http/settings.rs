@@ -1,4 +1,4 @@
-//! What the HTTP room needs to know of the configuration.
+//! The settings of the HTTP module.
 
 use super::tls::Tls;
 use crate::config::Config;
@@ -15,80 +15,80 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Bounds of what a request may cost and do. Sizes in bytes.
+/// Limits of requests. Sizes are in bytes.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// `limits.context_bytes`: the largest document.
     pub context_bytes: usize,
     /// `limits.body_bytes`: the largest request body other than a document.
     pub body_bytes: usize,
-    /// `guard.collapse`: what is done about a put that loses much of the document.
+    /// `guard.collapse`: what to do with a PUT that removes much of the document.
     pub guard: Guard,
-    /// `prompt`: how much the items of a memory, and those of a vault, may hold.
+    /// `prompt`: the size limits of the prompt items of a memory, and of a vault.
     pub items: ItemLimits,
-    /// `window`: how many recent tasks and decisions stand in a document.
+    /// `window`: how many recent tasks and decisions a document contains.
     pub window: WindowConfig,
-    /// How long a client may take to send the header of a request, and how long a connection may idle.
+    /// The time limit for receiving a request's header, and for an idle connection.
     pub header_timeout: Duration,
-    /// How long a client may take to send a body.
+    /// The time limit for receiving a body.
     pub body_timeout: Duration,
-    /// How long a request may take that asks no model.
+    /// The time limit of a request that calls no model.
     pub request_timeout: Duration,
-    /// How long a request may take that asks models.
+    /// The time limit of a request that calls models.
     pub update_timeout: Duration,
-    /// How many requests run at once; more are answered 503.
+    /// The maximum number of concurrent requests; others are rejected with 503.
     pub max_requests: usize,
-    /// How many bytes of requests and answers are held at once; more are answered 503.
+    /// The maximum number of bytes of requests and responses in memory; others are rejected with 503.
     pub max_bytes_in_flight: usize,
-    /// How many connections are open at once; more wait in the listener's queue.
+    /// The maximum number of open connections; others wait in the listener's queue.
     pub max_connections: usize,
-    /// How many connections one address may have open on which no key was shown; 0 for any number.
+    /// The maximum number of unauthenticated connections per address; 0 means unlimited.
     pub max_connections_per_address: usize,
-    /// Bytes that the head of a request may have.
+    /// The maximum size of a request's head.
     pub max_header_bytes: usize,
-    /// Lines that the head of a request may have.
+    /// The maximum number of headers of a request.
     pub max_headers: usize,
-    /// How long a client may take to read any of an answer.
+    /// How long a client may read nothing of a response.
     pub write_timeout: Duration,
-    /// `http.require_keys`: whether a key has to be shown; unset: from the first one on.
+    /// `http.require_keys`: whether requests need a key; unset: as soon as a key exists.
     pub require_keys: Option<bool>,
-    /// `http.allowed_hosts` and the address that is bound: where the service is reached besides loopback.
+    /// `http.allowed_hosts` and the bound address: the names of the service besides loopback.
     pub own_hosts: Vec<Authority>,
-    /// Whether everybody may be answered at all where the service listens.
+    /// Whether the service may run without keys on the address it listens on.
     pub may_be_open: bool,
-    /// Requests a minute with one key; 0 for any number.
+    /// Requests per minute with one key; 0 means unlimited.
     pub rate_per_key: u32,
-    /// Requests a minute from one address without a key; 0 for any number.
+    /// Requests per minute from one address without a key; 0 means unlimited.
     pub rate_per_address: u32,
-    /// TLS, if the service speaks it; put in by who reads the files.
+    /// TLS, if configured; set by the code that reads the files.
     pub tls: Option<Arc<Tls>>,
-    /// `events.max_streams`: streams that are open at once; more are answered 503.
+    /// `events.max_streams`: the maximum number of open streams; others are rejected with 503.
     pub max_streams: usize,
-    /// `events.max_streams_per_vault`: those of one vault; more are answered 429.
+    /// `events.max_streams_per_vault`: the same per vault; others are rejected with 429.
     pub max_streams_per_vault: usize,
-    /// `events.max_streams_per_key`: those of one key; more are answered 429.
+    /// `events.max_streams_per_key`: the same per key; others are rejected with 429.
     pub max_streams_per_key: usize,
-    /// `events.heartbeat_seconds`: how often something is sent on a stream where nothing happens.
+    /// `events.heartbeat_seconds`: the interval of comments on a stream without events.
     pub heartbeat: Duration,
-    /// How long a shutdown waits for what is running.
+    /// How long a shutdown waits for running requests.
     pub shutdown_grace: Duration,
-    /// What models cost and how much they may be used.
+    /// The prices of models and their usage limits.
     pub tariff: Tariff,
 }
 
-/// `llm.prices`, `llm.currency` and the limits of tokens.
+/// `llm.prices`, `llm.currency` and the token limits.
 #[derive(Debug, Clone)]
 pub struct Tariff {
-    /// By the names of models.
+    /// The prices by model name.
     pub prices: BTreeMap<String, Price>,
-    /// What prices are in.
+    /// The currency of the prices.
     pub currency: String,
-    /// Where the limits of tokens are.
+    /// The configuration with the token limits.
     pub limits: LimitsConfig,
 }
 
 impl Tariff {
-    /// What a model cost on a day, if it has a price.
+    /// The cost of a model on a day, if it has a price.
     pub(crate) fn cost(&self, day: &DayOfModel) -> Option<f64> {
         let spent = &day.spent;
         let price = self.prices.get(&day.model)?;
@@ -102,7 +102,7 @@ impl Tariff {
 }
 
 impl Settings {
-    /// What the configuration says.
+    /// The settings from the configuration.
     #[must_use]
     pub fn of(config: &Config) -> Self {
         let request_timeout = Duration::from_secs(config.http.request_timeout_seconds);
@@ -125,7 +125,7 @@ impl Settings {
                 .saturating_add(request_timeout),
             max_requests: config.http.max_requests,
             max_bytes_in_flight: config.http.max_bytes_in_flight,
-            // Every stream holds a connection for as long as it is open.
+            // Every stream holds a connection while it is open.
             max_connections: config.http.max_connections + config.events.max_streams,
             max_connections_per_address: config.http.max_connections_per_address,
             max_streams: config.events.max_streams,
@@ -151,7 +151,7 @@ impl Settings {
     }
 }
 
-/// The longest that one asking of a role may take with its retries and the waits between them.
+/// The maximum duration of one call to a role's model, with its retries and backoff.
 fn longest_asking(llm: &LlmConfig) -> Duration {
     let roles = [
         &llm.roles.progress,
@@ -172,7 +172,7 @@ fn longest_asking(llm: &LlmConfig) -> Duration {
 }
 
 impl Default for Settings {
-    /// What a configuration says that says nothing.
+    /// The settings of a default configuration.
     fn default() -> Self {
         Self::of(&Config::default())
     }

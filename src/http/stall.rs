@@ -1,5 +1,5 @@
-//! A connection that is cut off when its client reads nothing for too long: else whoever asks for much and reads
-//! nothing would keep its answer in memory, and its place among the connections, for ever.
+//! Closes a connection whose client reads nothing for too long. Otherwise a client that requests much and reads
+//! nothing would keep its response in memory, and its connection open, forever.
 
 use std::future::Future;
 use std::io::{self, ErrorKind};

@@ -1,5 +1,5 @@
-//! What is answered while the service starts: its database may be away, or its schema be brought up to date for long,
-//! and whoever watches the process is to know that it lives and cannot work yet.
+//! Responses while the service starts. The database may be unavailable or its migration may take long; health checks
+//! must see that the process is alive but not ready.
 
 use super::middleware;
 use super::middleware::layer::layer;
@@ -21,10 +21,10 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// How long answers that are on their way may keep the service from beginning.
+/// How long responses in transfer may delay the start of the service.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
-/// Answers on a socket until the service does.
+/// Answers on a socket until the service takes over.
 #[derive(Debug)]
 pub struct Starting {
     listener: TcpListener,
@@ -33,15 +33,15 @@ pub struct Starting {
 }
 
 impl Starting {
-    /// Begins to answer: `/healthz` says that the process lives, and all else is 503.
+    /// Starts answering: `/healthz` with 200, everything else with 503.
     ///
     /// # Errors
-    /// A socket that cannot be shared.
+    /// The socket cannot be cloned.
     pub fn answer(listener: TcpListener, settings: &Settings, clock: Arc<dyn Clock>) -> io::Result<Self> {
         let listener = listener.into_std()?;
         let shared = TcpListener::from_std(listener.try_clone()?)?;
         let settings = Settings {
-            // An answer that is on its way arrives; whoever is slow must not keep the service from beginning.
+            // A response in transfer is completed, but a slow client must not delay the start of the service.
             shutdown_grace: LAST_ANSWERS,
             ..settings.clone()
         };
@@ -55,24 +55,24 @@ impl Starting {
         })
     }
 
-    /// Stops answering. Who connects from now on is answered by whoever takes the socket.
+    /// Stops answering. Later connections are accepted by the next user of the socket.
     pub async fn done(self) -> TcpListener {
         self.done.cancel();
-        // What it came to changes nothing: it takes no connection any more.
+        // The result does not matter: it accepts no more connections.
         let _ = self.answering.await;
         self.listener
     }
 }
 
-/// 503, which whoever probes the start expects.
+/// 503, as startup probes expect.
 async fn starting() -> Response {
     let mut response = readyz::starting().into_response();
     response.extensions_mut().insert(Passing);
     response
 }
 
-/// No connection outlives its answer (RFC 9112, 9.6): the next request is for the service, and would be lost on a
-/// connection that ends when the service begins.
+/// Closes each connection after its response (RFC 9112, 9.6). The next request is for the service, and would be lost
+/// on a connection that closes when the service starts.
 async fn last_of_its_connection(mut response: Response) -> Response {
     response
         .headers_mut()

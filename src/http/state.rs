@@ -1,4 +1,4 @@
-//! What every handler can reach.
+//! The state that all handlers share.
 
 use super::budget::Budget;
 use super::feed::Feeds;
@@ -16,40 +16,40 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// Shared by all requests. Every layer and handler takes one of its own, so a clone is one count and no more.
+/// Shared by all requests. Every layer and handler clones it, so a clone only increments a reference count.
 #[derive(Clone)]
 pub struct AppState(Arc<Shared>);
 
-/// What there is of it.
+/// The contents of [`AppState`].
 pub struct Shared {
     /// The database.
     pub storage: Storage,
     /// Updates by models and by operations.
     pub pipeline: Pipeline,
-    /// Time and ids.
+    /// Current time and new ids.
     pub clock: Arc<dyn Clock>,
-    /// How many tokens texts have.
+    /// Counts the tokens of texts.
     pub tokens: Arc<Tokens>,
-    /// Bounds of what a request may cost.
+    /// Limits of requests.
     pub settings: Arc<Settings>,
-    /// Who is let in.
+    /// The API key cache.
     pub(crate) gate: Arc<Gate>,
-    /// How often they may come.
+    /// The rate limits.
     pub(crate) rates: Arc<Rates>,
-    /// How many bytes they may hold.
+    /// The byte limits.
     pub(crate) budget: Arc<Budget>,
-    /// One for each request that may run at once.
+    /// One permit for each concurrent request.
     pub(crate) slots: Arc<Semaphore>,
-    /// One for each stream that may be open at once.
+    /// One permit for each open stream.
     pub(crate) streams: fair::Gate,
-    /// The streams of events, vault by vault.
+    /// The event feeds of the vaults.
     pub(crate) feeds: Arc<Feeds>,
-    /// Cancelled when the service begins to stop: streams end then.
+    /// Canceled when the shutdown begins: streams end then.
     pub stopping: CancellationToken,
 }
 
 impl AppState {
-    /// The state of one service.
+    /// The state of one instance.
     #[must_use]
     pub fn new(storage: Storage, pipeline: Pipeline, clock: Arc<dyn Clock>, settings: Settings) -> Self {
         let slots = Arc::new(Semaphore::new(settings.max_requests));

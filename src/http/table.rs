@@ -1,4 +1,4 @@
-//! The table of routes. Documentation is registered with each route, so that neither is without the other.
+//! The route table. Each route is registered together with its documentation.
 
 use super::openapi::preamble::preamble;
 use super::routes::{
@@ -11,8 +11,8 @@ use axum::extract::Extension;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// The documented routes, without the bounds that come from the configuration. One of them answers with the document,
-/// which is made of this table.
+/// The documented routes, without the limits that come from the configuration. One of them returns the OpenAPI
+/// document, which is generated from this table.
 pub(super) fn api(document: fn() -> String) -> OpenApiRouter<AppState> {
     OpenApiRouter::with_openapi(preamble())
         .merge(health(document))
@@ -21,7 +21,7 @@ pub(super) fn api(document: fn() -> String) -> OpenApiRouter<AppState> {
         .merge(protocol())
 }
 
-/// The state of the service; answered also when it is busy.
+/// The health of the service; also answered under overload.
 pub(super) fn health(document: fn() -> String) -> OpenApiRouter<AppState> {
     let openapi = OpenApiRouter::new().routes(routes!(health::openapi::openapi));
     OpenApiRouter::new()
@@ -31,7 +31,7 @@ pub(super) fn health(document: fn() -> String) -> OpenApiRouter<AppState> {
         .merge(openapi.layer(Extension(health::openapi::Document(document))))
 }
 
-/// Routes that ask the database and nobody else.
+/// Routes that use only the database.
 pub(super) fn quick() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(vaults::list::list))
@@ -102,14 +102,14 @@ pub(super) fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(events::events))
 }
 
-/// Routes that may ask models.
+/// Routes that may call models.
 pub(super) fn with_models() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(update::update))
         .routes(routes!(handoff::refresh::refresh))
 }
 
-/// The Model Context Protocol, whose tools ask the routes above.
+/// The Model Context Protocol, whose tools call the routes above.
 pub(super) fn protocol() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(mcp::mcp))
 }

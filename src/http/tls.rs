@@ -1,4 +1,4 @@
-//! TLS of the service's own, from two PEM files that can be read again while it runs.
+//! Built-in TLS with a certificate and a key from two PEM files, which can be reloaded while the service runs.
 
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio_rustls::TlsAcceptor;
 
-/// Why there is no TLS. Every message names the setting and the file.
+/// Why TLS cannot be used. Every message names the setting and the file.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file that cannot be read or holds nothing of its kind.
+    /// A file that cannot be read or does not contain what is expected.
     #[error("{setting} {file}: {problem}", file = file.display())]
     File {
         /// The setting that names the file.
         setting: &'static str,
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// Certificate and key that do not go together.
+    /// A certificate and a key that do not match.
     #[error("http.tls.certificate {certificate} and http.tls.key {key} cannot be used: {problem}",
             certificate = certificate.display(), key = key.display())]
     Pair {
@@ -28,12 +28,12 @@ pub enum TlsError {
         certificate: PathBuf,
         /// The file of the key.
         key: PathBuf,
-        /// What is wrong with them.
+        /// The problem.
         problem: String,
     },
 }
 
-/// The certificate in use. A connection keeps the one it began with.
+/// The current certificate. A connection keeps the one it started with.
 #[derive(Debug)]
 pub struct Tls {
     certificate: PathBuf,
@@ -54,7 +54,7 @@ impl Tls {
         })
     }
 
-    /// Reads the files again, for the connections to come. If they cannot be used, what was read before stays.
+    /// Reads the files again, for later connections. On an error the previous certificate remains in use.
     ///
     /// # Errors
     /// As [`TlsError`] says.
@@ -64,7 +64,7 @@ impl Tls {
         Ok(())
     }
 
-    /// What begins a connection.
+    /// The acceptor for a new connection.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         TlsAcceptor::from(current.clone())

@@ -1,14 +1,14 @@
-//! How many updates run at once, per vault and in all.
+//! Limits how many updates run at once, per vault and in the whole process.
 //!
-//! A caller who waits for an answer is refused at the door while everything is taken: whoever is told so at once can
-//! come back. One that has been let in, or that was accepted to be run later, waits for its place.
+//! A synchronous request is rejected at once while no permit is free, so that its client can retry. A request that was
+//! admitted, or accepted for a later run, waits for its permit.
 
 use crate::domain::ids::VaultId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The places of one instance.
+/// The concurrency permits of one instance.
 pub(super) struct Admission {
     per_vault: usize,
     in_all: usize,
@@ -17,21 +17,21 @@ pub(super) struct Admission {
 }
 
 struct Places {
-    /// Running and waiting.
+    /// How many updates of the vault are running or waiting.
     users: usize,
     free: Arc<Semaphore>,
 }
 
-/// Every place is taken.
+/// No permit is free.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     OfVault(usize),
     OfAll(usize),
 }
 
-/// A place, given back when it is dropped.
+/// A permit. It is released on drop.
 pub(super) struct Place<'a> {
-    // Given back in this order, then the vault may be forgotten.
+    // Fields are dropped in this order: the permits are released before the vault's entry may be removed.
     _permits: (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>),
     _user: User<'a>,
 }
@@ -51,7 +51,7 @@ impl Admission {
         }
     }
 
-    /// Whether there is a free place at the moment.
+    /// Checks, without waiting, whether a permit is free.
     pub(super) fn check(&self, vault: &VaultId) -> Result<(), Taken> {
         if self.all.available_permits() == 0 {
             return Err(Taken::OfAll(self.in_all));
@@ -63,10 +63,11 @@ impl Admission {
         }
     }
 
-    /// Waits for a place.
+    /// Waits for a permit.
     pub(super) async fn enter(&self, vault: &VaultId) -> Place<'_> {
         let (user, free) = self.join(vault);
-        // Neither is ever closed. The vault's first: whoever has one of all waits for nothing more.
+        // Neither semaphore is ever closed. The vault's permit comes first: a task that holds a global permit never
+        // waits.
         let of_vault = free.acquire_owned().await.ok();
         let of_all = self.all.clone().acquire_owned().await.ok();
         Place {

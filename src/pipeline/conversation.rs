@@ -1,4 +1,4 @@
-//! What a role is shown: its own section of the memory, the task, and the recent messages.
+//! The input of a role: its section of the memory, the task, and the recent messages.
 
 use super::prompts::quoted;
 use crate::domain::document::{self, ManagedSection};
@@ -6,10 +6,10 @@ use crate::domain::operation::Role;
 use crate::llm::ConversationMessage;
 use std::borrow::Cow;
 
-/// What stands in place of a section that holds nothing.
+/// Replaces an empty section.
 const EMPTY: &str = "(empty)";
 
-/// The section a role maintains, as it stands in the document.
+/// The section of the document that a role maintains, unchanged.
 pub(super) fn section_of(document: &str, role: Role) -> &str {
     let section = match role {
         Role::Progress => ManagedSection::CurrentProgress,
@@ -23,7 +23,7 @@ pub(super) fn section_of(document: &str, role: Role) -> &str {
         .unwrap_or_default()
 }
 
-/// The section as a model reads it.
+/// The section as it is sent to a model.
 pub(super) fn memory(document: &str, role: Role) -> &str {
     match section_of(document, role).trim_matches('\n') {
         "" => EMPTY,
@@ -31,14 +31,14 @@ pub(super) fn memory(document: &str, role: Role) -> &str {
     }
 }
 
-/// What a border of a turn costs beside its role and content, in bytes: roughly.
+/// Approximate size of the tags around one message, without role and content, in bytes.
 const BORDER_BYTES: usize = 30;
 
-/// The longest name of a role that is shown, in characters.
+/// The maximum length of a message's role in the prompt, in characters.
 const ROLE_CHARS: usize = 64;
 
-/// The messages as a model reads them, oldest first, each between borders that no content can forge. Of more than
-/// `limit` bytes the oldest are left out, and the text says so: a model must not take the rest for the whole.
+/// The messages as they are sent to a model, oldest first, each between tags that no content can forge. Above `limit`
+/// bytes the oldest messages are omitted, and the text says so: the model must not take the rest for the whole.
 pub(super) fn messages(messages: &[ConversationMessage], limit: usize) -> Cow<'static, str> {
     if messages.is_empty() {
         return Cow::Borrowed("(none)");
@@ -59,7 +59,7 @@ pub(super) fn messages(messages: &[ConversationMessage], limit: usize) -> Cow<'s
     }
     for message in &messages[left_out..] {
         let content = &message.content;
-        // One message alone may be over the limit: its end is what counts most.
+        // A single message may exceed the limit. Its end is kept, because the end matters most.
         let cut = content.ceil_char_boundary(content.len().saturating_sub(limit));
         if !text.is_empty() {
             text.push('\n');
@@ -75,7 +75,7 @@ pub(super) fn messages(messages: &[ConversationMessage], limit: usize) -> Cow<'s
     Cow::Owned(text)
 }
 
-/// A role as it stands in a border, whatever the caller named it.
+/// The role of a message as it is written in its tag, whatever value the caller sent.
 fn shown_role(role: &str) -> String {
     role.trim()
         .chars()

@@ -1,4 +1,4 @@
-//! Updates that are accepted before they are run: how they are queued, and how a worker runs them.
+//! Asynchronous updates: how they are queued, and how a worker runs them.
 
 use super::request::UpdateRequest;
 use super::stored;
@@ -12,22 +12,22 @@ use serde_json::json;
 
 use super::report::{Target, UpdateAnswer};
 
-/// The claim under which a run that was queued is run.
+/// The claim under which a worker runs a queued update.
 #[derive(Debug, Clone)]
 pub(super) struct Claim {
     pub(super) id: String,
     pub(super) update_id: UpdateId,
     pub(super) attempt: i32,
-    /// Whether it is tried again if a model fails that may do better later: then this failure is not its end.
+    /// Whether the update is retried after a retryable model failure. Such a failure does not end the run then.
     pub(super) is_tried_again: bool,
 }
 
 impl Pipeline {
-    /// Keeps an update to be run by a worker, of this instance or another. When this returns, it is stored.
+    /// Queues an update for a worker of this or another instance. The update is stored when this returns.
     ///
     /// # Errors
-    /// A precondition that does not hold for the head of this moment, a queue that is full, a vault that has spent the
-    /// day's tokens, or the database's; nothing is kept then.
+    /// A precondition that does not hold for the current head, a full queue, a vault that has used its daily tokens,
+    /// or a database error. Nothing is stored then.
     pub async fn accept(&self, request: UpdateRequest) -> Result<Run, PipelineError> {
         self.refuse_over_tokens(&request.vault).await?;
         let update_id = self.new_update_id();
@@ -71,11 +71,11 @@ impl Pipeline {
             })
     }
 
-    /// Runs an update that a worker has claimed. What it comes to is stored under the claim, except where this says so.
+    /// Runs an update that a worker has claimed, and stores its result under the claim, except for the errors below.
     ///
     /// # Errors
-    /// As [`PipelineError`] says. Not stored are a precondition that does not hold, a model's failure that may pass if
-    /// `is_tried_again`, and the database's.
+    /// See [`PipelineError`]. Not stored: a precondition that does not hold, a retryable model failure if
+    /// `is_tried_again`, and database errors.
     pub async fn run_claimed(
         &self,
         claimed: &Claimed,

@@ -1,4 +1,4 @@
-//! Why an update came to nothing.
+//! Errors of updates.
 
 use super::report::Rejection;
 use crate::domain::ids::{ContextId, RecordId, RecordKind, UpdateId};
@@ -8,7 +8,7 @@ use crate::storage::StorageError;
 use crate::storage::updates::RunStatus;
 use chrono::{DateTime, Utc};
 
-/// Why an update came to nothing. In every case no version was saved; where a run was kept, its id is told.
+/// Why an update failed. No version was saved. If the run was stored, the error contains its id.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
     /// A precondition does not hold for the head.
@@ -17,47 +17,47 @@ pub enum PipelineError {
         /// The newest version's id; `None` if the memory does not exist.
         current: Option<ContextId>,
     },
-    /// As many updates of this memory as may wait are waiting.
+    /// The maximum number of updates of this memory is already waiting.
     #[error("{limit} updates of this memory are running or waiting")]
     QueueFull {
-        /// How many may.
+        /// The limit.
         limit: usize,
     },
-    /// The vault's models have read and written as many tokens today as they may.
+    /// The vault's models have used the daily token limit.
     #[error("the models of this vault have used {spent} tokens today, and may use {limit} a day")]
     TokensSpent {
-        /// How many they used.
+        /// Tokens used today.
         spent: u64,
-        /// How many they may use.
+        /// Tokens allowed per day.
         limit: u64,
-        /// When the next day begins.
+        /// When the next day begins (UTC).
         opens_at: DateTime<Utc>,
         /// Seconds until then, at least 1.
         retry_after: u64,
     },
-    /// As many updates as may be accepted have still to be run.
+    /// The maximum number of accepted updates is already queued.
     #[error("{limit} updates of this {of} are queued")]
     LineFull {
-        /// Of what: `memory` or `vault`.
+        /// What the limit counts for: `memory` or `vault`.
         of: &'static str,
-        /// How many may.
+        /// The limit.
         limit: i64,
-        /// The configured limit's name.
+        /// The name of the configured limit.
         limit_name: &'static str,
     },
-    /// As many updates of this vault as may run at once are running.
+    /// The maximum number of updates of this vault is already running.
     #[error("{limit} updates of this vault are running")]
     VaultBusy {
-        /// How many may.
+        /// The limit.
         limit: usize,
     },
-    /// As many updates as may run at once are running.
+    /// The maximum number of updates of this instance is already running.
     #[error("the service is running as many updates as it can")]
     Busy {
-        /// How many may.
+        /// The limit.
         limit: usize,
     },
-    /// An update that was queued cannot be run as it is kept.
+    /// A queued update cannot be read from its row.
     #[error("{problem}")]
     Unreadable {
         /// The run.
@@ -70,23 +70,23 @@ pub enum PipelineError {
     ModelFailed {
         /// The run.
         update_id: UpdateId,
-        /// Whose model.
+        /// The role whose model failed.
         role: Role,
-        /// It did not answer in time, in contrast to answering badly.
+        /// It timed out, as opposed to an invalid answer.
         timed_out: bool,
-        /// Whether it may do better later.
+        /// Whether a retry may succeed.
         retryable: bool,
-        /// A sentence fit for the caller.
+        /// A sentence that is safe to return to the caller.
         detail: String,
     },
-    /// Items stayed faulty, and the caller asked to fail then.
+    /// Items are still faulty after the repair, and the caller chose `on_invalid: fail`.
     #[error("{} items stayed faulty", rejected.len() + more)]
     Invalid {
-        /// The run, to be finished by hand.
+        /// The run, which a person can finish.
         update_id: UpdateId,
-        /// What is faulty.
+        /// The faulty items.
         rejected: Vec<Rejection>,
-        /// How many more are.
+        /// How many more there are.
         more: usize,
     },
     /// The document would exceed its cap.
@@ -101,7 +101,7 @@ pub enum PipelineError {
         /// The cap.
         limit: usize,
     },
-    /// A record kind has used up its numbers.
+    /// A record kind has no ids left.
     #[error("{}", IdsExhausted { kind: *kind })]
     IdsExhausted {
         /// The run.
@@ -109,66 +109,66 @@ pub enum PipelineError {
         /// Which kind.
         kind: RecordKind,
     },
-    /// Progress moved under the update again and again.
+    /// Another writer changed progress in every attempt.
     #[error("progress moved {rebases} times while it was being rewritten")]
     Conflict {
         /// The run.
         update_id: UpdateId,
-        /// How often it was asked again.
+        /// How often the progress role was asked again.
         rebases: u32,
     },
-    /// The memory was deleted while the update ran; no run was kept.
+    /// The memory was deleted while the update ran. No run was stored.
     #[error("the memory was deleted while the update ran")]
     Deleted,
-    /// The task to be recorded has an id that belongs to one that says something else.
+    /// The `task_id` to record already belongs to a task with different content.
     #[error("task_id belongs to {record} already, which says something else")]
     OtherTask {
         /// The run.
         update_id: UpdateId,
-        /// The record of the other task.
+        /// The record of that task.
         record: RecordId,
     },
-    /// The proposal can never be decided any more.
+    /// The proposal can no longer be decided.
     #[error("proposal {update_id} is gone: {why}")]
     ProposalGone {
         /// Which run.
         update_id: UpdateId,
-        /// What became of it.
+        /// Why.
         why: &'static str,
     },
-    /// The run is no proposal that waits.
+    /// The run is not a pending proposal.
     #[error("run {update_id} is {status}")]
     NotProposed {
         /// Which run.
         update_id: UpdateId,
-        /// What it is instead of `proposed`.
+        /// Its status, which is not `proposed`.
         status: &'static str,
     },
-    /// The key that proposed it is to approve it.
+    /// The key that made a proposal tries to approve it.
     #[error("a key never approves its own proposal")]
     OwnProposal {
         /// Which run.
         update_id: UpdateId,
     },
-    /// What is to be approved is not in the proposal.
+    /// The approval names operations that the proposal does not contain.
     #[error("{problem}")]
     UnknownOperations {
         /// Which run.
         update_id: UpdateId,
-        /// A sentence.
+        /// A sentence that describes the problem.
         problem: String,
-        /// How many operations it has.
+        /// How many operations the proposal has.
         count: usize,
     },
     /// The run does not exist.
     #[error("there is no run {0}")]
     UnknownRun(UpdateId),
-    /// The run to be finished by hand is not one that waits for it.
+    /// The run to resolve is not waiting to be resolved.
     #[error("run {update_id} is {status}")]
     NotResolvable {
         /// Which run.
         update_id: UpdateId,
-        /// What it is instead of `invalid`.
+        /// Its status, which is not `invalid`.
         status: &'static str,
     },
     /// The database failed.
@@ -177,7 +177,7 @@ pub enum PipelineError {
 }
 
 impl PipelineError {
-    /// Whether it is a model's failure, and the same update may do better later.
+    /// Whether this is a model failure and a retry of the same update may succeed.
     #[must_use]
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::ModelFailed { retryable: true, .. })

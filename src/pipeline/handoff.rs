@@ -1,9 +1,9 @@
-//! `RefreshHandoff`: from the changes of a window to a kept handoff (DESIGN §7).
+//! `RefreshHandoff`: creates and stores a handoff from the changes of a window (DESIGN §7).
 //!
-//! Look at the newest handoff; make another one only if it is stale, looks back over another window than the one
-//! asked for (or the configured one), or by force. Take a snapshot, compile it (by rules, or with a model without
-//! holding a database connection), and save it under the lock of the memory's row, if no other was saved meanwhile and
-//! all it was made from may still be quoted.
+//! Reads the newest handoff. Creates another one only if it is stale, covers another window than the requested (or
+//! configured) one, or `force` is set. Takes a snapshot, compiles it (by rules, or with a model, without holding a
+//! database connection), and saves it under the lock of the memory's row, if no other handoff was saved meanwhile and
+//! every source may still be quoted.
 
 use super::Pipeline;
 use super::handoff_model::Written;
@@ -17,61 +17,61 @@ use crate::storage::{Storage, StorageError};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// How often a handoff is made anew because others were faster or a text was taken out.
+/// How often a handoff is recompiled after another writer saved one or a source was redacted.
 const TRIES: u32 = 3;
 
-/// What a caller asks for, already checked for form.
+/// A request for a handoff. Its values are already validated.
 #[derive(Debug, Clone)]
 pub struct HandoffRequest {
     /// The vault.
     pub vault: VaultId,
     /// The memory.
     pub memory: MemoryId,
-    /// Who asks.
+    /// Who sent the request.
     pub actor: ActorId,
-    /// How far back it looks; the configured window if `None`.
+    /// How far back it looks; `None` means the configured window.
     pub window: Option<Window>,
-    /// Make one although the newest is fresh.
+    /// Creates one although the newest is fresh.
     pub force: bool,
     /// The caller's folder.
     pub workspace: Option<Workspace>,
 }
 
-/// What a refreshing came to.
+/// The result of a refresh.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refreshed {
     /// The newest handoff.
     pub handoff: Handoff,
     /// Its freshness.
     pub freshness: Freshness,
-    /// Whether it was made now.
+    /// Whether this call created it.
     pub is_new: bool,
 }
 
-/// Why there is no new handoff.
+/// Why no handoff was created.
 #[derive(Debug, thiserror::Error)]
 pub enum HandoffError {
     /// There is no such memory.
     #[error("the memory does not exist")]
     NoMemory,
-    /// As many refreshes of this memory as may wait are waiting.
+    /// The maximum number of refreshes of this memory is already waiting.
     #[error("{limit} refreshes of this memory are running or waiting")]
     QueueFull {
-        /// How many may.
+        /// The limit.
         limit: usize,
     },
-    /// The memory changed again and again while a handoff was made.
+    /// The memory changed in every attempt.
     #[error("the memory changed again and again while the handoff was made")]
     Moved,
-    /// The database failed; nothing was saved.
+    /// A database error; nothing was saved.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
-/// The freshness of a handoff now.
+/// Computes the freshness of a handoff at this moment.
 ///
 /// # Errors
-/// The database's.
+/// Database errors.
 pub async fn judge(storage: &Storage, handoff: &Handoff) -> Result<Freshness, StorageError> {
     let facts = storage.handoff_facts(handoff).await?;
     Ok(freshness(
@@ -84,10 +84,11 @@ pub async fn judge(storage: &Storage, handoff: &Handoff) -> Result<Freshness, St
 }
 
 impl Pipeline {
-    /// Makes a handoff, unless the newest is fresh and will do.
+    /// Returns the newest handoff if it is fresh and matches the request; otherwise creates one.
     ///
     /// # Errors
-    /// As [`HandoffError`] says. A model that fails is none of them: rules take its place, and the manifest says so.
+    /// See [`HandoffError`]. A failing model is not an error: the handoff is then compiled by rules, and the manifest
+    /// says so.
     pub async fn refresh_handoff(&self, request: &HandoffRequest) -> Result<Refreshed, HandoffError> {
         let (vault, memory) = (&request.vault, &request.memory);
         if self.storage.memory_born(vault, memory).await?.is_none() {
@@ -137,8 +138,8 @@ impl Pipeline {
         Err(HandoffError::Moved)
     }
 
-    /// Whether the newest handoff is what was asked for: a fresh one of that window. By force only one that was made
-    /// since the request came, of the same folder.
+    /// Whether the newest handoff answers the request: it is fresh and covers the same window. With `force`, only one
+    /// that was created after the request arrived, for the same folder.
     fn will_do(
         &self,
         request: &HandoffRequest,
@@ -169,7 +170,7 @@ impl Pipeline {
         let mut draft = compile(&material, &caps);
         let written = self.write_handoff(&request.vault, &material).await?;
         if let Some(written) = &written {
-            // A section that the model left without a good line stays as the rules have it.
+            // A section without a valid line of the model keeps the lines of the rules.
             for (part, lines) in written.lines.iter().filter(|(_, lines)| !lines.is_empty()) {
                 draft.lines.insert(*part, lines.clone());
                 draft.left_out.remove(part);
@@ -214,7 +215,7 @@ impl Pipeline {
     }
 }
 
-/// What a handoff was made from and how.
+/// The manifest: what the handoff was compiled from, and how.
 fn manifest(
     handoff_id: &str,
     snapshot: &Snapshot,

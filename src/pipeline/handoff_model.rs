@@ -1,4 +1,5 @@
-//! The prose of a handoff by a model: asked, held to what it was shown, asked once more about its bad lines.
+//! The prose of a handoff by a model. Its lines are checked against the input, and invalid lines are asked for once
+//! more.
 
 use super::{Pipeline, PipelineError};
 use crate::domain::handoff::{Answer, Dropped, Line, Material, Part, read_answer, shown};
@@ -11,13 +12,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// What a model wrote.
+/// The output of the model.
 pub(super) struct Written {
-    /// Its good lines.
+    /// Valid lines.
     pub(super) lines: BTreeMap<Part, Vec<Line>>,
-    /// Its bad ones.
+    /// Rejected lines.
     pub(super) dropped: Vec<Dropped>,
-    /// Its name, tokens, times, and why it failed, if it did.
+    /// Model name, tokens, times, and the reason of a failure.
     pub(super) report: Value,
 }
 
@@ -86,11 +87,12 @@ impl Report {
 }
 
 impl Pipeline {
-    /// What the model writes; `None` if rules alone do. A model that fails, or is not asked because the vault has
-    /// spent the day's tokens, leaves the lines to the rules, and its report says why. What it spends is written down.
+    /// Asks the model for the lines; `None` if the handoff is compiled by rules alone. If the model fails, or is not
+    /// called because the vault has used its daily tokens, the lines of the rules remain, and the report says why.
+    /// Token usage is recorded.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub(super) async fn write_handoff(
         &self,
         vault: &VaultId,
@@ -102,7 +104,7 @@ impl Pipeline {
         let caps = self.handoff.caps();
         let (entries, citations) = shown(material);
         if citations.is_empty() {
-            // Nothing could be cited, so nothing could be said.
+            // Every line must cite an entry, and there is none.
             return Ok(None);
         }
         let begun = self.clock.now();
@@ -168,7 +170,7 @@ impl Pipeline {
     }
 }
 
-/// The bad lines as a model reads them.
+/// The rejected lines, in the form in which the model is asked again.
 fn describe(dropped: &[Dropped]) -> String {
     let mut text = String::new();
     for Dropped {

@@ -1,9 +1,9 @@
-//! Conversations as callers have them: messages of OpenAI's and Anthropic's APIs, read into the text form.
+//! Converts messages in the forms of OpenAI's and Anthropic's APIs to plain text messages.
 //!
-//! Read are the members that say something: `role`, `content` (null, a text or a list of parts), `tool_calls`,
-//! `function_call` and `refusal`. Other members, such as `id`, `usage` or `cache_control`, are passed over, so that a
-//! history can be sent as it is. A result of a tool inside a message becomes a message of its own with the role
-//! `tool`: nothing must take the output of a tool for the words of whoever passed it on.
+//! Only members with content are read: `role`, `content` (null, a text or a list of parts), `tool_calls`,
+//! `function_call` and `refusal`. Other members, such as `id`, `usage` or `cache_control`, are ignored, so that a
+//! client can send its history unchanged. A tool result inside a message becomes a separate message with the role
+//! `tool`: the output of a tool must not be read as the words of the message's author.
 
 mod invalid;
 mod part;
@@ -15,13 +15,13 @@ use invalid::refuse_nul;
 use part::{Part, call};
 use serde_json::{Map, Value};
 
-/// The role of what tools say.
+/// The role of tool results.
 const TOOL: &str = "tool";
 
-/// Reads a conversation, oldest message first. Linear in its size.
+/// Converts a conversation, oldest message first, in linear time.
 ///
 /// # Errors
-/// The first message or part that is none, with its place.
+/// The first invalid message or part, with its path.
 pub fn read(messages: &[Value]) -> Result<Vec<ConversationMessage>, InvalidMessage> {
     let mut read = Vec::with_capacity(messages.len());
     for (index, message) in messages.iter().enumerate() {
@@ -88,7 +88,7 @@ fn read_message(
     Ok(())
 }
 
-/// The tools that an assistant calls, in OpenAI's present form and in its old one.
+/// Reads the tool calls of an assistant, in OpenAI's current form and in the older `function_call`.
 fn read_calls(at: &str, members: &Map<String, Value>, turn: &mut Turn<'_>) -> Result<(), InvalidMessage> {
     match members.get("tool_calls") {
         None | Some(Value::Null) => {}
@@ -144,7 +144,7 @@ fn role<'m>(at: &str, members: &'m Map<String, Value>) -> Result<&'m str, Invali
     }
 }
 
-/// One message being read: what its speaker says, cut where a tool speaks.
+/// One message while it is read. It is split where a tool result begins.
 struct Turn<'r> {
     role: &'r str,
     text: String,
@@ -153,7 +153,7 @@ struct Turn<'r> {
 }
 
 impl Turn<'_> {
-    /// Adds a piece, on a line of its own.
+    /// Appends a piece on its own line.
     fn say(&mut self, piece: &str) {
         if piece.is_empty() {
             return;
@@ -183,7 +183,7 @@ impl Turn<'_> {
         }
     }
 
-    /// A message that says nothing is kept as one, unless all of it `is_silent`: was left out.
+    /// Ends the message. An empty message is kept, unless all of its parts were omitted (`is_silent`).
     fn finish(mut self, is_silent: bool) {
         self.end();
         if !self.says_something && !is_silent {

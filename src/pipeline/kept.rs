@@ -1,10 +1,10 @@
-//! What a run that has ended keeps of its request and its exchanges: what was said, but no credential that somebody
-//! or a model said.
+//! Masks credentials in what a finished run stores of its request and its model exchanges.
 
 use crate::domain::evidence::masked;
 use serde_json::Value;
 
-/// The same with every credential in every text masked. What `has_none` is known to hold none and is not searched.
+/// Returns the value with every credential in its texts masked. Texts for which `has_none` returns true are not
+/// searched.
 pub(super) fn without_secrets(value: &Value, has_none: &impl Fn(&str) -> bool) -> Value {
     let same = |value| without_secrets(value, has_none);
     match value {

@@ -1,4 +1,4 @@
-//! What a run did, in words.
+//! The log of a run: its changes in words.
 
 use super::report::Rejection;
 use crate::domain::changelog;
@@ -6,17 +6,17 @@ use crate::domain::ids::RecordId;
 use crate::domain::memory::{AppliedOperation, RecordChange};
 use crate::storage::updates::RunKind;
 
-/// Told of a text in which no header was found.
+/// Logged for a text without a section header.
 const WHAT_A_HEADER_IS: &str = "! no section header was found: a text of operations begins with a line such as \
 `KEY_LEARNINGS:`, below it `ADD:`, and below that `- because <reason>: <insight>`";
 
-/// Adds what a header looks like to the log of a text that has none.
+/// Appends the hint about headers to the log of a text without one.
 pub(super) fn with_header_hint(log: &mut String) {
     log.push('\n');
     log.push_str(WHAT_A_HEADER_IS);
 }
 
-/// The change in words: title, changes, then what was not applied.
+/// Builds the log: the title, the changes, then what was not applied.
 pub(super) fn log(
     kind: RunKind,
     title: &str,

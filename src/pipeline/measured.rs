@@ -1,4 +1,4 @@
-//! What is measured of runs: their steps and how they end, as metrics and as spans of a trace.
+//! Metrics and trace spans of runs: their steps and their results.
 
 use super::PipelineError;
 use super::report::{Rejection, UpdateAnswer, UpdateStatus, Warning};
@@ -8,13 +8,13 @@ use crate::telemetry::{meters, traces};
 use futures::FutureExt;
 use std::time::Instant;
 
-/// A step of an update, measured from here to its end.
+/// Measures a step of an update and creates its span.
 pub(super) fn step<W: Future>(name: &'static str, work: W) -> impl Future<Output = W::Output> {
     let begun = Instant::now();
     traces::step(name, work).inspect(move |_| meters::step(name, begun.elapsed()))
 }
 
-/// How a run ended. One whose claim is lost did not: it was called off, or another runs it.
+/// Counts how a run ended. A run whose claim was lost has not ended: it was canceled, or another worker runs it.
 pub(super) fn ended(kind: RunKind, result: &Result<UpdateAnswer, PipelineError>) {
     if let Err(PipelineError::Storage(StorageError::ClaimLost(_))) = result {
         return;
@@ -59,7 +59,7 @@ fn status_of(error: &PipelineError) -> &'static str {
         | PipelineError::TooLarge { .. }
         | PipelineError::IdsExhausted { .. }
         | PipelineError::Storage(_) => RunStatus::Failed.name(),
-        // No run came to be.
+        // No run was created.
         PipelineError::QueueFull { .. }
         | PipelineError::TokensSpent { .. }
         | PipelineError::LineFull { .. }

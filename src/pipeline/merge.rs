@@ -1,4 +1,4 @@
-//! Step 5: good items onto the head as it stands, nothing of another writer lost. Pure.
+//! Step 5: applies valid items to the current head, without losing changes of other writers. Pure.
 
 use super::conversation::section_of;
 use super::reading::Accepted;
@@ -16,13 +16,13 @@ use crate::storage::{Head, HeadSnapshot, Preconditions};
 #[derive(Debug)]
 pub(super) struct Merged {
     pub(super) applied: Applied,
-    /// What no longer fits the head: archived meanwhile, added meanwhile.
+    /// Items that no longer fit the head, for example because a record was archived or added meanwhile.
     pub(super) rejected: Vec<Rejection>,
-    /// How much more of it there is.
+    /// How many more there are.
     pub(super) omitted: Omitted,
-    /// Whether the head is another than the captured one.
+    /// Whether the head differs from the head snapshot.
     pub(super) rebased: bool,
-    /// The items that were applied, in the order in which they came.
+    /// The items that were applied, in the order in which they were read.
     pub(super) items: Vec<Accepted>,
 }
 
@@ -31,9 +31,9 @@ pub(super) struct Merged {
 pub(super) enum Refused {
     /// A precondition does not hold for the head.
     PreconditionFailed { current: Option<ContextId> },
-    /// The memory was deleted since it was captured; what stands there now, if anything, is another one.
+    /// The memory was deleted after the snapshot. A memory that exists now under its name is another one.
     Deleted,
-    /// Somebody else changed progress: it has to be asked again on this head.
+    /// Another writer changed progress: the progress role must be asked again on this head.
     ProgressMoved,
     /// The document would exceed its cap.
     TooLarge {
@@ -41,13 +41,13 @@ pub(super) enum Refused {
         bytes: usize,
         limit: usize,
     },
-    /// A kind has no number left.
+    /// A record kind has no ids left.
     IdsExhausted { kind: RecordKind },
-    /// The task to be recorded has an id that belongs to one that says something else.
+    /// The `task_id` to record already belongs to a task with different content.
     OtherTask(RecordId),
-    /// A fault of the service.
+    /// An internal error.
     Fault(String),
-    /// An archiving that validation let through although its record is not there: a fault of the service.
+    /// An internal error: validation accepted an archive operation whose record does not exist.
     NotActive(RecordId),
 }
 
@@ -65,7 +65,7 @@ pub(super) fn merge(
             current: head.context_id.clone(),
         });
     }
-    // The versions of one memory only grow.
+    // The version numbers of one memory only increase.
     let is_another = head.version == base.version && head.context_id != base.context_id;
     if head.version < base.version || is_another {
         return Err(Refused::Deleted);
@@ -73,7 +73,7 @@ pub(super) fn merge(
     let rewrites = accepted
         .iter()
         .any(|item| matches!(item.operation, Operation::RewriteProgress(_)));
-    // Blank lines at its end are not its own: they come and go with the section behind it.
+    // Trailing blank lines do not belong to the section: they depend on the section that follows.
     let progress_of = |text| section_of(text, Role::Progress).trim_end();
     let moved = head.context_id != progress_base.context_id
         && progress_of(&head.text) != progress_of(&progress_base.text);
@@ -84,7 +84,7 @@ pub(super) fn merge(
     onto(head, accepted, rebased, limits)
 }
 
-/// Applies items to the head, as far as they hold there.
+/// Applies those items that are valid on the head.
 pub(super) fn onto(
     head: &Head,
     accepted: &[Accepted],
@@ -135,8 +135,8 @@ pub(super) fn onto(
     })
 }
 
-/// Gives every change the evidence of the item it was made by. Additions of a kind are made in the order of their
-/// items, and a record is archived once.
+/// Assigns to every change the evidence of the item that caused it. Additions of one kind are applied in the order of
+/// their items, and a record is archived at most once.
 fn tell_evidence(applied: &mut Applied, items: &[Accepted]) {
     let mut added = [0_usize; RecordKind::ALL.len()];
     for change in &mut applied.operations {

@@ -1,16 +1,15 @@
 //! `/update`: from a task and messages to a new version, in six steps (DESIGN §3).
 //!
 //! 1. **Capture** the head and build a payload for each role ([`prompts`]).
-//! 2. **Ask** the roles' models in parallel, without a database connection.
+//! 2. **Ask** the models of the roles in parallel, without a database connection.
 //! 3. **Parse** the answers ([`crate::domain::dsl`]).
-//! 4. **Validate** against the captured memory, and ask a role again about its faulty items.
-//! 5. **Merge** onto the head as it stands under its lock by then: learnings and snippets are
-//!    validated again, progress is replaced only if its section is what was captured, and asked again
-//!    otherwise.
-//! 6. **Save** the version with its operations, rejects and run, in that same transaction.
+//! 4. **Validate** them against the head snapshot, and ask a role again about its faulty items.
+//! 5. **Merge** the items into the current head, under its lock: learnings and snippets are validated again; progress
+//!    is replaced only if its section is unchanged since the snapshot, and is asked for again otherwise.
+//! 6. **Save** the version with its operations, rejected items and run in the same transaction.
 //!
-//! Nothing of another writer is lost: a model's answer never replaces a document, it only names
-//! operations, and those are applied to whatever the document is when they arrive.
+//! No change of another writer is lost: a model's answer never replaces a document. It only contains operations, which
+//! are applied to the document that is current at that time.
 
 mod admission;
 mod conversation;
@@ -81,12 +80,12 @@ pub struct Pipeline {
     window: WindowConfig,
     review: ReviewConfig,
     meaning: meaning::Meaning,
-    /// Handoffs of one memory are made one after another, so that two at once are one.
+    /// Serializes the handoffs of one memory, so that a concurrent request uses the handoff of the first.
     handoffs: Arc<queue::Queue>,
 }
 
 impl Pipeline {
-    /// A pipeline over a database and models.
+    /// Creates a pipeline over a database and models.
     #[must_use]
     pub fn new(
         storage: Storage,
@@ -116,42 +115,42 @@ impl Pipeline {
         }
     }
 
-    /// The same with handoffs made as the configuration says.
+    /// Sets the configuration of handoffs.
     #[must_use]
     pub fn with_handoff(mut self, handoff: HandoffConfig) -> Self {
         self.handoff = handoff;
         self
     }
 
-    /// The same with windows as the configuration says.
+    /// Sets the configuration of windows.
     #[must_use]
     pub fn with_window(mut self, window: WindowConfig) -> Self {
         self.window = window;
         self
     }
 
-    /// The same with proposals that wait as the configuration says.
+    /// Sets the configuration of proposals.
     #[must_use]
     pub fn with_review(mut self, review: ReviewConfig) -> Self {
         self.review = review;
         self
     }
 
-    /// The same with searches by meaning, where a model is configured.
+    /// Enables semantic search if a model is configured.
     #[must_use]
     pub fn with_embeddings(mut self, embedder: Option<Embedder>) -> Self {
         self.meaning = meaning::Meaning::new(self.storage.clone(), self.clock.clone(), embedder);
         self
     }
 
-    /// Searches, by words and by meaning.
+    /// The search, by text and by meaning.
     #[must_use]
     pub fn meaning(&self) -> &meaning::Meaning {
         &self.meaning
     }
 
-    /// Instructions for agents that write the document themselves (DESIGN §6): `guidance.md`, the same text until
-    /// the service is started with another.
+    /// Instructions for agents that write the document themselves (DESIGN §6): `guidance.md`, unchanged until the
+    /// process restarts.
     #[must_use]
     pub fn guidance(&self) -> Arc<str> {
         self.prompts.guidance()

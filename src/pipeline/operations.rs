@@ -1,4 +1,4 @@
-//! `ApplyOperations`: the same operations from an agent, as a text or as a list, without a model.
+//! `ApplyOperations`: applies operations that an agent sends as text or as a list, without a model.
 
 use super::measured;
 use super::reading::{self, Reading};
@@ -18,10 +18,11 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
 
-/// The beginning of an operation as JSON, as much as is ever quoted: a single one may be as long as the body.
+/// The beginning of an operation as JSON, up to the length that is quoted. One operation may be as long as the request
+/// body.
 fn beginning(operation: &OperationRequest) -> String {
     let mut written = Beginning(Vec::new());
-    // It ends early, where enough was written.
+    // The writer returns an error once it has enough bytes.
     let _ = serde_json::to_writer(&mut written, operation);
     String::from_utf8_lossy(&written.0).into_owned()
 }
@@ -45,12 +46,12 @@ impl Write for Beginning {
 impl Pipeline {
     /// Applies operations.
     ///
-    /// They are read against the head of that moment and validated again on the head they land on,
-    /// like a model's. Their progress replaces whatever stands there: the writer had no model's time to miss
-    /// a change in, and says so with `If-Match` where it matters.
+    /// They are parsed against the current head and validated again on the head they are saved on, like those of a
+    /// model. A rewrite of progress replaces the current progress unconditionally: there is no long model call during
+    /// which another change could be missed, and a client that needs the check sends `If-Match`.
     ///
     /// # Errors
-    /// As [`PipelineError`] says; no version was saved then.
+    /// See [`PipelineError`]; no version was saved.
     pub async fn apply_operations(&self, request: OperationsRequest) -> Result<UpdateAnswer, PipelineError> {
         let result = self.apply_input(request).await;
         measured::ended(RunKind::Operations, &result);
@@ -82,7 +83,7 @@ impl Pipeline {
             running.accepted = reading.accepted;
             match self.save(&running).await? {
                 Saved::Answer(answer) => return Ok(*answer),
-                // Somebody was faster within this moment: read the text again on what stands there now.
+                // Another writer changed progress just now: parse the text again on the current head.
                 Saved::ProgressMoved => {
                     running.progress_base = self.capture(&running.target, &running.preconditions).await?;
                 }
@@ -138,7 +139,7 @@ impl Pipeline {
         };
         let created_at = self.clock.now();
         let base = self.capture(&target, &request.preconditions).await?;
-        // A model is held to few additions; who writes operations knows how many there are.
+        // Only models are limited to few additions by default.
         let max_additions = request.max_additions.unwrap_or(usize::MAX);
         Ok(Running {
             target,

@@ -1,14 +1,14 @@
-//! The prompt texts: compiled in, replaceable file by file from a folder (see `prompts/README.md`).
+//! The prompt texts: built in, each replaceable by a file of a folder (see `prompts/README.md`).
 
 use crate::domain::evidence::{Examples, has_secret};
 use crate::domain::operation::Role;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The longest prompt file that is read, in bytes.
+/// Maximum size of a prompt file in bytes.
 const MAX_FILE_BYTES: usize = 1_048_576;
 
-/// How the paragraph begins that speaks of the form alone, and how a line that an example follows.
+/// The start of the paragraph that covers only the form of answers, and of the line before an example answer.
 const FORM: &str = "Answer only in the form below";
 const EXAMPLE: &str = "Example answer";
 
@@ -24,9 +24,9 @@ pub struct Prompts {
     handoff: Arc<str>,
     handoff_input: String,
     handoff_again: String,
-    /// What the roles' instructions show, and may not come back.
+    /// The example answers in the instructions. A model must not return them.
     examples: Arc<Examples>,
-    /// Instructions of the roles that hold no credential.
+    /// The instructions of roles that contain no credential.
     without_secrets: Vec<Arc<str>>,
 }
 
@@ -58,11 +58,11 @@ impl Default for Prompts {
 }
 
 impl Prompts {
-    /// The built-in texts, with those of a folder in their place where it has a file of the same name.
+    /// The built-in texts, replaced by the files of the same names in a folder.
     ///
     /// # Errors
-    /// A folder that is not there, and a file that cannot be read, is blank, not UTF-8 or too long, or
-    /// lacks a placeholder that it needs.
+    /// The folder does not exist, or a file cannot be read, is blank, is not UTF-8, is too long, or lacks a required
+    /// placeholder.
     pub fn load(folder: Option<&Path>) -> Result<Self, PromptError> {
         let mut prompts = Self::default();
         let Some(folder) = folder else { return Ok(prompts) };
@@ -104,19 +104,20 @@ impl Prompts {
         self
     }
 
-    /// Whether a text is one of the roles' instructions and holds no credential: they are long, and the same in every run.
+    /// Whether a text is one of the roles' instructions and contains no credential. They are long and the same in
+    /// every run, so this saves searching them.
     pub(super) fn has_no_secret(&self, text: &str) -> bool {
         self.without_secrets
             .iter()
             .any(|instructions| **instructions == *text)
     }
 
-    /// The examples of the roles' instructions.
+    /// The example answers of the instructions.
     pub(super) fn examples(&self) -> &Examples {
         &self.examples
     }
 
-    /// The constant instructions of a role, sent first so that providers can cache them.
+    /// The constant instructions of a role. They are sent first, so that providers can cache them.
     pub(super) fn instructions(&self, role: Role) -> Arc<str> {
         match role {
             Role::Progress => self.progress.clone(),
@@ -125,8 +126,8 @@ impl Prompts {
         }
     }
 
-    /// The same for a model that a grammar holds to the form: the smallest ones copy what they are shown, so they are
-    /// shown no example.
+    /// The instructions for a model whose output is constrained by a grammar, without examples: very small models copy
+    /// examples.
     pub(super) fn instructions_without_examples(&self, role: Role) -> Arc<str> {
         let whole = self.instructions(role);
         match of_form(&whole) {
@@ -135,7 +136,7 @@ impl Prompts {
         }
     }
 
-    /// What an agent is told that writes the document itself.
+    /// The guidance for an agent that writes the document itself.
     pub(super) fn guidance(&self) -> Arc<str> {
         self.guidance.clone()
     }
@@ -145,18 +146,18 @@ impl Prompts {
         self.handoff.clone()
     }
 
-    /// The turn that carries the entries a handoff may stand on.
+    /// The message with the entries that a handoff may cite.
     pub(super) fn handoff_input(&self, entries: &str) -> String {
         fill(&self.handoff_input, &[("{memory}", &quoted(entries))])
     }
 
-    /// The turn that asks for a handoff's bad lines again.
+    /// The message that asks for the rejected lines of a handoff again.
     pub(super) fn handoff_again(&self, faults: &str) -> String {
         fill(&self.handoff_again, &[("{faults}", faults)])
     }
 
-    /// The turn that carries the data, each text quoted so that it cannot end its own quotation; `messages` are so
-    /// already, between the borders of their turns. `ids` are those that the memory holds.
+    /// The message with the data. Each text is escaped so that it cannot close its tag; `messages` is already escaped
+    /// and tagged. `ids` are the ids in the memory.
     pub(super) fn input(&self, memory: &str, task: &str, messages: &str, ids: &str) -> String {
         let (memory, task) = (quoted(memory), quoted(task));
         fill(
@@ -170,13 +171,13 @@ impl Prompts {
         )
     }
 
-    /// The turn that asks again.
+    /// The message that asks for the faulty items again.
     pub(super) fn again(&self, faults: &str, ids: &str) -> String {
         fill(&self.again, &[("{faults}", faults), ("{ids}", ids)])
     }
 }
 
-/// Where instructions begin to speak of the form of answers alone.
+/// The position at which the instructions begin to cover only the form of answers.
 fn of_form(instructions: &str) -> Option<usize> {
     let mut at = 0;
     for line in instructions.split_inclusive('\n') {
@@ -216,7 +217,7 @@ fn read(folder: &Path, name: &str, needed: &[&str]) -> Result<Option<String>, Pr
     }
 }
 
-/// Fills placeholders in one pass, so that braces in a filled-in text mean nothing.
+/// Fills the placeholders in one pass, so that braces in an inserted text have no effect.
 fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut filled =
         String::with_capacity(template.len() + values.iter().map(|(_, v)| v.len()).sum::<usize>());
@@ -239,9 +240,9 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     filled
 }
 
-/// Keeps a text from closing the tag it is quoted in, and from opening a turn: `</memory` becomes `<\/memory`, and so
-/// for `task`, `messages` and `turn`; `<turn role` becomes `<\turn role`; in any case and with blanks between. Nothing
-/// else changes: snippets must arrive to the byte.
+/// Escapes a text so that it can neither close the tag around it nor open a `turn`: `</memory` becomes `<\/memory`,
+/// likewise for `task`, `messages` and `turn`; `<turn role` becomes `<\turn role`; in any case and with blanks
+/// between. Nothing else is changed: snippets must arrive byte for byte.
 pub(super) fn quoted(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text;
@@ -255,7 +256,7 @@ pub(super) fn quoted(text: &str) -> String {
     safe
 }
 
-/// Whether what stands behind a `<` makes it one of our own tags.
+/// Whether the text after a `<` makes it one of the prompt's own tags.
 fn is_border(tag: &str) -> bool {
     let inside = tag.trim_start();
     match inside.strip_prefix('/') {
@@ -266,7 +267,7 @@ fn is_border(tag: &str) -> bool {
     }
 }
 
-/// What stands behind a name that the text begins with, in any case.
+/// The text after a leading name, compared without case.
 fn behind<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (start, rest) = text.trim_start().split_at_checked(name.len())?;
     let ends = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');

@@ -1,5 +1,5 @@
-//! What a proposal keeps of itself, so that it can be applied later: a form of its own, with a number, which does not
-//! change when the types of the service do.
+//! The stored form of a proposal, from which it is applied later. The form is versioned and does not change with the
+//! types of the service.
 
 use super::reading::Accepted;
 use super::stored;
@@ -15,22 +15,22 @@ use crate::storage::records::evidence::StoredEvidence;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The number of the form.
+/// The version of the form.
 const FORM: u32 = 1;
 
-/// A proposal as its run keeps it.
+/// A proposal as its run stores it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Proposal {
     form: u32,
-    /// By their numbers.
+    /// The operations, addressed by their index.
     pub(super) operations: Vec<StoredItem>,
-    /// The progress that a rewriting one replaces, as it was then.
+    /// The progress at the time of the proposal, if an operation rewrites it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) progress_before: Option<String>,
-    /// What the session ended with.
+    /// The record of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) record: Option<StoredSessionRecord>,
-    /// The key that proposed it; `None` at a service that asked for none.
+    /// The key that made the proposal; `None` if the service requires no keys.
     pub(super) key_id: Option<AsText<KeyId>>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct StoredItem {
     #[serde(flatten)]
     operation: StoredOperation,
     text: String,
-    /// What of the input carries it, as a version keeps it.
+    /// The evidence from the input, in the form a version stores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evidence: Option<Vec<StoredEvidence>>,
 }
@@ -73,7 +73,7 @@ enum StoredOperation {
 }
 
 impl Proposal {
-    /// Of operations in the order of [`in_order`].
+    /// Creates a proposal from operations in the order of [`in_order`].
     pub(super) fn new(
         operations: &[Accepted],
         progress_before: &str,
@@ -90,7 +90,7 @@ impl Proposal {
         }
     }
 
-    /// Reads what was kept.
+    /// Reads a stored proposal.
     ///
     /// # Errors
     /// A sentence that says why it cannot be read.
@@ -103,8 +103,8 @@ impl Proposal {
         }
     }
 
-    /// The operations with these numbers, which it has. An addition replaces nothing whose archiving, an operation of
-    /// its own, is not among them.
+    /// The operations with these numbers; the numbers must exist. An addition does not supersede a record whose
+    /// archive operation is not chosen too.
     pub(super) fn chosen(&self, numbers: &[usize]) -> Vec<Accepted> {
         let all = self.operations.iter().enumerate();
         let left: Vec<RecordId> = all
@@ -124,8 +124,8 @@ impl Proposal {
     }
 }
 
-/// Items in the order in which [`crate::domain::memory::apply`] does them, so that each one's place is that of what
-/// was applied. A rewriting that changes nothing is left out, as it is there.
+/// Items in the order in which [`crate::domain::memory::apply`] applies them, so that the index of an item is that of
+/// its applied operation. A rewrite that changes nothing is omitted, as it is there.
 pub(super) fn in_order(items: &[Accepted], applied: &[AppliedOperation]) -> Vec<Accepted> {
     let rewritten = applied
         .first()
@@ -179,7 +179,7 @@ impl StoredItem {
 }
 
 impl StoredOperation {
-    /// The record that it archives.
+    /// The record that the operation archives.
     fn archived(&self) -> Option<RecordId> {
         match self {
             Self::Archive { id, .. } => Some(id.0),

@@ -1,7 +1,7 @@
-//! Updates of one memory run one after another, in the order they came, within one service.
+//! Serializes the updates of one memory within one instance, in the order of arrival.
 //!
-//! Each then sees the one before it, so that twenty agents on one memory cost no repeated asking. What
-//! other services do meanwhile is met when the version is saved, see [`super::merge`].
+//! Each update then sees the result of the one before it, so that twenty agents on one memory cause no repeated model
+//! calls. Changes by other instances are merged when the version is saved, see [`super::merge`].
 
 use crate::domain::ids::{MemoryId, VaultId};
 use std::collections::HashMap;
@@ -11,31 +11,31 @@ use tokio::sync::OwnedMutexGuard;
 type Key = (VaultId, MemoryId);
 
 struct Line {
-    /// Running and waiting.
+    /// How many updates are running or waiting.
     length: usize,
-    /// Fair: who waits first is served first.
+    /// Fair: waiters are served in order of arrival.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// The lines of all memories that have one.
+/// The queues of all memories with running or waiting updates.
 pub(super) struct Queue {
     limit: usize,
     lines: Mutex<HashMap<Key, Line>>,
 }
 
-/// The line is full.
+/// The queue is full.
 #[derive(Debug)]
 pub(super) struct Full;
 
-/// A place in a line. Dropping it leaves the line, whether its turn has come or not.
+/// A position in a queue. It is given up on drop, whether or not the update was started.
 struct Place<'a> {
     queue: &'a Queue,
     key: Key,
 }
 
-/// One's turn; the next in line has to wait until it is dropped.
+/// The exclusive right to update the memory. The next waiter continues when it is dropped.
 pub(super) struct Turn<'a> {
-    // Dropped in this order: the next may begin, then the line gets shorter.
+    // Fields are dropped in this order: the lock is released before the length decreases.
     _turn: OwnedMutexGuard<()>,
     _place: Place<'a>,
 }
@@ -48,7 +48,7 @@ impl Queue {
         }
     }
 
-    /// Waits for one's turn on a memory.
+    /// Waits for the lock of a memory. Fails at once if the queue is full.
     pub(super) async fn enter(&self, vault: &VaultId, memory: &MemoryId) -> Result<Turn<'_>, Full> {
         let key = (vault.clone(), memory.clone());
         let (place, turn) = self.join(key, self.limit)?;
@@ -58,7 +58,7 @@ impl Queue {
         })
     }
 
-    /// Waits for one's turn however long the line is, for an update that was accepted already.
+    /// Waits for the lock of a memory regardless of the queue's length, for an update that was already accepted.
     pub(super) async fn enter_anyway(&self, vault: &VaultId, memory: &MemoryId) -> Option<Turn<'_>> {
         let (place, turn) = self.join((vault.clone(), memory.clone()), usize::MAX).ok()?;
         Some(Turn {
@@ -132,7 +132,7 @@ mod tests {
         let first = queue.enter(&vault, &memory).await.unwrap();
         let waiting = tokio::time::timeout(Duration::from_millis(5), queue.enter(&vault, &memory)).await;
         assert!(waiting.is_err(), "the second has to wait");
-        // Whoever gave up waiting has left the line.
+        // A waiter that was canceled has left the queue.
         let second = queue.join(ids(), 2).unwrap();
         assert!(
             queue.enter(&vault, &memory).await.is_err(),

@@ -1,4 +1,4 @@
-//! Operations, read and validated; of a model also held to the input.
+//! Reads and validates operations. Those of a model are also checked against its input.
 
 use super::report::{Rejection, Warning};
 use super::written_item::WrittenItem;
@@ -13,32 +13,32 @@ use crate::storage::{Storage, StorageError};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-/// About how long an item is, for how long many take.
+/// Approximate length of an item, used to estimate the work of many.
 const ITEM_BYTES: usize = 100;
 
-/// A good item and what it was read from.
+/// A valid item and the text it was read from.
 #[derive(Debug, Clone)]
 pub(super) struct Accepted {
     pub(super) operation: Operation,
     pub(super) written: WrittenItem,
-    /// What of the input carries it; of a model's answer only.
+    /// The evidence from the input; only for items of a model's answer.
     pub(super) evidence: Vec<Evidence>,
 }
 
-/// A fault and what it stands in.
+/// A fault and the item that contains it.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) fault: Fault,
     pub(super) written: WrittenItem,
-    /// It rejects nothing, although faults of its kind do.
+    /// A notice only: it rejects nothing, although faults of its kind do.
     pub(super) is_only_told: bool,
 }
 
-/// A text read and validated.
+/// A text after parsing and validation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
     pub(super) accepted: Vec<Accepted>,
-    /// The first [`KEPT_FAULTS`].
+    /// The first [`KEPT_FAULTS`] faults.
     pub(super) found: Vec<Found>,
     /// How many more there are.
     pub(super) omitted: Omitted,
@@ -49,25 +49,25 @@ impl Found {
         self.is_only_told || self.fault.kind.is_warning()
     }
 
-    /// Whether it is about the same words.
+    /// Whether both report the same fault of the same text.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
         let told = |found: &Self| (found.fault.kind, found.fault.section);
         told(self) == told(other) && self.written.text.trim() == other.written.text.trim()
     }
 
-    /// Whether the writer of the text should mend it.
+    /// Whether the author of the text is asked to repair it.
     pub(super) fn is_to_be_mended(&self) -> bool {
         !self.is_only_told && self.fault.kind.is_asked_again()
     }
 }
 
 impl Reading {
-    /// Whether something is left that the writer of the text should mend.
+    /// Whether any fault is left that the author of the text is asked to repair.
     pub(super) fn is_to_be_mended(&self) -> bool {
         self.found.iter().any(Found::is_to_be_mended) || self.omitted.is_to_be_mended()
     }
 
-    /// Counts what was found beyond the number that is kept.
+    /// Counts the faults above the limit and drops them.
     pub(super) fn keep_few(&mut self) {
         for found in self.found.drain(KEPT_FAULTS.min(self.found.len())..) {
             self.omitted.add(&found.fault);
@@ -79,7 +79,7 @@ impl Reading {
         rejected.map(|found| Rejection::of_fault(&found.fault, &found.written))
     }
 
-    /// What is to be mended but is no item that could be rejected: a text without a header, one that was cut off.
+    /// Faults to repair that belong to no item: a text without a header, or a truncated one.
     pub(super) fn mendable_warnings(&self) -> impl Iterator<Item = Rejection> {
         let warned = self
             .found
@@ -93,7 +93,7 @@ impl Reading {
         warned.map(|found| Warning::of_fault(&found.fault, found.written.index))
     }
 
-    /// Lets additions name what they replace of what is archived beside them.
+    /// Sets on additions which of the records archived in the same input they supersede.
     pub(super) fn name_replaced(&mut self, document: &str) {
         let mut operations: Vec<&mut Operation> =
             self.accepted.iter_mut().map(|item| &mut item.operation).collect();
@@ -101,8 +101,7 @@ impl Reading {
     }
 }
 
-/// Ids that operations and faults name and that are not active in a document: the ones whose past has to
-/// be looked up.
+/// Ids that operations and faults name and that are not active in a document: their history must be looked up.
 pub(super) fn mentioned(items: &[Item], faults: &[Fault]) -> Vec<RecordId> {
     let archived = items
         .iter()
@@ -127,18 +126,18 @@ fn is_addition(operation: &Operation) -> bool {
     )
 }
 
-/// Whose text is read, and what it is held to.
+/// The author of a text, and what its items are checked against.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer<'a> {
-    /// What belongs to other roles' sections is left out.
+    /// The role. Items for sections of other roles are omitted.
     pub(super) role: Role,
-    /// What the input carries; `None` if that is not asked.
+    /// The input that items are checked against; `None` without that check.
     pub(super) case: Option<Case<'a>>,
-    /// What was accepted of the role's answer before this one.
+    /// The items accepted from the role's previous answer.
     pub(super) earlier: &'a [Accepted],
 }
 
-/// Reads and validates a text; `answer` says of a model's text what it is held to.
+/// Reads and validates a text. `answer` is set for a model's text.
 pub(super) async fn read(
     storage: &Storage,
     place: (&VaultId, &MemoryId),
@@ -173,7 +172,7 @@ pub(super) async fn read(
     Ok(fair::on_cpu(bytes, || held_to_input(parsed, text, &view, limits, held)).await)
 }
 
-/// Validates what was read. `written` is what stands at a place of the input.
+/// Validates parsed items. `written` returns the text of an item by its position in the input.
 pub(super) async fn validated(
     storage: &Storage,
     place: (&VaultId, &MemoryId),
@@ -221,15 +220,15 @@ pub(super) async fn validated(
     })
 }
 
-/// An item by its place; of several archives in one item each by its id.
+/// Identifies an item by its position; several archive operations of one item also by their ids.
 type Key = (usize, Option<RecordId>);
 
 fn key(item: &Item) -> Key {
     (item.range.start, archived_id(&item.operation))
 }
 
-/// Additions and progress are held to the input, what is left is validated, and then, when it is known which additions
-/// stand, the archives.
+/// Checks additions and progress against the input, validates what is left, and then checks the archive operations,
+/// because they depend on which additions are applied.
 fn held_to_input(
     dsl::Parsed {
         items,
@@ -271,7 +270,7 @@ fn held_to_input(
             }
         }
     }
-    // How an item is written needs no word where the item is rejected.
+    // A warning about the form of an item is dropped if the item is rejected.
     faults.retain(|fault| !(fault.kind.is_warning() && rejected.contains(&fault.range.start)));
     let validated = validate(left, faults, view, &[], limits);
     omitted.merge(&validated.omitted);

@@ -1,4 +1,4 @@
-//! What an update came to: its answer, and what its run stores of that, in the same form.
+//! The response of an update. Its run stores it in the same form.
 
 use super::written_item::WrittenItem;
 use crate::domain::document;
@@ -10,74 +10,74 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use strum::{IntoStaticStr, VariantNames};
 
-/// The longest quotation of a faulty item, in bytes.
+/// The maximum length of a quoted faulty item, in bytes.
 pub(super) const QUOTE_BYTES: usize = 2_000;
 
-/// How an update ended well.
+/// The status of a successful update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, VariantNames)]
 #[serde(into = "&'static str")]
 #[strum(serialize_all = "snake_case")]
 pub enum UpdateStatus {
     /// A new version was saved.
     Applied,
-    /// There was nothing to change; no version was made.
+    /// There was nothing to change; no version was saved.
     Unchanged,
-    /// It was only tried.
+    /// It was a dry run.
     DryRun,
-    /// It waits for somebody to approve it.
+    /// It waits for approval.
     Proposed,
 }
 
-/// Something that was not applied.
+/// An item that was not applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rejection {
-    /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
+    /// `progress`, `learnings`, `verbatim`, or null if it belongs to no section.
     pub section: Option<String>,
-    /// The fault's stable name.
+    /// The stable name of the fault.
     pub kind: String,
-    /// A sentence that says what is wrong and what would be right.
+    /// A sentence that says what is wrong and what is expected.
     pub detail: String,
-    /// The item as it was written, cut after 2,000 bytes.
+    /// The item as it was written, truncated to 2,000 bytes.
     pub text: String,
-    /// Of operations sent as JSON the place in their list, from 0; absent otherwise.
+    /// The position in the list of operations sent as JSON, from 0; otherwise absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
 }
 
-/// Something worth knowing that kept nothing from being applied.
+/// A notice. It prevented nothing from being applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
+    /// `progress`, `learnings`, `verbatim`, or null if it belongs to no section.
     pub section: Option<String>,
-    /// Its stable name; `no_model` where the built-in rules answered because no model is configured.
+    /// Its stable name; `no_model` if the built-in rules answered because no model is configured.
     pub kind: String,
     /// A sentence.
     pub detail: String,
-    /// Of operations sent as JSON the place in their list, from 0; absent otherwise.
+    /// The position in the list of operations sent as JSON, from 0; otherwise absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
 }
 
-/// One change that was made.
+/// A change that was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OperationReport {
-    /// The number by which it is approved; only of a proposal, and not of what belongs to its record.
+    /// The number by which it is approved; only in a proposal, and absent for changes of its session record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<usize>,
     /// `rewrite_progress`, `add` or `archive`; with a record also `rewrite_status`.
     pub op: String,
-    /// The record it made or archived.
+    /// The record that was created or archived.
     pub id: Option<String>,
     /// The label of a verbatim record.
     pub label: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// The insight, snippet or new progress; of an archived record what it said.
+    /// The insight, snippet or new progress; for an archived record its content.
     pub content: Option<String>,
-    /// Of an archived record the one that takes its place; absent where none does.
+    /// For an archived record, the record that supersedes it; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
-    /// What of the task and the messages carries it, at most two passages; of a model's change only.
+    /// The evidence in the task and the messages, at most two passages; only for changes by a model.
     pub evidence: Vec<StoredEvidence>,
 }
 
@@ -96,40 +96,40 @@ impl From<&AppliedOperation> for OperationReport {
     }
 }
 
-/// What a role's model cost.
+/// The usage of a role's model.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ModelReport {
     /// The model's name.
     pub model: String,
     /// Calls made, retries included.
     pub attempts: u32,
-    /// How often it was asked again about faulty items or a moved memory.
+    /// How often it was asked again about faulty items or a changed memory.
     pub reprompts: u32,
-    /// Tokens it read, where it tells.
+    /// Input tokens, if the provider reports them.
     pub input_tokens: Option<u64>,
-    /// Of these, tokens its provider had in its cache, where it tells.
+    /// Input tokens read from the provider's cache, if reported.
     pub cached_tokens: Option<u64>,
-    /// Of these, tokens its provider put into its cache, where it tells.
+    /// Input tokens written to the provider's cache, if reported.
     pub cache_write_tokens: Option<u64>,
-    /// Tokens it wrote, where it tells.
+    /// Output tokens, if reported.
     pub output_tokens: Option<u64>,
     /// Time until its last answer, in milliseconds.
     pub millis: u64,
 }
 
-/// How full the document is.
+/// How much of its size limit the document uses.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DocumentReport {
     /// Its size in bytes.
     pub bytes: usize,
-    /// Roughly how many tokens that is for a model.
+    /// The approximate number of tokens for a model.
     pub estimated_tokens: u64,
-    /// Its size in percent of `limits.context_bytes`, with one decimal.
+    /// The size in percent of `limits.context_bytes`, with one decimal.
     pub percent_of_cap: f64,
 }
 
 impl DocumentReport {
-    /// The report on a text.
+    /// Measures a text.
     #[must_use]
     pub fn of(text: &str, cap: usize) -> Self {
         Self {
@@ -147,7 +147,7 @@ pub fn percent_of_cap(bytes: usize, cap: usize) -> f64 {
     f64::from(u32::try_from(tenths).unwrap_or(u32::MAX)) / 10.0
 }
 
-/// The answer to `/update` and `/operations`.
+/// The response of `/update` and `/operations`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UpdateAnswer {
     /// The run, see `GetUpdate`.
@@ -156,40 +156,40 @@ pub struct UpdateAnswer {
     pub vault_id: String,
     /// The memory.
     pub memory_id: String,
-    /// How it ended.
+    /// The status.
     pub status: UpdateStatus,
-    /// The version that was captured; 0 if the memory did not exist.
+    /// The version of the head snapshot; 0 if the memory did not exist.
     pub base_version: i64,
-    /// The version that stands now; of a dry run the base version.
+    /// The current version; for a dry run the base version.
     pub version: i64,
     /// Its id; null if the memory does not exist.
     pub context_id: Option<String>,
-    /// Whether the memory had moved since it was captured.
+    /// Whether the memory had changed since the snapshot.
     pub rebased: bool,
-    /// What was changed.
+    /// The changes that were made.
     pub operations: Vec<OperationReport>,
-    /// What was not applied; of each text the first 200 items.
+    /// The items that were not applied; of each text the first 200.
     pub rejected: Vec<Rejection>,
-    /// How many more items were not applied; absent if those are all.
+    /// How many more items were not applied; absent if none.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_rejected: usize,
-    /// What is worth knowing; of each text the first 200 warnings.
+    /// Notices; of each text the first 200.
     pub warnings: Vec<Warning>,
-    /// How many more warnings there are; absent if those are all.
+    /// How many more warnings there are; absent if none.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_warnings: usize,
     /// A unified diff of the document.
     pub diff: String,
     /// The change in words.
     pub log: String,
-    /// What each role's model cost; empty for `/operations`.
+    /// The usage of each role's model; empty for `/operations`.
     pub models: BTreeMap<String, ModelReport>,
-    /// How full the document is.
+    /// How much of its size limit the document uses.
     pub document: DocumentReport,
 }
 
 impl UpdateAnswer {
-    /// The version's id as the type it is, for an entity tag.
+    /// The version's id as its type, for an entity tag.
     #[must_use]
     pub fn context_id(&self) -> Option<ContextId> {
         self.context_id.as_deref().and_then(|id| id.parse().ok())
@@ -201,7 +201,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// Where an update is at work.
+/// The memory that an update works on.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     pub(super) update_id: UpdateId,
@@ -210,7 +210,7 @@ pub(super) struct Target {
 }
 
 impl Rejection {
-    /// A fault with what it stands in.
+    /// Builds a rejection from a fault and the item that contains it.
     pub(super) fn of_fault(fault: &Fault, written: &WrittenItem) -> Self {
         Self {
             section: fault.section.map(section_name),
@@ -221,7 +221,7 @@ impl Rejection {
         }
     }
 
-    /// A role whose model failed while the others may be saved.
+    /// Builds a rejection for a role whose model failed, while the results of other roles may be saved.
     pub(super) fn of_failed_model(role: Role, detail: String) -> Self {
         Self {
             section: Some(section_name(role)),
@@ -234,7 +234,7 @@ impl Rejection {
 }
 
 impl Warning {
-    /// A fault that kept nothing from being applied.
+    /// Builds a warning from a fault that prevented nothing from being applied.
     pub(super) fn of_fault(fault: &Fault, index: Option<usize>) -> Self {
         Self {
             section: fault.section.map(section_name),
@@ -244,7 +244,7 @@ impl Warning {
         }
     }
 
-    /// That the built-in rules answered, for all of `all` roles in one warning, otherwise for each.
+    /// Warns that the built-in rules answered: one warning if that holds for `all` roles, otherwise one per role.
     pub(super) fn of_no_model(roles: &[Role], all: usize) -> Vec<Self> {
         let warning = |section: Option<String>| Self {
             section,
@@ -265,7 +265,7 @@ impl Warning {
         }
     }
 
-    /// A warning of the pipeline's own.
+    /// Builds a warning that belongs to a role.
     pub(super) fn of_role(role: Role, kind: &str, detail: impl Into<String>) -> Self {
         Self {
             section: Some(section_name(role)),
@@ -276,7 +276,7 @@ impl Warning {
     }
 }
 
-/// A sentence behind the operation that it is about.
+/// Prefixes a sentence with the position of its operation.
 fn placed(detail: &str, index: Option<usize>) -> String {
     match index {
         Some(index) => format!("operations[{index}]: {detail}"),
@@ -288,7 +288,7 @@ fn section_name(role: Role) -> String {
     role.name().to_owned()
 }
 
-/// At most [`QUOTE_BYTES`] of a text, cut at a character.
+/// At most [`QUOTE_BYTES`] of a text, cut at a character boundary.
 pub(super) fn quote(text: &str) -> String {
     if text.len() <= QUOTE_BYTES {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! What a caller asks of the pipeline, already checked for form by the route.
+//! Requests to the pipeline. The route has already validated their values.
 
 use crate::domain::dsl::requests::OperationRequest;
 use crate::domain::ids::{ActorId, KeyId, MemoryId, UpdateId, VaultId};
@@ -12,14 +12,14 @@ use strum::{Display, EnumDiscriminants, EnumString, IntoStaticStr, VariantNames}
 
 use super::steps::Steps;
 
-/// What to do about items that stay faulty.
+/// What to do with items that are still faulty after the repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Display, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum OnInvalid {
     /// Drop and report them, apply the rest.
     #[default]
     Drop,
-    /// Save nothing; keep the run for a person.
+    /// Save nothing; store the run so that a person can finish it.
     Fail,
 }
 
@@ -31,7 +31,7 @@ impl OnInvalid {
     }
 }
 
-/// What becomes of the operations.
+/// What to do with the operations.
 #[derive(Debug, Clone, PartialEq, Eq, Default, EnumDiscriminants)]
 #[strum_discriminants(
     name(ModeKind),
@@ -40,12 +40,12 @@ impl OnInvalid {
     strum(serialize_all = "snake_case")
 )]
 pub enum Mode {
-    /// They are saved.
+    /// Save them.
     #[default]
     Apply,
-    /// They are kept until somebody approves them.
+    /// Store them until somebody approves them.
     Propose {
-        /// The key that proposes them and so never approves them; `None` at a service that asks for none.
+        /// The key that makes the proposal, which must not approve it; `None` if the service requires no keys.
         key: Option<KeyId>,
     },
 }
@@ -55,31 +55,31 @@ pub enum Mode {
 pub struct UpdateRequest {
     /// The vault.
     pub vault: VaultId,
-    /// The memory; it is made if it does not exist.
+    /// The memory; it is created if it does not exist.
     pub memory: MemoryId,
-    /// Who asks.
+    /// Who sends the request.
     pub actor: ActorId,
-    /// Conditions on the head, tested when it is captured and again when the version is saved.
+    /// Conditions on the head, checked on the head snapshot and again when the version is saved.
     pub preconditions: Preconditions,
-    /// What was just done or is being done.
+    /// What was just done or is in progress.
     pub task: String,
     /// The conversation around it, oldest first.
     pub messages: Vec<ConversationMessage>,
-    /// Do everything but save.
+    /// Do everything except saving.
     pub dry_run: bool,
-    /// Save what the other roles say when a role's model fails.
+    /// Save the results of the other roles when a role's model fails.
     pub allow_partial: bool,
-    /// What to do about items that stay faulty.
+    /// What to do with items that are still faulty after the repair.
     pub on_invalid: OnInvalid,
     /// The roles to ask.
     pub roles: BTreeSet<Role>,
-    /// Whether it is saved or proposed.
+    /// Whether the operations are applied or proposed.
     pub mode: Mode,
-    /// What the session ends with, written in the same version.
+    /// The session record, written into the same version.
     pub record: Option<SessionRecord>,
-    /// Who is told of its steps.
+    /// Receives the steps.
     pub steps: Steps,
-    /// The claim of the idempotency key under which it is saved.
+    /// The claim of the idempotency key under which the result is saved.
     pub idempotency: Option<IdempotencyClaim>,
 }
 
@@ -88,33 +88,33 @@ pub struct UpdateRequest {
 pub struct OperationsRequest {
     /// The vault.
     pub vault: VaultId,
-    /// The memory; it is made if it does not exist.
+    /// The memory; it is created if it does not exist.
     pub memory: MemoryId,
-    /// Who asks.
+    /// Who sends the request.
     pub actor: ActorId,
     /// Conditions on the head.
     pub preconditions: Preconditions,
-    /// What is to be done.
+    /// The operations.
     pub input: OperationsInput,
-    /// Do everything but save.
+    /// Do everything except saving.
     pub dry_run: bool,
-    /// What to do about faulty items.
+    /// What to do with faulty items.
     pub on_invalid: OnInvalid,
-    /// Additions a section takes; any number if `None`.
+    /// Maximum number of additions to a section; unlimited if `None`.
     pub max_additions: Option<usize>,
     /// The invalid run that this text finishes by hand.
     pub resolves: Option<UpdateId>,
-    /// Whether it is saved or proposed.
+    /// Whether the operations are applied or proposed.
     pub mode: Mode,
     /// The claim of the idempotency key under which it is saved.
     pub idempotency: Option<IdempotencyClaim>,
 }
 
-/// Operations in one of the two forms that callers write.
+/// Operations in one of the two request forms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OperationsInput {
     /// The DSL text that models write.
     Text(String),
-    /// A list of them.
+    /// A list of operations.
     List(Vec<OperationRequest>),
 }

@@ -1,4 +1,5 @@
-//! Proposals decided: approved, which applies what still holds to the head as it is then, or rejected. Each once.
+//! Decides proposals. Approval applies those operations that are still valid on the current head. A proposal is
+//! decided only once.
 
 use super::conversation::section_of;
 use super::merge::{self, Refused};
@@ -25,7 +26,7 @@ use crate::storage::{ChangeError, Decision, Head, Preconditions, StorageError};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which proposal is decided, and by whom.
+/// The approval of a proposal.
 #[derive(Debug, Clone)]
 pub struct Approval {
     /// The vault.
@@ -36,17 +37,17 @@ pub struct Approval {
     pub update_id: UpdateId,
     /// Who approves it.
     pub actor: ActorId,
-    /// The key that was shown; `None` at a service that asks for none.
+    /// The key of the request; `None` if the service requires no keys.
     pub key: Option<KeyId>,
     /// Conditions on the head.
     pub preconditions: Preconditions,
     /// The numbers of the operations that are approved; all of them if `None`.
     pub operations: Option<Vec<usize>>,
-    /// What is said about it.
+    /// A comment of the reviewer.
     pub comment: Option<String>,
 }
 
-/// Which proposal is rejected, by whom and why.
+/// The rejection of a proposal.
 #[derive(Debug, Clone)]
 pub struct Rejecting {
     /// The vault.
@@ -64,11 +65,11 @@ pub struct Rejecting {
 }
 
 impl Pipeline {
-    /// Applies what is approved of a proposal, as far as it holds on the head as it is now, as one version of the
-    /// proposal's actor. What does not hold any more is in the answer's `rejected`.
+    /// Applies the approved operations that are still valid on the current head, as one version by the proposal's
+    /// actor. The others are in the response's `rejected`.
     ///
     /// # Errors
-    /// As [`PipelineError`] says; then nothing is saved, and the proposal waits on.
+    /// See [`PipelineError`]; nothing was saved, and the proposal is still pending.
     pub async fn approve(
         &self,
         approval: Approval,
@@ -108,7 +109,7 @@ impl Pipeline {
                 let Came { answer, .. } = outcome.result;
                 if outcome.saved.is_none() {
                     let mut decided = self.run_of_answer(&running, RunStatus::Approved, &answer, None);
-                    // It made none.
+                    // No version was saved.
                     decided.version = None;
                     if let Err(error) = self.storage.save_decision(&decided, under, &answer).await {
                         return Err(self.what_became_of_it(error, place, &run.update_id).await);
@@ -127,10 +128,10 @@ impl Pipeline {
         }
     }
 
-    /// Ends a proposal without applying anything of it.
+    /// Ends a proposal without applying any of it.
     ///
     /// # Errors
-    /// As [`PipelineError`] says; then the proposal waits on.
+    /// See [`PipelineError`]; the proposal is still pending.
     pub async fn reject(
         &self,
         rejecting: Rejecting,
@@ -159,7 +160,7 @@ impl Pipeline {
         }
     }
 
-    /// A proposal that waits to be decided.
+    /// Loads a pending proposal.
     async fn waiting(
         &self,
         (vault, memory): (&VaultId, &MemoryId),
@@ -228,7 +229,7 @@ impl Pipeline {
             preconditions: approval.preconditions.clone(),
             dry_run: false,
             resolves: None,
-            // What was proposed was within the limits of its time.
+            // The operations were within the limits when they were proposed.
             limits: self.limits.of_operations(usize::MAX),
             title: format!(
                 "{}\napproved by {}{said}",
@@ -260,7 +261,7 @@ impl Pipeline {
         })
     }
 
-    /// What of the approved holds on the head, decided under its lock.
+    /// Decides which approved operations are valid on the head. Runs under its lock.
     fn decide_approval(
         &self,
         running: &Running,
@@ -304,7 +305,7 @@ impl Pipeline {
             Ok(true) => "already_recorded",
             Err(_) => "other_task",
         };
-        // The operations are approved all the same.
+        // The operations are approved nevertheless.
         merged.rejected.push(Rejection {
             section: None,
             kind: told.to_owned(),
@@ -317,7 +318,7 @@ impl Pipeline {
         self.decide(running, head, merged, (None, None))
     }
 
-    /// A decision that came too late is told as what the proposal is by now.
+    /// Maps a decision that came too late to an error that names the proposal's current state.
     async fn what_became_of_it(
         &self,
         error: StorageError,
@@ -327,7 +328,7 @@ impl Pipeline {
         match error {
             StorageError::AlreadyDecided(_) => match self.waiting(place, id).await {
                 Err(told) => told,
-                // It waits again: nothing the service ever does.
+                // It is pending again: the service never does that.
                 Ok(_) => PipelineError::NotProposed {
                     update_id: id.clone(),
                     status: RunStatus::Proposed.name(),
@@ -338,10 +339,10 @@ impl Pipeline {
     }
 }
 
-/// What becomes of a proposal with its memory.
+/// The reason when the memory of a proposal was deleted.
 const DELETED: &str = "its memory was deleted";
 
-/// What becomes of a proposal that nobody decides.
+/// The reason when nobody decided a proposal in time.
 const EXPIRED: &str = "it waited for too long (review.expire_after) and has expired";
 
 fn unreadable(id: &UpdateId, problem: &str) -> PipelineError {
@@ -359,7 +360,7 @@ fn target_of(run: &Run) -> Target {
     }
 }
 
-/// The numbers that are approved, each once and in their order.
+/// The approved numbers, sorted and without duplicates.
 fn numbers_of(approval: &Approval, proposal: &Proposal) -> Result<Vec<usize>, PipelineError> {
     let count = proposal.operations.len();
     let wrong = |problem: String| PipelineError::UnknownOperations {

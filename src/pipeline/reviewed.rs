@@ -1,11 +1,11 @@
-//! An approval, as its run keeps and tells it.
+//! How a run stores and reports its approval.
 
 use crate::domain::ids::ActorId;
 use crate::storage::updates::RunStatus;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-/// An approval as its run keeps it.
+/// An approval as its run stores it.
 #[derive(Debug, Clone)]
 pub(super) struct Review {
     /// Who approved.
@@ -13,12 +13,12 @@ pub(super) struct Review {
     pub(super) at: DateTime<Utc>,
     pub(super) comment: Option<String>,
     pub(super) numbers: Vec<usize>,
-    /// The proposal as it was kept.
+    /// The proposal as it was stored.
     pub(super) proposal: Value,
 }
 
 impl Review {
-    /// Adds itself to what is kept of the run.
+    /// Adds the approval to the stored outcome of the run.
     pub(super) fn write(&self, outcome: &mut Value) {
         outcome["proposal"] = self.proposal.clone();
         outcome["review"] = json!({
@@ -30,7 +30,7 @@ impl Review {
         });
     }
 
-    /// What is told of it: no texts.
+    /// The details of its event: no texts.
     pub(super) fn details(&self) -> Value {
         json!({ "operations": self.numbers })
     }

@@ -1,4 +1,4 @@
-//! One role: asked, read, validated, asked again.
+//! One role: calls its model, reads and validates the answer, and asks again about faults.
 
 use super::conversation;
 use super::reading::{Accepted, Answer as Held, Found, Reading, read};
@@ -19,21 +19,21 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// What became of a role.
+/// The result of a role.
 #[derive(Debug, Default)]
 pub(super) struct RoleOutcome {
     pub(super) reading: Reading,
     pub(super) warnings: Vec<Warning>,
     pub(super) report: ModelReport,
     pub(super) exchanges: Vec<Value>,
-    /// No model is configured for it: the built-in rules answered.
+    /// No model is configured; the built-in rules answered.
     pub(super) by_rules: bool,
-    /// The model failed and nothing of it can be used.
+    /// The model failed, and nothing can be used.
     pub(super) failure: Option<ModelError>,
 }
 
 impl Pipeline {
-    /// Asks a role's model and, where its answer has faults it can mend, asks it again.
+    /// Calls the model of a role and calls it again if its answer has faults that it can repair.
     pub(super) async fn ask_role(
         &self,
         request: &UpdateRequest,
@@ -100,7 +100,7 @@ impl Pipeline {
                     outcome.failure = Some(error);
                     return Ok(outcome);
                 }
-                // The first answer stands, with its faults reported as if it had not been asked again.
+                // The first answer is used, and its faults are reported as if there had been no second call.
                 Err(error) => {
                     let detail = format!(
                         "The model was asked again about faulty items and failed: {}.",
@@ -174,7 +174,7 @@ impl Pipeline {
 }
 
 impl RoleOutcome {
-    /// Adds one asking to the report and to what is kept of the run.
+    /// Adds one model call to the report and to the exchanges that the run stores.
     fn note(&mut self, round: u32, asking: &Request, asked: &Asked) {
         let millis = u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX);
         self.report.attempts += asked.attempts;
@@ -238,8 +238,9 @@ fn add(sum: &mut Option<u64>, more: Option<u64>) {
     }
 }
 
-/// The second answer counts, and good items of the first that it leaves out are kept, a valid progress
-/// too if the second has none. Faults of the first that nothing was asked about stay reported.
+/// Merges two answers. The second one takes precedence. Valid items of the first that it does not contain are kept,
+/// and so is a valid rewrite of progress if the second has none. Faults of the first that the model was not asked
+/// about are still reported.
 fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limits) -> Reading {
     let spoken = !second
         .found
@@ -257,7 +258,7 @@ fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limit
         .collect();
     let mut left_out: Vec<Accepted> = first.accepted;
     left_out.retain(|item| !(rewritten && matches!(item.operation, Operation::RewriteProgress(_))));
-    // Validated once already, so only what the second answer says too, or fills the limit with, falls out.
+    // These items were valid before. Rejected now are only duplicates of the second answer and those above the limit.
     let kept = validate(
         numbered(&left_out),
         Vec::new(),
@@ -281,7 +282,7 @@ fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limit
         .filter(|found| !second.found.iter().any(|again| again.says_the_same(found)))
         .collect();
     found.extend(second.found);
-    // What the second answer says too needs no word; what finds no room beside it does.
+    // Duplicates of the second answer are not reported; additions above the limit are.
     found.extend(
         kept.faults
             .into_iter()
@@ -301,7 +302,7 @@ fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limit
     reading
 }
 
-/// Items whose ranges are their places in the list, so that validation tells which ones it means.
+/// Items whose ranges are their positions in the list, so that validation results can be mapped back.
 pub(super) fn numbered(accepted: &[Accepted]) -> Vec<Item> {
     accepted
         .iter()
@@ -313,7 +314,7 @@ pub(super) fn numbered(accepted: &[Accepted]) -> Vec<Item> {
         .collect()
 }
 
-/// The faults as a model reads them.
+/// The faults in the form in which they are sent to the model.
 fn describe(found: &[Found]) -> String {
     let mut text = String::new();
     for Found { fault, written, .. } in found.iter().filter(|found| found.is_to_be_mended()) {
@@ -327,7 +328,7 @@ fn describe(found: &[Found]) -> String {
     text
 }
 
-/// What a role may answer, for servers that hold their models to it.
+/// The form that constrains a role's output, for servers that support it.
 fn form(constrain: Constrain, document: &str, role: Role, limits: &Limits) -> Option<Form> {
     let (ids, most) = (|| ids_of(document, role), limits.max_additions);
     match constrain {
@@ -356,7 +357,7 @@ fn existing_ids(document: &str, role: Role) -> String {
     }
 }
 
-/// PostgreSQL stores no NUL, and a document may hold none.
+/// Replaces NUL, which PostgreSQL texts and documents cannot contain.
 fn storable(text: String) -> String {
     if text.contains('\0') {
         text.replace('\0', "\u{fffd}")
@@ -369,7 +370,7 @@ fn storable_ref(text: &str) -> String {
     storable(text.to_owned())
 }
 
-/// Some servers refuse a turn without text.
+/// Replaces an empty text: some servers reject a message without text.
 fn not_empty(text: String) -> String {
     if text.trim().is_empty() {
         "(no answer)".to_owned()

@@ -1,4 +1,4 @@
-//! One run from its captured base to its answer, shared by `/update` and `/operations`.
+//! One run, from its head snapshot to its response. Shared by `/update` and `/operations`.
 
 use super::conversation::section_of;
 use super::log::{log, with_header_hint};
@@ -23,23 +23,23 @@ use crate::storage::{
     ChangeError, Decision, Head, HeadSnapshot, NewVersion, Preconditions, Source, WindowRows,
 };
 
-/// What a run came to, before it is kept.
+/// The result of a run before it is stored.
 pub(super) struct Came {
     pub(super) answer: UpdateAnswer,
-    /// What is kept of it for whoever approves it.
+    /// The proposal to store, if the run makes one.
     pub(super) proposal: Option<Proposal>,
 }
 
-/// What saving came to.
+/// The result of saving.
 pub(super) enum Saved {
-    /// The answer for the caller.
+    /// The response to the caller.
     Answer(Box<UpdateAnswer>),
-    /// Progress has to be asked again.
+    /// The progress role must be asked again.
     ProgressMoved,
 }
 
 impl Pipeline {
-    /// The head as it is now.
+    /// Takes a head snapshot.
     pub(super) async fn capture(
         &self,
         target: &Target,
@@ -55,7 +55,7 @@ impl Pipeline {
         }
     }
 
-    /// Steps 5 and 6: merges onto the head under its lock, and saves.
+    /// Steps 5 and 6: merges the items into the head under its lock, and saves the version.
     pub(super) async fn save(&self, running: &Running) -> Result<Saved, PipelineError> {
         let ids: Vec<RecordId> = mentioned(&numbered(&running.accepted), &[]);
         let place = (&running.target.vault, &running.target.memory);
@@ -103,7 +103,7 @@ impl Pipeline {
                         context_id: saved.context_id.to_string(),
                     });
                 }
-                // A version carries its run; without one the run is kept by itself.
+                // A version stores its run with it. Without a version the run is stored separately.
                 if outcome.saved.is_none() {
                     let status = match answer.status {
                         UpdateStatus::DryRun => RunStatus::DryRun,
@@ -128,8 +128,8 @@ impl Pipeline {
         }
     }
 
-    /// What the items that hold on a head come to, with the record of the session if there is one; `known` is what the
-    /// memory has of its task already.
+    /// Builds the result of the items that are valid on a head, with the session record if there is one. `known` is
+    /// the record that the memory already has for the session's task.
     pub(super) fn decide(
         &self,
         running: &Running,
@@ -182,7 +182,7 @@ impl Pipeline {
             vault_id: running.target.vault.to_string(),
             memory_id: running.target.memory.to_string(),
             status,
-            // A dry run or a proposal is tried on the head of this moment: that is then its base.
+            // A dry run or a proposal is computed on the current head, which is then its base.
             base_version: if running.dry_run || proposal.is_some() {
                 head.version
             } else {
@@ -247,7 +247,7 @@ impl Pipeline {
             run.leave_to_its_version();
         }
         if let Some(end) = run.events.last_mut() {
-            // Not before the version it made.
+            // Not earlier than the version it saved.
             end.created_at = end.created_at.max(head.now);
         }
         let version = NewVersion {
@@ -269,7 +269,7 @@ impl Pipeline {
     }
 }
 
-/// What is worth knowing of a run, and of the document that it leaves.
+/// The warnings about a run and about the resulting document.
 fn warnings(running: &Running, applied: &Applied) -> Vec<Warning> {
     let mut warnings = running.warnings.clone();
     let rewrites = |operation: &AppliedOperation| operation.op == OperationName::RewriteProgress;

@@ -1,4 +1,4 @@
-//! What is kept of a run: its row, whether it made a version, was proposed or failed.
+//! The stored row of a run, whether it saved a version, made a proposal or failed.
 
 use super::kept::without_secrets;
 use super::merge::Refused;
@@ -13,7 +13,7 @@ use crate::storage::updates::{Run, RunStatus};
 use serde_json::{Value, json};
 
 impl Pipeline {
-    /// What a refused merge is for the caller; its run is kept, where it may be.
+    /// Converts a refused merge to an error, and stores its run where that is allowed.
     pub(super) async fn refuse(
         &self,
         running: &Running,
@@ -24,7 +24,7 @@ impl Pipeline {
             Refused::PreconditionFailed { current } => {
                 return Ok(PipelineError::PreconditionFailed { current });
             }
-            // Its run is not kept either: it quotes what was deleted.
+            // The run is not stored: it quotes what was deleted.
             Refused::Deleted => return Ok(PipelineError::Deleted),
             Refused::ProgressMoved => PipelineError::Conflict {
                 update_id,
@@ -52,7 +52,7 @@ impl Pipeline {
             }),
         };
         if running.review.is_some() {
-            // The proposal waits on.
+            // The proposal is still pending.
             return Ok(error);
         }
         let status = match error {
@@ -63,7 +63,7 @@ impl Pipeline {
         Ok(error)
     }
 
-    /// Keeps a run that made no version, for a person to look at.
+    /// Stores a run that saved no version, so that a person can inspect it.
     pub(super) async fn keep_failed_run(
         &self,
         running: &Running,
@@ -90,7 +90,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The row of a run that came to an answer.
+    /// The row of a run that ended with a response.
     pub(super) fn run_of_answer(
         &self,
         running: &Running,
@@ -98,7 +98,7 @@ impl Pipeline {
         answer: &UpdateAnswer,
         proposal: Option<&Proposal>,
     ) -> Run {
-        // A proposal makes none, and is not to be taken for a run that led to the newest one.
+        // A proposal saves no version, and must not appear as the run that led to the newest one.
         let stands = status != RunStatus::Proposed;
         let version = answer
             .context_id()
@@ -155,7 +155,7 @@ impl Pipeline {
         }
     }
 
-    /// What is told of a run when it is kept: its steps so far, its end, and that it waits to be approved or was.
+    /// The events to store with a run: its steps so far, its end, and the start or the approval of its proposal.
     fn events(&self, running: &Running, status: RunStatus) -> Vec<NewEvent> {
         let (target, mut events) = (&running.target, running.events(status));
         let event = |kind| NewEvent {
@@ -176,7 +176,7 @@ impl Pipeline {
     }
 }
 
-/// Keeps how much more was found than is kept, where there is more.
+/// Stores the numbers of omitted rejections and warnings, if there are any.
 fn keep_more(outcome: &mut Value, rejected: usize, warnings: usize) {
     for (name, more) in [("more_rejected", rejected), ("more_warnings", warnings)] {
         if more > 0 {

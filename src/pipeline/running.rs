@@ -1,4 +1,4 @@
-//! A run under way.
+//! The state of a run in progress.
 
 use super::durable::Claim;
 use super::reading::Accepted;
@@ -20,13 +20,13 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A run under way: what was asked for and what came of it so far.
+/// The state of a run in progress: its request and its results so far.
 pub(super) struct Running {
     pub(super) target: Target,
     pub(super) kind: RunKind,
     pub(super) actor: ActorId,
     pub(super) created_at: DateTime<Utc>,
-    /// The request as it is kept.
+    /// The request in its stored form.
     pub(super) request: Value,
     pub(super) preconditions: Preconditions,
     pub(super) dry_run: bool,
@@ -34,43 +34,43 @@ pub(super) struct Running {
     pub(super) limits: Limits,
     /// The first line of the log entry.
     pub(super) title: String,
-    /// The head when the run began.
+    /// The head snapshot of the start.
     pub(super) base: HeadSnapshot,
-    /// The head that progress was written for; `base` until it is asked again.
+    /// The head snapshot that progress was written for; equals `base` until the role is asked again.
     pub(super) progress_base: HeadSnapshot,
     pub(super) accepted: Vec<Accepted>,
     pub(super) rejected: Vec<Rejection>,
     pub(super) warnings: Vec<Warning>,
-    /// How many more there are of both.
+    /// How many more rejections and warnings there are.
     pub(super) omitted: Omitted,
     pub(super) models: BTreeMap<String, ModelReport>,
     pub(super) exchanges: Vec<Value>,
-    /// What its models cost and is not written down yet.
+    /// Model usage that is not recorded yet.
     pub(super) spent: Vec<RoleSpent>,
     /// The claim under which it runs, if it was queued.
     pub(super) claim: Option<Claim>,
     /// The claim of the idempotency key under which it is saved.
     pub(super) idempotency: Option<IdempotencyClaim>,
-    /// Who is told of its steps.
+    /// Receives the steps.
     pub(super) steps: Option<Steps>,
-    /// Whether it is saved or proposed.
+    /// Whether the operations are applied or proposed.
     pub(super) mode: Mode,
-    /// What the session ends with.
+    /// The session record.
     pub(super) record: Option<SessionRecord>,
-    /// What was decided about it, if it is a proposal that is applied now.
+    /// The decision, if the run applies an approved proposal.
     pub(super) review: Option<Review>,
 }
 
 impl Running {
-    /// The head that it is likely to be saved on; `None` if nothing can be decided before that is locked: where it makes
-    /// no version, ends what is queued or finishes another run, or was captured anew.
+    /// The head snapshot on which the result is computed before the head is locked (optimistic write). `None` for runs
+    /// that save no version, that end a queued run or resolve another one, or whose snapshot was taken again.
     pub(super) fn likely_head(&self) -> Option<&HeadSnapshot> {
         let makes_one =
             !self.dry_run && self.claim.is_none() && self.resolves.is_none() && self.mode == Mode::Apply;
         (makes_one && self.base.context_id == self.progress_base.context_id).then_some(&self.base)
     }
 
-    /// The captured head.
+    /// The head snapshot in the form that responses are built from.
     pub(super) fn base_standing(&self) -> Standing<'_> {
         Standing {
             version: self.base.version,
@@ -90,7 +90,7 @@ impl Running {
         self.warnings.iter().any(|warning| warning.kind == kind)
     }
 
-    /// What is told of it when it is kept: its steps so far and its end.
+    /// The events to store with the run: its steps so far and its end.
     pub(super) fn events(&self, status: RunStatus) -> Vec<NewEvent> {
         let Some(steps) = &self.steps else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! The record of a session beside an update: written onto whatever the roles made of the document, once.
+//! The session record of an update: written once into the document that the roles' operations produced.
 
 use super::merge::Refused;
 use super::report::{DocumentReport, UpdateAnswer, UpdateStatus, Warning};
@@ -11,14 +11,14 @@ use crate::storage::records::StoredRecord;
 use crate::storage::updates::RunStatus;
 use crate::storage::{Head, WindowRows};
 
-/// Whether the memory has the task of this record already.
+/// Whether the memory already contains the task of this record.
 ///
 /// # Errors
-/// Its id belongs to a task that says something else.
+/// Its id belongs to a task with different content.
 pub(super) fn is_recorded(record: &SessionRecord, known: Option<&StoredRecord>) -> Result<bool, Refused> {
     match known {
         None => Ok(false),
-        // One whose words were redacted says nothing that could differ.
+        // A redacted task has no content that could differ.
         Some(known) if known.told.as_ref().is_some_and(|told| *told != record.task) => {
             Err(Refused::OtherTask(known.id))
         }
@@ -26,7 +26,7 @@ pub(super) fn is_recorded(record: &SessionRecord, known: Option<&StoredRecord>) 
     }
 }
 
-/// Writes the record onto a document that operations were applied to, `before` being the one they were applied to.
+/// Writes the record into a document after operations were applied to it; `before` is the document before them.
 pub(super) fn write(
     applied: &mut Applied,
     head: &Head,
@@ -41,7 +41,7 @@ pub(super) fn write(
                 limit,
             },
             WindowError::IdsExhausted(exhausted) => Refused::IdsExhausted { kind: exhausted.kind },
-            // It supersedes nothing.
+            // The record supersedes nothing.
             other @ WindowError::NotActive { .. } => {
                 Refused::Fault(format!("the record of a session was refused: {other}"))
             }
@@ -56,7 +56,7 @@ pub(super) fn write(
             .first_mut()
             .filter(|first| is_rewrite(first.op))
         {
-            // The progress that a role wrote, with the bullet moved.
+            // The rewrite of a role, with the bullet moved.
             Some(first) if is_rewrite(operation.op) => *first = operation,
             _ => applied.operations.push(operation),
         }
@@ -69,7 +69,7 @@ pub(super) fn write(
 }
 
 impl Pipeline {
-    /// How much stands in the windows of a run's vault.
+    /// The maximum sizes of the windows of the run's vault.
     pub(super) fn sizes(&self, running: &Running) -> Sizes {
         let (tasks, decisions) = self.window.of_vault(running.target.vault.as_str());
         Sizes {
@@ -79,7 +79,7 @@ impl Pipeline {
         }
     }
 
-    /// The answer to an update whose task is recorded already: it was done by an earlier call, so no model is asked.
+    /// The response to an update whose task is already recorded. An earlier call did the work, so no model is called.
     pub(super) async fn repeated(&self, running: &Running) -> Result<Option<UpdateAnswer>, PipelineError> {
         let Some(record) = &running.record else {
             return Ok(None);
@@ -106,7 +106,7 @@ impl Pipeline {
     }
 }
 
-/// The answer to a call that an earlier one has done.
+/// The response to a repeated call.
 pub(super) fn repeat(running: &Running, known: Option<&StoredRecord>, head: &Standing<'_>) -> UpdateAnswer {
     let done = known.map_or_else(
         || "nothing was done".to_owned(),

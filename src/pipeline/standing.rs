@@ -1,9 +1,9 @@
-//! The head that an answer tells of.
+//! The head that a response reports.
 
 use crate::domain::ids::ContextId;
 use crate::storage::Head;
 
-/// The head that an answer tells of.
+/// The head that a response reports.
 pub(super) struct Standing<'h> {
     pub(super) version: i64,
     pub(super) context_id: Option<&'h ContextId>,

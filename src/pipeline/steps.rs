@@ -1,8 +1,9 @@
-//! The steps of an update as they are made: shown to somebody who waits, and kept as events.
+//! The steps of an update: sent to a waiting client, and stored as events.
 //!
-//! Whoever runs an update tells its [`Steps`]. A watcher gets each at once. As events they are gathered and written
-//! beside the update every moment (`WRITE_EVERY`), and what is left goes into the transaction that ends the run: so
-//! an update of milliseconds costs its transaction one longer statement, and one of a minute is seen while it runs.
+//! The code that runs an update reports each step to its [`Steps`]. A watcher receives it at once. Events are
+//! collected and written every `WRITE_EVERY` while the update runs; the rest is written in the transaction that ends
+//! the run. A short update therefore costs one longer statement in its transaction, and a long one can be followed
+//! while it runs.
 
 use crate::clock::Clock;
 use crate::domain::ids::{ActorId, ContextId, UpdateId};
@@ -17,49 +18,49 @@ use tokio::sync::{Mutex as AsyncMutex, MutexGuard, mpsc};
 
 use super::report::Target;
 
-/// How often steps are written while an update runs.
+/// How often events are written while an update runs.
 pub(super) const WRITE_EVERY: Duration = Duration::from_millis(250);
 
 /// One step of an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// It has its turn.
+    /// The update was started.
     Started {
         /// The run.
         update_id: UpdateId,
-        /// How often it was begun, this time included.
+        /// The number of the attempt, from 1.
         attempt: i32,
     },
-    /// The head was read.
+    /// The head snapshot was taken.
     Captured {
         /// Its version; 0 if the memory does not exist.
         version: i64,
         /// Its id.
         context_id: Option<ContextId>,
     },
-    /// A role's model is asked.
+    /// The model of a role is called.
     Asked {
-        /// Whose.
+        /// The role.
         role: Role,
-        /// 0 for the first time, 1 and more where it is asked again about faulty items.
+        /// 0 for the first call, 1 and more for calls about faulty items.
         round: u32,
     },
-    /// A role's model has answered, or failed after its retries.
+    /// The model of a role answered, or failed after its retries.
     Answered {
-        /// Whose.
+        /// The role.
         role: Role,
         /// As in [`Step::Asked`].
         round: u32,
-        /// Requests that were sent.
+        /// The number of requests sent.
         attempts: u32,
-        /// How long it took.
+        /// The duration.
         millis: u64,
-        /// There is no answer.
+        /// Whether the model failed.
         failed: bool,
     },
     /// The operations were applied to the head.
     Merged {
-        /// The head was another than the captured one.
+        /// The head differs from the head snapshot.
         rebased: bool,
     },
     /// A version was saved.
@@ -87,7 +88,7 @@ impl Step {
         }
     }
 
-    /// The step as an object: its name under `step`, and what belongs to it.
+    /// The step as a JSON object: its name in `step`, and its members.
     #[must_use]
     pub fn details(&self) -> Value {
         let step = self.name();
@@ -115,23 +116,24 @@ impl Step {
         }
     }
 
-    /// Merging and saving are told by the version's own event and the run's end, in the same moment.
+    /// Whether the step is stored as an event. Merging and saving are not: the event of the version and that of the
+    /// end of the run have the same time.
     fn is_kept(&self) -> bool {
         !matches!(self, Self::Merged { .. } | Self::Saved { .. })
     }
 }
 
-/// Takes the steps of one update; by default nobody watches. Cheap to clone.
+/// Collects the steps of one update; by default without a watcher. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Steps(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    /// The pipeline's, once the update runs.
+    /// Set by the pipeline when the update starts.
     clock: OnceLock<Arc<dyn Clock>>,
     watcher: Option<mpsc::UnboundedSender<Step>>,
     unwritten: Mutex<Vec<Noted>>,
-    /// Held by who writes steps.
+    /// Held while events are written.
     writing: AsyncMutex<()>,
 }
 
@@ -153,7 +155,7 @@ impl Noted {
 }
 
 impl Steps {
-    /// Steps with somebody who watches; they are few, so the channel needs no bound.
+    /// Steps with a watcher. There are few of them, so the channel is unbounded.
     #[must_use]
     pub fn watched(watcher: mpsc::UnboundedSender<Step>) -> Self {
         Self(Arc::new(Inner {
@@ -162,9 +164,9 @@ impl Steps {
         }))
     }
 
-    /// From now on steps are kept as events, too.
+    /// Starts collecting steps as events, too.
     pub(super) fn keep(&self, clock: &Arc<dyn Clock>) {
-        // A request that is run twice has its clock already.
+        // A request that runs for the second time already has a clock.
         let _ = self.0.clock.set(clock.clone());
     }
 
@@ -176,12 +178,12 @@ impl Steps {
             self.unwritten(|unwritten| unwritten.push(noted));
         }
         if let Some(watcher) = &self.0.watcher {
-            // Whoever watched may have gone.
+            // The watcher may have disconnected.
             let _ = watcher.send(step);
         }
     }
 
-    /// The steps that are not known to be written, as events of their run.
+    /// The steps that are not yet confirmed as written, as events of their run.
     pub(super) fn events(&self, target: &Target, actor: &ActorId) -> Vec<NewEvent> {
         let noted = self.unwritten(|unwritten| unwritten.clone());
         noted
@@ -190,20 +192,20 @@ impl Steps {
             .collect()
     }
 
-    /// The end of a run as an event.
+    /// The event of the end of a run.
     pub(super) fn finished(&self, target: &Target, actor: &ActorId, status: &str) -> Option<NewEvent> {
         let details = json!({"step": "finished", "status": status});
         let noted = Noted::now(&**self.0.clock.get()?, details);
         Some(event(target, actor, noted))
     }
 
-    /// Waits until nobody else writes steps, and lets nobody do so while the value lives: of two transactions that
-    /// write the same steps one waits for the other, and of two that write those of several updates each might.
+    /// Takes the lock for writing events. Without it, two transactions that write the same steps would wait for each
+    /// other, and two that write the steps of several updates could deadlock.
     pub(super) async fn to_be_written(&self) -> MutexGuard<'_, ()> {
         self.0.writing.lock().await
     }
 
-    /// Takes steps off that have been written.
+    /// Removes steps that were written.
     pub(super) fn written(&self, events: &[NewEvent]) {
         self.unwritten(|unwritten| {
             unwritten.retain(|noted| events.iter().all(|event| event.event_id != noted.event_id));

@@ -1,21 +1,21 @@
-//! JSON that a row stores to be carried out later: requests that are queued, proposals that wait.
+//! Stored JSON that is executed later: queued requests and pending proposals.
 //!
-//! It is read strictly: only what this release would write again as it is can be read. A member of another form, a missing
-//! one, an unknown one and an unknown value are errors, and nothing is carried out that was not asked for. During a
-//! rolling upgrade a newer release may store members that this one does not know. They may change what is to be
-//! applied, so they are refused and not passed over; whoever asked is told so, and can ask again.
+//! Reading is strict: a value is accepted only if this release would write it in exactly the same form. A missing or
+//! unknown member, an unknown value or a different form is an error, so nothing is executed that was not requested.
+//! During a rolling upgrade a newer release may store members that this one does not know. They may change what is
+//! applied, so they are rejected instead of ignored, and the client is told and can retry.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// The longest description of a problem, in characters: it may quote what is stored.
+/// The maximum length of a problem's description in characters; it may quote stored data.
 const PROBLEM_CHARS: usize = 200;
 
-/// Reads what a `T` was stored as.
+/// Reads the stored form of a `T`.
 ///
 /// # Errors
-/// The path of a member that cannot be read, and why.
+/// The path of the member that cannot be read, and why.
 pub(super) fn read<T: Serialize + DeserializeOwned>(stored: &Value) -> Result<T, String> {
     let value: T = serde_path_to_error::deserialize(stored).map_err(|error| {
         let problem = error.to_string();
@@ -27,7 +27,7 @@ pub(super) fn read<T: Serialize + DeserializeOwned>(stored: &Value) -> Result<T,
     }
 }
 
-/// The first member that this release writes otherwise, and how it differs.
+/// The first member that this release would write differently, and how it differs.
 fn difference(path: &str, stored: &Value, written: &Value) -> Option<String> {
     let member = |name: &str| match path {
         "" => name.to_owned(),

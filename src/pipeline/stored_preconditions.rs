@@ -1,9 +1,9 @@
-//! The preconditions of a queued update, as its row stores them.
+//! The preconditions of a queued update in their stored form.
 
 use crate::storage::{EntityTags, Preconditions};
 use serde::{Deserialize, Serialize};
 
-/// Both are always stored, null where there is none.
+/// Both members are always present, null if there is no condition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredPreconditions {
     if_match: Option<StoredTags>,

@@ -1,5 +1,5 @@
-//! Requests, as the rows of their runs store them. The form stays what it is: during a rolling upgrade releases run what
-//! others have queued.
+//! Requests in the form in which the rows of their runs store them. The form must not change: during a rolling upgrade
+//! each release runs what others have queued.
 
 use super::request::{Mode, OnInvalid, OperationsInput, OperationsRequest, UpdateRequest};
 use super::steps::Steps;
@@ -13,7 +13,7 @@ use crate::storage::as_text::AsText;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A request for `/update`. A worker reads it again, if it is queued.
+/// A request to `/update`. If it is queued, a worker reads it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct StoredUpdate {
     task: String,
@@ -34,7 +34,7 @@ struct StoredMessage {
     content: String,
 }
 
-/// A request for `/operations`. It is shown, and never read to be run.
+/// A request to `/operations`. It is only shown, never read to be run.
 #[derive(Debug, Serialize)]
 pub(super) struct StoredOperations<'r> {
     text: Option<&'r str>,
@@ -47,7 +47,7 @@ pub(super) struct StoredOperations<'r> {
     mode: StoredMode,
 }
 
-/// What becomes of the operations. Of a proposal both members are there, and neither of anything else.
+/// What to do with the operations. A proposal has both members, everything else has neither.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 enum StoredMode {
@@ -64,7 +64,7 @@ enum Propose {
     Propose,
 }
 
-/// The record of a session, in requests and proposals.
+/// A session record in requests and proposals.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct StoredSessionRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,7 +96,7 @@ impl From<&UpdateRequest> for StoredUpdate {
 }
 
 impl StoredUpdate {
-    /// The request, with what other columns say of it.
+    /// Builds the request, with the values of the row's other columns.
     pub(super) fn into_request(
         self,
         (vault, memory): (VaultId, MemoryId),

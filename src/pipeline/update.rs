@@ -1,4 +1,4 @@
-//! `UpdateContext`: the steps in their order.
+//! `UpdateContext`: runs the steps in order.
 
 use super::admission::Taken;
 use super::durable::Claim;
@@ -26,14 +26,14 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::mem::take;
 
-/// The longest task in the title of a log entry, in characters.
+/// The maximum length of the task in the title of a log entry, in characters.
 const TITLE_CHARS: usize = 100;
 
 impl Pipeline {
     /// Runs an update.
     ///
     /// # Errors
-    /// As [`PipelineError`] says; no version was saved then.
+    /// See [`PipelineError`]; no version was saved.
     pub async fn update(&self, request: UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
         let result = Box::pin(self.update_in_turn(&request)).await;
         measured::ended(RunKind::Update, &result);
@@ -56,8 +56,8 @@ impl Pipeline {
         Box::pin(self.run_update(request, None)).await
     }
 
-    /// Runs an update whose turn it is; under a claim, and as of when it was accepted, if it was queued. Its steps are
-    /// written while it runs, and what it spent when it has ended.
+    /// Runs an update that holds the memory's lock; if it was queued, under its claim and with the time of its
+    /// acceptance. Its steps are written while it runs, its model usage at the end.
     pub(super) async fn run_update(
         &self,
         request: &UpdateRequest,
@@ -71,7 +71,7 @@ impl Pipeline {
             never = self.write_steps(request, &target, &actor) => match never {},
         };
         if result.is_err() {
-            // Of a run that was kept all is written; of one that is tried again, or could not be kept, this is left.
+            // A stored run has written all steps. These are left if the run is retried or could not be stored.
             self.write_left_steps(request, &target, &actor).await;
         }
         let spent = take(&mut running.spent);
@@ -79,7 +79,7 @@ impl Pipeline {
         result
     }
 
-    /// Writes steps for as long as it is polled.
+    /// Writes events periodically until it is dropped.
     async fn write_steps(&self, request: &UpdateRequest, target: &Target, actor: &ActorId) -> Infallible {
         loop {
             tokio::time::sleep(WRITE_EVERY).await;
@@ -95,7 +95,7 @@ impl Pipeline {
         }
         match self.storage.append_events(&target.vault, &events).await {
             Ok(()) => request.steps.written(&events),
-            // They are written with the run's end, if that can be.
+            // They are written again at the end of the run, if possible.
             Err(error) => tracing::debug!(%error, "steps of an update could not be written"),
         }
     }
@@ -200,7 +200,7 @@ impl Pipeline {
         })
     }
 
-    /// Step 2: all roles at once. No database connection is held while a model thinks.
+    /// Step 2: calls all roles concurrently. No database connection is held during model calls.
     async fn ask_roles(
         &self,
         request: &UpdateRequest,
@@ -216,7 +216,7 @@ impl Pipeline {
         Ok(join_all(asked).await.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Step 5, where progress moved: that role only, on the new head. What it cost adds up in its report.
+    /// Step 5, when progress has changed: calls only that role, with the new head. The usage is added to its report.
     async fn ask_progress_again(
         &self,
         request: &UpdateRequest,
@@ -288,7 +288,7 @@ impl Pipeline {
 }
 
 impl Running {
-    /// Takes over what the roles have come to.
+    /// Takes over the results of the roles.
     fn take(&mut self, outcomes: &BTreeMap<Role, RoleOutcome>, allow_partial: bool) {
         self.accepted.clear();
         self.rejected.clear();

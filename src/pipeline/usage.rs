@@ -1,4 +1,4 @@
-//! Tokens: what a run spent is written down, and a vault that has spent its day's is refused.
+//! Token usage: records what a run used, and rejects updates of a vault that has reached its daily limit.
 
 use super::role::RoleOutcome;
 use super::running::Running;
@@ -9,8 +9,8 @@ use crate::storage::usage::{RoleSpent, Spender, Spent};
 use chrono::{DateTime, Days, NaiveTime, Utc};
 
 impl Pipeline {
-    /// Refuses a vault whose models have spent the day's tokens. What they spend while an update runs is known at its
-    /// end: the last one of a day may go over the limit.
+    /// Rejects a vault that has used its daily tokens. The usage of an update is known only at its end, so the last
+    /// update of a day may exceed the limit.
     pub(super) async fn refuse_over_tokens(&self, vault: &VaultId) -> Result<(), PipelineError> {
         let Some(limit) = self.limits.tokens_per_day(vault) else {
             return Ok(());
@@ -23,7 +23,7 @@ impl Pipeline {
         }
         let next = day.checked_add_days(Days::new(1)).unwrap_or(day);
         let opens_at = next.and_time(NaiveTime::MIN).and_utc();
-        // Rounded up: whoever comes back then is let in.
+        // Rounded up, so that a client that waits this long is admitted.
         let seconds = (opens_at - now).num_milliseconds().saturating_add(999) / 1_000;
         Err(PipelineError::TokensSpent {
             spent,
@@ -33,14 +33,14 @@ impl Pipeline {
         })
     }
 
-    /// Writes down what a run spent since this was done last. A count that cannot be written is a line in the log and
-    /// no reason to fail a run that is saved.
+    /// Records the usage of a run since the last call. A failure is only logged, because the run itself is already
+    /// saved.
     pub(super) async fn account(&self, running: &Running, spent: Vec<RoleSpent>) {
         self.write_down(&running.target.vault, running.created_at, &spent)
             .await;
     }
 
-    /// Adds what was spent to the counts of a time's day.
+    /// Adds usage to the counts of the day of `at`.
     pub(super) async fn write_down(&self, vault: &VaultId, at: DateTime<Utc>, spent: &[RoleSpent]) {
         if let Err(error) = self.storage.add_usage(vault, at.date_naive(), spent).await {
             tracing::warn!(%error, "what models spent could not be written down");
@@ -49,7 +49,7 @@ impl Pipeline {
 }
 
 impl RoleOutcome {
-    /// What it cost; of a role that was asked in this run before, no run is counted again.
+    /// The usage of a role. If the role was called before in this run, the run is not counted again.
     pub(super) fn spent(&self, role: Role, is_first: bool) -> RoleSpent {
         let report = &self.report;
         let spent = Spent {

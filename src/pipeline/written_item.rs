@@ -1,10 +1,10 @@
-//! The words that an operation was read from.
+//! The text that an operation was read from.
 
 /// An item as it was written.
 #[derive(Debug, Clone)]
 pub(super) struct WrittenItem {
     pub(super) text: String,
-    /// Its place in the list that was sent, if it is no text.
+    /// Its position in the list of operations; `None` for operations sent as text.
     pub(super) index: Option<usize>,
 }
 

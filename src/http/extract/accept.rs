@@ -1,7 +1,6 @@
-//! `Accept`: whether a client wants text or JSON (RFC 9110, section 12.5.1).
+//! `Accept`: content negotiation between text and JSON (RFC 9110, section 12.5.1).
 //!
-//! Each route offers its representations in its own order of preference. Documents are text unless JSON is asked
-//! for; views that programs page through are JSON unless text is.
+//! Each route lists its representations in its order of preference. Documents default to text, listings to JSON.
 
 use super::list_header;
 use crate::http::problem::{Kind, Problem};
@@ -9,7 +8,7 @@ use axum::extract::FromRequestParts;
 use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
 
-/// The representations of a document and of the views of it.
+/// The representations of documents and of views of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Representation {
     /// The text itself as `text/plain`.
@@ -18,14 +17,14 @@ pub(crate) enum Representation {
     Markdown,
     /// A unified diff as `text/x-diff`.
     Diff,
-    /// Events as they happen, as `text/event-stream`.
+    /// Server-sent events, as `text/event-stream`.
     EventStream,
-    /// JSON: an envelope around the text, or the same said for programs.
+    /// JSON: the text in an envelope, or structured data.
     Json,
 }
 
 impl Representation {
-    /// Those of a document.
+    /// The representations of a document.
     const OF_DOCUMENT: [Self; 3] = [Self::Plain, Self::Markdown, Self::Json];
 
     fn names(self) -> (&'static str, &'static str) {
@@ -38,7 +37,7 @@ impl Representation {
         }
     }
 
-    /// The `Content-Type` it is answered with.
+    /// The `Content-Type` of the response.
     pub(crate) fn content_type(self) -> &'static str {
         match self {
             Self::Plain => "text/plain; charset=utf-8",
@@ -59,7 +58,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Representation {
     }
 }
 
-/// What a client accepts, for routes with representations of their own.
+/// The `Accept` header, for routes with several representations.
 #[derive(Debug)]
 pub(crate) struct Accept(Option<String>);
 
@@ -72,10 +71,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Accept {
 }
 
 impl Accept {
-    /// The representation the client likes best; of those it likes the same, the first.
+    /// The representation with the highest quality; of equal ones the first.
     ///
     /// # Errors
-    /// 406 if it accepts none of them.
+    /// 406 if the client accepts none of them.
     pub(crate) fn choose(&self, offered: &[Representation]) -> Result<Representation, Problem> {
         choose(self.0.as_deref().unwrap_or_default(), offered).ok_or_else(|| {
             let names = offered.iter().map(|offer| {
@@ -92,7 +91,7 @@ impl Accept {
     }
 }
 
-/// One element of an `Accept` list: what it matches, how exactly, and how much it is wanted in thousandths.
+/// One element of an `Accept` list: its media range and its quality in thousandths.
 struct Range<'a> {
     main: &'a str,
     sub: &'a str,
@@ -100,7 +99,7 @@ struct Range<'a> {
 }
 
 impl<'a> Range<'a> {
-    /// `None` for an element that cannot be read: it matches nothing.
+    /// `None` for an element that cannot be parsed: it matches nothing.
     fn parse(element: &'a str) -> Option<Self> {
         let mut pieces = element.split(';').map(str::trim);
         let (main, sub) = pieces.next()?.split_once('/')?;
@@ -118,7 +117,7 @@ impl<'a> Range<'a> {
         Some(Self { main, sub, quality })
     }
 
-    /// 3 for the very type, 2 for `text/*`, 1 for `*/*`.
+    /// 3 for the exact type, 2 for `text/*`, 1 for `*/*`.
     fn precision(&self, (main, sub): (&str, &str)) -> Option<u8> {
         let same_main = self.main.eq_ignore_ascii_case(main);
         match () {

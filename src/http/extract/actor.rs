@@ -1,4 +1,4 @@
-//! `X-Actor-Id`: who makes a version. With a key it is the key's name, unless the key may speak for others.
+//! `X-Actor-Id`: the author of a version. With a key it is the key's name, unless the key may act for others.
 
 use super::caller::CallerOf;
 use super::single_header;

@@ -1,4 +1,4 @@
-//! Reading a request body: bounded in size and time, also without `Content-Length`.
+//! Reads request bodies with limits on size and time, also without `Content-Length`.
 
 use crate::http::middleware::bounds::busy_at_its_end;
 use crate::http::problem::{Kind, Problem};
@@ -9,23 +9,23 @@ use bytes::BytesMut;
 use futures::StreamExt;
 use std::time::Duration;
 
-/// How much of a body that is too large is read and thrown away, so that a client that sends first and listens
-/// later still gets its 413 and not a broken connection.
+/// How many bytes of a body that is too large are read and discarded. A client that sends its whole body before it
+/// reads then receives the 413 instead of a broken connection.
 const DISCARDED_BYTES: u64 = 16 << 20;
 
-/// A limit on the size of a body, by the name it has in the configuration.
+/// A limit on the size of a body, with its name in the configuration.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limit {
     /// `limits.…`
     pub(crate) name: &'static str,
-    /// How many bytes are taken.
+    /// The maximum number of bytes.
     pub(crate) bytes: usize,
 }
 
-/// A body of at most `limit`, which must arrive within `time`.
+/// Reads a body of at most `limit`, which must arrive within `time`.
 ///
 /// # Errors
-/// 413 if it is larger, 408 if it does not arrive in time, 400 if it ends early.
+/// 413 if it is larger, 408 on timeout, 400 if it ends early.
 pub(crate) async fn read(
     headers: &HeaderMap,
     body: Body,
@@ -78,10 +78,10 @@ async fn read_bounded(headers: &HeaderMap, body: Body, limit: Limit) -> Result<V
     }
 }
 
-/// The bytes of a body as text.
+/// Decodes a body as UTF-8.
 ///
 /// # Errors
-/// 400 if they are not UTF-8, naming the first byte that is not.
+/// 400 that names the first invalid byte.
 pub(crate) fn text(bytes: Vec<u8>) -> Result<String, Problem> {
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();

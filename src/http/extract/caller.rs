@@ -1,4 +1,4 @@
-//! Who makes the request, as the layer in front of every route found out (`middleware/access`).
+//! The authenticated caller, as determined by the layer `middleware/access`.
 
 use crate::domain::access::{AccessRole, Caller};
 use crate::domain::ids::KeyId;
@@ -12,8 +12,7 @@ use axum::http::request::Parts;
 pub(crate) struct CallerOf(pub(crate) Caller);
 
 impl CallerOf {
-    /// Lets only those through who may do what `role` may; `what` is what they asked to do, as in "rules are
-    /// written".
+    /// Requires `role` for an action. `what` describes the action, as in "rules are written".
     ///
     /// # Errors
     /// 403 that names the role.
@@ -34,8 +33,8 @@ impl CallerOf {
 }
 
 impl CallerOf {
-    /// What becomes of the caller's operations, if `proposes` says that they are to be a proposal: without the right to
-    /// write they always are.
+    /// Whether the caller's operations are applied or proposed. `proposes` requests a proposal; a caller without the
+    /// role `writer` can only propose.
     pub(crate) fn mode(&self, proposes: bool) -> Mode {
         if proposes || !self.0.may(AccessRole::Writer) {
             Mode::Propose { key: self.key_id() }
@@ -44,7 +43,7 @@ impl CallerOf {
         }
     }
 
-    /// The key that was shown; `None` at a service that asks for none.
+    /// The key of the request; `None` if the service requires no keys.
     pub(crate) fn key_id(&self) -> Option<KeyId> {
         self.0.key.as_ref().map(|key| key.key_id.clone())
     }
@@ -55,7 +54,7 @@ impl<S: Send + Sync> FromRequestParts<S> for CallerOf {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let caller = parts.extensions.get::<Caller>().cloned();
-        // A route that nobody guards is a fault, and is not answered to everybody.
+        // A route without the access layer is a bug; it must not answer everybody.
         caller
             .map(Self)
             .ok_or_else(|| Problem::internal("nobody has said who makes the request"))

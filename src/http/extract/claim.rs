@@ -1,4 +1,4 @@
-//! The claim of an idempotency key under which a request runs, for what it saves.
+//! The claim of an idempotency key under which a request runs.
 
 use crate::http::json_answer::JsonAnswer;
 use crate::storage::idempotency::{Answering, IdempotencyClaim, KeptAnswer};
@@ -6,12 +6,13 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use std::convert::Infallible;
 
-/// The claim, if the request has a key. The layer of `Idempotency-Key` puts it where this looks.
+/// The claim, if the request has a key. The layer for `Idempotency-Key` puts it into the extensions.
 #[derive(Debug)]
 pub(crate) struct UnderClaim(pub(crate) Option<IdempotencyClaim>);
 
 impl UnderClaim {
-    /// The claim with what is answered to what was done, for a transaction that keeps the answer with what it saves.
+    /// Combines the claim with a function that builds the response, for a transaction that stores the response with
+    /// its changes.
     pub(crate) fn answering<'a, T>(
         self,
         answer: impl Fn(&T) -> JsonAnswer + Send + Sync + 'a,

@@ -1,8 +1,8 @@
-//! Entity tags and the preconditions on them (RFC 9110, sections 8.8.3 and 13).
+//! Entity tags and preconditions (RFC 9110, sections 8.8.3 and 13).
 //!
-//! The text of a version has the tag `"<context_id>"`. Another representation of the same version differs in
-//! its bytes and so has a tag of its own: the context id, then `;` and what it is (`"<context_id>;json"`).
-//! `If-Match` on a write asks about the version, so every representation's tag names it.
+//! The text of a version has the tag `"<context_id>"`. Other representations of the same version have different bytes
+//! and therefore their own tags: the context id, `;`, and the representation's name (`"<context_id>;json"`).
+//! `If-Match` on a write compares versions, so the tag of any representation is accepted.
 
 use super::list_header;
 use crate::domain::ids::ContextId;
@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 const IF_MATCH: &str = "If-Match";
 const IF_NONE_MATCH: &str = "If-None-Match";
 
-/// Stands between the context id and the representation; no id holds it.
+/// Separates the context id and the representation; ids cannot contain it.
 const SEPARATOR: char = ';';
 
 /// The strong entity tag of one representation of a version.
@@ -29,13 +29,13 @@ impl ETag {
         Self(context_id.as_str().to_owned())
     }
 
-    /// The tag of an answer that is made of more than one version: of its bytes.
+    /// The tag of a response that is built from more than one version: a hash of its bytes.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
         let digest = Sha256::digest(bytes);
         Self(hex::encode(&digest[..16]))
     }
 
-    /// The tag of something that is no version; visible ASCII without a quote.
+    /// The tag of something other than a version. `tag` is visible ASCII without a quote.
     pub(crate) fn opaque(tag: String) -> Self {
         debug_assert!(tag.bytes().all(|b| b.is_ascii_graphic() && b != b'"'));
         Self(tag)
@@ -49,22 +49,22 @@ impl ETag {
         self
     }
 
-    /// As it stands in `ETag`.
+    /// The value of the header `ETag`.
     pub(crate) fn header_value(&self) -> HeaderValue {
-        // A tag is visible ASCII by construction.
+        // A tag consists of visible ASCII characters.
         let quoted = ["\"", &self.0, "\""].concat();
         HeaderValue::try_from(quoted).unwrap_or(HeaderValue::from_static("\"\""))
     }
 }
 
-/// One tag a client sent.
+/// One tag that a client sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct SentTag {
     weak: bool,
     opaque: String,
 }
 
-/// What a precondition names.
+/// The value of a precondition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Tags {
     /// `*`: anything that exists.
@@ -122,12 +122,12 @@ pub(crate) struct Conditions {
     if_none_match: Option<Tags>,
 }
 
-/// What the preconditions say of a read.
+/// The result of the preconditions of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Answer with the representation.
+    /// Send the representation.
     Send,
-    /// The client has it: 304.
+    /// Respond with 304: the client already has it.
     NotModified,
 }
 
@@ -147,10 +147,10 @@ impl Conditions {
         })
     }
 
-    /// Judges a read of the representation with the tag `current`.
+    /// Evaluates the preconditions of a read; `current` is the tag of the representation.
     ///
     /// # Errors
-    /// 412 if `If-Match` names another one.
+    /// 412 if `If-Match` names another tag.
     pub(crate) fn for_read(&self, current: &ETag) -> Result<Verdict, Problem> {
         if let Some(Tags::Listed(tags)) = &self.if_match {
             let met = tags.iter().any(|tag| !tag.weak && tag.opaque == current.0);
@@ -167,7 +167,7 @@ impl Conditions {
         }
     }
 
-    /// The conditions of a write, which storage judges while the memory's row is locked.
+    /// The conditions of a write. Storage evaluates them while the memory's row is locked.
     pub(crate) fn for_write(self) -> Preconditions {
         Preconditions {
             if_match: self.if_match.map(|tags| tags.versions(|tag| !tag.weak)),
@@ -177,7 +177,7 @@ impl Conditions {
 }
 
 impl Tags {
-    /// The versions that the `wanted` tags name, whatever their representation.
+    /// The versions of the tags that `wanted` selects, whatever their representation.
     fn versions(self, wanted: impl Fn(&SentTag) -> bool) -> EntityTags {
         match self {
             Self::Any => EntityTags::Any,
@@ -189,7 +189,7 @@ impl Tags {
     }
 }
 
-/// The problem of a write whose preconditions do not hold for `current`, the newest version.
+/// The problem of a write whose preconditions do not hold. `current` is the newest version.
 pub(crate) fn refused_write(current: Option<&ContextId>) -> Problem {
     let detail = match current {
         Some(_) => "a precondition of the request does not hold for the newest version of the memory",
@@ -224,7 +224,7 @@ fn tags(headers: &HeaderMap, header: &HeaderName, name: &str) -> Result<Option<T
     })
 }
 
-/// `#entity-tag`, at least one; empty list elements are skipped.
+/// Parses `#entity-tag` with at least one element; empty list elements are ignored.
 fn parse_list(text: &str) -> Option<Vec<SentTag>> {
     let mut tags = Vec::new();
     let mut rest = text.trim_start_matches([' ', '\t', ',']);

@@ -1,10 +1,10 @@
-//! JSON of clients that is kept: numbers that could not be given back as they came are refused, not rounded in silence.
+//! Client JSON that is stored: numbers that would lose digits are rejected instead of silently rounded.
 
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// Reads any JSON whose numbers keep all of their digits: for `deserialize_with`.
+/// Deserializes any JSON whose numbers keep all their digits; for `deserialize_with`.
 ///
 /// # Errors
 /// A number that would be rounded, or JSON that is no `T`.
@@ -22,7 +22,7 @@ pub(crate) fn exact<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer
     })
 }
 
-/// The first number of a JSON text whose value is not that of the number read from it.
+/// The first number in a JSON text whose parsed value differs from it.
 fn rounded(json: &str) -> Option<&str> {
     let mut rest = json;
     while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
@@ -45,7 +45,7 @@ fn rounded(json: &str) -> Option<&str> {
     None
 }
 
-/// Where a string ends that begins the text: behind its second quotation mark.
+/// The position after the closing quotation mark of the string that the text begins with.
 fn string_end(text: &str) -> usize {
     let mut escaped = false;
     let closing = text.bytes().enumerate().skip(1).find(|(_, byte)| {
@@ -56,7 +56,7 @@ fn string_end(text: &str) -> usize {
     closing.map_or(text.len(), |(at, _)| at + 1)
 }
 
-/// A number as its sign, its digits without zeros at the ends, and its power of ten: equal for equal values.
+/// A number as sign, digits without leading and trailing zeros, and exponent: equal for equal values.
 fn value(number: &str) -> Option<(bool, String, i64)> {
     let (is_negative, unsigned) = match number.strip_prefix('-') {
         Some(unsigned) => (true, unsigned),

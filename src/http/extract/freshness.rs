@@ -1,4 +1,4 @@
-//! How fresh a client wants its answer: `Cache-Control` of a request (RFC 9111, section 5.2.1).
+//! `Cache-Control` of a request: how old the response may be (RFC 9111, section 5.2.1).
 
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
@@ -7,12 +7,12 @@ use axum::http::request::Parts;
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// What a read may be answered from.
+/// Where a read may be answered from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Freshness {
-    /// What the service keeps will do.
+    /// The process's cache.
     Recent,
-    /// The database is to be asked: `no-cache`, `no-store` or `max-age=0`.
+    /// Only the database: `no-cache`, `no-store` or `max-age=0`.
     Latest,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct FreshnessHeader {
 
 impl Freshness {
     pub(crate) fn from_headers(headers: &HeaderMap) -> Self {
-        // What cannot be read may have been meant so.
+        // An unreadable value is treated as a request for the latest state.
         let wants_latest = headers.get_all(CACHE_CONTROL).iter().any(|value| {
             value
                 .to_str()
@@ -39,7 +39,8 @@ impl Freshness {
     }
 }
 
-/// How old an answer may be; `None` if any age will do. Of several the shortest; one that cannot be read is not there.
+/// The maximum age of a response; `None` if unlimited. Of several values the smallest counts; unreadable ones are
+/// ignored.
 pub(crate) fn max_age(headers: &HeaderMap) -> Option<Duration> {
     let values = headers.get_all(CACHE_CONTROL).iter();
     let values = values.filter_map(|value| value.to_str().ok());

@@ -1,5 +1,5 @@
-//! JSON bodies, read strictly: text that is not JSON is 400; JSON that does not fit (an unknown, missing or
-//! repeated field, a wrong type) is 422 and the field is named.
+//! JSON bodies, parsed strictly. Text that is not JSON is 400. JSON that does not match the schema (an unknown,
+//! missing or repeated field, a wrong type) is 422, and the problem names the field.
 
 use super::body::{self, Limit};
 use super::media_type::{self, MediaType};
@@ -33,10 +33,10 @@ impl<T: DeserializeOwned> FromRequest<AppState> for JsonBody<T> {
     }
 }
 
-/// The JSON body of a request, which may be left out.
+/// Reads an optional JSON body.
 ///
 /// # Errors
-/// As [`JsonBody`]'s.
+/// As for [`JsonBody`].
 pub(crate) async fn optional<T: DeserializeOwned + Default>(
     state: &AppState,
     request: Request,
@@ -54,7 +54,7 @@ pub(crate) async fn optional<T: DeserializeOwned + Default>(
     parse(&body::text(bytes)?)
 }
 
-/// The JSON body of a request that may have none, which is as good as an empty object.
+/// An optional JSON body. No body means an empty object.
 #[derive(Debug)]
 pub(crate) struct OptionalJsonBody<T>(pub(crate) T);
 
@@ -66,8 +66,8 @@ impl<T: DeserializeOwned + Default> FromRequest<AppState> for OptionalJsonBody<T
     }
 }
 
-/// A JSON object that is read as `T`. Derived code would also take an array of the fields' values in their
-/// order, which is no form that anybody documented.
+/// A JSON object that is deserialized as `T`. Derived code would also accept an array of the fields' values in order,
+/// which the API does not document.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Object<T>(pub(crate) T);
 
@@ -108,11 +108,12 @@ pub(crate) fn parse_list<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Prob
     Ok(list.into_iter().map(|Object(value)| value).collect())
 }
 
-/// Objects, and values in all, that a body may have: an empty object takes a hundred times the memory of its text.
+/// The maximum number of objects, and of values in total, in a body: an empty object takes about a hundred times the
+/// memory of its text.
 const MOST_OBJECTS: usize = 50_000;
 const MOST_VALUES: usize = 250_000;
 
-/// Counts what opens an object, and what opens or separates values, outside of strings.
+/// Counts the characters that open an object, and those that open or separate values, outside of strings.
 fn structure(text: &str) -> (usize, usize) {
     let (mut objects, mut values) = (0, 0);
     let (mut in_string, mut is_escaped) = (false, false);

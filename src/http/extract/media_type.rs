@@ -5,7 +5,7 @@ use crate::http::problem::{Kind, Problem};
 use axum::http::HeaderMap;
 use strum::IntoStaticStr;
 
-/// The media types some operation takes.
+/// The media types that operations accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 pub(crate) enum MediaType {
     /// `text/plain`, in UTF-8.
@@ -28,7 +28,8 @@ impl MediaType {
 /// The media type of a request body, which must be one of `accepted`.
 ///
 /// # Errors
-/// 415, naming what is accepted: no `Content-Type`, another type, a charset other than UTF-8, or a compressed body.
+/// 415 that names the accepted types: no `Content-Type`, another type, a charset other than UTF-8, or a compressed
+/// body.
 pub(crate) fn of_body(headers: &HeaderMap, accepted: &[MediaType]) -> Result<MediaType, Problem> {
     let refused = |what: String| {
         let names: Vec<_> = accepted.iter().map(|media_type| media_type.name()).collect();

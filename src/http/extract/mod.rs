@@ -1,5 +1,5 @@
-//! Typed extractors: what a handler gets has been checked, and what does not pass is a [`Problem`] that names
-//! the field. Bytes that cannot be read are 400, what can be read and is not valid is 422.
+//! Typed extractors. A handler receives validated values; invalid input becomes a [`Problem`] that names the field.
+//! Input that cannot be parsed is 400, parsed input that is not valid is 422.
 //!
 //! [`Problem`]: crate::http::problem::Problem
 
@@ -21,11 +21,10 @@ pub(crate) mod query;
 use crate::http::problem::Problem;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
-/// The value of a header that may stand in a request once at most, without the blanks around it. `name` is
-/// written as clients write it.
+/// The trimmed value of a header that may occur at most once. `name` is spelled as clients write it.
 ///
 /// # Errors
-/// 400 if it stands there twice or is not visible ASCII.
+/// 400 if it occurs twice or is not visible ASCII.
 pub(crate) fn single_header(headers: &HeaderMap, name: &str) -> Result<Option<String>, Problem> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else {
@@ -40,11 +39,10 @@ pub(crate) fn single_header(headers: &HeaderMap, name: &str) -> Result<Option<St
     Ok(Some(visible(name, value)?.trim().to_owned()))
 }
 
-/// All values of a list header as one text, joined as RFC 9110 says (section 5.3). `name` is the header as clients write
-/// it.
+/// All values of a list header, joined as in RFC 9110, section 5.3. `name` is spelled as clients write it.
 ///
 /// # Errors
-/// 400 if one is not visible ASCII.
+/// 400 if a value is not visible ASCII.
 pub(crate) fn list_header(
     headers: &HeaderMap,
     header: &HeaderName,

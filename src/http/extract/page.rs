@@ -1,4 +1,4 @@
-//! Keyset pages: `limit` and an opaque `cursor`, the same for every list.
+//! Keyset pagination: `limit` and an opaque `cursor`, the same for every list.
 
 use super::query::{FromQuery, QueryReader};
 use crate::http::problem::Problem;
@@ -7,10 +7,10 @@ use serde::Serialize;
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// How many entries a page has if nothing is said.
+/// The default number of entries on a page.
 pub(crate) const DEFAULT_LIMIT: u32 = 50;
 
-/// How many entries a page has at most.
+/// The maximum number of entries on a page.
 pub(crate) const MAX_LIMIT: u32 = 500;
 
 /// Which page of a list a client asks for.
@@ -35,16 +35,16 @@ impl FromQuery for Page {
 }
 
 impl Page {
-    /// How many entries to read: one more than are shown, to know whether there is a next page.
+    /// The number of rows to read: one more than are returned, to detect whether there is a next page.
     pub(crate) fn fetch(&self) -> i64 {
         i64::from(self.limit) + 1
     }
 
-    /// The key behind which the page begins; `None` for the first page. `list` names the list with all that
-    /// chooses its entries, so that a cursor of another one is told apart.
+    /// The key after which the page begins; `None` for the first page. `list` identifies the list with all its
+    /// filters, so that a cursor of another list is rejected.
     ///
     /// # Errors
-    /// 400 if the cursor is none of this list.
+    /// 400 if the cursor does not belong to this list.
     pub(crate) fn after<K: FromStr>(&self, list: &str) -> Result<Option<K>, Problem> {
         let Some(cursor) = &self.cursor else {
             return Ok(None);
@@ -58,12 +58,13 @@ impl Page {
         })
     }
 
-    /// The query that asks for the page with this cursor.
+    /// The query string of the page with this cursor.
     pub(crate) fn query(&self, cursor: &str) -> String {
         format!("limit={}&cursor={cursor}", self.limit)
     }
 
-    /// The page of rows that were read with [`Self::fetch`], and may be fewer because they are large.
+    /// Builds a page from rows that were read with [`Self::fetch`]. There may be fewer, because large rows limit a
+    /// page.
     pub(crate) fn of_rows<E, T, K: Display>(
         &self,
         list: &str,
@@ -80,7 +81,7 @@ impl Page {
         }
     }
 
-    /// The page of `entries`, which were read with [`Self::fetch`] and are shown by `show`.
+    /// Builds a page from `entries` that were read with [`Self::fetch`]; `show` converts them.
     pub(crate) fn of<E, T, K: Display>(
         &self,
         list: &str,
@@ -114,7 +115,7 @@ pub(crate) struct List<T> {
 }
 
 impl<T> List<T> {
-    /// The same page with what its entries stand for.
+    /// Replaces the entries.
     pub(crate) fn with<U>(self, items: Vec<U>) -> List<U> {
         List {
             items,
@@ -122,13 +123,13 @@ impl<T> List<T> {
         }
     }
 
-    /// The same page with its entries shown in another form.
+    /// Converts the entries.
     pub(crate) fn map<U>(mut self, show: impl Fn(T) -> U) -> List<U> {
         let items = std::mem::take(&mut self.items);
         self.with(items.into_iter().map(show).collect())
     }
 
-    /// The entries, to be shown by what they stand for.
+    /// Takes the entries out of the page.
     pub(crate) fn take(&mut self) -> Vec<T> {
         std::mem::take(&mut self.items)
     }
@@ -138,27 +139,27 @@ impl<T> List<T> {
         &self.items
     }
 
-    /// What to send as `cursor` for the next page; `None` on the last one.
+    /// The `cursor` of the next page; `None` on the last one.
     pub(crate) fn next_cursor(&self) -> Option<&str> {
         self.next_cursor.as_deref()
     }
 }
 
-/// A cursor: a check of the list in eight hexadecimal digits, then the key in hexadecimal.
+/// Builds a cursor: a checksum of the list as eight hexadecimal digits, then the key in hexadecimal.
 fn seal(list: &str, key: &str) -> String {
     format!("{:08x}{}", check(list), hex::encode(key))
 }
 
 fn open(cursor: &str, list: &str) -> Option<String> {
     let digits = cursor.strip_prefix(&format!("{:08x}", check(list)))?;
-    // Each key has one cursor: capitals would be another.
+    // Only lower-case digits: each key has exactly one cursor.
     let key = hex::decode(digits)
         .ok()
         .filter(|key| hex::encode(key) == digits)?;
     String::from_utf8(key).ok()
 }
 
-/// FNV-1a: it tells lists apart, it protects nothing (a cursor holds only what the list shows).
+/// FNV-1a. It distinguishes lists and is no protection: a cursor contains only what the list returns.
 fn check(list: &str) -> u32 {
     list.bytes().fold(0x811c_9dc5, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)

@@ -1,4 +1,4 @@
-//! Ids in paths. A segment that is not UTF-8 when decoded is 400; an id that breaks its rule is 422.
+//! Ids in paths. A segment that is not UTF-8 after decoding is 400; an invalid id is 422.
 
 use crate::domain::ids::{Category, HandoffId, ItemId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::http::problem::Problem;
@@ -9,12 +9,12 @@ use axum::http::request::Parts;
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// What stands in one place of a path.
+/// A path parameter.
 pub(crate) trait PathId: FromStr<Err: Display> + Send {
-    /// The name of the place, as in the route and in the documentation.
+    /// The name of the parameter in the route and in the documentation.
     const NAME: &'static str;
 
-    /// What a problem calls it, where one place of a path can hold several things.
+    /// The name in problems, where a parameter can have values of several types.
     const FIELD: &'static str = Self::NAME;
 }
 

@@ -1,4 +1,4 @@
-//! `Prefer` (RFC 7240): what a client would like, as far as a route can do it.
+//! `Prefer` (RFC 7240).
 
 use super::list_header;
 use crate::http::problem::Problem;
@@ -6,13 +6,14 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderName;
 use axum::http::request::Parts;
 
-/// Whether the client would rather not wait: `Prefer: respond-async`. Other preferences are ignored, as the RFC says.
+/// Whether the client prefers an asynchronous response: `Prefer: respond-async`. Other preferences are ignored, as the
+/// RFC requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RespondAsync(pub(crate) bool);
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// The value of `Preference-Applied` where it was done.
+/// The value of `Preference-Applied` for an asynchronous response.
 pub(crate) const RESPOND_ASYNC: &str = "respond-async";
 
 impl<S: Send + Sync> FromRequestParts<S> for RespondAsync {

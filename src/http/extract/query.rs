@@ -1,5 +1,5 @@
-//! Query parameters, read strictly: an unknown, repeated or bad one is 422 and named, one that cannot be
-//! decoded is 400. A lenient reading would answer a misspelt filter with everything.
+//! Query parameters, parsed strictly: an unknown, repeated or invalid parameter is 422 with its name, one that cannot
+//! be decoded is 400. Otherwise a misspelled filter would return everything.
 
 use crate::http::problem::Problem;
 use axum::extract::FromRequestParts;
@@ -12,10 +12,10 @@ use strum::VariantNames;
 
 /// The parameters of one operation.
 pub(crate) trait FromQuery: Sized {
-    /// Takes what it knows; what is left over is refused by the caller.
+    /// Reads the known parameters. The caller rejects the remaining ones.
     ///
     /// # Errors
-    /// 400 or 422, naming the parameter.
+    /// 400 or 422 that names the parameter.
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem>;
 }
 
@@ -34,7 +34,7 @@ impl<S: Send + Sync, T: FromQuery> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// For operations that take no parameter at all.
+/// For operations without parameters.
 #[derive(Debug)]
 pub(crate) struct NoParams;
 
@@ -50,7 +50,7 @@ impl<A: FromQuery, B: FromQuery> FromQuery for (A, B) {
     }
 }
 
-/// The decoded parameters that nobody has asked for yet.
+/// The decoded parameters that were not read yet.
 #[derive(Debug)]
 pub(crate) struct QueryReader {
     pairs: Vec<(String, String)>,
@@ -82,14 +82,14 @@ impl QueryReader {
         })
     }
 
-    /// What is left over is told of the names that are known; mostly nothing is.
+    /// Remembers a known name for the error about unknown parameters, if any are left.
     fn knows(&mut self, name: &'static str) {
         if !self.pairs.is_empty() {
             self.known.push(name);
         }
     }
 
-    /// The text of a parameter.
+    /// A parameter as text.
     ///
     /// # Errors
     /// 422 if it is repeated.
@@ -107,8 +107,7 @@ impl QueryReader {
         Ok(found)
     }
 
-    /// The names in a parameter that holds them separated by commas, and that may be repeated. Blanks around a name
-    /// do not count, and a name that is empty is none.
+    /// The names in a comma-separated parameter, which may be repeated. Names are trimmed; empty ones are ignored.
     pub(crate) fn names(&mut self, name: &'static str) -> Option<BTreeSet<String>> {
         self.knows(name);
         let (found, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.pairs)
@@ -120,10 +119,10 @@ impl QueryReader {
         (!found.is_empty()).then(|| names.map(str::to_owned).collect())
     }
 
-    /// A parameter that is read as `T`, whose error says what it must be.
+    /// A parameter parsed as `T`, whose error describes the expected form.
     ///
     /// # Errors
-    /// 422 if it is repeated or does not read as `T`.
+    /// 422 if it is repeated or cannot be parsed.
     pub(crate) fn parse<T: FromStr<Err: Display>>(
         &mut self,
         name: &'static str,
@@ -136,10 +135,10 @@ impl QueryReader {
             .transpose()
     }
 
-    /// A whole number within a range.
+    /// An integer within a range.
     ///
     /// # Errors
-    /// 422, naming the range.
+    /// 422 that names the range.
     pub(crate) fn number(
         &mut self,
         name: &'static str,
@@ -171,10 +170,10 @@ impl QueryReader {
         self.one_of(name, &[("true", true), ("false", false)])
     }
 
-    /// The name of a value of an enumeration.
+    /// A value of an enumeration, by its name.
     ///
     /// # Errors
-    /// 422, naming the names.
+    /// 422 that lists the names.
     pub(crate) fn name<T: FromStr + VariantNames>(
         &mut self,
         name: &'static str,
@@ -192,7 +191,7 @@ impl QueryReader {
     /// One of a few words.
     ///
     /// # Errors
-    /// 422, naming the words.
+    /// 422 that lists the words.
     pub(crate) fn one_of<T: Copy>(
         &mut self,
         name: &'static str,
@@ -216,11 +215,11 @@ impl QueryReader {
     /// A time.
     ///
     /// # Errors
-    /// 400 if it is not one in the form of RFC 3339.
+    /// 400 if it is not in the form of RFC 3339.
     pub(crate) fn time(&mut self, name: &'static str) -> Result<Option<DateTime<Utc>>, Problem> {
         self.text(name)?
             .map(|text| {
-                // A plus sign that was not percent-encoded arrives as a blank.
+                // A plus sign that was not percent-encoded is decoded as a space.
                 DateTime::parse_from_rfc3339(&text.replace(' ', "+"))
                     .map(|time| time.to_utc())
                     .map_err(|_| {
@@ -253,7 +252,7 @@ fn plain_digits(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Decodes one name or value; `None` if an escape is broken or the bytes are not UTF-8.
+/// Decodes a name or value; `None` if an escape is invalid or the bytes are not UTF-8.
 fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

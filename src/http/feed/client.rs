@@ -1,4 +1,4 @@
-//! One client of a vault's events.
+//! One client of a vault's event stream.
 
 use super::{COMMENT, Feed, Feeds, Filter, Frame, PAGE, frame};
 use crate::domain::ids::VaultId;
@@ -12,10 +12,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How many milliseconds a client waits before it comes back.
+/// The reconnection time sent to clients, in milliseconds.
 const RETRY_MILLIS: u32 = 2_000;
 
-/// A client and where it stands.
+/// A client and its position in the stream.
 pub(crate) struct Client {
     feeds: Arc<Feeds>,
     vault: VaultId,
@@ -23,17 +23,17 @@ pub(crate) struct Client {
     heartbeat: Duration,
     feed: Arc<Feed>,
     newest: watch::Receiver<i64>,
-    /// The number of the last event that was looked at.
+    /// The number of the last event that was processed.
     position: i64,
-    /// What is to be sent before anything else is looked at.
+    /// Frames to send before more events are read.
     ready: VecDeque<Bytes>,
 }
 
 impl Client {
-    /// A client that goes on behind `place`, or with what happens from now on.
+    /// A client that resumes after `place`, or begins with new events.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub(crate) async fn start(
         feeds: &Arc<Feeds>,
         vault: &VaultId,
@@ -74,7 +74,7 @@ impl Client {
         })
     }
 
-    /// What to send next; waits for it. `None` ends the stream: the client comes back and goes on where it was.
+    /// Waits for the next bytes to send. `None` ends the stream: the client reconnects and resumes at its position.
     pub(crate) async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(bytes) = self.ready.pop_front() {
@@ -93,7 +93,7 @@ impl Client {
         }
     }
 
-    /// Takes what is new out of the ring, or, behind its end, a page out of the database.
+    /// Reads new events from the ring, or a page from the database if the client is behind the ring.
     async fn catch_up(&mut self) -> Option<()> {
         let frames = match self.feed.behind(self.position) {
             Some(frames) => frames,
@@ -125,8 +125,8 @@ impl Client {
     }
 }
 
-/// What a client is sent first: when to come back and, so that it misses nothing if the connection is lost before the
-/// first event, where it stands. It is no event: it has no data.
+/// The first bytes of a stream: the reconnection time, and the client's position, so that no event is missed if the
+/// connection is lost before the first one. It has no data and is therefore no event.
 fn greeting(place: &Place) -> Bytes {
     Bytes::from(format!("retry: {RETRY_MILLIS}\nid: {place}\n\n"))
 }

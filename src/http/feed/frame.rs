@@ -1,4 +1,4 @@
-//! Events as they are sent: `text/event-stream` as the HTML standard says, each written once for all clients.
+//! Events in the form of `text/event-stream` (HTML standard), serialized once for all clients.
 
 use crate::domain::ids::VaultId;
 use crate::http::names::EventKindName;
@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-/// A comment: shows both ends that the connection lives.
+/// A comment. It shows both ends that the connection is alive.
 pub(crate) const COMMENT: Bytes = Bytes::from_static(b": \n\n");
 
 /// Something that happened in a vault. It names things and never quotes a document.
@@ -65,7 +65,7 @@ impl EventBody {
     }
 }
 
-/// An event as it is sent, with what clients choose by. Cheap to clone.
+/// A serialized event, with the values that filters use. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
     pub(super) sequence: i64,
@@ -87,9 +87,9 @@ impl Frame {
     }
 }
 
-/// One event: its name, its id if it has one, and JSON, which has no line breaks.
+/// Serializes an event: its name, its id if it has one, and JSON without line breaks.
 pub(crate) fn frame(name: &str, id: Option<&str>, data: &impl Serialize) -> Bytes {
-    // Strings, numbers and maps with text keys always serialise.
+    // Serializing strings, numbers and maps with text keys cannot fail.
     let data = serde_json::to_string(data).unwrap_or_default();
     let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
     Bytes::from(format!("{id}event: {name}\ndata: {data}\n\n"))

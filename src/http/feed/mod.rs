@@ -1,9 +1,9 @@
-//! The events of a vault for all who watch it: one reader, however many clients.
+//! The events of a vault for all its watchers: one reader, however many clients.
 //!
-//! While a vault is watched one task reads its new events, writes each once as it is sent, and keeps the newest in a
-//! ring. Clients copy handles out of the ring as fast as their connections take them. One that is too slow falls out
-//! of it and reads from the database like one that was away; so a slow client costs nobody memory. The reader is told
-//! by notifications, and looks by itself more often while those cannot be relied on.
+//! While a vault has watchers, one task reads its new events, serializes each of them once, and keeps the newest in a
+//! ring buffer. Clients copy handles from the ring as fast as their connections allow. A client that is too slow for
+//! the ring reads from the database, like one that reconnects, so a slow client takes no extra memory. The reader is
+//! woken by notifications, and polls more often while these are not reliable.
 
 mod client;
 mod frame;
@@ -22,28 +22,28 @@ use std::time::Duration;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::sync::watch;
 
-/// Events that are kept for clients that are a little behind.
+/// The number of events in the ring, for clients that are slightly behind.
 const RING: usize = 1_024;
 
-/// Events that are read from the database at once.
+/// The number of events that are read from the database at once.
 const PAGE: i64 = 500;
 
-/// How long to gather after being told of one change: many writers cost one look.
+/// How long to wait after a notification before reading, so that one query covers the changes of many writers.
 const GATHER: Duration = Duration::from_millis(10);
 
-/// How long to wait before looking without being told, while the listening connection is proved, and while not.
+/// The polling intervals while the listening connection is known to work, and while it is not.
 const IDLE: Duration = Duration::from_secs(5);
 const UNTOLD: Duration = Duration::from_millis(250);
 
-/// How long to wait after the database failed.
+/// How long to wait after a database error.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// Which events a client wants.
+/// Which events a client receives.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
-    /// Those of this memory.
+    /// Only those of this memory.
     pub(crate) memory: Option<String>,
-    /// Those of these kinds.
+    /// Only those of these kinds.
     pub(crate) kinds: Option<Vec<EventKind>>,
 }
 
@@ -56,23 +56,23 @@ impl Filter {
                 .is_none_or(|kinds| kinds.contains(&frame.kind))
     }
 
-    /// The kinds by name, as the database is asked.
+    /// The names of the kinds, for the database query.
     pub(crate) fn kind_names(&self) -> Option<Vec<String>> {
         let kinds = self.kinds.as_ref()?;
         Some(kinds.iter().map(|kind| kind.name().to_owned()).collect())
     }
 }
 
-/// The feeds of all vaults that are watched.
+/// The feeds of all vaults that have watchers.
 pub(crate) struct Feeds {
     storage: Storage,
     open: Mutex<HashMap<VaultId, Arc<Feed>>>,
 }
 
-/// What the clients of one vault share.
+/// The state that the clients of one vault share.
 struct Feed {
     ring: Mutex<VecDeque<Frame>>,
-    /// The number of the newest event in the ring; -1 until the reader has begun.
+    /// The number of the newest event in the ring; -1 until the reader has started.
     newest: watch::Sender<i64>,
 }
 
@@ -84,11 +84,11 @@ impl Feeds {
         }
     }
 
-    /// The feed of a vault, with a reader.
+    /// The feed of a vault, with a running reader.
     fn join(self: &Arc<Self>, vault: &VaultId) -> (Arc<Feed>, watch::Receiver<i64>) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(feed) = open.get(vault) {
-            // Under the lock: the reader leaves only when it finds nobody here.
+            // Subscribes under the lock: the reader stops only if it finds no subscriber.
             return (feed.clone(), feed.newest.subscribe());
         }
         let feed = Arc::new(Feed {
@@ -102,7 +102,7 @@ impl Feeds {
         (feed, newest)
     }
 
-    /// Reads for as long as anybody watches.
+    /// Reads events while there are watchers.
     async fn read(self: Arc<Self>, vault: VaultId, feed: Arc<Feed>) {
         let mut told = self.storage.notifications();
         let listening = self.storage.listening();
@@ -126,7 +126,7 @@ impl Feeds {
         }
     }
 
-    /// Takes the feed away if nobody watches.
+    /// Removes the feed if it has no watchers.
     fn leave(&self, vault: &VaultId, feed: &Feed) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let alone = feed.newest.receiver_count() == 0;
@@ -176,7 +176,7 @@ impl Feed {
         }
     }
 
-    /// The events behind a number; `None` if the ring does not reach back that far. Numbers have no gaps.
+    /// The events after a number; `None` if the ring does not reach back that far. Numbers have no gaps.
     fn behind(&self, sequence: i64) -> Option<Vec<Frame>> {
         let ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
         let first = ring.front()?.sequence;
@@ -185,7 +185,7 @@ impl Feed {
     }
 }
 
-/// Returns when something of the vault was written, or may have been.
+/// Returns when the vault was changed, or may have been.
 async fn of_vault(told: &mut Receiver<Notification>, vault: &VaultId) {
     loop {
         match told.recv().await {

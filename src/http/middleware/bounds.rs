@@ -1,4 +1,4 @@
-//! How many requests run at once, how many bytes they hold, and for how long.
+//! Limits concurrent requests, the memory of their bytes, and their duration.
 
 use super::held;
 use crate::fair::{Party, Permit};
@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The place of a request among those that run at once, and room for its bytes. Whoever lets a request's work outlive its
-/// connection takes it along.
+/// The concurrency permit of a request and the reservation of its bytes. Work that outlives the connection holds a
+/// clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Slot {
     held: Arc<Mutex<Held>>,
@@ -31,9 +31,9 @@ pub(crate) struct Slot {
 #[derive(Debug, Default)]
 struct Held {
     place: Option<OwnedSemaphorePermit>,
-    /// For the bytes of its body.
+    /// For the bytes of the body.
     carried: Option<Permit>,
-    /// For what is made of them.
+    /// For processing the body.
     work: Option<Permit>,
 }
 
@@ -65,14 +65,14 @@ impl Slot {
         }
     }
 
-    /// Gives back the room of its body, which was answered.
+    /// Releases the bytes of the request's body, because it is answered.
     fn answered(&self) {
         let mut held = self.held();
         (held.carried, held.work) = (None, None);
     }
 }
 
-/// As many requests run as may.
+/// The maximum number of concurrent requests is reached.
 #[derive(Debug, thiserror::Error)]
 #[error("the service is answering as many requests as it can")]
 struct Busy {
@@ -88,7 +88,7 @@ impl Busy {
     }
 }
 
-/// The problem of a body for which there was no room, or that arrived when as many requests ran as may.
+/// The problem of a body that did not fit the byte limits, or that arrived when no permit was free.
 pub(crate) fn busy_at_its_end(error: &axum::Error) -> Option<Problem> {
     let causes = successors(Some(error as &(dyn Error + 'static)), |&error| error.source());
     causes.into_iter().find_map(|error| {
@@ -97,9 +97,9 @@ pub(crate) fn busy_at_its_end(error: &axum::Error) -> Option<Problem> {
     })
 }
 
-/// Refuses what comes while `max_requests` run already: a client that is told so at once can come back, one that
-/// waits in a queue gives up and its work is done for nobody. A request that waits for its client to send its body
-/// does not count: whoever is slow keeps nobody else out. One whose answer is being sent does.
+/// Rejects a request while `max_requests` are running. A client that is rejected at once can retry; one that waits in
+/// a queue may give up, and its request would be processed for nobody. A request that waits for its client to send the
+/// body holds no permit, so slow clients do not block others. A response in transfer does.
 pub(super) async fn concurrency<F: Future<Output = Response>>(
     state: &AppState,
     weighs: Weighs,
@@ -128,17 +128,17 @@ pub(super) async fn concurrency<F: Future<Output = Response>>(
     answer(state, &party, is_read, slot, response)
 }
 
-/// How the bytes of a body count.
+/// How the bytes of a body are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weighs {
-    /// As they are while they arrive, then as what is made of them.
+    /// Their size while they arrive, then the memory for processing them.
     Work,
-    /// More, but nothing waits for its turn: it may wait for models.
+    /// A multiple of their size, without waiting for room: the request may run for long, because it calls models.
     Kept,
 }
 
-/// A body that counts its bytes, and whose request has no place while it waits for more of it. Its end comes when it is
-/// the request's turn to be worked on.
+/// A body that reserves its bytes. Its request gives its permit back while it waits for more bytes. The end of the
+/// body is reported once there is room to process it.
 fn counted(body: Body, state: AppState, (slot, party): (Slot, Party), weighs: Weighs) -> Body {
     let pieces = Some((body.into_data_stream(), 0_usize));
     Body::from_stream(unfold(pieces, move |pieces| {
@@ -183,8 +183,8 @@ fn counted(body: Body, state: AppState, (slot, party): (Slot, Party), weighs: We
     }))
 }
 
-/// The answer with the place of its request and room for its bytes, until it is written or dropped. A stream of events
-/// has bounds of its own.
+/// Attaches the request's permit and the reservation of the response's bytes to the response, until it is sent or
+/// dropped. Event streams have their own limits.
 fn answer(state: &AppState, party: &Party, is_read: bool, slot: Slot, response: Response) -> Response {
     let is_stream = response
         .headers()
@@ -204,13 +204,13 @@ fn answer(state: &AppState, party: &Party, is_read: bool, slot: Slot, response: 
             Ok(room) => Some(room),
             Err(full) => return full.problem().into_response(),
         },
-        // What was done is told.
+        // The request already had its effect, so its response must be sent.
         _ => Some(state.budget.carry_anyway(party, bytes)),
     };
     response.map(|body| held::Held::body(body, (slot, room)))
 }
 
-/// Ends a request that takes longer than `time`. What it had begun in the database is rolled back.
+/// Cancels a request that takes longer than `time`. Open transactions are rolled back.
 pub(super) async fn time<F: Future<Output = Response>>(
     time: Duration,
     request: Request,

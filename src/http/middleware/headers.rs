@@ -1,9 +1,9 @@
-//! Headers that every answer has unless its handler chose otherwise.
+//! Default headers of responses.
 
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
-/// What a document holds may be anything, also HTML and scripts: no browser is to guess a type, run, embed, cache or
+/// A document can contain anything, including HTML and scripts: browsers must not sniff its type, run, embed, cache or
 /// leak it.
 const DEFAULTS: [(HeaderName, HeaderValue); 4] = [
     (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -15,7 +15,7 @@ const DEFAULTS: [(HeaderName, HeaderValue); 4] = [
     (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
 ];
 
-/// Writes each where there is none of its name.
+/// Sets each default header that the response does not have.
 pub(super) fn defaults(headers: &mut HeaderMap) {
     for (name, value) in DEFAULTS {
         headers.entry(name).or_insert(value);

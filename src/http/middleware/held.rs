@@ -1,4 +1,4 @@
-//! Answers that hold what they take: the place of their request and their bytes, until they are written or dropped.
+//! Response bodies that hold a permit and a byte reservation until they are sent or dropped.
 
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
@@ -6,20 +6,20 @@ use http_body::{Frame, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// The largest piece that is handed to the connection: it takes the next one when it has written most of what it has, so
-/// that an answer is at its end here when it nearly is on the wire.
+/// The maximum size of a piece passed to the connection. The connection takes the next piece when most of the previous
+/// one is sent, so the body ends here only shortly before it is completely sent.
 const PIECE: usize = 64 << 10;
 
-/// A body with what it holds.
+/// A body and what it holds.
 pub(super) struct Held<T> {
     body: Body,
-    /// What is left of a frame.
+    /// The rest of a frame.
     rest: Bytes,
     _held: T,
 }
 
 impl<T: Send + Unpin + 'static> Held<T> {
-    /// A body that holds this for as long as it is there.
+    /// Wraps a body so that `held` is dropped together with it.
     pub(super) fn body(body: Body, held: T) -> Body {
         Body::new(Self {
             body,

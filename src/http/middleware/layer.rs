@@ -1,5 +1,5 @@
-//! A layer of the router as a function around what lies below it. `axum::middleware::from_fn` does the same with two
-//! more copies of all that lies below, and three more boxes, for every request.
+//! Builds a layer from a function. `axum::middleware::from_fn` does the same, with two more clones of the inner
+//! service and three more boxes per request.
 
 use axum::extract::Request;
 use axum::response::Response;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tower::layer::layer_fn;
 use tower::{Layer, Service, service_fn};
 
-/// What a layer can be put around: a route, or a handler with its state.
+/// What a layer can wrap: a route, or a handler with its state.
 pub(crate) trait Inner:
     Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static
 {
@@ -24,14 +24,14 @@ impl<S> Inner for S where
 {
 }
 
-/// What lies below a layer.
+/// The inner service of a layer.
 #[derive(Debug, Clone)]
 pub(crate) struct Next<S>(S);
 
 impl<S: Inner> Next<S> {
-    /// Has it answer.
+    /// Calls the inner service.
     pub(crate) async fn run(mut self, request: Request) -> Response {
-        // What the router puts below a layer is always ready.
+        // A service inside the router is always ready.
         match self.0.call(request).await {
             Ok(response) => response,
             Err(never) => match never {},
@@ -39,7 +39,7 @@ impl<S: Inner> Next<S> {
     }
 }
 
-/// The layer of a function that is called with `shared`, a request, and what lies below.
+/// The layer of a function that is called with `shared`, a request and the inner service.
 pub(crate) fn layer<C, A, F, S>(
     shared: Arc<C>,
     around: A,

@@ -1,9 +1,10 @@
-//! What happens to every request, whatever its route. From the outside in: default [`headers`], [`observe`] (request
-//! id, the one log line, metrics, panics), [`site`] (for and from which site), [`access`] (who may do what, and how often: [`rate`]), [`bounds`] (how many
-//! at once), [`idempotency`] (PUT and POST of a vault), [`bounds`] again (for how long), [`replica`] (which database reads).
+//! The middleware of every request. From the outside in: default [`headers`], [`observe`] (request id, log line,
+//! metrics, panics), [`site`] (host and origin), [`access`] (authentication, authorization, and [`rate`]), [`bounds`]
+//! (concurrency), [`idempotency`] (PUT and POST of a vault), [`bounds`] again (time limit), [`replica`] (which
+//! database answers a read).
 //!
-//! Each is a function around the rest of the way; one [`layer`] of a route holds them all, because a layer of the router
-//! costs more than most of what they do: it copies and boxes all that is below it, for every request.
+//! Each is a function that wraps the next one. One [`layer`] per route combines all of them, because an axum layer
+//! clones and boxes its inner service for every request, which costs more than most of these functions do.
 
 pub(crate) mod access;
 pub(crate) mod bounds;
@@ -28,12 +29,12 @@ use layer::{Inner, Next};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Around everything: also around what is no route.
+/// Wraps everything, including requests without a route.
 pub(crate) async fn around_all<S: Inner>(state: Arc<AppState>, request: Request, next: Next<S>) -> Response {
     all(&state, request, |request| next.run(request)).await
 }
 
-/// What happens to every request, once the service has started.
+/// The middleware of every request after the service has started.
 async fn all<F: Future<Output = Response>>(
     state: &AppState,
     request: Request,
@@ -46,7 +47,7 @@ async fn all<F: Future<Output = Response>>(
     complete(response, is_page).await
 }
 
-/// The layer around what answers while the service starts.
+/// The layer around the responses while the service starts.
 pub(crate) async fn around_start<S: Inner>(
     clock: Arc<Arc<dyn Clock>>,
     request: Request,
@@ -58,7 +59,7 @@ pub(crate) async fn around_start<S: Inner>(
     complete(response, is_page).await
 }
 
-/// What every answer has besides what its route said.
+/// Converts problems of the dashboard into pages, and adds the default headers.
 async fn complete(response: Response, is_page: bool) -> Response {
     let mut response = if is_page {
         Box::pin(dashboard::as_page(response)).await
@@ -69,18 +70,18 @@ async fn complete(response: Response, is_page: bool) -> Response {
     response
 }
 
-/// What bounds the work of a route.
+/// The limits of a route.
 #[derive(Debug)]
 pub(crate) struct Work {
     /// The database and the settings.
     pub(crate) state: AppState,
-    /// How long a request may take.
+    /// The time limit of a request.
     pub(crate) time: Duration,
-    /// How its body counts.
+    /// How the body's bytes are counted.
     pub(crate) weighs: bounds::Weighs,
 }
 
-/// Around routes that work.
+/// The layer of regular routes.
 pub(crate) async fn around_work<S: Inner>(work: Arc<Work>, request: Request, next: Next<S>) -> Response {
     let Work { state, time, weighs } = &*work;
     let bounded = async |request: Request| {
@@ -97,18 +98,18 @@ pub(crate) async fn around_work<S: Inner>(work: Arc<Work>, request: Request, nex
     all(state, request, bounded).await
 }
 
-/// On whose behalf a request that was let in is made.
+/// The party that an authenticated request is counted for.
 fn party(request: &Request) -> Party {
     request.extensions().get::<Party>().cloned().unwrap_or_default()
 }
 
-/// Around routes that a tool asks, where the caller was found out by the message that called it.
+/// The layer of routes called by tools. The message that called the tool is already authenticated.
 pub(crate) async fn around_tools<S: Inner>(time: Arc<Duration>, request: Request, next: Next<S>) -> Response {
     let run = |request| bounds::time(*time, request, |request| next.run(request));
     access::check_again(request, run).await
 }
 
-/// Around pages of the dashboard, which ask the routes below [`around_forms`].
+/// The layer of the dashboard's pages. They call routes with the layer [`around_forms`].
 pub(crate) async fn around_pages<S: Inner>(pages: Arc<Pages>, request: Request, next: Next<S>) -> Response {
     let state = &pages.state;
     let time = state.settings.update_timeout;
@@ -124,7 +125,7 @@ pub(crate) async fn around_pages<S: Inner>(pages: Arc<Pages>, request: Request, 
     all(state, request, bounded).await
 }
 
-/// Around routes that a page asks: as [`around_work`], where the caller was found out in front of the page.
+/// The layer of routes called by pages: like [`around_work`], but the page's request is already authenticated.
 pub(crate) async fn around_forms<S: Inner>(work: Arc<Work>, request: Request, next: Next<S>) -> Response {
     let Work { state, time, .. } = &*work;
     let time = *time;
@@ -132,7 +133,7 @@ pub(crate) async fn around_forms<S: Inner>(work: Arc<Work>, request: Request, ne
     let once = |request| idempotency::once(state, time, request, run);
     let method = request.method().clone();
     let response = access::check_again(request, once).await;
-    // The page tells what went wrong; why stands in the log alone.
+    // The page shows the problem; the cause is only in the log.
     if let Some(Cause(cause)) = response.extensions().get::<Cause>() {
         let status = response.status().as_u16();
         tracing::warn!(%method, status, %cause, "what a page asked for failed");
@@ -140,7 +141,7 @@ pub(crate) async fn around_forms<S: Inner>(work: Arc<Work>, request: Request, ne
     response
 }
 
-/// Around routes that answer also when all others are refused.
+/// The layer of routes that also answer when all others are rejected.
 pub(crate) async fn around_health<S: Inner>(
     state: Arc<AppState>,
     request: Request,

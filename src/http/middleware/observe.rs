@@ -1,7 +1,8 @@
-//! One log line and two metrics for each request, also if it panics or its client goes away.
+//! One log line and two metrics for each request, including those that panic or whose client disconnects.
 //!
-//! The line has the method, the route as the table writes it, a hash of the vault's id, the status, the time in milliseconds, the request
-//! id and, for a failure, its cause. Never a body, a key, a query or an id out of a path.
+//! The line contains the method, the route pattern, a hash of the vault's id, the status, the duration in
+//! milliseconds, the request id and, for a failure, its cause. It never contains a body, a key, a query or an id from
+//! a path.
 
 use crate::clock::Clock;
 use crate::http::passing::Passing;
@@ -21,24 +22,24 @@ use std::time::Instant;
 use tracing::{Instrument, Span};
 use uuid::Uuid;
 
-/// Names one request in the log and in the answer.
+/// Identifies a request in the log and in the response.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The longest request id that is taken over from a client.
+/// The maximum length of a request id that is accepted from a client.
 const MAX_REQUEST_ID_BYTES: usize = 128;
 
-/// What the log line of a request tells of it besides: ids and names that its handler has checked, never content. A
-/// handler puts it among the extensions of its answer.
+/// Additional text of a request's log line: validated ids and names, never content. A handler adds it to the
+/// extensions of its response.
 #[derive(Debug, Clone)]
 pub(crate) struct Detail(pub(crate) Arc<str>);
 
-/// The route of a request that matches none.
+/// The route label of a request without a route.
 const NO_ROUTE: &str = "none";
 
-/// What nginx made known as "client closed request": no answer was sent, this stands only in log and metrics.
+/// nginx's "client closed request": no response was sent. It appears only in the log and in metrics.
 const CLIENT_GONE: u16 = 499;
 
-/// Around everything else.
+/// The outermost middleware.
 pub(super) async fn observe<F: Future<Output = Response>>(
     clock: &dyn Clock,
     request: Request,
@@ -47,7 +48,7 @@ pub(super) async fn observe<F: Future<Output = Response>>(
     let request_id = sane_request_id(request.headers()).unwrap_or_else(|| new_request_id(clock));
     let mut line = LogLine::start(&request, request_id);
     let span = line.span(request.headers());
-    // Boxed: what follows moves it several times, and it is some kilobytes.
+    // Boxed: the future has a size of some kilobytes and is moved several times below.
     let answered = AssertUnwindSafe(Box::pin(async { next(request).await })).catch_unwind();
     let mut response = match answered.instrument(span.clone()).await {
         Ok(response) => response,
@@ -63,11 +64,11 @@ pub(super) async fn observe<F: Future<Output = Response>>(
 fn new_request_id(clock: &dyn Clock) -> HeaderValue {
     let mut text = Uuid::encode_buffer();
     let text = clock.new_id().hyphenated().encode_lower(&mut text);
-    // A UUID is visible ASCII.
+    // A UUID consists of visible ASCII characters.
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("none"))
 }
 
-/// A client's own id, if it is one that can stand in a log.
+/// The client's request id, if it is safe to log.
 fn sane_request_id(headers: &HeaderMap) -> Option<HeaderValue> {
     let value = headers.get(X_REQUEST_ID)?;
     let bytes = value.as_bytes();
@@ -83,7 +84,7 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("no message")
 }
 
-/// Methods are a label of a metric: a client must not be able to invent new ones.
+/// Methods are a metric label: a client must not be able to create new values.
 fn method_label(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
@@ -97,10 +98,10 @@ fn method_label(method: &Method) -> &'static str {
     }
 }
 
-/// Is written at the end of the request, or when the connection is lost and it is dropped.
+/// Written at the end of the request, or on drop if the connection is lost.
 struct LogLine {
     method: &'static str,
-    /// The route, where one matches.
+    /// The matched route.
     route: Option<MatchedPath>,
     request_id: HeaderValue,
     started: Instant,
@@ -108,12 +109,12 @@ struct LogLine {
     cause: Option<Cause>,
     detail: Option<Detail>,
     passing: bool,
-    /// Tells vaults apart without naming them.
+    /// Distinguishes vaults without naming them.
     vault: Option<VaultHash>,
     is_written: bool,
 }
 
-/// The routes below which a path holds a vault's id, and which of its segments that is.
+/// The routes whose path contains a vault's id, and the index of its segment.
 const VAULT_ROUTES: [&str; 2] = ["/v1/vaults/{vault_id}", "/ui/vaults/{vault_id}"];
 const VAULT_SEGMENT: usize = 3;
 
@@ -184,7 +185,7 @@ impl LogLine {
         self.status >= StatusCode::INTERNAL_SERVER_ERROR.as_u16() && !self.passing
     }
 
-    /// Keeps what failed for whoever looks at the state of the service.
+    /// Keeps the last failure for the status of the service.
     fn keep_failure(&self, clock: &dyn Clock) {
         if !self.is_failure() {
             return;
@@ -202,7 +203,7 @@ impl LogLine {
 }
 
 impl LogLine {
-    /// Writes it, and gives the id of the request back: a copy would cost more than the rest of the line.
+    /// Writes the line and returns the request id. A clone of it would cost more than the rest of the line.
     fn written(mut self) -> HeaderValue {
         self.write();
         std::mem::replace(&mut self.request_id, HeaderValue::from_static(""))

@@ -1,7 +1,7 @@
-//! How many requests a minute one key or one address may make.
+//! Rate limits per key and per address, in requests per minute.
 //!
-//! Each has a bucket of a minute's requests that fills steadily, so a burst is taken and a steady stream is not
-//! stopped. The buckets of those seen most are kept, a bounded number of them.
+//! Each subject has a token bucket with the requests of one minute, which is refilled continuously, so bursts are
+//! accepted. A bounded number of buckets is kept, those used most.
 
 use crate::domain::ids::KeyId;
 use crate::http::problem::{Kind, Problem};
@@ -19,7 +19,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many buckets are kept of each sort. One that is pushed out was used little.
+/// The maximum number of buckets for keys, and for addresses. An evicted bucket was little used.
 const BUCKETS: usize = 10_000;
 
 const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
@@ -31,13 +31,13 @@ type Bucket = DefaultDirectRateLimiter<StateInformationMiddleware>;
 /// Whose requests are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Subject {
-    /// The holders of a key.
+    /// Requests with this key.
     Key(KeyId),
-    /// Everybody at one address who shows no key.
+    /// Requests from this address without a key.
     Address(IpAddr),
 }
 
-/// How a subject stands with its rate.
+/// The state of a subject's rate limit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Standing {
     limit: u32,
@@ -46,7 +46,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// Writes the headers that tell a client.
+    /// Sets the rate limit headers.
     pub(crate) fn write(self, headers: &mut HeaderMap) {
         headers.insert(LIMIT, HeaderValue::from(self.limit));
         headers.insert(REMAINING, HeaderValue::from(self.remaining));
@@ -54,7 +54,7 @@ impl Standing {
     }
 }
 
-/// The buckets of a service.
+/// The buckets of an instance.
 pub(crate) struct Rates {
     per_key: Option<Quota>,
     per_address: Option<Quota>,
@@ -71,7 +71,7 @@ impl Rates {
         }
     }
 
-    /// Counts a request. `None`: nobody counts it.
+    /// Counts a request. `None` is not counted.
     ///
     /// # Errors
     /// 429 if the bucket is empty.
@@ -123,7 +123,7 @@ impl Rates {
     }
 }
 
-/// At least one: who waits no time at all comes too early.
+/// Whole seconds, rounded up and at least one, so that no client retries too early.
 fn whole_seconds(time: Duration) -> u64 {
     (time.as_secs() + u64::from(time.subsec_nanos() > 0)).max(1)
 }

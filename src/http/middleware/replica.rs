@@ -1,9 +1,9 @@
-//! Reads that may be a little behind are answered by a standby, where there is one and it is not too far behind.
+//! Answers reads that may be stale from a standby, if one is configured and its lag is small enough.
 //!
-//! Such a read is one of lists, of old versions and of searches. The newest version is not among them, and neither is
-//! what a client waits for (runs, events). `X-Replica-Lag` says how far behind the answer is at most. `Cache-Control`
-//! of the request is heeded. Whatever the standby does not answer well is asked of the primary: what is missing there may
-//! have been made a moment ago, and a standby ends statements that are in the way of what it replays.
+//! These are lists, old versions and searches, but not the newest version, and not what clients wait for (runs,
+//! events). `X-Replica-Lag` contains the maximum lag of the response. `Cache-Control` of the request is respected. If
+//! the standby's response is an error, the primary is asked: what is missing may be new, and a standby cancels queries
+//! that conflict with replay.
 
 use super::layer::{Inner, Next};
 use crate::http::extract::freshness::{Freshness, max_age};
@@ -18,10 +18,10 @@ use utoipa::openapi::path::Operation;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{HeaderBuilder, RefOr};
 
-/// How far behind an answer is at most, in seconds.
+/// The maximum lag of the response in seconds.
 pub(crate) const X_REPLICA_LAG: HeaderName = HeaderName::from_static("x-replica-lag");
 
-/// The reads that may be behind.
+/// The reads that may be stale.
 const MAY_LAG: [&str; 10] = [
     "/v1/vaults",
     "/v1/vaults/{vault_id}/memories",
@@ -35,10 +35,10 @@ const MAY_LAG: [&str; 10] = [
     "/v1/vaults/{vault_id}/memories/{memory_id}/search",
 ];
 
-/// A read that may be behind where it asks for the state of a time.
+/// A read that may be stale if it requests the state at a point in time.
 const OF_A_TIME: &str = "/v1/vaults/{vault_id}/memories/{memory_id}/context";
 
-/// Runs a request, on the standby if it may be.
+/// Runs a request, on the standby if allowed.
 pub(super) async fn read<S: Inner>(state: AppState, request: Request, next: Next<S>) -> Response {
     if !state.storage.has_replica() || !may_lag(&request) {
         return next.run(request).await;
@@ -49,7 +49,7 @@ pub(super) async fn read<S: Inner>(state: AppState, request: Request, next: Next
         meters::replica_read("behind");
         return next.run(request).await;
     };
-    // A read has no body that anybody reads.
+    // A read has no body that is used.
     let (parts, body) = request.into_parts();
     let again = Request::from_parts(parts.clone(), Body::empty());
     let asked = next.clone().run(Request::from_parts(parts, body));
@@ -69,7 +69,7 @@ fn is_good(status: StatusCode) -> bool {
     status.is_success() || status == StatusCode::NOT_MODIFIED
 }
 
-/// Rounded up: it is at most that much.
+/// Seconds, rounded up, because it is a maximum.
 fn in_seconds(lag: Duration) -> String {
     let millis = lag.as_micros().div_ceil(1_000);
     format!("{}.{:03}", millis / 1_000, millis % 1_000)
@@ -88,11 +88,11 @@ fn is_listed(path: &str, query: Option<&str>) -> bool {
         let mut pairs = query.unwrap_or_default().split('&');
         pairs.any(|pair| pair.split_once('=').map_or(pair, |(name, _)| name) == name)
     };
-    // A search that is to find everything indexes first, which the standby hears of later.
+    // A consistent search updates the index first, and the standby receives that update later.
     MAY_LAG.contains(&path) && !names("consistent") || path == OF_A_TIME && names("as_of")
 }
 
-/// Adds the header to the answers that may have it.
+/// Adds the header to the documentation of these routes.
 pub(crate) fn document(path: &str, method: &Method, operation: &mut Operation) {
     if *method != Method::GET || !(MAY_LAG.contains(&path) || path == OF_A_TIME) {
         return;

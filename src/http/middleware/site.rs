@@ -1,10 +1,11 @@
-//! Which site a request is for, and which it comes from: before anything else of it is looked at.
+//! Checks which site a request is for and which site it comes from, before anything else.
 //!
-//! A browser sends requests for any page it shows, also to a service that only this machine can reach. Where no key
-//! is asked for, nothing else would keep such a page out. It cannot forge these headers, so three things are tested:
-//! that `Host` is a name of the service (a page whose own name was made to point here, "DNS rebinding", is of one
-//! origin with the service in the browser's eyes), that `Origin` is that same site, and that `Sec-Fetch-Site` names no
-//! other. Programs send neither of the last two. Where keys are asked for, a page has none, and a proxy may have any name.
+//! A browser sends requests for any page it shows, even to a service that only this machine can reach. If no key is
+//! required, nothing else would stop such a page. It cannot forge the following headers, so three things are checked:
+//! `Host` is a name of the service (under DNS rebinding the attacker's name resolves to this address, and the browser
+//! regards both as one origin), `Origin` is the same site, and `Sec-Fetch-Site` names no other site. Clients other
+//! than browsers send neither of the last two. If keys are required, a foreign page has none, and a proxy may use any
+//! host name.
 
 use crate::config::hosts::Authority;
 use crate::http::problem::{Kind, Problem};
@@ -19,14 +20,14 @@ use utoipa::openapi::{RefOr, Response as Described};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What `Sec-Fetch-Site` says of a request that no page of another site made: one of the service's own pages, or the
-/// person at the browser.
+/// The values of `Sec-Fetch-Site` for requests that no other site caused: from the service's own pages, or by the user
+/// directly.
 const OWN: [&[u8]; 2] = [b"same-origin", b"none"];
 
-/// The setting that has the service's names.
+/// The setting with the service's host names.
 const SETTING: &str = "http.allowed_hosts";
 
-/// Refuses what a web page of another site sent to a service that asks for no key, and whatever names no host.
+/// Rejects requests of other sites' pages to a service that requires no key, and requests without a host.
 pub(super) async fn check<F: Future<Output = Response>>(
     state: &AppState,
     request: Request,
@@ -46,7 +47,7 @@ pub(super) async fn check<F: Future<Output = Response>>(
     let Some(problem) = foreign else {
         return next(request).await;
     };
-    // In doubt, when the database does not say, what was known last decides.
+    // If the database is unavailable, the last known state decides.
     match state.gate.is_open(true).await {
         Ok(false) => next(request).await,
         Ok(true) => {
@@ -57,7 +58,7 @@ pub(super) async fn check<F: Future<Output = Response>>(
     }
 }
 
-/// Refuses what names no host, while it is not known yet whether there are keys.
+/// Rejects requests without a host, while it is not yet known whether keys exist.
 pub(super) async fn check_host<F: Future<Output = Response>>(
     request: Request,
     next: impl FnOnce(Request) -> F,
@@ -71,7 +72,7 @@ pub(super) async fn check_host<F: Future<Output = Response>>(
 /// The host that a request is for.
 ///
 /// # Errors
-/// 400 unless exactly one is named.
+/// 400 unless exactly one host is named.
 fn host(request: &Request) -> Result<Authority, Problem> {
     let broken = |what: &str| Problem::malformed("Host", format!("the header Host {what}"));
     let mut values = request.headers().get_all(HOST).iter();
@@ -82,7 +83,7 @@ fn host(request: &Request) -> Result<Authority, Problem> {
     let read = |text: &str| text.parse::<Authority>().ok();
     let host = value.to_str().ok().and_then(read);
     let host = host.ok_or_else(|| broken("must be a host name or address with or without a port"))?;
-    // A request line with a whole URL names the host once more.
+    // A request line in absolute form also contains the host.
     match request.uri().authority() {
         Some(named) if read(named.as_str()).as_ref() != Some(&host) => {
             Err(broken("and the request's URL must name the same host"))
@@ -91,7 +92,7 @@ fn host(request: &Request) -> Result<Authority, Problem> {
     }
 }
 
-/// What is wrong with a request to a service that asks for no key.
+/// The problem of a request to a service that requires no key; `None` if there is none.
 fn foreign(headers: &HeaderMap, host: &Authority, own: &[Authority], tls: bool) -> Option<Problem> {
     if !host.is_loopback() && !own.iter().any(|own| own.covers(host)) {
         return Some(refusal(
@@ -119,8 +120,8 @@ fn foreign(headers: &HeaderMap, host: &Authority, own: &[Authority], tls: bool) 
     None
 }
 
-/// Whether an `Origin` is the site that the request is for. A service that speaks plain HTTP may stand behind a proxy
-/// that ends TLS, so the scheme counts only where the service knows it.
+/// Whether `Origin` is the site that the request is for. A service on plain HTTP may be behind a proxy that terminates
+/// TLS, so the scheme is compared only if the service itself uses TLS.
 fn is_own_origin(origin: &HeaderValue, host: &Authority, tls: bool) -> bool {
     let Some((scheme, rest)) = origin.to_str().ok().and_then(|text| text.split_once("://")) else {
         return false;
@@ -147,7 +148,7 @@ fn refusal(header: HeaderName, why: &str) -> Problem {
         .with("setting", SETTING)
 }
 
-/// Adds what every route can answer because of this.
+/// Adds the error responses of this layer to the documentation of a route.
 pub(crate) fn document(operation: &mut Operation) {
     for (kind, description) in [
         (Kind::Malformed, "There is no header Host, or more than one."),

@@ -1,4 +1,4 @@
-//! What the document begins with, before any route is registered.
+//! The static part of the document, before any route is registered.
 
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Server};
@@ -24,7 +24,7 @@ const TAGS: &[(&str, &str)] = &[
     ("health", "The state of the service."),
 ];
 
-/// What the document begins with, before any route is registered.
+/// The static part of the document.
 pub(crate) fn preamble() -> OpenApi {
     let license = LicenseBuilder::new()
         .name(env!("CARGO_PKG_LICENSE"))

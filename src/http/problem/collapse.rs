@@ -1,4 +1,4 @@
-//! What a document would lose, as problems and answers to a PUT tell it.
+//! What a document would lose, in problems and in responses to a PUT.
 
 use crate::domain::memory::Collapse;
 use crate::http::names::CollapseKind;

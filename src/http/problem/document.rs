@@ -1,4 +1,4 @@
-//! The form of a problem, for the API's document.
+//! The schema of problems for the OpenAPI document.
 
 use super::collapse::CollapseBody;
 use crate::http::routes::update::answer::RejectionSchema;

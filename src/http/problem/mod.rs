@@ -1,9 +1,8 @@
-//! The one way an error leaves the service: `application/problem+json` (RFC 9457).
+//! The only error format of the service: `application/problem+json` (RFC 9457).
 //!
-//! A [`Problem`] has two audiences. The client gets a stable `type`, the `title` and `status` of that type, a
-//! `detail` that names the field and the limit, and further members that a program can read. Whoever runs
-//! the service gets the cause: it travels beside the answer as [`Cause`], is written by the one log line of
-//! the request, and is never sent.
+//! A [`Problem`] has two readers. The client receives a stable `type` with its `title` and `status`, a `detail` that
+//! names the field and the limit, and further machine-readable members. The operator receives the cause: it is
+//! attached to the response as [`Cause`], is written to the request's log line, and is never sent.
 
 mod collapse;
 mod document;
@@ -25,15 +24,15 @@ use std::sync::Arc;
 /// The media type of every error.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
 
-/// What every problem type begins with. It names no host, so that it stays the same wherever the service runs.
+/// The prefix of all problem types. It contains no host, so it is the same for every installation.
 const TYPE_PREFIX: &str = "urn:working-memory:problem:";
 
-/// The longest `detail`, in bytes: what a client sent may be quoted in it, but not at length.
+/// The maximum length of `detail` in bytes. It may quote the request, but only in part.
 const MAX_DETAIL_BYTES: usize = 1_000;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident = $status:ident, $slug:literal, $title:literal;)*) => {
-        /// What kind of problem it is. Each has one status, one title and one stable type.
+        /// The kind of a problem. Each kind has one status, one title and one stable type.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Kind {
             $($(#[$doc])* $variant,)*
@@ -44,17 +43,17 @@ macro_rules! kinds {
             #[cfg(test)]
             pub(crate) const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// The status it is answered with.
+            /// The HTTP status.
             pub(crate) fn status(self) -> StatusCode {
                 match self { $(Self::$variant => StatusCode::$status),* }
             }
 
-            /// The last part of its type.
+            /// The last part of the type URI.
             pub(crate) fn slug(self) -> &'static str {
                 match self { $(Self::$variant => $slug),* }
             }
 
-            /// What it is in a few words, the same for every occurrence.
+            /// A short description, the same for every occurrence.
             pub(crate) fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title),* }
             }
@@ -63,66 +62,66 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The request cannot be read at all.
+    /// The request cannot be parsed.
     Malformed = BAD_REQUEST, "malformed", "The request cannot be read";
-    /// Nobody knows who asks.
+    /// The caller is not authenticated.
     Unauthorized = UNAUTHORIZED, "unauthorized", "A key is needed";
-    /// The caller is known and may not do this.
+    /// The caller is authenticated but not allowed to do this.
     Forbidden = FORBIDDEN, "forbidden", "Not allowed with this key";
     /// The request comes from a web page of another site, or under a name that is not the service's.
     ForeignSite = FORBIDDEN, "foreign-site", "Not allowed from there without keys";
-    /// There is nothing under this address.
+    /// There is no resource at this path.
     NotFound = NOT_FOUND, "not-found", "Not found";
     /// The address exists, the method does not.
     MethodNotAllowed = METHOD_NOT_ALLOWED, "method-not-allowed", "The method is not allowed here";
-    /// No representation the client accepts.
+    /// No representation that the client accepts.
     NotAcceptable = NOT_ACCEPTABLE, "not-acceptable", "No acceptable representation";
     /// The request did not arrive in time.
     RequestTimeout = REQUEST_TIMEOUT, "request-timeout", "The request did not arrive in time";
-    /// The state of the memory stands against it.
+    /// The state of the memory conflicts with the request.
     Conflict = CONFLICT, "conflict", "The memory has changed";
-    /// It was there and was taken out for good.
+    /// It existed and was removed permanently.
     Gone = GONE, "gone", "Gone";
-    /// The document would lose much of what it says, and nobody confirmed it.
+    /// The document would lose much of its content, and the request does not confirm that.
     Collapse = CONFLICT, "collapse", "The document would lose much of what it says";
     /// The first request with this idempotency key is still running.
     StillRunning = CONFLICT, "still-running", "The first request with this key is still running";
     /// A precondition of the request does not hold.
     PreconditionFailed = PRECONDITION_FAILED, "precondition-failed", "A precondition does not hold";
-    /// The body is over a limit.
+    /// The body exceeds a limit.
     TooLarge = PAYLOAD_TOO_LARGE, "too-large", "The body is too large";
-    /// The body is of a type that is not taken.
+    /// The media type of the body is not accepted.
     UnsupportedMediaType = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The media type is not supported";
-    /// The request can be read and is not valid.
+    /// The request can be parsed but is not valid.
     Invalid = UNPROCESSABLE_ENTITY, "invalid", "The request is not valid";
     /// The idempotency key belongs to another request.
     KeyReused = UNPROCESSABLE_ENTITY, "key-reused", "The key belongs to another request";
     /// Too much at once.
     TooManyRequests = TOO_MANY_REQUESTS, "too-many-requests", "Too many requests";
-    /// A fault of the service.
+    /// An internal error.
     Internal = INTERNAL_SERVER_ERROR, "internal", "The service failed";
-    /// A model that was asked failed.
+    /// A model failed.
     ModelFailed = BAD_GATEWAY, "model-failed", "A model failed";
-    /// The service cannot work at the moment.
+    /// The service is temporarily unavailable.
     Unavailable = SERVICE_UNAVAILABLE, "unavailable", "The service is not available at the moment";
-    /// The vault holds as much as it may.
+    /// The vault's storage quota is used up.
     Quota = INSUFFICIENT_STORAGE, "quota", "The vault holds as much as it may";
-    /// A model that was asked did not answer in time.
+    /// A model did not answer in time.
     ModelTimeout = GATEWAY_TIMEOUT, "model-timeout", "A model did not answer in time";
 }
 
 impl Kind {
-    /// Its stable type, a URI.
+    /// The stable type URI.
     pub(crate) fn type_uri(self) -> String {
         format!("{TYPE_PREFIX}{}", self.slug())
     }
 }
 
-/// Why a request failed, for the log only.
+/// The cause of a failure; only for the log.
 #[derive(Debug, Clone)]
 pub(crate) struct Cause(pub(crate) Arc<str>);
 
-/// An answer that tells what went wrong.
+/// An error response.
 #[derive(Debug)]
 pub(crate) struct Problem(Box<Parts>);
 
@@ -136,8 +135,8 @@ struct Parts {
 }
 
 impl Problem {
-    /// A problem of a kind. `detail` says what is wrong with this request and what would be right; it never
-    /// holds internals.
+    /// A problem of a kind. `detail` says what is wrong with this request and what is expected; it never contains
+    /// internals.
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
         Self(Box::new(Parts {
             kind,
@@ -148,12 +147,12 @@ impl Problem {
         }))
     }
 
-    /// 400: `field` cannot be read.
+    /// 400: `field` cannot be parsed.
     pub(crate) fn malformed(field: &str, detail: impl Into<String>) -> Self {
         Self::new(Kind::Malformed, detail).with("field", field)
     }
 
-    /// 422: `field` can be read and is not valid.
+    /// 422: `field` can be parsed but is not valid.
     pub(crate) fn invalid(field: &str, detail: impl Into<String>) -> Self {
         Self::new(Kind::Invalid, detail).with("field", field)
     }
@@ -163,7 +162,7 @@ impl Problem {
         Self::new(Kind::NotFound, detail)
     }
 
-    /// 413: `field` is over the limit of `limit_name`; `actual` is its size in bytes where it is known.
+    /// 413: `field` exceeds the limit `limit_name`; `actual` is its size in bytes, if known.
     pub(crate) fn too_large(field: &str, limit_name: &str, limit: usize, actual: Option<u64>) -> Self {
         let size = actual.map_or_else(|| "more".to_owned(), |bytes| format!("{bytes} bytes"));
         let detail = format!("{field} has {size}; at most {limit} bytes are taken ({limit_name})");
@@ -176,12 +175,12 @@ impl Problem {
         }
     }
 
-    /// 412: `header` names a state the target is not in.
+    /// 412: the precondition in `header` does not hold.
     pub(crate) fn precondition_failed(header: &str, detail: impl Into<String>) -> Self {
         Self::new(Kind::PreconditionFailed, detail).with("field", header)
     }
 
-    /// 500: the client gets nothing but the fact, the log gets the cause.
+    /// 500: the client receives no details, the log receives the cause.
     pub(crate) fn internal(cause: impl Display) -> Self {
         Self::new(
             Kind::Internal,
@@ -190,19 +189,19 @@ impl Problem {
         .caused_by(cause)
     }
 
-    /// The kind it was made with.
+    /// The kind of the problem.
     #[cfg(test)]
     pub(crate) fn kind(&self) -> Kind {
         self.0.kind
     }
 
-    /// A further member.
+    /// A further member by name.
     #[cfg(test)]
     pub(crate) fn member(&self, name: &str) -> Option<&Value> {
         self.0.members.get(name)
     }
 
-    /// 503: it took longer than `time`.
+    /// 503: the request exceeded its time limit.
     pub(crate) fn given_up(time: std::time::Duration) -> Self {
         Self::new(
             Kind::Unavailable,
@@ -216,7 +215,7 @@ impl Problem {
         .caused_by("time-out of the request")
     }
 
-    /// What it is answered with, for a stream that has begun. Its cause goes to the log here.
+    /// The body of the problem, for a stream that has already begun. Its cause is logged here.
     pub(crate) fn into_body(self) -> ProblemBody {
         let Parts {
             kind,
@@ -237,25 +236,25 @@ impl Problem {
         }
     }
 
-    /// The same with a member of its own, one of those that [`ProblemDocument`] has.
+    /// Adds a member. [`ProblemDocument`] must document it.
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         debug_assert!(document::has_member(name), "{name} is not documented");
         self.0.members.insert(name.to_owned(), value.into());
         self
     }
 
-    /// The same with a cause for the log.
+    /// Adds a cause for the log.
     pub(crate) fn caused_by(mut self, cause: impl Display) -> Self {
         self.0.cause = Some(Cause(cause.to_string().into()));
         self
     }
 
-    /// The same with `Retry-After`.
+    /// Adds `Retry-After`.
     pub(crate) fn retry_after(self, seconds: u64) -> Self {
         self.header(RETRY_AFTER, HeaderValue::from(seconds))
     }
 
-    /// The same with a header.
+    /// Adds a header.
     pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.0.headers.insert(name, value);
         self
@@ -300,11 +299,11 @@ impl IntoResponse for Problem {
             detail,
             members,
         };
-        // Strings and numbers in a map with text keys always serialise.
+        // Serializing strings and numbers in a map with text keys cannot fail.
         let text = serde_json::to_string(&body).unwrap_or_default();
         let mut response = (status, headers, [(CONTENT_TYPE, MEDIA_TYPE)], text).into_response();
         if kind == Kind::Quota {
-            // The caller's to mend, and no fault of the service.
+            // The caller can fix this; it is no failure of the service.
             response.extensions_mut().insert(Passing);
         }
         if let Some(cause) = cause {

@@ -1,4 +1,4 @@
-//! What a client learns of an update that came to nothing. Where a run was kept, its id is told.
+//! Maps errors of updates to problems. If the run was stored, the problem contains its id.
 
 use super::{Kind, Problem};
 use crate::http::extract::conditions::refused_write;
@@ -6,11 +6,10 @@ use crate::pipeline::PipelineError;
 use crate::telemetry;
 use chrono::SecondsFormat;
 
-/// How long a client is asked to wait, in seconds, when too many updates of a memory wait already: about as long as
-/// one of them takes.
+/// `Retry-After` in seconds when too many updates of a memory are waiting: about the duration of one update.
 const QUEUE_RETRY_SECONDS: u64 = 5;
 
-/// The bound that refused an update, as the metric of refused requests calls it.
+/// The limit that rejected an update, as the label of the metric of rejected requests.
 fn bound(error: &PipelineError) -> Option<&'static str> {
     match error {
         PipelineError::QueueFull { .. } | PipelineError::LineFull { .. } => Some("queue"),

@@ -1,4 +1,4 @@
-//! What a client learns of the database's failures: that they are, and whether to come back.
+//! Maps database errors to problems: that the database failed, and whether a retry makes sense.
 
 use super::{Kind, Problem};
 use crate::storage::StorageError;

@@ -28,11 +28,11 @@ use std::convert::Infallible;
 use std::io::Write;
 use std::ops::Range;
 
-/// About how much is sent at once.
+/// The approximate size of a chunk of the response.
 const PIECE: usize = 64 << 10;
 
-/// What a byte of the document costs while its blame is sent: where every line comes from another version than its
-/// neighbours, that is as long as the shortest lines.
+/// Memory per byte of the document while its blame is sent. The worst case is a different version for every line, with
+/// very short lines.
 const CARRIED: usize = 10;
 
 /// Where the lines of one version come from.
@@ -125,7 +125,7 @@ pub(crate) async fn blame(
     }
     let party = Party::current();
     let bytes = context.text.len();
-    // For who reads it, as long as that takes.
+    // Reserved until the client has read the response.
     let room = state.budget.carry(&party, bytes.saturating_mul(CARRIED))?;
     let work = state.budget.work(&party, bytes).await?;
     let blame = state.storage.blame(context).await?;
@@ -149,7 +149,7 @@ pub(crate) async fn blame(
     Ok((headers, Body::from_stream(pieces)).into_response())
 }
 
-/// The evidence of records by the number of their first line.
+/// The evidence of records, by the number of their first line.
 fn by_line(
     text: &str,
     places: &[(RecordId, Range<usize>)],
@@ -165,26 +165,27 @@ fn by_line(
     found
 }
 
-/// What is told of a version that lines come from.
+/// The version that lines come from.
 struct Origin {
     context_id: String,
     actor_id: String,
     creation_time: DateTime<Utc>,
 }
 
-/// The lines of a version as they are sent, piece by piece: all of them in JSON would be a hundred times the document.
+/// The lines of a version, serialized in chunks: all of them as JSON could take a hundred times the document's size.
 struct Lines {
     text: String,
-    /// The byte of the next line, and its number.
+    /// The byte offset of the next line, and its number.
     at: usize,
     number: usize,
-    /// How many more of the run's lines come.
+    /// How many lines of the current run remain.
     left: usize,
     runs: std::vec::IntoIter<Run>,
     version: i64,
     origins: HashMap<i64, Origin>,
     carried: HashMap<usize, Vec<Evidence>>,
-    /// What stands before the first line; taken with it. `None` for plain text, which has columns of these widths.
+    /// What precedes the first line; `None` after it was written. Also `None` for plain text, whose columns have these
+    /// widths.
     head: Option<String>,
     is_json: bool,
     widths: (usize, usize),
@@ -241,7 +242,7 @@ impl Lines {
         }
     }
 
-    /// The next lines, as many as make a piece; `None` behind the last.
+    /// The next chunk; `None` after the last line.
     fn piece(&mut self) -> Option<Vec<u8>> {
         if self.is_at_its_end {
             return None;
@@ -293,7 +294,7 @@ impl Lines {
             if self.number > 1 {
                 piece.push(b',');
             }
-            // What is written to memory is written, and has no key that is no text.
+            // Writing to memory cannot fail, and all keys are texts.
             let _ = serde_json::to_writer(piece, &line);
         } else {
             let (versions, actors) = self.widths;

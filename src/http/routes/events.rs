@@ -48,7 +48,7 @@ pub(crate) struct Chosen {
     order: Option<Order>,
 }
 
-/// Which way a page of events is read.
+/// The order of a page of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 enum Order {
@@ -181,7 +181,7 @@ pub(crate) async fn events(
 
 fn last_event_id(headers: &HeaderMap) -> Result<Option<Place>, Problem> {
     match single_header(headers, LAST_EVENT_ID)? {
-        // What a browser has before its first event.
+        // The value that a browser sends before its first event.
         Some(text) if text.is_empty() => Ok(None),
         Some(text) => text
             .parse()
@@ -226,7 +226,7 @@ async fn read_page(
     let resumed = state.storage.resume_events(vault, &place).await?;
     let (from, reset) = match resumed {
         Resumed::Behind(from) => (from, false),
-        // Nothing is known of what it has seen: all that is kept.
+        // The client's position is unknown, so it receives all stored events.
         Resumed::Lost(_) => (0, true),
     };
     let kinds = filter.kind_names();
@@ -296,12 +296,12 @@ async fn read_newest(
     })
 }
 
-/// A place among the streams that may be open at once.
+/// A permit for an open stream.
 pub(super) struct OpenStream(#[expect(dead_code, reason = "counts while it is there")] Permit);
 
 impl OpenStream {
     /// # Errors
-    /// 503 if every place is taken, 429 if the vault or the key has as many as it may.
+    /// 503 if all streams are in use, 429 if the vault or the key has reached its limit.
     pub(super) fn new(state: &AppState) -> Result<Self, Problem> {
         let permit = state.streams.try_acquire(&Party::current(), 1);
         let permit = permit.ok_or_else(|| no_stream(state))?;
@@ -338,7 +338,7 @@ impl Drop for OpenStream {
     }
 }
 
-/// The answer that sends these pieces as they come.
+/// A response that streams these chunks.
 pub(super) fn event_stream(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     let headers = [
         (CONTENT_TYPE, "text/event-stream"),

@@ -1,4 +1,4 @@
-//! What of an update's input carries a record or a line.
+//! The evidence of a record or line in an update's input.
 
 use crate::domain::evidence::{Evidence, Origin};
 use crate::http::names::EvidenceOrigin;

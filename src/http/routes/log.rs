@@ -104,7 +104,7 @@ pub(crate) async fn log(
     if let Some(cursor) = list.next_cursor() {
         let query = page.query(cursor);
         let next = format!("</v1/vaults/{vault_id}/memories/{memory_id}/log?{query}>; rel=\"next\"");
-        // Ids and cursors hold only characters that may stand in a header.
+        // Ids and cursors contain only characters that are allowed in a header.
         headers.insert(LINK, next.parse().map_err(Problem::internal)?);
     }
     Ok(match representation {

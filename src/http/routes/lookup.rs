@@ -1,4 +1,4 @@
-//! Looks up what the routes below a memory are about: the memory, and one of its versions.
+//! Looks up the memory and the version that a route below a memory works on.
 
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::query::{FromQuery, QueryReader};
@@ -27,7 +27,7 @@ impl FromQuery for VersionParams {
 /// The version that `reference` names, or the newest one.
 ///
 /// # Errors
-/// 404 if there is no such memory or version, 410 if its text was taken out.
+/// 404 if the memory or version does not exist, 410 if the version was redacted.
 pub(super) async fn version(
     state: &AppState,
     vault: &VaultId,
@@ -49,12 +49,12 @@ pub(super) async fn version(
     readable(version?, "ref")
 }
 
-/// 404 for a memory that is not there: it is never shown as an empty one.
+/// 404 for a memory that does not exist; it is never shown as an empty one.
 pub(super) fn missing() -> Problem {
     Problem::not_found("the memory does not exist")
 }
 
-/// Checks a memory that has shown nothing else of itself.
+/// Checks that a memory exists, if nothing else shows that.
 ///
 /// # Errors
 /// 404 if it does not exist.

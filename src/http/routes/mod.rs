@@ -1,4 +1,4 @@
-//! One file an operation: its request, its answer, its handler and its documentation. The tree mirrors the URLs.
+//! One file per operation, with its request, response, handler and documentation. The module tree mirrors the URLs.
 
 pub(crate) mod archive;
 pub(crate) mod blame;

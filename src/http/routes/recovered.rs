@@ -1,10 +1,10 @@
-//! Answers from what was saved, for requests whose process died before it could answer: what a retry with the same
-//! `Idempotency-Key` gets. They say what the first answer would have said; only what was known at that moment alone (the
-//! words of a warning, the order of a list) may differ, and a proposal that was approved since is told with what was applied
-//! of it.
+//! Rebuilds the response of a request whose process died after saving and before responding, for a retry with the same
+//! `Idempotency-Key`. It equals the first response, except for what was known only at that time (the text of a
+//! warning, the order of a list). A proposal that was approved meanwhile is returned with the operations that were
+//! applied.
 //!
-//! Routes whose answer cannot be told again have it kept with what they save ([`crate::storage::idempotency::Answering`]),
-//! and never come here.
+//! Routes whose response cannot be rebuilt store it together with their changes
+//! ([`crate::storage::idempotency::Answering`]) and never use this module.
 
 use super::contexts::put;
 use super::items::add;
@@ -26,10 +26,10 @@ use axum::Json;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-/// The answer to the request that saved this.
+/// The response to the request that saved this.
 ///
 /// # Errors
-/// 410 if it was taken out meanwhile, or the database's.
+/// 410 if it was deleted or redacted since, and database errors.
 pub(crate) async fn answer(
     state: &AppState,
     key: &IdempotencyKey,
@@ -56,7 +56,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// 410: what the first request with the key made, or its answer quoted, was taken out.
+/// 410: what the first request with the key saved, or what its response quoted, was removed.
 pub(crate) fn gone(why: Gone) -> Problem {
     let what = match why {
         Gone::Redacted => "what the first request with this Idempotency-Key saved was redacted since",
@@ -92,7 +92,7 @@ async fn of_version(
                 Source::Task => RecordKind::Task,
                 _ => RecordKind::Decision,
             };
-            // The newest stands first.
+            // The newest record is first.
             let ids = |text: &str| {
                 records(text)
                     .into_iter()
@@ -105,7 +105,7 @@ async fn of_version(
                 Some(id) => state.storage.record(vault, memory, id).await?,
                 None => None,
             };
-            // As that version had it: it may have been archived since.
+            // As it was in that version: it may have been archived since.
             let record = record.map(|record| StoredRecord { end: None, ..record });
             answer::record(WindowChange {
                 unchanged: false,
@@ -140,7 +140,8 @@ async fn of_run(
 ) -> Result<Response, Problem> {
     let run = state.storage.run(vault, memory, id).await?;
     let run = run.ok_or_else(|| gone(Gone::Deleted))?;
-    // What was proposed may have been decided since: the first answer said that it waits, on the version it was tried on.
+    // A proposal may have been decided since. The first response showed it as pending, with the version it was
+    // computed on as its base.
     let is_proposal = matches!(
         run.status,
         RunStatus::Proposed | RunStatus::Approved | RunStatus::Rejected | RunStatus::Expired
@@ -164,7 +165,7 @@ async fn of_run(
     });
     match (head, run.outcome) {
         (Value::Object(mut answer), Value::Object(mut outcome)) if outcome.contains_key("document") => {
-            // Kept for whoever decides, and what was decided.
+            // Stored for the decision, and the decision itself: not part of the response.
             for member in ["proposal", "review"] {
                 outcome.remove(member);
             }

@@ -18,7 +18,7 @@ use crate::storage::search::SearchPlace;
 use axum::Json;
 use axum::extract::State;
 
-/// Results of a search inside one memory that can be paged through.
+/// How many results of a search inside one memory can be paged through.
 const INSIDE: usize = 500;
 
 /// Search a vault

@@ -55,7 +55,8 @@ impl SectionBody {
     }
 }
 
-/// A place in the list: all pages are about one version, also if the document changes between them.
+/// A position in the list. It contains the version, so that all pages show the same version even if the document
+/// changes meanwhile.
 struct Place {
     version: i64,
     start: usize,

@@ -40,7 +40,7 @@ pub(crate) struct StatusBody {
     blocker: Option<Option<String>>,
 }
 
-/// A member that is there, be it null.
+/// Distinguishes a member that is present, including null, from an absent one.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
@@ -124,7 +124,7 @@ pub(crate) async fn set(
     Ok(answer(change))
 }
 
-/// The answer to a status that was set, or stood there already.
+/// The response for a status that was set or was already the same.
 pub(super) fn answer(change: WindowChange) -> Response {
     let headers = [
         (ETAG, ETag::of(&change.metadata.context_id).header_value()),

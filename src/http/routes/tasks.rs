@@ -53,7 +53,7 @@ pub(super) struct ToldTask {
 }
 
 impl ToldTask {
-    /// The task, checked. `at` is put before the names of its fields.
+    /// The validated task. `at` is the prefix of its fields' names in problems.
     pub(super) fn into_task(self, at: &str, needs_summary: bool) -> Result<Task, Problem> {
         let Self {
             task_id,

@@ -152,7 +152,7 @@ pub(crate) async fn update(
     }
 }
 
-/// Says of an update that is run later where it is to be looked at.
+/// The response for a queued update, with the location of its run.
 pub(super) fn queued(run: Run) -> Response {
     let location = format!(
         "/v1/vaults/{}/memories/{}/updates/{}",
@@ -165,11 +165,11 @@ pub(super) fn queued(run: Run) -> Response {
     (StatusCode::ACCEPTED, headers, Json(RunBody::full(run))).into_response()
 }
 
-/// Says that a preference was honoured (RFC 7240).
+/// Reports the preference that was applied (RFC 7240).
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 impl UpdateBody {
-    /// What the types do not say.
+    /// Checks what the types do not ensure.
     fn check(&self) -> Result<(), Problem> {
         require_text("task", &self.task)?;
         if self.roles.is_empty() {
@@ -189,7 +189,7 @@ fn require_text(field: &str, text: &str) -> Result<(), Problem> {
     refuse_nul(field, text)
 }
 
-/// The run is kept in the database, which holds no NUL.
+/// Rejects NUL: the run is stored in PostgreSQL, whose texts cannot contain it.
 pub(super) fn refuse_nul(field: &str, text: &str) -> Result<(), Problem> {
     match text.find('\0') {
         Some(at) => Err(Problem::invalid(

@@ -1,12 +1,12 @@
-//! Messages that cannot be read.
+//! Errors of messages that cannot be read.
 
-/// A message that cannot be read. The texts are fit to be shown to a client.
+/// A message that cannot be read. The texts are safe to return to a client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {problem}")]
 pub struct InvalidMessage {
-    /// Where, as a path: `messages[3].content[1].type`.
+    /// The path of the member: `messages[3].content[1].type`.
     pub field: String,
-    /// What is wrong and what would be right.
+    /// What is wrong and what is expected.
     pub problem: String,
 }
 
@@ -19,7 +19,7 @@ impl InvalidMessage {
     }
 }
 
-/// The run is kept in the database, which holds no NUL.
+/// Rejects NUL: the run is stored in PostgreSQL, whose texts cannot contain it.
 pub(super) fn refuse_nul(field: &str, text: &str) -> Result<(), InvalidMessage> {
     match text.find('\0') {
         Some(at) => {

@@ -1,12 +1,12 @@
-//! The parts of a message's content. Of what is no text, only that it was there is kept: never its bytes.
+//! The parts of a message's content. A part that is not text is replaced by a short note; its bytes are never stored.
 
 use super::invalid::{InvalidMessage, refuse_nul};
 use serde_json::{Map, Value};
 
-/// The longest name of a tool or a file that is shown, in characters.
+/// The maximum length of the name of a tool or file, in characters.
 const NAME_CHARS: usize = 128;
 
-/// Members that hold bytes, or what only a provider can read.
+/// Members that contain bytes, or data that only the provider can read.
 const OPAQUE: [&str; 7] = [
     "data",
     "file_data",
@@ -17,25 +17,25 @@ const OPAQUE: [&str; 7] = [
     "encrypted_stdout",
 ];
 
-/// The types of parts, for whoever sends another one.
+/// The supported types of parts, for error messages.
 const KNOWN: &str = "text, input_text, output_text, refusal, image, image_url, input_image, audio, input_audio, \
                      video_url, file, input_file, document, container_upload, search_result, tool_use, \
                      server_tool_use, mcp_tool_use, tool_result, mcp_tool_result, web_search_tool_result, \
                      web_fetch_tool_result, code_execution_tool_result, bash_code_execution_tool_result, \
                      text_editor_code_execution_tool_result, thinking, redacted_thinking, reasoning";
 
-/// What a part comes to.
+/// The result of reading a part.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// The speaker says it.
+    /// Text of the message's author.
     Said(String),
-    /// A tool says it.
+    /// Text of a tool result.
     Result(String),
-    /// It says nothing to others.
+    /// Nothing; the part is omitted.
     LeftOut,
 }
 
-/// Reads a part. Some libraries put a plain text in the place of one.
+/// Reads a part. A plain string is accepted too, because some libraries send one.
 pub(super) fn read(at: &str, part: &Value) -> Result<Part, InvalidMessage> {
     if let Value::String(text) = part {
         refuse_nul(at, text)?;
@@ -73,7 +73,7 @@ pub(super) fn read(at: &str, part: &Value) -> Result<Part, InvalidMessage> {
     Ok(Part::Said(said))
 }
 
-/// The call of a tool as text: `[tool call NAME] {arguments}`.
+/// A tool call as text: `[tool call NAME] {arguments}`.
 pub(super) fn call(at: &str, called: &Value, input: &str) -> Result<String, InvalidMessage> {
     let field = format!("{at}.name");
     let Some(Value::String(name)) = called.get("name") else {
@@ -107,7 +107,7 @@ fn text(at: &str, members: &Map<String, Value>, name: &str) -> Result<String, In
     }
 }
 
-/// What a tool gave back: texts, with what is none named in its place.
+/// A tool result as text. Parts that are not text are named instead.
 fn result(at: &str, members: &Map<String, Value>) -> Result<Part, InvalidMessage> {
     let mut told = String::new();
     if members.get("is_error") == Some(&Value::Bool(true)) {
@@ -140,7 +140,7 @@ fn found(at: &str, members: &Map<String, Value>) -> Result<String, InvalidMessag
     }
 }
 
-/// The parts inside a part. They hold no further ones, so the depth is bounded by JSON's own.
+/// The parts inside a part. They cannot be nested further, which bounds the recursion.
 fn inner(at: &str, parts: &[Value]) -> Result<String, InvalidMessage> {
     let mut told = Vec::with_capacity(parts.len());
     for (index, part) in parts.iter().enumerate() {
@@ -165,7 +165,7 @@ fn file(members: &Map<String, Value>) -> String {
     }
 }
 
-/// JSON as text without what nobody can read in it.
+/// JSON as text, without the opaque members.
 fn shown(value: Option<&Value>) -> String {
     fn without_opaque(value: &mut Value) {
         match value {
@@ -186,7 +186,7 @@ fn shown(value: Option<&Value>) -> String {
     }
 }
 
-/// A name as it is shown inside brackets.
+/// A name on one line, as written inside brackets.
 fn on_one_line(name: &str) -> String {
     name.chars()
         .map(|c| {

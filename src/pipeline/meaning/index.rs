@@ -1,4 +1,4 @@
-//! Embedding what memories say, behind the writers.
+//! Embeds the contents of memories in the background, after they were saved.
 
 use super::{Meaning, Model};
 use crate::domain::ids::VaultId;
@@ -14,43 +14,43 @@ use std::collections::HashMap;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// Passages whose texts and vectors are held at once, about.
+/// Approximate number of passages whose texts and vectors are in memory at once.
 const PASSAGES: usize = 1_000;
 
 /// Why memories could not be embedded.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// The database failed.
+    /// A database error.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// The model did.
+    /// An error of the embedding model.
     #[error(transparent)]
     Embed(#[from] EmbedError),
-    /// Another model is the current one by now.
+    /// Another model has become the current one.
     #[error("another embedding model is the current one by now")]
     Superseded,
 }
 
-/// How far a pass over all memories came.
+/// The result of a pass over all memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
-    /// All of them are embedded.
+    /// All memories are embedded.
     Done,
-    /// No model is configured, or another one is the current one by now, and its instance does the work.
+    /// No model is configured, or another model is current and its instance does the work.
     Idle,
 }
 
-/// A memory while it is embedded.
+/// A memory that is being embedded.
 struct Work<'a> {
     of: &'a Pending,
     known: HashMap<PassageHash, Kept>,
 }
 
 impl Meaning {
-    /// Embeds whatever has to be, once through all memories.
+    /// Embeds everything that is pending, in one pass over all memories.
     ///
     /// # Errors
-    /// The model's or the database's; what was done until then stays done.
+    /// Errors of the model or the database. What was embedded before the error is kept.
     pub async fn index(&self) -> Result<Pass, IndexError> {
         let Some(model) = &self.model else {
             return Ok(Pass::Idle);
@@ -83,10 +83,10 @@ impl Meaning {
         Ok(Pass::Done)
     }
 
-    /// Embeds whatever of a vault has to be, its words first.
+    /// Updates the text index of a vault, then embeds everything in it that is pending.
     ///
     /// # Errors
-    /// As for [`Self::index`].
+    /// See [`Self::index`].
     pub async fn index_vault(&self, vault: &VaultId) -> Result<(), IndexError> {
         self.storage.index_vault(vault).await?;
         let Some(model) = &self.model else { return Ok(()) };
@@ -118,7 +118,7 @@ impl Meaning {
             };
             for of_vault in batch.chunk_by(|one, next| one.vault == next.vault) {
                 match self.embed_memories(model, space, of_vault).await {
-                    // Whoever named the vault is told.
+                    // A caller that named the vault receives the error.
                     Err(IndexError::Storage(error)) if vault.is_none() => {
                         failing.pass_over::<()>(of_vault[0].vault.as_str(), Err(error))?;
                     }
@@ -247,7 +247,8 @@ impl Meaning {
         asked
     }
 
-    /// The space that the configured model fills: found out by asking it, once.
+    /// The id of the space that the configured model fills. The first call asks the model for the length of its
+    /// vectors.
     async fn own_space(&self, model: &Model) -> Result<String, IndexError> {
         let known = model
             .own_space
@@ -273,7 +274,7 @@ impl Meaning {
         self.storage.activate_space(&settings).await?;
         let spaces = self.storage.embedding_spaces().await?;
         let id = settings.id();
-        // What was written while no embeddings were configured, and what a service without them wrote.
+        // Marks what was written while no embeddings were configured, or by a service without them.
         if let Some(space) = spaces.current().filter(|space| space.id == id) {
             self.storage.mark_for_embedding(space).await?;
         }

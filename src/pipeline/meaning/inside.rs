@@ -1,4 +1,4 @@
-//! Searches inside one memory: its records, archived ones too, and what its newest document says besides.
+//! Searches inside one memory: its records, including archived ones, and the other text of its newest document.
 
 use super::search::{Answer, Hit, HitPassage, SearchRequest, wanted};
 use super::{Meaning, Mode};
@@ -11,11 +11,11 @@ use crate::storage::{Class, StorageError};
 use std::collections::{BTreeMap, HashMap};
 
 impl Meaning {
-    /// What a memory says and said that a search finds, best first, at most as many as can be ranked; `None` if there is
-    /// no such memory.
+    /// Current and archived content of a memory that matches, best first, up to the ranking limit; `None` if the
+    /// memory does not exist.
     ///
     /// # Errors
-    /// The database's. A model that is away is no error.
+    /// Database errors. An unavailable model is not an error.
     pub async fn search_memory(
         &self,
         request: &SearchRequest<'_>,
@@ -51,17 +51,17 @@ impl Meaning {
     }
 }
 
-/// Records of a prompt that are near to what it is for.
+/// The maximum number of similar records in a prompt.
 const NEAR_RECORDS: usize = 10;
 
-/// Their similarity in thousandths, and why there are none.
+/// The similarity of each record in thousandths, and the reason if there are none.
 pub type NearRecords = (BTreeMap<RecordId, u16>, Option<String>);
 
 impl Meaning {
-    /// The active records of a memory that are nearest to a query in meaning; none without a model.
+    /// The active records of a memory that are most similar to a query; none without a model.
     ///
     /// # Errors
-    /// The database's. A model that is away is no error.
+    /// Database errors. An unavailable model is not an error.
     pub async fn near_records(
         &self,
         vault: &VaultId,
@@ -131,7 +131,7 @@ fn hits(
     let mut hits = Vec::new();
     for (place, fused) in fused(&lists) {
         let (passage, _) = &passages[place];
-        // A long record is several passages, and found once.
+        // A long record has several passages, but is returned once.
         if passage.record.is_some() && taken.contains(&passage.record) {
             continue;
         }

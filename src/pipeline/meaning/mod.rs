@@ -1,7 +1,7 @@
-//! Search by meaning: an embedding model, what it makes of memories (`index`), and searches over that (`search`).
+//! Semantic search: an embedding model, the vectors of memories (`index`), and searches over them (`search`).
 //!
-//! Vectors are made outside of every write, by the background. A model that is away costs searches nothing but their
-//! answers by meaning: those by words go on.
+//! Vectors are computed in the background, never within a write. While the model is unavailable, searches return no
+//! semantic results; text search continues.
 
 mod index;
 mod inside;
@@ -21,7 +21,7 @@ use queries::Queries;
 use std::sync::Arc;
 use std::sync::Mutex;
 
-/// Searches of a service, by words and, where a model is configured, by meaning. Cheap to clone.
+/// Searches by text and, if a model is configured, by meaning. Cheap to clone.
 #[derive(Clone)]
 pub struct Meaning {
     storage: Storage,
@@ -29,16 +29,16 @@ pub struct Meaning {
     model: Option<Arc<Model>>,
 }
 
-/// The model with what is known of it.
+/// The embedding model and its cached state.
 struct Model {
     embedder: Embedder,
     queries: Queries,
-    /// Which space it fills; `None` until it has been asked how long its vectors are.
+    /// The id of the space it fills; `None` until the model was asked for the length of its vectors.
     own_space: Mutex<Option<String>>,
 }
 
 impl Meaning {
-    /// Searches over a database, with a model or by words only.
+    /// Creates the search over a database, with a model or by text only.
     #[must_use]
     pub fn new(storage: Storage, clock: Arc<dyn Clock>, embedder: Option<Embedder>) -> Self {
         let model = |embedder| {
@@ -55,7 +55,7 @@ impl Meaning {
         }
     }
 
-    /// Whether there is a model.
+    /// Whether a model is configured.
     #[must_use]
     pub fn is_configured(&self) -> bool {
         self.model.is_some()

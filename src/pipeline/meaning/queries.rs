@@ -1,4 +1,4 @@
-//! What is kept between queries.
+//! State that is cached between queries.
 
 use crate::storage::search::vectors::Spaces;
 use quick_cache::sync::Cache;
@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Queries whose vectors are kept: pages of one search, and what many ask.
+/// Maximum number of cached query vectors: they serve further pages of a search, and frequent queries.
 const KEPT: usize = 1_000;
 
-/// For how long a server that failed is not asked again by searches.
+/// How long searches do not call the embedding server after it failed.
 const REST: Duration = Duration::from_secs(5);
 
-/// What is kept between queries.
+/// State that is cached between queries.
 pub(super) struct Queries {
     pub(super) vectors: Cache<(String, String), Arc<[f32]>>,
     pub(super) spaces: Mutex<Option<(Instant, Spaces)>>,
-    /// Since when the server fails, and why.
+    /// Since when the server has been failing, and why.
     failing: Mutex<Option<(Instant, String)>>,
 }
 

@@ -1,4 +1,4 @@
-//! The vectors of queries, which somebody waits for.
+//! Computes the vectors of queries, while a client waits.
 
 use super::{Meaning, Model};
 use crate::domain::ids::VaultId;
@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// For how long the list of models is believed.
+/// How long the list of embedding spaces is cached.
 const SPACES_FOR: Duration = Duration::from_secs(2);
 
 /// Why there is no vector.
@@ -20,22 +20,22 @@ pub enum NoVector {
     /// No model is configured.
     #[error("no embedding model is configured (embeddings.base_url, embeddings.model)")]
     NotConfigured,
-    /// Nothing is indexed yet.
+    /// Nothing is embedded yet.
     #[error("nothing is indexed by meaning yet")]
     NotIndexed,
-    /// The model did not answer. The reason is public: no address and no key.
+    /// The model did not answer. The reason is public: it contains no address and no key.
     #[error("the embedding model is not available: {0}")]
     Away(String),
 }
 
-/// A query as a model understands it.
+/// The vector of a query and the space it belongs to.
 pub(super) struct Embedded {
     pub(super) space: Space,
     pub(super) vector: Arc<[f32]>,
 }
 
 impl Meaning {
-    /// The vector of a query, by the model that answers.
+    /// The vector of a query, in the space that currently answers searches.
     pub(super) async fn embed_query(
         &self,
         vault: &VaultId,
@@ -94,7 +94,7 @@ impl Meaning {
         }
     }
 
-    /// The models that there are vectors of, looked up seldom.
+    /// The embedding spaces, cached for [`SPACES_FOR`].
     async fn spaces(&self, model: &Model) -> Result<Spaces, StorageError> {
         let kept = model
             .queries
@@ -110,7 +110,7 @@ impl Meaning {
         self.spaces_now(model).await
     }
 
-    /// The same as they are at this moment.
+    /// The embedding spaces, read from the database now.
     async fn spaces_now(&self, model: &Model) -> Result<Spaces, StorageError> {
         let spaces = self.storage.embedding_spaces().await?;
         *model
@@ -121,7 +121,7 @@ impl Meaning {
         Ok(spaces)
     }
 
-    /// Whether it is still the vectors of this model that answer, and all of them are there.
+    /// Whether this space still answers searches and its vectors are complete.
     pub(super) async fn answers_still(&self, space: &Space) -> Result<bool, StorageError> {
         let Some(model) = &self.model else {
             return Ok(true);
@@ -132,7 +132,7 @@ impl Meaning {
             .is_some_and(|answering| answering.id == space.id))
     }
 
-    /// Writes down what was asked of the model. A count that cannot be written is a line in the log.
+    /// Records the usage of the model. A failure to record it is only logged.
     pub(super) async fn spend(&self, vault: &VaultId, model: &str, spent: Spent) {
         meters::embedding_calls(spent.calls, spent.failures);
         let spent = RoleSpent {
@@ -147,7 +147,7 @@ impl Meaning {
     }
 }
 
-/// The sentence for clients.
+/// The public description of an error.
 fn public(error: &EmbedError) -> String {
     match error {
         EmbedError::Model(error) => error.public(),

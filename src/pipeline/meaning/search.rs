@@ -1,4 +1,4 @@
-//! Searches of a vault: its memories, by words, by meaning, or by both.
+//! Searches for memories of a vault, by text, by meaning, or by both.
 
 mod candidate;
 mod hit;
@@ -18,31 +18,32 @@ pub use hit::{Hit, HitPassage};
 pub use request::{Mode, SearchRequest};
 use std::collections::HashMap;
 
-/// Documents with the words that are looked at where they are not the whole answer.
+/// How many documents with matching text are considered when they are only a part of the result.
 const BY_WORDS: i64 = 100;
 
-/// Passages that are looked at, and with a filter that only their rows tell.
+/// How many passages are considered. With a filter that is evaluated on their rows, this limit applies before the
+/// filter.
 pub(super) const BY_MEANING: usize = 400;
 
-/// How often a search is made where the model changes meanwhile.
+/// How often a search is repeated when the current model changes meanwhile.
 const TRIES: u32 = 3;
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer<T> {
-    /// What was found, best first.
+    /// The matches, best first.
     pub found: Vec<T>,
-    /// How it went in the end.
+    /// The mode that was used.
     pub mode: Mode,
-    /// Why not as it was asked for.
+    /// Why it differs from the requested mode.
     pub degraded: Option<String>,
 }
 
 impl Meaning {
-    /// The memories of a vault that a search finds, best first, those behind `after`.
+    /// The memories of a vault that match, best first, after the position `after`.
     ///
     /// # Errors
-    /// The database's. A model that is away is no error.
+    /// Database errors. An unavailable model is not an error.
     pub async fn search(
         &self,
         request: &SearchRequest<'_>,
@@ -112,7 +113,7 @@ impl Meaning {
         })
     }
 
-    /// What is near, how the search goes, and why not as it was asked for.
+    /// The similar passages, the mode that was used, and why it differs from the requested one.
     pub(super) async fn by_meaning(
         &self,
         request: &SearchRequest<'_>,
@@ -142,7 +143,7 @@ impl Meaning {
                 limit: BY_MEANING,
             };
             let mut near = self.storage.nearest_passages(wanted).await?;
-            // Where another model answers by now, vectors of this one may have been deleted meanwhile.
+            // If another model has become current, vectors of this one may have been deleted meanwhile.
             if tries == TRIES || self.answers_still(&space).await? {
                 if let Some(least) = request.min_score {
                     near.retain(|near| near.score >= least);
@@ -153,7 +154,7 @@ impl Meaning {
         }
     }
 
-    /// Whether a document with the words has them in a passage that is wanted.
+    /// Whether a document with matching text has the match in a passage that the filter accepts.
     async fn holds(
         &self,
         request: &SearchRequest<'_>,
@@ -176,10 +177,10 @@ impl Meaning {
         }))
     }
 
-    /// What is shown of memories that were found; those that are gone meanwhile are left out.
+    /// Builds the results of matching memories. Memories that were deleted meanwhile are omitted.
     ///
     /// # Errors
-    /// The database's.
+    /// Database errors.
     pub async fn show(
         &self,
         request: &SearchRequest<'_>,
@@ -216,7 +217,7 @@ impl Meaning {
         self.with_origins(request.vault, hits).await
     }
 
-    /// The same with where the records come from.
+    /// Adds the origins of the records to the results.
     pub(super) async fn with_origins(
         &self,
         vault: &VaultId,
@@ -237,7 +238,7 @@ impl Meaning {
 }
 
 impl PassageFilter {
-    /// What searches look at where nothing else is said: what stands in the newest documents.
+    /// The default filter: what the newest documents contain.
     #[must_use]
     pub fn active() -> Self {
         Self {
@@ -248,7 +249,7 @@ impl PassageFilter {
 }
 
 impl NoVector {
-    /// Whether it is the operator's business and no outage.
+    /// Whether the reason is the configuration and not an outage.
     #[must_use]
     pub fn is_not_configured(&self) -> bool {
         *self == Self::NotConfigured

@@ -75,7 +75,7 @@ fn what_is_kept_is_read_as_it_was() {
     assert!(Proposal::read(&json!({"form": 2, "operations": [], "key_id": null})).is_err());
 }
 
-/// A proposal as earlier releases stored it, and as later ones have to.
+/// A proposal as earlier releases stored it. Later releases must be able to read it.
 fn literal() -> Value {
     json!({
         "form": 1,

@@ -2,7 +2,7 @@ use super::*;
 use crate::pipeline::stored;
 use serde_json::{Value, json};
 
-/// A request with everything that can be stored.
+/// A request with every storable member.
 fn request() -> UpdateRequest {
     let message = |role: &str, content: &str| ConversationMessage {
         role: role.to_owned(),
@@ -40,7 +40,7 @@ fn request() -> UpdateRequest {
     }
 }
 
-/// It as earlier releases stored it, and as later ones have to.
+/// The request as earlier releases stored it. Later releases must be able to read it.
 fn literal() -> Value {
     json!({
         "task": "a task",
@@ -58,7 +58,7 @@ fn literal() -> Value {
     })
 }
 
-/// What a worker reads, stored again.
+/// Reads a stored request as a worker does, and stores it again.
 fn read(stored: &Value) -> Result<Value, String> {
     let stored = stored::read::<StoredUpdate>(stored)?;
     let place = ("acme".parse().unwrap(), "agent".parse().unwrap());

@@ -1,4 +1,4 @@
-//! What let a request in, for answers that go on long after: a stream ends with the key that opened it.
+//! The credentials of a request, for responses that last long: a stream ends when its key becomes invalid.
 
 use super::Gate;
 use crate::domain::access::SecretHash;
@@ -9,14 +9,14 @@ use axum::http::request::Parts;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often it is looked whether the key is still taken.
+/// How often the key is checked again.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// What let a request in.
+/// The credentials that a request was admitted with.
 #[derive(Clone)]
 pub(crate) struct Admission {
     gate: Arc<Gate>,
-    /// The key that was shown; `None` where none was asked for.
+    /// The key of the request; `None` if none was required.
     shown: Option<(KeyId, SecretHash)>,
 }
 
@@ -28,8 +28,8 @@ impl Admission {
         }
     }
 
-    /// Returns when the request would not be let in any more: its key was revoked or rotated or has expired, or a
-    /// service that asked for none asks for one now. While the database does not say so, it goes on.
+    /// Returns when the request would no longer be admitted: its key was revoked or rotated or has expired, or a
+    /// service that required no keys now does. Database errors do not end it.
     pub(crate) async fn ended(self) {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
@@ -49,7 +49,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Admission {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let admission = parts.extensions.get::<Self>().cloned();
-        // A route that nobody guards is a fault, and is not answered to everybody.
+        // A route without the access layer is a bug; it must not answer everybody.
         admission.ok_or_else(|| Problem::internal("nobody has said what let the request in"))
     }
 }

@@ -1,4 +1,4 @@
-//! Letting a request in, or a caller who was let in do one thing more.
+//! Authenticates and authorizes a request, and authorizes further calls by an authenticated caller.
 
 use super::admission::Admission;
 use super::refused::{Refused, unauthorized};
@@ -18,7 +18,7 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
 
-/// What matches no route goes on to be told so; the routes stand in the public document.
+/// Requests without a route pass and receive 404; the routes are public anyway.
 pub(in crate::http::middleware) async fn check<F: Future<Output = Response>>(
     state: &AppState,
     request: Request,
@@ -30,7 +30,7 @@ pub(in crate::http::middleware) async fn check<F: Future<Output = Response>>(
     };
     if dashboard::is_page(route.as_str()) {
         let request = Request::from_parts(parts, body);
-        // Boxed: every request would carry, and copy, the reading of a session that few need.
+        // Boxed: otherwise the future of every request would contain that of the session check, which few need.
         return Box::pin(session::check(state, request, route.as_str(), next)).await;
     }
     if policy::is_public(route.as_str()) {
@@ -46,7 +46,7 @@ pub(in crate::http::middleware) async fn check<F: Future<Output = Response>>(
     response
 }
 
-/// Whether a caller who was let in may do this, too.
+/// Authorizes a further call by a caller who is already authenticated.
 pub(in crate::http::middleware) async fn check_again<F: Future<Output = Response>>(
     request: Request,
     next: impl FnOnce(Request) -> F,
@@ -55,7 +55,7 @@ pub(in crate::http::middleware) async fn check_again<F: Future<Output = Response
     let caller = parts.extensions.get::<Caller>().cloned();
     let route = parts.extensions.get::<MatchedPath>().cloned();
     let (Some(caller), Some(route)) = (caller, route) else {
-        // What nobody guards is a fault, and is not answered to everybody.
+        // A call without an authenticated caller is a bug; it must not answer everybody.
         return Problem::internal("nobody has said who makes the request of a tool").into_response();
     };
     let caller = CallerOf(caller);
@@ -68,14 +68,14 @@ pub(in crate::http::middleware) async fn check_again<F: Future<Output = Response
     }
 }
 
-/// Finds the caller, puts it where the extractors look, and says how it stands with its rate.
+/// Identifies the caller, puts it into the extensions, and returns the state of its rate limit.
 async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Option<Standing>, Refused> {
     let told = |(problem, standing)| (problem, Some(standing));
     let peer = parts.extensions.get::<Peer>().map(|peer| peer.address);
     let (caller, admission) = match identify(state, parts, route).await {
         Ok(identified) => identified,
         Err(problem) => {
-            // Whoever shows no key is known by its address.
+            // A request without a valid key counts for its address.
             let standing = state.rates.count(peer.map(Subject::Address)).map_err(told)?;
             return Err((problem, standing));
         }
@@ -99,7 +99,7 @@ async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Optio
     Ok(standing)
 }
 
-/// Who makes the request, and what lets it in.
+/// The caller of the request and its credentials.
 async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(CallerOf, Admission), Problem> {
     let arrived = tokio::time::Instant::now();
     let gate = &state.gate;
@@ -120,7 +120,7 @@ async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(Calle
     ))
 }
 
-/// On whose behalf a request is made. One that names no vault stands for its address, where it shows no key.
+/// The party that a request's resources are counted for. A request without vault and key counts for its address.
 fn party(caller: &CallerOf, vault: Option<&VaultId>, peer: Option<IpAddr>) -> Party {
     let key = caller.0.key.as_ref().map(|key| key.key_id.as_str());
     match (vault, peer) {
@@ -129,7 +129,7 @@ fn party(caller: &CallerOf, vault: Option<&VaultId>, peer: Option<IpAddr>) -> Pa
     }
 }
 
-/// Whether the caller may do this, and the vault that it is about.
+/// Checks whether the caller may use the route, and returns the vault in the path.
 async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<Option<VaultId>, Problem> {
     let vault = vault(parts).await;
     if let Some(vault) = &vault
@@ -146,7 +146,7 @@ async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<Opt
     Ok(vault)
 }
 
-/// The vault in the path. What is no vault's id is left to the route, which says what is wrong with it.
+/// The vault in the path. An invalid id is left to the route, which reports what is wrong with it.
 async fn vault(parts: &mut Parts) -> Option<VaultId> {
     let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
     let (_, id) = params.iter().find(|(name, _)| *name == "vault_id")?;

@@ -5,13 +5,13 @@ use crate::http::problem::Problem;
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue};
 
-/// What is answered to a request that shows nothing.
+/// The challenge to a request without credentials.
 const CHALLENGE: &str = r#"Bearer realm="working-memory""#;
 
-/// The key as it was sent. No message repeats any of it.
+/// The key of a request. Error messages repeat no part of it.
 ///
 /// # Errors
-/// 401 without the header or with another scheme, 400 if the header cannot be read.
+/// 401 without the header or with another scheme, 400 if the header cannot be parsed.
 pub(super) fn of(headers: &HeaderMap) -> Result<String, Problem> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let Some(value) = values.next() else {

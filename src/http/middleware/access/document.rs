@@ -1,4 +1,4 @@
-//! What the layer adds to the documentation of a route.
+//! Adds the access layer to the documentation of a route.
 
 use super::policy;
 use crate::http::problem::Kind;
@@ -9,7 +9,7 @@ use utoipa::openapi::{Components, RefOr, Response};
 
 const SCHEME: &str = "key";
 
-/// Adds the form of a key.
+/// Adds the security scheme of keys.
 pub(crate) fn document(components: &mut Components) {
     let scheme = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
@@ -21,7 +21,7 @@ pub(crate) fn document(components: &mut Components) {
     components.add_security_scheme(SCHEME, SecurityScheme::Http(scheme));
 }
 
-/// Adds the key a route needs, and the answers without it; of a route that needs none, that it needs none.
+/// Adds the required key and the error responses to a route; a public route is documented as such.
 pub(crate) fn document_route(path: &str, method: &Method, operation: &mut Operation) {
     if policy::is_public(path) {
         operation.security = Some(Vec::new());

@@ -1,9 +1,10 @@
-//! Which keys are taken, as this instance knows it.
+//! The API key cache: which keys are valid, held in the process.
 //!
-//! All active keys are held in memory and read again when they are older than [`FRESH`]: a key that was revoked on
-//! any instance is refused everywhere within a second, and nothing has to be told to anybody. An unknown key is only
-//! refused on what was read after it came, so that a new key is taken everywhere at once. Requests share one reading,
-//! and readings keep a distance, so that a flood of bad keys costs the database a few short queries a second.
+//! All active keys are held in memory and read again when they are older than [`FRESH`]. A key that was revoked on any
+//! instance is therefore rejected everywhere within a second, without notifications. An unknown key is rejected only
+//! after a read that began after the request arrived, so a new key is valid everywhere at once. Concurrent requests
+//! share one read (single flight), and reads have a minimum interval, so a flood of invalid keys causes only a few
+//! short queries per second.
 
 use crate::domain::access::{Caller, SecretHash, Token};
 use crate::domain::ids::KeyId;
@@ -16,32 +17,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How old what is known of the keys may be.
+/// The maximum age of the cached keys.
 const FRESH: Duration = Duration::from_millis(800);
 
-/// The least time between two readings, where a key is not known: in multiples of the time that one takes, and
-/// between these bounds.
+/// The minimum interval between two reads for unknown keys: a multiple of the duration of a read, within the bounds
+/// below.
 const PAUSE_PER_READING: u32 = 4;
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
-/// For how long nobody tries again after a reading that failed.
+/// How long no read is attempted after one that failed.
 const AFTER_FAILURE: Duration = Duration::from_millis(200);
 
-/// How long a reading may take.
+/// The timeout of a read.
 const READING_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Lets callers in.
+/// Authenticates callers with the cached keys.
 pub(crate) struct Gate {
     storage: Storage,
     /// `http.require_keys`.
     required: Option<bool>,
-    /// Whether the service may answer everybody where it listens.
+    /// Whether the service may run without keys on the address it listens on.
     may_be_open: bool,
-    /// A service that once asked for keys never falls open again.
+    /// Set once keys were required: from then on the service never accepts requests without keys.
     closed: AtomicBool,
     known: Mutex<Option<Arc<Known>>>,
-    /// When the last reading failed, for those who waited for it.
+    /// When the last read failed, for the requests that waited for it.
     reading: tokio::sync::Mutex<Option<Instant>>,
 }
 
@@ -63,11 +64,11 @@ impl Gate {
         }
     }
 
-    /// Whether everybody is let in.
+    /// Whether requests without a key are accepted.
     ///
     /// # Errors
-    /// 503 if the database does not say whether there are keys: in doubt nobody is let in, unless `offline` says that
-    /// what was known last will do.
+    /// 503 if the database cannot tell whether there are keys: in doubt no request is accepted, unless `offline`
+    /// allows the use of expired cache contents.
     pub(crate) async fn is_open(&self, offline: bool) -> Result<bool, Problem> {
         match self.required {
             Some(required) => return Ok(!required),
@@ -81,11 +82,11 @@ impl Gate {
         Ok(!closed)
     }
 
-    /// Whose key it is; `None` if it is not taken. `arrived` is when it was shown. `offline`: what was known last
-    /// will do.
+    /// The holder of a key; `None` if the key is not valid. `arrived` is when the request arrived. `offline` allows
+    /// the use of expired cache contents.
     ///
     /// # Errors
-    /// 503 if the database does not answer.
+    /// 503 if the database does not respond.
     pub(crate) async fn holder_of(
         &self,
         token: &Token,
@@ -96,10 +97,10 @@ impl Gate {
             .await
     }
 
-    /// The same of a key by its id and the hash of its secret.
+    /// The holder of a key, by the key's id and the hash of its secret.
     ///
     /// # Errors
-    /// 503 if the database does not answer.
+    /// 503 if the database does not respond.
     pub(crate) async fn holder_of_secret(
         &self,
         key_id: &KeyId,
@@ -121,10 +122,10 @@ impl Gate {
         Ok(None)
     }
 
-    /// Whether a key that let a request in is still taken.
+    /// Whether a key is still valid.
     ///
     /// # Errors
-    /// 503 if the database does not answer.
+    /// 503 if the database does not respond.
     pub(super) async fn takes(&self, key_id: &KeyId, secret: &SecretHash) -> Result<bool, Problem> {
         let known = self.known(None).await?;
         let now = self.storage.now();
@@ -132,7 +133,7 @@ impl Gate {
         Ok(found.is_some_and(|found| found.is_opened_by(secret, now) && found.key.is_active(now)))
     }
 
-    /// Has the keys read again for the next request: one was just made or ended here.
+    /// Clears the cache, so that the next request reads the keys again: one was created or ended on this instance.
     pub(crate) fn forget(&self) {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -166,7 +167,7 @@ impl Gate {
     async fn known(&self, newer_than: Option<Instant>) -> Result<Arc<Known>, Problem> {
         match self.at_hand(newer_than) {
             Some(known) => Ok(known),
-            // Seldom taken, and large: in place of a pointer every request would carry it.
+            // Boxed: this branch is rare, and its large future would otherwise be part of every request's future.
             None => Box::pin(self.read(newer_than)).await,
         }
     }

@@ -1,8 +1,8 @@
-//! Who may do what: before anything of a request is read but its head.
+//! Authentication, authorization and rate limits. They need only the head of a request.
 //!
-//! A request is let in with a key that is taken, or at a service that asks for none (see [`gate`]). Then, in this
-//! order: a vault that the key does not reach is answered as one that is not there (404), whatever is asked of it; a
-//! role that does not suffice is 403 (see [`policy`]); more requests than the rate are 429.
+//! A request is authenticated by a valid key, unless the service requires none (see [`gate`]). Then, in this order: a
+//! vault outside the key's scope is answered like one that does not exist (404), whatever the request; an insufficient
+//! role is 403 (see [`policy`]); a request above the rate limit is 429.
 
 mod admission;
 mod check;

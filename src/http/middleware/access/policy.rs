@@ -1,16 +1,17 @@
-//! Which role a route needs. One table, so that it can be read at a glance and a new route is closed by default.
+//! The role that each route requires. It is one table, so that it can be reviewed at a glance and a new route is
+//! closed by default.
 //!
-//! Who reads needs `reader`, who proposes `proposer`, who adds needs `writer`. History leaves only by an `admin`: a memory's own agent, or
-//! whoever talks it into something, can change the document but not what it was. Routes for which it depends on the
-//! request (rules among the prompt items) ask again themselves.
+//! Reading requires `reader`, proposing `proposer`, writing `writer`. Removing history requires `admin`: a memory's
+//! own agent, even under prompt injection, can change the document but not its history. Routes whose role depends on
+//! the request (rules among the prompt items) check again themselves.
 
 use crate::domain::access::AccessRole;
 use axum::http::Method;
 
-/// Routes that are answered to everybody.
+/// Routes that require no key.
 const PUBLIC: [&str; 3] = ["/healthz", "/readyz", "/openapi.yaml"];
 
-/// What needs `admin`: a method and a route, as the table of routes writes it.
+/// Methods and routes that require `admin`, as the route table writes them.
 const ADMIN: [(Method, &str); 2] = [
     (Method::DELETE, "/v1/vaults/{vault_id}/memories/{memory_id}"),
     (
@@ -19,13 +20,13 @@ const ADMIN: [(Method, &str); 2] = [
     ),
 ];
 
-/// What `reader` suffices for though it is no GET: the route asks for more itself where the request changes something.
+/// Methods other than GET that require only `reader`. The route itself requires more if the request changes something.
 const READS: [(Method, &str); 2] = [
     (Method::POST, "/mcp"),
     (Method::POST, "/v1/vaults/{vault_id}/memory-tool"),
 ];
 
-/// What needs `proposer`: with this role it is a proposal, which the route sees to.
+/// What requires `proposer`. With this role the route only makes a proposal.
 const PROPOSER: [(Method, &str); 2] = [
     (Method::POST, "/v1/vaults/{vault_id}/memories/{memory_id}/update"),
     (
@@ -34,17 +35,17 @@ const PROPOSER: [(Method, &str); 2] = [
     ),
 ];
 
-/// Whether a route is answered to everybody.
+/// Whether a route requires no key.
 pub(crate) fn is_public(route: &str) -> bool {
     PUBLIC.contains(&route)
 }
 
-/// Whether a route is to be answered when the database cannot say who may ask: then what was known last counts.
+/// Whether a route must answer while the database is unavailable. Expired contents of the key cache are then used.
 pub(super) fn is_needed_in_an_outage(route: &str) -> bool {
     route == "/metrics"
 }
 
-/// The role that a route needs.
+/// The role that a route requires.
 pub(crate) fn role(method: &Method, route: &str) -> AccessRole {
     let keys = route == "/v1/keys" || route.starts_with("/v1/keys/");
     let among = |table: &[(Method, &str)]| table.iter().any(|(verb, path)| verb == method && *path == route);

@@ -1,4 +1,4 @@
-//! What is answered to a request that is not let in.
+//! Responses to requests that are not admitted.
 
 use crate::http::middleware::rate::Standing;
 use crate::http::problem::{Kind, Problem};
@@ -6,10 +6,10 @@ use crate::telemetry;
 use axum::http::HeaderValue;
 use axum::http::header::WWW_AUTHENTICATE;
 
-/// A problem, and how whoever gets it stands with the rate.
+/// A problem, and the state of the caller's rate limit.
 pub(super) type Refused = (Problem, Option<Standing>);
 
-/// 401, counted.
+/// 401; also counted as a metric.
 pub(super) fn unauthorized(detail: &str, challenge: &'static str) -> Problem {
     telemetry::refused("unauthorized");
     Problem::new(Kind::Unauthorized, detail).header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))

@@ -1,5 +1,5 @@
-//! Who looks at a page of the dashboard: by the session of its cookie, which counts for pages alone and never for a route
-//! of the interface.
+//! Authenticates visitors of the dashboard by the session cookie. The cookie is valid only for pages, never for API
+//! routes.
 
 use super::admission::Admission;
 use super::gate::Gate;
@@ -18,16 +18,16 @@ use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
 use tokio::time::Instant;
 
-/// The cookie of sessions, and before signing in of forms.
+/// The name of the session cookie. Before sign-in it protects forms (CSRF).
 const NAME: &str = "wm_session";
 
-/// A visitor, how it stands with its rate, and the cookie that it gets.
+/// The state of a visitor's rate limit, and the cookie to set.
 struct Admitted {
     standing: Option<Standing>,
     cookie: Option<SessionToken>,
 }
 
-/// Lets everybody through to the pages, and says who they are.
+/// Passes every request on to the pages, with the visitor if there is one.
 pub(super) async fn check<F: Future<Output = Response>>(
     state: &AppState,
     request: Request,
@@ -96,7 +96,7 @@ async fn admit(state: &AppState, parts: &mut Parts) -> Result<Admitted, Refused>
     Ok(Admitted { standing, cookie })
 }
 
-/// Whose session it is, if it goes on and its key is taken.
+/// The holder of a session, if the session is active and its key is valid.
 async fn holder(state: &AppState, token: &SessionToken) -> Result<Option<(Caller, Admission)>, Problem> {
     let arrived = Instant::now();
     let Some(session) = state.storage.session(&token.hash()).await? else {
@@ -114,17 +114,17 @@ async fn holder(state: &AppState, token: &SessionToken) -> Result<Option<(Caller
     }))
 }
 
-/// A session that nobody has signed in with yet.
+/// A new session id, without a signed-in visitor.
 ///
 /// # Errors
-/// 500 if the machine gives no randomness.
+/// 500 if the operating system provides no random bytes.
 pub(crate) fn new() -> Result<SessionToken, Problem> {
     let secret =
         random::secret_bytes().ok_or_else(|| Problem::internal("the machine gives no randomness"))?;
     Ok(SessionToken::new(&secret))
 }
 
-/// The session that a browser shows.
+/// The session in the request's cookie.
 pub(crate) fn of(headers: &HeaderMap) -> Option<SessionToken> {
     let values = headers
         .get_all(COOKIE)
@@ -136,7 +136,7 @@ pub(crate) fn of(headers: &HeaderMap) -> Option<SessionToken> {
     pairs.find_map(|(name, value)| (name.trim() == NAME).then(|| SessionToken::parse(value.trim()))?)
 }
 
-/// `Set-Cookie` with a session that lasts so many seconds; without them it ends with the browser.
+/// `Set-Cookie` for a session of so many seconds; with `None` it ends with the browser.
 pub(crate) fn cookie(token: &SessionToken, seconds: Option<i64>, secure: bool) -> String {
     let age = seconds
         .map(|seconds| format!("; Max-Age={seconds}"))
@@ -149,7 +149,7 @@ pub(crate) fn cookie(token: &SessionToken, seconds: Option<i64>, secure: bool) -
     )
 }
 
-/// `Set-Cookie` that takes the session away.
+/// `Set-Cookie` that deletes the session cookie.
 pub(crate) fn no_cookie(secure: bool) -> String {
     let secure = if secure { "; Secure" } else { "" };
     format!(
@@ -158,7 +158,7 @@ pub(crate) fn no_cookie(secure: bool) -> String {
     )
 }
 
-/// Pages have forms, whose tokens are made of the cookie.
+/// Sets the cookie on pages, because the CSRF tokens of their forms are derived from it.
 fn give(response: &mut Response, token: &SessionToken, secure: bool) {
     let headers = response.headers_mut();
     let is_page = headers
@@ -172,8 +172,8 @@ fn give(response: &mut Response, token: &SessionToken, secure: bool) {
     }
 }
 
-/// Whether a link of another site led here: the browser keeps a strict cookie to itself then, and whoever is signed in
-/// would have to do it again.
+/// Whether a link on another site led here. The browser then withholds the `SameSite=Strict` cookie, and a signed-in
+/// visitor would have to sign in again.
 fn comes_from_elsewhere(parts: &Parts) -> bool {
     let says = |name: &str, value: &str| parts.headers.get(name).is_some_and(|said| said == value);
     parts.method == Method::GET

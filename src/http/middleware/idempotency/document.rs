@@ -1,4 +1,4 @@
-//! What the layer adds to the documentation of a route.
+//! Adds the idempotency layer to the documentation of a route.
 
 use super::key::{MAX_BYTES, NAME};
 use crate::http::problem::Kind;
@@ -7,7 +7,7 @@ use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Required, Response};
 
-/// Adds the header, and the answers it can bring, to a PUT or POST.
+/// Adds the header and its error responses to a PUT or POST.
 pub(crate) fn document(operation: &mut Operation) {
     let schema = ObjectBuilder::new()
         .schema_type(Type::String)

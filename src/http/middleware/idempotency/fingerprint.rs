@@ -1,11 +1,11 @@
-//! What makes two requests the same.
+//! The fingerprint of a request: equal for a retry, different for any other request.
 
 use axum::http::HeaderName;
 use axum::http::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use sha2::{Digest, Sha256};
 
-/// Headers that change what a request does.
+/// Headers that change the effect of a request.
 const HEADERS: [HeaderName; 4] = [
     CONTENT_TYPE,
     IF_MATCH,
@@ -13,8 +13,8 @@ const HEADERS: [HeaderName; 4] = [
     HeaderName::from_static("x-actor-id"),
 ];
 
-/// SHA-256 over all that makes a request what it is. Each part goes in behind its length, so that no two requests
-/// put the same bytes in.
+/// SHA-256 over everything that identifies a request. Each part is preceded by its length, so different requests never
+/// hash the same bytes.
 pub(super) fn of(parts: &Parts, body: &[u8]) -> [u8; 32] {
     let mut hash = Sha256::new();
     let mut add = |part: &[u8]| {

@@ -3,19 +3,19 @@
 use crate::http::problem::{Kind, Problem};
 use axum::http::{HeaderMap, HeaderName};
 
-/// The header as clients write it.
+/// The name of the header as clients write it.
 pub(super) const NAME: &str = "Idempotency-Key";
 
 /// The header.
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// The longest key in bytes.
+/// The maximum length of a key in bytes.
 pub(super) const MAX_BYTES: usize = 255;
 
-/// The one key of a request that has the header.
+/// The key of a request that has the header.
 ///
 /// # Errors
-/// 400 if the header stands there twice or is not ASCII, 422 if the key is empty, too long or has blanks in it.
+/// 400 if the header occurs twice or is not ASCII, 422 if the key is empty, too long or contains spaces.
 pub(super) fn of(headers: &HeaderMap) -> Result<String, Problem> {
     let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
@@ -38,7 +38,7 @@ pub(super) fn of(headers: &HeaderMap) -> Result<String, Problem> {
     Ok(key.to_owned())
 }
 
-/// 422: the key is in use for something else.
+/// 422: the key belongs to a different request.
 pub(super) fn reused() -> Problem {
     Problem::new(
         Kind::KeyReused,

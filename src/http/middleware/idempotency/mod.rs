@@ -1,13 +1,14 @@
-//! `Idempotency-Key`: a PUT or POST runs once, and every retry with its key gets its answer.
+//! `Idempotency-Key`: a PUT or POST runs once, and every retry with its key receives the same response.
 //!
 //! A retry is the same request: method, path, query, body, media type, actor and preconditions. Another request with
-//! the key is 422. While the first one runs a retry waits for it, on this instance or another; the first one runs
-//! to its end also when its client goes away. If its process dies, a retry that waits notices that the claim is not
-//! renewed any more and runs in its place, or answers from what was saved (`routes::recovered`): what a request saves is
-//! written down under its claim by the transaction that saves it, or its answer is, so it is saved once whatever dies.
+//! the same key is 422. While the first request runs, a retry waits for it, on this or another instance. The first
+//! request runs to its end even if its client disconnects. If its process dies, a waiting retry notices that the claim
+//! is no longer renewed, and runs itself or answers from what was saved (`routes::recovered`). The transaction that
+//! saves a change also stores, under the claim, a reference to the change or the response, so a change is saved only
+//! once, whichever process dies.
 //!
-//! Kept are answers that running again would not better: 2xx, and 4xx other than 408, 409, 413 and 429. Those and
-//! 5xx say that the same request may pass later, so the retry runs.
+//! Stored are responses that a retry could not improve: 2xx, and 4xx other than 408, 409, 413 and 429. After those and
+//! after 5xx the same request may succeed later, so a retry runs again.
 
 mod document;
 mod fingerprint;

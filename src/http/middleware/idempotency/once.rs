@@ -1,4 +1,4 @@
-//! Running a request once.
+//! Runs a request with an idempotency key once.
 
 use super::fingerprint;
 use super::key;
@@ -25,37 +25,37 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-/// Says that an answer is that of an earlier request.
+/// Marks a response as that of an earlier request.
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
-/// How soon a waiting retry looks again; doubled each time up to [`LONGEST_PAUSE`].
+/// The first polling interval of a waiting retry; doubled each time up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
-/// How often a claim is renewed, and for how long one stands that is seen not to be.
+/// How often a claim is renewed, and after how long without renewal it is considered dead.
 const RENEWED_EVERY: Duration = Duration::from_secs(1);
 const DEAD_AFTER: Duration = Duration::from_secs(4);
 
-/// How long to wait between tries to give a claim up while the database is away.
+/// The interval between attempts to release a claim while the database is unavailable.
 const BETWEEN_RELEASES: Duration = Duration::from_millis(250);
 
-/// How often it is tried to keep an answer: the work is done, and losing its answer would have it done again.
+/// How often storing a response is attempted: the work is done, and without the response a retry would repeat it.
 const KEEP_TRIES: u32 = 3;
 
-/// Put into an answer that quotes a memory which the path of its request does not name: what is kept of the answer then
-/// goes with that memory, as if the path did.
+/// Extension of a response that quotes a memory which is not in the request's path. The stored response is then
+/// deleted with that memory, as if it were in the path.
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerAbout(pub(crate) MemoryId);
 
-/// What a request with a key needs to know.
+/// The context of running a request with a key.
 struct Once<'s> {
-    /// The database and the limits of bodies.
+    /// The database and the body limits.
     state: &'s AppState,
-    /// How long a retry waits for the first request: as long as that may take.
+    /// How long a retry waits for the first request: the time limit of that request.
     wait: Duration,
 }
 
-/// A request without the header goes straight through. `wait` is how long a request may take.
+/// A request without the header is passed on unchanged. `wait` is the time limit of a request.
 pub(in crate::http::middleware) async fn once<F: Future<Output = Response> + Send>(
     state: &AppState,
     wait: Duration,
@@ -66,7 +66,7 @@ pub(in crate::http::middleware) async fn once<F: Future<Output = Response> + Sen
     if !writes || !request.headers().contains_key(key::IDEMPOTENCY_KEY) {
         return next(request).await;
     }
-    // Boxed: in place of a pointer every request would carry what few need.
+    // Boxed: otherwise the future of every request would contain this one, which few need.
     Box::pin(Once { state, wait }.run_once(request, next))
         .await
         .unwrap_or_else(IntoResponse::into_response)
@@ -80,7 +80,7 @@ impl Once<'_> {
     ) -> Result<Response, Problem> {
         let (mut parts, body) = request.into_parts();
         let Some((vault, memory)) = target(&mut parts).await else {
-            // The route itself says what is wrong with the path.
+            // The route itself reports what is wrong with the path.
             return Ok(next(Request::from_parts(parts, body)).await);
         };
         let CallerOf(caller) = CallerOf::from_request_parts(&mut parts, &()).await?;
@@ -92,7 +92,7 @@ impl Once<'_> {
         };
         let limit = self.largest_body();
         if declared_length(&parts).is_some_and(|length| length > limit.bytes as u64) {
-            // The route refuses it and names its own limit; such an answer is not kept.
+            // The route rejects it with its own limit. Such a response is not stored.
             return Ok(next(Request::from_parts(parts, body)).await);
         }
         let time = self.state.settings.body_timeout;
@@ -121,7 +121,7 @@ impl Once<'_> {
         }
         parts.extensions.insert(running.claim.clone());
         let request = Request::from_parts(parts, Body::from(body));
-        // A task of its own: a client that goes away and comes back is to find the work done, not cut in half.
+        // A separate task: the work continues if the client disconnects, and its retry finds it complete.
         let work = async move {
             let response = running.run(request, next).await;
             drop(slot);
@@ -134,7 +134,7 @@ impl Once<'_> {
         })
     }
 
-    /// The largest body that any route takes.
+    /// The limit of the largest body that any route accepts.
     fn largest_body(&self) -> Limit {
         let settings = &self.state.settings;
         if settings.context_bytes > settings.body_bytes {
@@ -150,7 +150,7 @@ impl Once<'_> {
         }
     }
 
-    /// Claims the key, waiting for a first request that runs.
+    /// Claims the key, or waits for the request that holds it.
     async fn claim(
         &self,
         key: &IdempotencyKey,
@@ -189,17 +189,17 @@ impl Once<'_> {
     }
 }
 
-/// What is to be done under a key.
+/// The result of claiming a key.
 enum Claimed {
-    /// The request is to be run.
+    /// The request must run.
     Run,
-    /// It was run, and saved this.
+    /// An earlier request ran and saved this.
     Saved(Saved),
-    /// It was run and answered.
+    /// An earlier request ran and its response is stored.
     Answered(KeptAnswer),
 }
 
-/// The vault in the path, and the memory if there is one; `None` without a vault or if it is no vault's id.
+/// The vault in the path, and the memory if there is one; `None` without a vault or with an invalid id.
 async fn target(parts: &mut Parts) -> Option<(VaultId, Option<MemoryId>)> {
     let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
     let find = |wanted: &str| params.iter().find(|(name, _)| *name == wanted).map(|(_, id)| id);
@@ -232,7 +232,7 @@ fn replayed(answer: KeptAnswer) -> Result<Response, Problem> {
     Ok(response)
 }
 
-/// A request that holds its key.
+/// A request that holds the claim.
 struct Running {
     storage: Storage,
     claim: IdempotencyClaim,
@@ -259,7 +259,7 @@ impl Running {
         self.end(response).await
     }
 
-    /// Keeps the answer for retries, or gives the claim up where the same request may pass later.
+    /// Stores the response for retries, or releases the claim if a retry may succeed.
     async fn end(self, response: Response) -> Response {
         if !is_kept(response.status()) {
             self.release().await;
@@ -280,13 +280,13 @@ impl Running {
             body: body.to_vec(),
         };
         if !self.keep(&kept, about.as_ref()).await {
-            // What was saved is answered from instead.
+            // A retry is answered from what was saved.
             self.release().await;
         }
         Response::from_parts(parts, Body::from(body))
     }
 
-    /// Keeps the claim for as long as it is polled.
+    /// Renews the claim until it is dropped.
     async fn renew(&self) -> Infallible {
         loop {
             tokio::time::sleep(RENEWED_EVERY).await;
@@ -300,7 +300,7 @@ impl Running {
         }
     }
 
-    /// `false` if the database took none of the tries.
+    /// Stores the response; `false` if all attempts failed.
     async fn keep(&self, answer: &KeptAnswer, about: Option<&AnswerAbout>) -> bool {
         let IdempotencyClaim { key, token } = &self.claim;
         let about = about.map(|AnswerAbout(memory)| memory);
@@ -316,8 +316,8 @@ impl Running {
         false
     }
 
-    /// Gives the claim up. While the database is away that is tried again behind the answer, until the claim ends by
-    /// itself, so that a retry need not wait for that.
+    /// Releases the claim. While the database is unavailable this is retried after the response was sent, until the
+    /// claim expires, so that a retry need not wait that long.
     async fn release(self) {
         let IdempotencyClaim { key, token } = self.claim;
         let Err(error) = self.storage.release_key(&key, &token).await else {
@@ -333,7 +333,7 @@ impl Running {
     }
 }
 
-/// Whether a retry is to get this answer, or to run again.
+/// Whether a retry receives this response instead of running again.
 fn is_kept(status: StatusCode) -> bool {
     let passes_later = [
         StatusCode::REQUEST_TIMEOUT,

@@ -17,7 +17,7 @@ use chrono::DateTime;
 use std::fmt;
 use std::str::FromStr;
 
-/// The place of a task in the history.
+/// The position of a task in the history.
 struct Key(HistoryKey);
 
 impl fmt::Display for Key {

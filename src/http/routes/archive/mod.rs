@@ -1,4 +1,4 @@
-//! Tasks that have left the document.
+//! Tasks that were archived from the document.
 
 pub(crate) mod epics;
 pub(crate) mod history;
@@ -48,7 +48,7 @@ impl From<ArchivedTask> for ArchivedBody {
     }
 }
 
-/// The headers of a page; `next` is the address of the one behind it.
+/// The headers of a page; `next` is the path of the next page.
 fn page_headers(representation: Representation, next: Option<String>) -> Result<HeaderMap, Problem> {
     let mut headers = HeaderMap::new();
     headers.insert(VARY, HeaderValue::from_static("Accept"));
@@ -57,7 +57,7 @@ fn page_headers(representation: Representation, next: Option<String>) -> Result<
         HeaderValue::from_static(representation.content_type()),
     );
     if let Some(next) = next {
-        // Ids and cursors hold only characters that may stand in a header.
+        // Ids and cursors contain only characters that are allowed in a header.
         let next = format!("<{next}>; rel=\"next\"")
             .parse()
             .map_err(Problem::internal)?;

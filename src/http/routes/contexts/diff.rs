@@ -209,7 +209,7 @@ pub(crate) async fn diff(
     Ok((headers, text).into_response())
 }
 
-/// Versions never change, so their ids and the form say what the answer is.
+/// Versions are immutable, so their ids and the representation identify the response.
 fn entity_tag(version: &Context, base: Option<&Context>, representation: Representation) -> ETag {
     let base = base.map_or("", |base| base.metadata.context_id.as_str());
     let etag = ETag::of(&version.metadata.context_id).representation(&format!("diff={base}"));
@@ -219,7 +219,7 @@ fn entity_tag(version: &Context, base: Option<&Context>, representation: Represe
     }
 }
 
-/// The archivings between the base and a later version: those between it and an earlier one are undone.
+/// The archive operations between the base and a later version. Compared with an earlier version they are undone.
 async fn archivings(
     state: &AppState,
     base: Option<&Context>,

@@ -67,7 +67,7 @@ pub(crate) struct PutParams {
     confirm: Option<Confirm>,
 }
 
-/// What a writer can confirm.
+/// What a client can confirm.
 #[derive(Debug, Clone, Copy, EnumString, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 enum Confirm {
@@ -146,7 +146,7 @@ pub(crate) async fn put(
     answer(&state, put)
 }
 
-/// The answer of whatever puts a text as the newest version.
+/// The response of every route that saves a text as the newest version.
 pub(in crate::http::routes) fn answer(state: &AppState, put: Put) -> Result<Response, Problem> {
     let (status, metadata, lost, unchanged) = match put {
         Put::Created(metadata, lost) => (StatusCode::CREATED, metadata, lost, false),
@@ -167,7 +167,7 @@ pub(in crate::http::routes) fn answer(state: &AppState, put: Put) -> Result<Resp
             "/v1/vaults/{}/memories/{}/contexts/{}",
             metadata.vault_id, metadata.memory_id, metadata.version
         );
-        // Ids hold only characters that may stand in a header.
+        // Ids contain only characters that are allowed in a header.
         let location = location.parse().map_err(Problem::internal)?;
         response.headers_mut().insert(LOCATION, location);
     }
@@ -197,7 +197,7 @@ async fn read_document(state: &AppState, request: Request) -> Result<String, Pro
     let (parts, body) = request.into_parts();
     let cap = state.settings.context_bytes;
     let media_type = media_type::of_body(&parts.headers, &[MediaType::Plain, MediaType::Json])?;
-    // The JSON form of a text may be several times as long as the text.
+    // A text encoded as JSON may be several times as long as the text.
     let limit = match media_type {
         MediaType::Json => Limit {
             name: "limits.body_bytes",
@@ -229,7 +229,7 @@ async fn read_document(state: &AppState, request: Request) -> Result<String, Pro
     }
 }
 
-/// A string is its text; an object or array is the body as it stands.
+/// A JSON string is decoded to its text; an object or array is stored as it is.
 fn document_of_json(body: String) -> Result<String, Problem> {
     let malformed = |error| Problem::malformed("body", format!("the body is not JSON: {error}"));
     match body

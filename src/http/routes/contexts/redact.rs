@@ -13,7 +13,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 
-/// The longest reason, in characters.
+/// The maximum length of a reason, in characters.
 const REASON_CHARS: usize = 1_000;
 
 /// Why the text is to be taken out.

@@ -15,7 +15,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use serde::Deserialize;
 
-/// The longest reason, in characters.
+/// The maximum length of a reason, in characters.
 const REASON_CHARS: usize = 1_000;
 
 /// Why a version is restored.

@@ -1,4 +1,4 @@
-//! How a version is shown: as its text or as JSON, with the validators of that representation.
+//! The response for a version, as text or JSON, with the validators of that representation.
 
 use crate::domain::document;
 use crate::http::extract::accept::Representation;
@@ -22,16 +22,16 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The number of the version that an answer is about.
+/// The number of the version in the response.
 pub(in crate::http::routes) const X_CONTEXT_VERSION: HeaderName =
     HeaderName::from_static("x-context-version");
 
-/// Room for the headers of an answer with a text, those of the layers among them: a map that grows is filled anew.
+/// Capacity of the header map, including the headers of the middleware: it is not reallocated then.
 const HEADERS: usize = 12;
 
 const HTTP_DATE_BYTES: usize = 29;
 
-/// A cache may keep a document but has to ask whether it is still the newest.
+/// A cache may store a document but must revalidate it.
 const CACHEABLE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// One version of a document.
@@ -114,10 +114,10 @@ impl ContextBody {
     }
 }
 
-/// A version whose text is there; `field` is the parameter that names it.
+/// Checks that the text of a version is available; `field` is the parameter that names it.
 ///
 /// # Errors
-/// 410 if its text was taken out.
+/// 410 if the version was redacted.
 pub(in crate::http::routes) fn readable(context: Context, field: &str) -> Result<Context, Problem> {
     check_readable(&context.metadata, field)?;
     Ok(context)
@@ -130,7 +130,7 @@ fn check_readable(metadata: &ContextMetadata, field: &str) -> Result<(), Problem
     }
 }
 
-/// 410 for a version whose text was taken out.
+/// 410 for a redacted version.
 pub(super) fn redacted(version: i64, redaction: &Redaction) -> Problem {
     Problem::new(
         Kind::Gone,
@@ -145,10 +145,10 @@ pub(super) fn redacted(version: i64, redaction: &Redaction) -> Problem {
     .with("redacted_at", serde_json::json!(redaction.at))
 }
 
-/// Answers with a version, or with one section of it, or with 304 if the client has it.
+/// Responds with a version, with one of its sections, or with 304 if the client already has it.
 ///
 /// # Errors
-/// 410 if its text was taken out, 404 if there is no such section, 412 if `If-Match` names another representation.
+/// 410 if the version was redacted, 404 if the section does not exist, 412 if `If-Match` names another representation.
 pub(super) fn answer(
     state: &AppState,
     context: Arc<Context>,
@@ -203,7 +203,7 @@ pub(super) fn answer(
     })
 }
 
-/// Which version an answer with a text shows: for those who ask without a connection and want to know more of it.
+/// The version in a response, as an extension: for callers without a connection that need more than its text.
 #[derive(Debug, Clone)]
 pub(in crate::http::routes) struct Shown {
     context: Arc<Context>,
@@ -211,13 +211,13 @@ pub(in crate::http::routes) struct Shown {
 }
 
 impl Shown {
-    /// The members of its JSON, without the text.
+    /// The members of its JSON form, without the text.
     pub(in crate::http::routes) fn metadata(&self) -> ContextBody {
         ContextBody::of(&self.context.metadata, self.cap)
     }
 }
 
-/// A version's text as the body of an answer, without a copy: many may be sending it at once.
+/// A version's text as a response body. It is not copied, since many requests may send it at once.
 struct SharedText(Arc<Context>);
 
 impl AsRef<[u8]> for SharedText {
@@ -226,7 +226,7 @@ impl AsRef<[u8]> for SharedText {
     }
 }
 
-/// The headers that tell which version an answer is about, and that let a client ask whether it changed.
+/// The headers that identify the version and allow conditional requests.
 pub(in crate::http::routes) fn validators(metadata: &ContextMetadata, etag: &ETag) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(HEADERS);
     headers.insert(ETAG, etag.header_value());
@@ -237,16 +237,16 @@ pub(in crate::http::routes) fn validators(metadata: &ContextMetadata, etag: &ETa
     headers
 }
 
-/// A time as headers write it (RFC 9110, 5.6.7).
+/// A time in the form of HTTP headers (RFC 9110, 5.6.7).
 fn http_date(time: DateTime<Utc>) -> HeaderValue {
     let mut text = [0; HTTP_DATE_BYTES];
     let written = write!(&mut text[..], "{}", HttpDate::from(SystemTime::from(time)));
     let written = written.ok().and_then(|()| HeaderValue::from_bytes(&text).ok());
-    // A date is visible ASCII and always as long.
+    // A date is visible ASCII and has a fixed length.
     written.unwrap_or(HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT"))
 }
 
-/// How many bytes of paths a client is told that asks for a section there is not.
+/// The maximum length of the list of existing paths in a 404 for a section, in bytes.
 const MOST_PATH_BYTES: usize = 16_384;
 
 fn find_section(text: &str, name: &str) -> Result<String, Problem> {
@@ -288,7 +288,7 @@ impl FromQuery for SectionParams {
     }
 }
 
-/// A name in the characters that an entity tag can hold.
+/// A name, escaped to the characters that an entity tag can contain.
 fn visible(name: &str) -> String {
     let mut visible = String::with_capacity(name.len());
     for byte in name.bytes() {

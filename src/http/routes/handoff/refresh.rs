@@ -16,10 +16,10 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
 
-/// Files that a caller may tell of.
+/// The maximum number of files in a request.
 const MAX_FILES: usize = 500;
 
-/// How long a client is asked to wait, in seconds, when too many refreshes of a memory wait already.
+/// `Retry-After` in seconds when too many refreshes of a memory are waiting.
 const QUEUE_RETRY_SECONDS: u64 = 5;
 
 /// How a handoff is refreshed.

@@ -1,4 +1,4 @@
-//! How a handoff and its freshness are shown.
+//! The representations of a handoff and of its freshness.
 
 use crate::domain::handoff::{Freshness, Reason, StaleLine, preface};
 use crate::http::extract::accept::Representation;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// What a handoff is offered as; Markdown unless JSON is asked for.
+/// The representations of a handoff; Markdown by default.
 pub(crate) const OFFERED: [Representation; 3] = [
     Representation::Markdown,
     Representation::Plain,
@@ -131,7 +131,7 @@ pub(crate) struct HandoffBody {
 }
 
 impl HandoffBody {
-    /// A handoff as JSON; `refreshed` in the answer of a refresh.
+    /// A handoff as JSON. `refreshed` is set in the response of a refresh.
     pub(crate) fn of(handoff: Handoff, freshness: &Freshness, refreshed: Option<bool>) -> Self {
         Self {
             handoff_id: handoff.handoff_id.to_string(),
@@ -150,7 +150,7 @@ impl HandoffBody {
     }
 }
 
-/// Answers with a body under an entity tag that covers all of it: what is stored, and its freshness.
+/// Responds with a body whose entity tag covers both the stored handoff and its freshness.
 pub(crate) fn answer(
     id: &str,
     body: String,

@@ -5,7 +5,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use std::sync::OnceLock;
 
-/// What makes the document: it is made of all routes, this one among them.
+/// The function that generates the document. It is passed in, because the document covers all routes, including this
+/// one.
 #[derive(Clone, Copy)]
 pub(crate) struct Document(pub(crate) fn() -> String);
 

@@ -5,7 +5,7 @@ use crate::http::state::AppState;
 use axum::extract::State;
 use serde_json::{Map, Value};
 
-/// What has to be so, in the order in which it is asked: behind what failed nothing is asked any more.
+/// The checks in their order. After a failure the remaining ones are skipped.
 const CHECKS: [&str; 3] = ["database", "schema", "writes"];
 
 /// Whether the service can work
@@ -56,7 +56,7 @@ pub(crate) async fn readyz(State(state): State<AppState>) -> Result<String, Prob
     }
 }
 
-/// The answer of a service that is still starting.
+/// The response of a service that is still starting.
 pub(crate) fn starting() -> Problem {
     not_ready(
         "database",

@@ -153,7 +153,7 @@ async fn add(
     Ok(answer(&owner, item))
 }
 
-/// The answer to an item that was added.
+/// The response for an added item.
 pub(in crate::http::routes) fn answer(owner: &ItemOwner, item: PromptItem) -> Response {
     let below = match &owner.memory {
         Some(memory) => format!("memories/{memory}/items"),

@@ -1,26 +1,26 @@
-//! What the request log tells of items: what was done, to which category, with which ids; never what they say.
+//! The request log of item routes: the action, the category and the ids; never the content.
 
 use crate::domain::ids::{Category, ItemId};
 use crate::http::middleware::observe::Detail;
 use crate::http::problem::Problem;
 use axum::response::{IntoResponse, Response};
 
-/// Ids that one line names.
+/// The maximum number of ids in a log line.
 const NAMED: usize = 20;
 
-/// What a request does to items.
+/// The change that a request makes to items.
 #[derive(Debug)]
 pub(super) struct Change {
     /// `added`, `replaced` or `removed`.
     verb: &'static str,
     category: Option<Category>,
     ids: Vec<ItemId>,
-    /// How many items, where no ids are known.
+    /// The number of items, if their ids are not known.
     count: Option<u64>,
 }
 
 impl Change {
-    /// Nothing is known of it yet but what it is.
+    /// A change without details.
     pub(super) fn new(verb: &'static str) -> Self {
         Self {
             verb,
@@ -30,22 +30,22 @@ impl Change {
         }
     }
 
-    /// The category it is about.
+    /// Sets the category.
     pub(super) fn in_category(&mut self, category: &Category) {
         self.category = Some(category.clone());
     }
 
-    /// An item it is about.
+    /// Adds the id of an item.
     pub(super) fn names(&mut self, id: &ItemId) {
         self.ids.push(id.clone());
     }
 
-    /// How many items it is about.
+    /// Sets the number of items.
     pub(super) fn counts(&mut self, count: u64) {
         self.count = Some(count);
     }
 
-    /// The answer, with what the log line of its request tells.
+    /// The response, with the details for the request's log line.
     pub(super) fn answer(self, result: Result<impl IntoResponse, Problem>) -> Response {
         let verb = match &result {
             Ok(_) => self.verb,

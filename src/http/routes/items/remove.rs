@@ -72,7 +72,7 @@ async fn remove(
     caller: &CallerOf,
     change: &mut Change,
 ) -> Result<StatusCode, Problem> {
-    // An item never changes its category, so that what is found here holds when it is removed.
+    // An item never changes its category, so the check is still valid when it is deleted.
     let item = state.storage.item(&owner, &id).await?.ok_or_else(missing)?;
     change.in_category(&item.category);
     require_role(caller, &item.category)?;

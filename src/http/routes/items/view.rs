@@ -1,4 +1,4 @@
-//! How an item is shown and taken, at both levels.
+//! The representation of an item in requests and responses, for both levels.
 
 use crate::domain::access::AccessRole;
 use crate::domain::ids::{Category, VaultId};
@@ -83,7 +83,7 @@ impl From<ItemContent> for NewItem {
         Self {
             content: item.content,
             metadata: item.metadata.unwrap_or_default(),
-            // As exact as it is kept, so that what is put again is known to be the same.
+            // With the precision of the database, so that repeating the PUT changes nothing.
             expires_at: item.expires_at.map(|time| time.trunc_subsecs(6)),
         }
     }
@@ -107,7 +107,7 @@ impl From<VaultPath> for ItemOwner {
     }
 }
 
-/// The owner and the entry of a path below a memory.
+/// The owner and the entry in the path of a memory's item.
 pub(super) fn below_memory<T>(path: EntryPath<T>) -> (ItemOwner, T) {
     let EntryPath {
         vault_id,
@@ -117,7 +117,7 @@ pub(super) fn below_memory<T>(path: EntryPath<T>) -> (ItemOwner, T) {
     (MemoryPath { vault_id, memory_id }.into(), entry)
 }
 
-/// The owner and the entry of a path below a vault.
+/// The owner and the entry in the path of a vault's item.
 pub(super) fn below_vault<T>(path: VaultEntryPath<T>) -> (ItemOwner, T) {
     (
         VaultPath {
@@ -128,10 +128,10 @@ pub(super) fn below_vault<T>(path: VaultEntryPath<T>) -> (ItemOwner, T) {
     )
 }
 
-/// Lets only administrators change the rules.
+/// Requires the role `admin` for changes to the rules.
 ///
 /// # Errors
-/// 403 for anybody else.
+/// 403 for any other role.
 pub(super) fn require_role(caller: &CallerOf, category: &Category) -> Result<(), Problem> {
     if category.as_str() == RULES {
         caller.require(AccessRole::Admin, "items of the category rules are written")
@@ -140,7 +140,7 @@ pub(super) fn require_role(caller: &CallerOf, category: &Category) -> Result<(),
     }
 }
 
-/// Checks that the caller may put items into a category, and that there can be such a category.
+/// Checks that the category is valid and that the caller may write to it.
 ///
 /// # Errors
 /// 403 and 422.
@@ -150,7 +150,7 @@ pub(super) fn check_category(caller: &CallerOf, category: &Category) -> Result<(
     require_role(caller, category)
 }
 
-/// Checks an item that is to be added; `within` is what stands before its members' names, such as `items[0].`.
+/// Validates a new item. `within` is the prefix of its members' names in problems, for example `items[0].`.
 ///
 /// # Errors
 /// 413 and 422.
@@ -173,7 +173,7 @@ pub(super) fn check_item(state: &AppState, item: &NewItem, within: &str) -> Resu
         })
 }
 
-/// 404 for an item that is not there, or not any more.
+/// 404 for an item that does not exist.
 pub(super) fn missing() -> Problem {
     Problem::not_found("there is no such item; a list with ?category= shows those of a category")
         .with("field", "item_id")

@@ -18,7 +18,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// How many vaults one key may list.
+/// The maximum number of vaults in a key's scope.
 const MAX_VAULTS: usize = 1_000;
 
 /// What a key is to be. Without `vaults` and `vault_prefix` it reaches every vault.

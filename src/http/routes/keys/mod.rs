@@ -1,5 +1,5 @@
-//! `/v1/keys`: the keys of the service. All of it needs the role `admin`; a key that is limited to vaults sees, makes
-//! and ends only keys that are limited to some of them.
+//! `/v1/keys`: the API keys. All routes require the role `admin`. A key limited to vaults can read, create and end
+//! only keys limited to a subset of those vaults.
 
 pub(crate) mod create;
 pub(crate) mod get;
@@ -18,7 +18,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use chrono::{DateTime, Utc};
 
-/// What a key lets its holder do.
+/// The rights of a key.
 struct Rights<'k> {
     scope: &'k VaultScope,
     role: AccessRole,
@@ -36,7 +36,8 @@ impl<'k> Rights<'k> {
         }
     }
 
-    /// Nobody gets the secret of a key with rights that their own has not.
+    /// Checks that the caller has all these rights: nobody may obtain the secret of a key with more rights than their
+    /// own.
     ///
     /// # Errors
     /// 403 that names the field.
@@ -67,7 +68,7 @@ impl<'k> Rights<'k> {
     }
 }
 
-/// A request whose answer holds a secret: it is not kept, so the request cannot be repeated under a key.
+/// Marks a request whose response contains a secret. The response is not stored, so an idempotency key is rejected.
 pub(crate) struct NotRepeatable;
 
 impl<S: Sync> FromRequestParts<S> for NotRepeatable {
@@ -85,10 +86,10 @@ impl<S: Sync> FromRequestParts<S> for NotRepeatable {
     }
 }
 
-/// A key that the caller may know of.
+/// A key that is visible to the caller.
 ///
 /// # Errors
-/// 404 if there is none, or it reaches further than the caller does.
+/// 404 if there is none, or its scope exceeds the caller's.
 async fn visible(state: &AppState, caller: &Caller, key_id: &KeyId) -> Result<ApiKey, Problem> {
     let key = state.storage.key(key_id).await?;
     key.filter(|key| caller.scope.includes(&key.scope))

@@ -11,7 +11,7 @@ use axum::Json;
 use axum::extract::State;
 use chrono::TimeDelta;
 
-/// How long an old secret may be taken at most, in seconds: thirty days.
+/// How long an old secret may remain valid, in seconds: thirty days.
 const MAX_GRACE: u32 = 30 * 86_400;
 
 /// How a key is rotated.

@@ -1,4 +1,4 @@
-//! How a key is shown.
+//! The JSON representation of a key.
 
 use crate::domain::access::{ApiKey, Token};
 use crate::domain::ids::VaultId;
@@ -40,7 +40,7 @@ pub(crate) struct KeyBody {
 }
 
 impl KeyBody {
-    /// The key as it stands at this time.
+    /// The key and its state at this time.
     pub(crate) fn of(key: ApiKey, now: DateTime<Utc>) -> Self {
         let vaults = key.scope.vaults();
         Self {

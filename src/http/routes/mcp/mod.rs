@@ -1,7 +1,7 @@
 //! `POST /mcp`: the Model Context Protocol over streamable HTTP (docs/agents.md).
 //!
-//! Every message is answered by itself, without a session, so that any instance serves any request; as JSON, or as a
-//! stream of events where the client asked to be told of progress or of changes.
+//! Every message is answered without a session, so that any instance can serve any request. The response is JSON, or
+//! an event stream if the client requested notifications about progress or changes.
 
 mod own_routes;
 mod refused;
@@ -24,16 +24,16 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use std::sync::Arc;
 
-/// A document as a JSON string may have an escape for each of its bytes; around it stands the message.
+/// A document in a JSON string may have an escape for each of its bytes; the message around it needs some more.
 const BYTES_PER_DOCUMENT_BYTE: usize = 2;
 const BYTES_AROUND_A_DOCUMENT: usize = 64 * 1024;
 
-/// What answers messages; one for all requests of a service.
+/// The protocol server, shared by all requests.
 #[derive(Clone)]
 pub(crate) struct Protocol(Arc<StreamableHttpService<Server<OwnRoutes>, NeverSessionManager>>);
 
 impl Protocol {
-    /// `routes` answers what tools ask for.
+    /// `routes` answers the requests of tools.
     pub(crate) fn new(state: &AppState, routes: Router) -> Self {
         let backend = Arc::new(OwnRoutes::new(routes));
         let config = StreamableHttpServerConfig::default()
@@ -41,7 +41,7 @@ impl Protocol {
             .with_json_response(true)
             .with_sse_keep_alive(Some(state.settings.heartbeat))
             .with_max_request_body_bytes(usize::MAX)
-            // Which hosts and origins may ask is decided before any route, for all of them alike.
+            // Hosts and origins are checked by the middleware of all routes.
             .disable_allowed_hosts();
         let server = move || Ok(Server::new(backend.clone()));
         Self(Arc::new(StreamableHttpService::new(
@@ -144,7 +144,7 @@ pub(crate) async fn mcp(
     refused::as_told_here(response, &message).await
 }
 
-/// A client that accepts anything accepts both forms that an answer can have.
+/// A client that accepts any media type accepts both forms of a response.
 fn accept_both(parts: &mut Parts) {
     let accepts_anything = match parts.headers.get(ACCEPT) {
         None => true,

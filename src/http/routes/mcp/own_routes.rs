@@ -1,6 +1,6 @@
-//! The service's own routes, asked without a connection: what a tool does passes the same extractors, handlers and
-//! storage functions as a request does, with the caller, the place among running requests, and the actor of the
-//! message that called it. It is neither counted by the rates nor logged a second time.
+//! Calls the service's own routes without a connection. A tool call passes the same extractors, handlers and storage
+//! functions as an HTTP request, with the caller, the concurrency permit and the actor of the message that made it. It
+//! is neither counted by the rate limit nor logged again.
 
 use crate::domain::access::Caller;
 use crate::http::extract::actor::X_ACTOR_ID;
@@ -22,13 +22,13 @@ use rmcp::model::Extensions;
 use serde_json::Value;
 use tower::ServiceExt;
 
-/// Asks the routes of this service.
+/// Calls the routes of this service.
 pub(crate) struct OwnRoutes {
     routes: Router,
 }
 
 impl OwnRoutes {
-    /// `routes` tests what the caller may do, and bounds the time.
+    /// `routes` must authorize the caller and limit the time.
     pub(super) fn new(routes: Router) -> Self {
         Self { routes }
     }
@@ -95,7 +95,7 @@ impl Backend for OwnRoutes {
     }
 }
 
-/// The request of a tool, made by whoever called it.
+/// The request of a tool, on behalf of the message's caller.
 fn request(from: &Extensions, ask: Ask) -> Result<Request, Problem> {
     let Some(message) = from.get::<Parts>() else {
         return Err(Problem::internal("a message without its request"));
@@ -127,7 +127,7 @@ fn request(from: &Extensions, ask: Ask) -> Result<Request, Problem> {
     Ok(request)
 }
 
-/// One thing that is known of a request, if it is.
+/// Copies one extension, if it is set.
 fn kept<T: Clone + Send + Sync + 'static>(given: &axum::http::Extensions) -> axum::http::Extensions {
     let mut one = axum::http::Extensions::new();
     if let Some(value) = given.get::<T>() {
@@ -138,7 +138,7 @@ fn kept<T: Clone + Send + Sync + 'static>(given: &axum::http::Extensions) -> axu
 
 async fn whole(response: Response) -> Result<Answer, Away> {
     let (parts, body) = response.into_parts();
-    // Made by this service, whose answers are bounded by its own limits.
+    // Responses of this service are limited in size already.
     let body = to_bytes(body, usize::MAX)
         .await
         .map_err(|error| Away(error.to_string()))?;

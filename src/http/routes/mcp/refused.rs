@@ -1,5 +1,5 @@
-//! Messages that the transport refused: told as a problem like everywhere else, or, where the body is the fault, as a
-//! JSON-RPC error, which clients of the protocol understand.
+//! Messages that the transport rejected. The client receives a problem or, if the body is invalid, a JSON-RPC error,
+//! which MCP clients understand.
 
 use crate::http::problem::{Kind, Problem};
 use axum::Json;
@@ -9,14 +9,14 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-/// Codes of JSON-RPC.
+/// JSON-RPC error codes.
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 
-/// More than any sentence of the transport has.
+/// More than the length of any error text of the transport.
 const MAX_SENTENCE_BYTES: usize = 8 * 1024;
 
-/// What the transport answered, in the form of this service where it is a refusal in plain text.
+/// Converts the transport's plain text errors to the format of this service; other responses are unchanged.
 pub(super) async fn as_told_here(response: Response, message: &[u8]) -> Result<Response, Problem> {
     let status = response.status();
     let is_json = response
@@ -45,7 +45,7 @@ pub(super) async fn as_told_here(response: Response, message: &[u8]) -> Result<R
     Err(Problem::new(kind, sentence))
 }
 
-/// A body that is no message.
+/// The JSON-RPC error for a body that is not a message.
 fn unreadable(message: &[u8]) -> Response {
     let (code, told, id) = match serde_json::from_slice::<Value>(message) {
         Err(error) => (

@@ -30,7 +30,7 @@ pub(crate) struct MemoryParams {
     sort: Option<MemoryOrder>,
 }
 
-/// What memories can be sorted by.
+/// The orders of a list of memories.
 #[derive(Debug, Clone, Copy, Default, EnumString, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 enum Sort {
@@ -58,7 +58,7 @@ impl FromQuery for MemoryParams {
     }
 }
 
-/// Where a page of a sorted list begins.
+/// The position at which a page of a sorted list begins.
 struct Key(i64, MemoryId);
 
 impl fmt::Display for Key {

@@ -110,7 +110,7 @@ pub(crate) async fn run(
     claim: UnderClaim,
     body: Result<JsonBody<Members>, Problem>,
 ) -> Result<Response, Problem> {
-    // What cannot be read cannot be seen to be a `view`, which is all that a reader may send.
+    // A reader may only send `view`. A body that cannot be parsed is not known to be one.
     let is_view = matches!(&body, Ok(JsonBody(Members(members))) if !is_edit(members));
     if !is_view {
         caller.require(AccessRole::Writer, "files are edited")?;
@@ -148,7 +148,7 @@ pub(crate) async fn run(
     }
 }
 
-/// The answer to a command that was carried out.
+/// The response to a command.
 fn answer(FileChange { told, file }: &FileChange) -> JsonAnswer {
     let answer = Answer {
         content: told,

@@ -77,7 +77,7 @@ pub(crate) async fn prompt(
     refuse_unknown(&params, &items)?;
     let is_json = representation == Representation::Json;
     let mut degraded = None;
-    // Records of an older version are compared by their words alone.
+    // Records of an older version are compared only by text.
     if let Some(query) = params
         .selection
         .query
@@ -99,7 +99,7 @@ pub(crate) async fn prompt(
         context,
     };
     let (shown, work) = if is_json || work.params.max_tokens.is_some() {
-        // The first count unpacks the vocabulary, and counting may take milliseconds.
+        // Counting tokens may take milliseconds, and the first call decompresses the vocabulary.
         let tokens = state.tokens.clone();
         tokio::task::spawn_blocking(move || (work.show(&tokens, is_json), work))
             .await
@@ -110,7 +110,7 @@ pub(crate) async fn prompt(
     answer(&work, shown?, representation, &conditions)
 }
 
-/// What is not there would be left out in silence, and be missed by nobody but the model.
+/// Rejects unknown ids and names in the selection. Ignoring them would silently remove content from the prompt.
 fn refuse_unknown(params: &PromptParams, items: &[PromptItem]) -> Result<(), Problem> {
     let unknown = params.selection.unknown(items);
     if unknown.is_empty() {
@@ -131,7 +131,7 @@ fn refuse_unknown(params: &PromptParams, items: &[PromptItem]) -> Result<(), Pro
     .with("known", known))
 }
 
-/// The newest version, or the one of a time; `None` for a memory without a document.
+/// The newest version, or that of a point in time; `None` for a memory without a document.
 async fn version(
     state: &AppState,
     vault: &VaultId,
@@ -156,7 +156,7 @@ async fn version(
     version.map(|version| readable(version, "as_of")).transpose()
 }
 
-/// The body of an answer and the hash of its prefix.
+/// The body of a response and the hash of its prefix.
 struct Shown {
     body: String,
     prefix_hash: String,

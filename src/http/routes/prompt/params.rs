@@ -1,4 +1,4 @@
-//! What a client can say about the prompt it wants.
+//! The parameters of a prompt.
 
 use crate::domain::prompt::Selection;
 use crate::http::extract::query::{FromQuery, QueryReader};
@@ -6,7 +6,7 @@ use crate::http::problem::Problem;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-/// More tokens than any budget names.
+/// The maximum of token budgets; larger than any useful one.
 const MOST_TOKENS: u32 = 10_000_000;
 
 /// Which prompt to assemble.
@@ -41,7 +41,7 @@ pub(crate) struct ExcludeParam {
     query: Option<String>,
 }
 
-/// The longest query, in bytes.
+/// The maximum length of the query, in bytes.
 const MAX_QUERY_BYTES: usize = 1_000;
 
 fn words(query: &mut QueryReader) -> Result<Option<String>, Problem> {

@@ -1,4 +1,4 @@
-//! A prompt with what it was made of.
+//! The JSON response: a prompt with its sources.
 
 use super::work::Work;
 use crate::domain::prompt::{Assembly, Count, Dropped, Part, PieceId};

@@ -1,4 +1,4 @@
-//! What one prompt is made of.
+//! The input of one prompt.
 
 use super::params::PromptParams;
 use crate::domain::prompt::{Assembly, Count, Material, OverBudget, PromptItem, assemble};
@@ -6,7 +6,7 @@ use crate::http::problem::Problem;
 use crate::storage::Context;
 use chrono::{DateTime, Utc};
 
-/// All that one prompt is made of.
+/// Everything that one prompt is built from.
 pub(super) struct Work {
     pub(super) params: PromptParams,
     pub(super) items: Vec<PromptItem>,

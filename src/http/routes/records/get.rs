@@ -9,7 +9,7 @@ use crate::http::state::AppState;
 use axum::Json;
 use axum::extract::State;
 
-/// Changes that are shown; each is read out of its version's text.
+/// The maximum number of changes in a response; each is read from the text of its version.
 const MAX_CHANGES: i64 = 50;
 
 /// What to show of a record.

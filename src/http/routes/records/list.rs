@@ -28,7 +28,7 @@ pub(crate) struct RecordParams {
     status: Option<RecordStatus>,
 }
 
-/// Which records are asked for.
+/// Which records are requested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, EnumString, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub(in crate::http::routes) enum StatusChoice {
@@ -43,10 +43,10 @@ listed! {
     pub(in crate::http::routes) StatusChoiceName of StatusChoice as "StatusChoice";
 }
 
-/// Reads `status`: which records, by whether they stand in the newest version; `None` for all.
+/// Parses `status`: the records that are in the newest version, or those that are not; `None` for all.
 ///
 /// # Errors
-/// 422 for another word.
+/// 422 for any other value.
 pub(in crate::http::routes) fn read_status(query: &mut QueryReader) -> Result<Option<RecordStatus>, Problem> {
     let choice = query.name("status")?.unwrap_or_default();
     Ok(match choice {

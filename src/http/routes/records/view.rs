@@ -1,4 +1,4 @@
-//! How a record is shown.
+//! The JSON representation of a record.
 
 use crate::domain::evidence::Evidence;
 use crate::http::names::{ChangeKindName, RecordKindName, RecordStatusName};
@@ -156,7 +156,7 @@ impl From<PastState> for PastStateBody {
 }
 
 impl RecordBody {
-    /// The same with what became of it.
+    /// Adds the history of the record.
     pub(super) fn with_history(self, history: Vec<PastState>) -> Self {
         Self {
             history: Some(history.into_iter().map(PastStateBody::from).collect()),
@@ -164,7 +164,7 @@ impl RecordBody {
         }
     }
 
-    /// A record and what carried it.
+    /// A record with its evidence.
     pub(super) fn with_evidence(record: StoredRecord, evidence: Option<&Vec<Evidence>>) -> Self {
         let evidence = evidence.into_iter().flatten();
         Self {

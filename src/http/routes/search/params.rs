@@ -1,4 +1,4 @@
-//! What is searched for.
+//! The parameters of a search.
 
 use crate::domain::ids::{ActorId, RecordKind};
 use crate::http::extract::query::{FromQuery, QueryReader};
@@ -10,7 +10,7 @@ use crate::storage::records::RecordStatus;
 use crate::storage::search::vectors::PassageFilter;
 use chrono::{DateTime, Utc};
 
-/// The longest query.
+/// The maximum length of the query, in bytes.
 const MAX_QUERY_BYTES: usize = 1_000;
 
 /// What to search for.
@@ -71,7 +71,7 @@ impl FromQuery for SearchParams {
 }
 
 impl SearchParams {
-    /// Refuses what the service cannot do as it is configured.
+    /// Rejects what the service cannot do with its configuration.
     pub(super) fn check(&self, meaning: &Meaning) -> Result<(), Problem> {
         if self.mode == Some(Mode::Semantic) && !meaning.is_configured() {
             return Err(Problem::invalid(

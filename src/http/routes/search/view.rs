@@ -1,4 +1,4 @@
-//! How what was found is shown.
+//! The JSON representation of search results.
 
 use crate::http::extract::page::List;
 use crate::http::names::RecordStatusName;

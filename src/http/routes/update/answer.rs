@@ -1,7 +1,7 @@
-//! The answer to `/update`, `/operations` and an approval, for the API's document.
+//! The schema of the response to `/update`, `/operations` and an approval, for the OpenAPI document.
 //!
-//! The answer itself is what the pipeline made of the update: it stores most of it in the run, in the same form, and
-//! knows no schema. A test holds both to each other.
+//! The pipeline builds the response itself: it stores most of it in the run, in the same form, and knows no schema. A
+//! test compares both.
 
 use crate::http::names::UpdateStatusName;
 use crate::http::routes::evidence::EvidenceBody;

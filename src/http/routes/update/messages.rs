@@ -1,4 +1,4 @@
-//! The messages of a request: documented here, read by [`crate::pipeline::history`].
+//! The schema of a request's messages; [`crate::pipeline::history`] parses them.
 
 use crate::http::problem::Problem;
 use crate::pipeline::history::InvalidMessage;

@@ -1,4 +1,4 @@
-//! What a session ends with, beside its update.
+//! The session record of an update request.
 
 use crate::domain::window::{STATUS_BYTES, SessionRecord};
 use crate::http::problem::Problem;
@@ -43,10 +43,10 @@ task_request! {
 }
 
 impl RecordBody {
-    /// The record, checked.
+    /// The validated record.
     ///
     /// # Errors
-    /// 422, naming the field and the limit.
+    /// 422 that names the field and the limit.
     pub(super) fn into_record(mut self) -> Result<SessionRecord, Problem> {
         if let Some(goal) = &self.goal {
             fields::required("record.goal", goal, STATUS_BYTES)?;

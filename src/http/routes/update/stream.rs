@@ -1,4 +1,4 @@
-//! An update for somebody who waits and watches: its steps as server-sent events, then its answer.
+//! An update in the response mode `stream`: its steps as server-sent events, then its response.
 
 use super::way::Watching;
 use crate::fair::Party;
@@ -18,22 +18,22 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tracing::Instrument;
 
-/// How long an update has to fail with a status of its own before the stream begins.
+/// How long the start of the stream is delayed, so that an early failure still has its own HTTP status.
 const EARLY: Duration = Duration::from_millis(250);
 
 struct Watched {
     steps: UnboundedReceiver<Step>,
     first: Option<Step>,
-    /// Taken when it has ended.
+    /// Taken when the update has ended.
     update: Option<JoinHandle<Result<UpdateAnswer, Problem>>>,
     heartbeat: Duration,
     _open: OpenStream,
 }
 
-/// Runs an update and streams its steps. It runs to its end also when the client goes away.
+/// Runs an update and streams its steps. The update continues if the client disconnects.
 ///
 /// # Errors
-/// What the update failed with before its first step.
+/// An error before the first step.
 pub(super) async fn stream(
     state: &AppState,
     mut request: UpdateRequest,
@@ -81,8 +81,8 @@ pub(super) async fn stream(
     Ok(event_stream(chunks.take_until(admission.ended())))
 }
 
-/// The stream in one piece, once the update has ended: its answer is kept for retries, so a failure has its own
-/// status, by which it is known whether a retry runs again.
+/// The whole stream as one response, after the end of the update. It is stored for retries, so a failure needs its own
+/// status, which decides whether a retry runs again.
 async fn whole(
     mut steps: UnboundedReceiver<Step>,
     update: JoinHandle<Result<UpdateAnswer, Problem>>,
@@ -105,7 +105,7 @@ impl Watched {
         match timeout(self.heartbeat, self.steps.recv()).await {
             Err(_) => Some(COMMENT),
             Ok(Some(step)) => Some(shown(&step)),
-            // Its end drops the other side.
+            // The sender is dropped when the update ends.
             Ok(None) => Some(match ended(self.update.take()?).await {
                 Ok(answer) => frame("done", None, &answer),
                 Err(problem) => frame("problem", None, &problem.into_body()),

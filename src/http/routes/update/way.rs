@@ -1,4 +1,4 @@
-//! How the caller wants to be answered.
+//! The response mode of an update.
 
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::prefer::RespondAsync;
@@ -9,23 +9,24 @@ use crate::http::problem::Problem;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-/// How the caller wants to be answered, from `Prefer` and `Accept`.
+/// The response mode that the client requests with `Prefer` and `Accept`.
 pub(crate) enum Way {
-    /// With the answer.
+    /// Synchronous: respond at the end of the update.
     Waiting,
-    /// With the steps and then the answer.
+    /// Stream the steps, then the response.
     Watching(Watching),
-    /// As soon as the update is stored.
+    /// Asynchronous: respond as soon as the update is stored.
     Later,
 }
 
-/// What goes along with an update whose steps are watched.
+/// What a streamed update needs.
 pub(crate) struct Watching {
-    /// The request's place: its work may outlive its connection.
+    /// The concurrency permit of the request: its work may outlive the connection.
     pub(super) slot: Option<Slot>,
-    /// What let it in: the stream ends with it.
+    /// The credentials of the request: the stream ends when they become invalid.
     pub(super) admission: Admission,
-    /// With an `Idempotency-Key` the answer is kept, so it is the whole stream, and only of what was done.
+    /// Whether the request has an `Idempotency-Key`. The response is then stored, so it must be the complete stream,
+    /// sent after the update has ended.
     pub(super) is_kept: bool,
 }
 
@@ -37,7 +38,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Way {
             return Ok(Self::Later);
         }
         let accept = Accept::from_request_parts(parts, state).await?;
-        // A client that accepts neither gets JSON, as it always did.
+        // A client that accepts neither receives JSON, for compatibility.
         match accept.choose(&[Representation::Json, Representation::EventStream]) {
             Ok(Representation::EventStream) => Ok(Self::Watching(Watching {
                 slot: parts.extensions.get::<Slot>().cloned(),

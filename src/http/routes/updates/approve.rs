@@ -20,7 +20,7 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::Deserialize;
 
-/// The longest comment or reason, in bytes.
+/// The maximum length of a comment or reason, in bytes.
 pub(super) const SAID_BYTES: usize = 2_000;
 
 /// What is approved.
@@ -37,9 +37,9 @@ pub(crate) struct ApproveBody {
     comment: Option<String>,
 }
 
-/// Who approves, and under which claim.
+/// The approving key, and the claim of the idempotency key.
 pub(crate) struct Approver {
-    /// The key that was shown.
+    /// The key of the request.
     key: Option<KeyId>,
     claim: UnderClaim,
 }

@@ -1,4 +1,4 @@
-//! How a run is shown.
+//! The JSON representation of a run.
 
 use crate::http::names::{RunKindName, RunStatusName};
 use crate::storage::updates::Run;
@@ -63,7 +63,7 @@ impl RunBody {
         }
     }
 
-    /// A run with what its models were asked and answered.
+    /// A run with its model exchanges.
     pub(crate) fn full(run: Run) -> Self {
         let (version, context_id) = run.version.unzip();
         Self {

@@ -1,4 +1,4 @@
-//! `GET /v1/vaults/{vault_id}/updates`: with `status=proposed` the inbox of whoever approves.
+//! `GET /v1/vaults/{vault_id}/updates`: with `status=proposed`, the proposals that wait for a reviewer.
 
 use crate::domain::ids::{MemoryId, UpdateId};
 use crate::fair::Party;
@@ -34,7 +34,7 @@ impl FromQuery for RunParams {
     }
 }
 
-/// Where a page begins.
+/// The position at which a page begins.
 struct Key(VaultRunKey);
 
 impl fmt::Display for Key {

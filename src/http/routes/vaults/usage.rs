@@ -15,10 +15,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// The longest time that is told at once, in days.
+/// The maximum length of the requested period, in days.
 const MAX_DAYS: i64 = 366;
 
-/// How many days are told if nothing is said.
+/// The default length of the period, in days.
 const DEFAULT_DAYS: u64 = 30;
 
 /// Which days.
@@ -37,7 +37,7 @@ impl FromQuery for UsageParams {
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
         let mut day = |name: &'static str| {
             let read = |text: String| {
-                // Only what is written as days are: chrono takes other widths too.
+                // Exactly `YYYY-MM-DD`: chrono also accepts other widths.
                 let day = Some(&text).filter(|text| text.len() == 10)?;
                 day.parse().ok()
             };
@@ -55,7 +55,7 @@ impl FromQuery for UsageParams {
 }
 
 impl UsageParams {
-    /// The first day and the last.
+    /// The first and the last day.
     fn days(&self, today: NaiveDate) -> Result<(NaiveDate, NaiveDate), Problem> {
         let to = self.to.unwrap_or(today);
         let first = to.checked_sub_days(Days::new(DEFAULT_DAYS - 1));
@@ -111,7 +111,7 @@ impl SpentBody {
             cache_write_tokens: spent.cache_write_tokens,
             output_tokens: spent.output_tokens,
             millis: spent.millis,
-            // Billionths are noise of the arithmetic.
+            // Rounds away floating point noise.
             cost: cost.map(|cost| (cost * 1e9).round() / 1e9),
         }
     }
@@ -167,7 +167,7 @@ pub(crate) struct UsageBody {
     page: List<DayBody>,
 }
 
-/// The place of an entry.
+/// The position of an entry.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place(NaiveDate, String);
 
@@ -213,7 +213,7 @@ pub(crate) async fn usage(
     let tokens_today = state.storage.tokens_of_day(&vault_id, today).await?;
     let stored = state.storage.vault_storage(&vault_id).await?;
     let place = |day: &DayOfModel| Place(day.day, day.model.clone());
-    // Days are few: they are read as a whole for the sum anyway.
+    // There are few days, and the sum needs all of them anyway.
     days.retain(|day| after.as_ref().is_none_or(|after| place(day) > *after));
     let show = |day: DayOfModel| DayBody {
         spent: SpentBody::of(day.spent, tariff.cost(&day)),
@@ -237,7 +237,7 @@ pub(crate) async fn usage(
     }))
 }
 
-/// All days together, and the models whose cost is not known.
+/// The sum of all days, and the models whose cost is unknown.
 fn sum(days: &[DayOfModel], tariff: &Tariff) -> (SpentBody, Vec<String>) {
     let mut total = Spent::default();
     let mut cost = None;

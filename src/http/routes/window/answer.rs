@@ -1,4 +1,4 @@
-//! The answer of what changes the window, and its problems.
+//! The responses and problems of the routes that change the window.
 
 use super::below;
 use crate::domain::window::WindowError;
@@ -31,7 +31,7 @@ pub(in crate::http::routes) struct WindowBody {
     archived: Vec<String>,
 }
 
-/// Answers with a record: 201 if it was made, 200 if it was there.
+/// Responds with a record: 201 if it was created, 200 if it existed.
 ///
 /// # Errors
 /// 500 if there is none.
@@ -65,7 +65,7 @@ pub(in crate::http::routes) fn record(change: WindowChange) -> Result<Response, 
     Ok((status(unchanged), headers, Json(body)).into_response())
 }
 
-/// 201 if a version was made, 200 if everything stood there already.
+/// 201 if a version was saved, 200 if nothing changed.
 pub(in crate::http::routes) fn status(unchanged: bool) -> StatusCode {
     if unchanged {
         StatusCode::OK

@@ -1,13 +1,13 @@
-//! Limits of what is told of tasks, decisions and a status.
+//! Limits on the fields of tasks, decisions and a status.
 
 use crate::domain::window::{OUTCOME_BYTES, check_reason};
 use crate::http::problem::Problem;
 use serde_json::Value;
 
-/// A text that must say something, in at most `limit` bytes.
+/// Checks a text that must not be blank and has at most `limit` bytes.
 ///
 /// # Errors
-/// 422, naming the field and the limit.
+/// 422 that names the field and the limit.
 pub(in crate::http::routes) fn required(field: &str, text: &str, limit: usize) -> Result<(), Problem> {
     if text.trim().is_empty() {
         return Err(Problem::invalid(field, format!("{field} must not be blank")));
@@ -15,10 +15,10 @@ pub(in crate::http::routes) fn required(field: &str, text: &str, limit: usize) -
     optional(field, text, limit)
 }
 
-/// A text of at most `limit` bytes.
+/// Checks a text of at most `limit` bytes.
 ///
 /// # Errors
-/// 422, naming the field and the limit.
+/// 422 that names the field and the limit.
 pub(in crate::http::routes) fn optional(field: &str, text: &str, limit: usize) -> Result<(), Problem> {
     refuse_nul(field, text)?;
     if text.len() > limit {
@@ -27,18 +27,18 @@ pub(in crate::http::routes) fn optional(field: &str, text: &str, limit: usize) -
     Ok(())
 }
 
-/// A reason that a record line can hold as it is.
+/// Checks a reason that is written into a record line.
 ///
 /// # Errors
-/// 422, naming the field and what the line could not hold.
+/// 422 that names the field and what the line cannot contain.
 pub(in crate::http::routes) fn reason(field: &str, text: &str) -> Result<(), Problem> {
     check_reason(text).map_err(|fault| Problem::invalid(field, format!("{field} {fault}")))
 }
 
-/// Any JSON that the database can hold, in at most 8 KB.
+/// Checks JSON that is stored in the database: at most 8 KB.
 ///
 /// # Errors
-/// 422, naming the field and the limit.
+/// 422 that names the field and the limit.
 pub(in crate::http::routes) fn outcome(field: &str, outcome: &Value) -> Result<(), Problem> {
     refuse_nul_in(field, outcome)?;
     let bytes = outcome.to_string().len();
@@ -67,7 +67,7 @@ fn refuse_nul(field: &str, text: &str) -> Result<(), Problem> {
     }
 }
 
-/// The depth is bounded, since it was parsed.
+/// The recursion depth is bounded by that of the JSON parser.
 fn refuse_nul_in(field: &str, value: &Value) -> Result<(), Problem> {
     match value {
         Value::String(text) => refuse_nul(field, text),

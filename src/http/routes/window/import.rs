@@ -258,7 +258,7 @@ impl DecisionBody {
     }
 }
 
-/// A time that the database and a record line can hold.
+/// A time that both the database and a record line can contain.
 fn checked_time(field: &str, time: DateTime<Utc>) -> Result<DateTime<Utc>, Problem> {
     if (1..=9999).contains(&time.year()) {
         Ok(time)

@@ -1,4 +1,4 @@
-//! The living window of a memory, and what the routes that change it share.
+//! The window of recent tasks and decisions of a memory, and what the routes that change it share.
 
 pub(super) mod answer;
 pub(super) mod fields;
@@ -13,7 +13,7 @@ use crate::http::extract::path::MemoryPath;
 use crate::http::state::AppState;
 use crate::storage::Writer;
 
-/// Who writes where, with the window of that vault.
+/// The writer: actor, memory, and the window configuration of its vault.
 pub(super) fn writer(
     state: &AppState,
     path: MemoryPath,
@@ -41,7 +41,7 @@ fn sizes(state: &AppState, vault: &VaultId) -> Sizes {
     }
 }
 
-/// The path of something below a memory. Ids hold only characters that may stand in a header.
+/// A path below a memory. Ids contain only characters that are allowed in a header.
 pub(super) fn below(vault: &VaultId, memory: &MemoryId, what: &str) -> String {
     format!("/v1/vaults/{vault}/memories/{memory}/{what}")
 }

@@ -1,19 +1,19 @@
-//! What was found, before anything of it is told.
+//! A match before its text is read.
 
 use crate::domain::search::Passage;
 use crate::storage::search::SearchPlace;
 use crate::storage::search::vectors::{Near, PassageFilter, SourceRecord, Sources};
 
-/// A memory that was found, before anything of it is read.
+/// A memory that matched, before its text is read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Its place in the order.
+    /// Its position in the order of results.
     pub place: SearchPlace,
     pub(super) by_text: Option<i64>,
     pub(super) near: Option<Near>,
 }
 
-/// The passages that a filter takes.
+/// The passages that the filter accepts.
 pub(in crate::pipeline::meaning) fn wanted<'s>(
     sources: &'s Sources,
     filter: &'s PassageFilter,

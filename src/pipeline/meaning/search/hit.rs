@@ -1,4 +1,4 @@
-//! What is told of something that was found.
+//! The result that is returned for a match.
 
 use super::candidate::{Candidate, wanted};
 use super::request::SearchRequest;
@@ -8,37 +8,37 @@ use crate::storage::search::SearchResult;
 use crate::storage::search::vectors::{RecordOrigin, SourceRecord, Sources};
 use chrono::{DateTime, Utc};
 
-/// Where in a memory something was found.
+/// Where in a memory the match is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HitPassage {
     /// Its record.
     pub record: Option<RecordId>,
-    /// Its section, where that is known.
+    /// Its section, if known.
     pub section: Option<String>,
-    /// Where the record comes from.
+    /// The origin of the record.
     pub origin: Option<RecordOrigin>,
 }
 
-/// Something that was found.
+/// A match.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// Its memory.
     pub memory: MemoryId,
     /// That memory's newest version.
     pub version: i64,
-    /// Its id.
+    /// The id of that version.
     pub context_id: ContextId,
-    /// When it was made.
+    /// When that version was created.
     pub creation_time: DateTime<Utc>,
-    /// How well it fits.
+    /// The rank; higher is better.
     pub rank: f32,
-    /// A part of the text as HTML.
+    /// An extract of the text as HTML.
     pub extract: String,
-    /// Whether it has the words.
+    /// Whether the text matched.
     pub by_text: bool,
-    /// How like the query it is, where it was found by meaning.
+    /// The similarity to the query, if it matched by meaning.
     pub score: Option<f32>,
-    /// Where in the memory.
+    /// Where in the memory the match is.
     pub passage: HitPassage,
 }
 
@@ -63,7 +63,7 @@ impl From<SearchResult> for Hit {
 }
 
 impl Hit {
-    /// The passage of a memory that was found; `None` if it does not say it any more.
+    /// The matching passage of a memory; `None` if the memory no longer contains it.
     pub(super) fn of(
         request: &SearchRequest<'_>,
         query: &Query,

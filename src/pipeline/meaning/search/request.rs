@@ -1,14 +1,14 @@
-//! What is searched for, and how.
+//! Search requests.
 
 use crate::domain::ids::VaultId;
 use crate::storage::search::vectors::PassageFilter;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-/// How a search goes.
+/// The mode of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum Mode {
-    /// By words.
+    /// By text.
     Text,
     /// By meaning.
     Semantic,
@@ -17,26 +17,26 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The name shown.
+    /// The name in requests and responses.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// What is searched for.
+/// A search request.
 #[derive(Debug, Clone)]
 pub struct SearchRequest<'a> {
-    /// Where.
+    /// The vault to search.
     pub vault: &'a VaultId,
-    /// In the client's words.
+    /// The query text.
     pub text: &'a str,
-    /// How; without it by both where there is a model, by words otherwise.
+    /// The mode; by default hybrid if a model is configured, text otherwise.
     pub mode: Option<Mode>,
-    /// How like the query what is found by meaning has to be.
+    /// The minimum similarity of semantic matches.
     pub min_score: Option<f32>,
-    /// Which passages.
+    /// Which passages are searched.
     pub filter: PassageFilter,
-    /// How many at most.
+    /// The maximum number of results.
     pub limit: usize,
 }

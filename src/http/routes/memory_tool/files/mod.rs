@@ -1,4 +1,5 @@
-//! `/v1/vaults/{vault_id}/memory-tool/files`: the same files for programs, with versions and preconditions.
+//! `/v1/vaults/{vault_id}/memory-tool/files`: the files of the memory tool, for programs, with versions and
+//! preconditions.
 
 pub(crate) mod list;
 pub(crate) mod put;

@@ -85,7 +85,7 @@ pub(crate) async fn put(
         let actual = Some(text.len() as u64);
         return Err(Problem::too_large("body", "limits.context_bytes", cap, actual));
     }
-    // The bytes were counted: what is left to refuse is a NUL.
+    // The size was checked before; only a NUL can be rejected here.
     let file = new_file(&path, &text, cap).map_err(|rule| Problem::invalid("body", rule.to_string()))?;
     let tree = FileTree {
         vault: vault_id,
@@ -123,7 +123,7 @@ fn answer(WrittenFile { file, unchanged }: &WrittenFile) -> JsonAnswer {
 async fn read_text(state: &AppState, headers: &HeaderMap, body: Body) -> Result<String, Problem> {
     let cap = state.settings.context_bytes;
     let media_type = media_type::of_body(headers, &[MediaType::Plain, MediaType::Json])?;
-    // The JSON form of a text may be several times as long as the text.
+    // A text encoded as JSON may be several times as long as the text.
     let limit = match media_type {
         MediaType::Json => Limit {
             name: "limits.body_bytes",

@@ -12,7 +12,7 @@ fn members(value: &Value) -> BTreeSet<String> {
     value.as_object().unwrap().keys().cloned().collect()
 }
 
-/// Holds a schema to values with everything and with the least that can be in them.
+/// Compares a schema with a value that has all members and with one that has only the required ones.
 fn check<S: PartialSchema>(whole: &impl serde::Serialize, least: &impl serde::Serialize) {
     let schema = serde_json::to_value(S::schema()).unwrap();
     let required = schema["required"].as_array().unwrap().iter();
