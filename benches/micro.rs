@@ -6,7 +6,7 @@ mod work;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use working_memory::domain::evidence::{Case, Examples, Input, Judge, Strictness};
+use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Strictness};
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Item, Operation};
 
@@ -72,7 +72,7 @@ fn evidence(criterion: &mut Criterion) {
                 messages: vec![&message],
             };
             let judge = Judge::new(
-                Case {
+                JudgeContext {
                     input: &input,
                     document: &document,
                     progress: "",

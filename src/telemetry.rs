@@ -1,5 +1,7 @@
 //! Logs, metrics and traces: set up once at the start of the process.
 
+#[cfg(test)]
+pub(crate) mod captured_log;
 pub mod failures;
 mod fields;
 mod lines;
@@ -7,8 +9,6 @@ pub mod meters;
 pub mod requests;
 mod text;
 pub mod traces;
-#[cfg(test)]
-pub(crate) mod written;
 
 pub use meters::{
     CONNECTIONS_BROKEN_TOTAL, CONNECTIONS_OPEN, REFUSED_TOTAL, REQUEST_SECONDS, REQUESTS_RUNNING,
@@ -152,13 +152,13 @@ pub async fn keep_metrics() {
 
 #[cfg(test)]
 mod tests {
-    use super::written::Written;
+    use super::captured_log::CapturedLog;
     use super::*;
 
     #[test]
     fn a_line_behind_a_question_whether_something_is_logged_is_written() {
         for format in [LogFormat::Text, LogFormat::Json] {
-            let written = Written::default();
+            let written = CapturedLog::default();
             let writer = written.clone();
             let subscriber = log_alone(format, "info,quiet=warn", move || writer.clone());
             tracing::subscriber::with_default(subscriber, || {

@@ -49,7 +49,7 @@ struct Again {
 }
 
 /// A page that makes the browser request the same page again, so that the request does not come from another site's page.
-pub(crate) fn arrive_again() -> Response {
+pub(crate) fn reload_page() -> Response {
     let page = Page::plain("One moment", None);
     layout::render(&Again { page }).unwrap_or_else(IntoResponse::into_response)
 }

@@ -63,7 +63,7 @@ impl Sender for Visit {
     }
 
     fn context_bytes(&self) -> usize {
-        self.facts.context_bytes
+        self.services.context_bytes
     }
 }
 

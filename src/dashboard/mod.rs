@@ -12,7 +12,6 @@
 
 mod api;
 mod assets;
-mod door;
 mod failure;
 mod failure_page;
 mod form;
@@ -22,13 +21,14 @@ mod markdown;
 mod pages;
 mod parts;
 mod router;
+mod sessions;
 mod visit;
 
 pub(crate) use api::Routes;
-pub(crate) use door::{Door, Visitor};
-pub(crate) use failure_page::{arrive_again, as_page};
+pub(crate) use failure_page::{as_page, reload_page};
 pub(crate) use router::router;
-pub(crate) use visit::Facts;
+pub(crate) use sessions::{SessionBackend, Visitor};
+pub(crate) use visit::PageServices;
 
 /// The path of the pages.
 pub(crate) const ROOT: &str = "/ui";

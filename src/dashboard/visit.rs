@@ -1,9 +1,9 @@
 //! The visitor of a page, and their rights.
 
 use super::api::Routes;
-use super::door::{Door, Visitor};
 use super::failure::Failure;
 use super::link;
+use super::sessions::{SessionBackend, Visitor};
 use crate::clock::Clock;
 use crate::domain::access::{AccessRole, Caller, VaultScope};
 use crate::storage::Storage;
@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 /// What pages need from the service: in the extensions of every page request.
 #[derive(Clone)]
-pub(crate) struct Facts {
+pub(crate) struct PageServices {
     /// The clock.
     pub(crate) clock: Arc<dyn Clock>,
     /// Signing in and out.
-    pub(crate) door: Arc<dyn Door>,
+    pub(crate) sessions: Arc<dyn SessionBackend>,
     /// The largest document, in bytes.
     pub(crate) context_bytes: usize,
     /// For what the database reports about itself.
@@ -31,7 +31,7 @@ pub(crate) struct Facts {
 
 /// The time of a request, for pages without a visitor.
 pub(super) fn now_of(extensions: &Extensions) -> Option<DateTime<Utc>> {
-    Some(extensions.get::<Facts>()?.clock.now())
+    Some(extensions.get::<PageServices>()?.clock.now())
 }
 
 /// A page request of a visitor who is signed in or needs no key.
@@ -39,7 +39,7 @@ pub(crate) struct Visit {
     pub(super) api: Routes,
     pub(super) caller: Caller,
     pub(super) form_token: String,
-    pub(super) facts: Facts,
+    pub(super) services: PageServices,
     pub(super) now: DateTime<Utc>,
     query: Vec<(String, String)>,
 }
@@ -70,7 +70,7 @@ impl Visit {
 
     /// An `Idempotency-Key` for a form, so that it is executed once.
     pub(super) fn once(&self) -> String {
-        format!("ui-{}", self.facts.clock.new_id().simple())
+        format!("ui-{}", self.services.clock.new_id().simple())
     }
 }
 
@@ -103,14 +103,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
                 "You are no longer signed in; the form was not executed.",
             ));
         };
-        let facts: Facts = present(parts)?;
+        let services: PageServices = present(parts)?;
         let query = parts.uri.query().unwrap_or_default();
         Ok(Self {
             api: present(parts)?,
             caller,
             form_token: visitor.form_token,
-            now: facts.clock.now(),
-            facts,
+            now: services.clock.now(),
+            services,
             query: url::form_urlencoded::parse(query.as_bytes())
                 .into_owned()
                 .collect(),
@@ -121,7 +121,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
 /// A page request of any visitor.
 pub(crate) struct Anybody {
     pub(super) visitor: Visitor,
-    pub(super) facts: Facts,
+    pub(super) services: PageServices,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Anybody {
@@ -130,7 +130,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Anybody {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         Ok(Self {
             visitor: present(parts)?,
-            facts: present(parts)?,
+            services: present(parts)?,
         })
     }
 }

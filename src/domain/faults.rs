@@ -5,15 +5,15 @@ use super::operation::{Fault, FaultKind};
 use std::collections::BTreeMap;
 
 /// Maximum number of faults kept per text.
-pub const KEPT_FAULTS: usize = 200;
+pub const MAX_KEPT_FAULTS: usize = 200;
 
 /// Maximum number of items accepted per text, and of bullets in its progress: far more than a document can
 /// hold.
-pub const MOST_ITEMS: usize = 10_000;
+pub const MAX_TEXT_ITEMS: usize = 10_000;
 
 /// Maximum number of lines parsed per text: each needs several times its size in memory, and a text with more
 /// lines is mostly empty lines.
-pub const MOST_LINES: usize = 300_000;
+pub const MAX_TEXT_LINES: usize = 300_000;
 
 /// Counts of faults that were not kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,8 +59,8 @@ impl Omitted {
 
     /// Whether one of them is a reason for a repair request.
     #[must_use]
-    pub fn is_to_be_mended(&self) -> bool {
-        self.counts.keys().any(|kind| kind.is_asked_again())
+    pub fn needs_repair(&self) -> bool {
+        self.counts.keys().any(|kind| kind.causes_repair())
     }
 
     /// Byte offset of the last counted fault that rejects something.
@@ -77,7 +77,7 @@ impl Omitted {
 
 /// Keeps a fault, or counts it if enough are kept.
 pub fn keep(kept: &mut Vec<Fault>, omitted: &mut Omitted, fault: Fault) {
-    if kept.len() < KEPT_FAULTS {
+    if kept.len() < MAX_KEPT_FAULTS {
         kept.push(fault);
     } else {
         omitted.add(&fault);
@@ -86,7 +86,7 @@ pub fn keep(kept: &mut Vec<Fault>, omitted: &mut Omitted, fault: Fault) {
 
 /// Counts the faults beyond the maximum that is kept.
 pub fn cut(kept: &mut Vec<Fault>, omitted: &mut Omitted) {
-    for fault in kept.drain(KEPT_FAULTS.min(kept.len())..) {
+    for fault in kept.drain(MAX_KEPT_FAULTS.min(kept.len())..) {
         omitted.add(&fault);
     }
 }

@@ -46,7 +46,7 @@ impl ChangeKind {
 
 /// A version, when it was made, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
+pub struct VersionMark {
     /// Its number.
     pub version: i64,
     /// When the version was made.
@@ -63,14 +63,14 @@ pub struct RecordEvent {
     /// The kind of change.
     pub change: ChangeKind,
     /// The version with the change.
-    pub mark: Mark,
+    pub mark: VersionMark,
 }
 
 /// How a record ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ending {
+pub struct LifeEnd {
     /// The first version without it.
-    pub mark: Mark,
+    pub mark: VersionMark,
     /// The reason, if an operation gave one.
     pub reason: Option<String>,
     /// The record that replaced it.
@@ -79,7 +79,7 @@ pub struct Ending {
 
 /// The life of a record from its first version to its end, with its last content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Life {
+pub struct RecordLife {
     /// The record.
     pub id: RecordId,
     /// The label of a verbatim record.
@@ -91,14 +91,14 @@ pub struct Life {
     /// The time on its line.
     pub written_at: Option<DateTime<Utc>>,
     /// The first version that contains it.
-    pub born: Mark,
+    pub born: VersionMark,
     /// How it ended; `None` while it is active.
-    pub end: Option<Ending>,
+    pub end: Option<LifeEnd>,
 }
 
 /// Data about records from a version's operations that its text does not contain.
 #[derive(Debug, Clone, Default)]
-pub struct Told {
+pub struct OperationDetails {
     /// Reasons of archived records.
     pub reasons: HashMap<RecordId, String>,
     /// The reason for all other archived records.
@@ -111,14 +111,14 @@ pub struct Told {
 
 /// A life being rebuilt; uncertain parts are taken from the stored data.
 struct RebuiltRecord {
-    life: Life,
+    life: RecordLife,
     is_birth_certain: bool,
     is_text_certain: bool,
 }
 
 /// Rebuilds records and their history from the versions, oldest first. Linear in all texts together.
 pub struct Rebuild {
-    stored: BTreeMap<RecordId, Life>,
+    stored: BTreeMap<RecordId, RecordLife>,
     stored_events: BTreeMap<i64, Vec<RecordEvent>>,
     built: BTreeMap<RecordId, RebuiltRecord>,
     events: Vec<RecordEvent>,
@@ -132,7 +132,7 @@ pub struct Rebuild {
 impl Rebuild {
     /// Starts with the stored data, which is used where the versions are incomplete.
     #[must_use]
-    pub fn new(stored: Vec<Life>, events: Vec<RecordEvent>) -> Self {
+    pub fn new(stored: Vec<RecordLife>, events: Vec<RecordEvent>) -> Self {
         let mut stored_events: BTreeMap<i64, Vec<RecordEvent>> = BTreeMap::new();
         for event in events {
             stored_events.entry(event.mark.version).or_default().push(event);
@@ -149,7 +149,7 @@ impl Rebuild {
     }
 
     /// Processes the next existing version: its `text` (`None` if redacted) and the data from its operations.
-    pub fn version(&mut self, mark: &Mark, text: Option<&str>, told: &Told) {
+    pub fn version(&mut self, mark: &VersionMark, text: Option<&str>, told: &OperationDetails) {
         if mark.version > self.version + 1 {
             self.keep_events(mark.version - 1);
             self.text = None;
@@ -179,7 +179,7 @@ impl Rebuild {
 
     /// Returns the records by id, and their changes by version and id.
     #[must_use]
-    pub fn finish(mut self) -> (Vec<Life>, Vec<RecordEvent>) {
+    pub fn finish(mut self) -> (Vec<RecordLife>, Vec<RecordEvent>) {
         self.keep_events(i64::MAX);
         let mut lives = std::mem::take(&mut self.stored);
         for (id, built) in self.built {
@@ -199,7 +199,7 @@ impl Rebuild {
         (lives.into_values().collect(), self.events)
     }
 
-    fn derive(&mut self, mark: &Mark, change: RecordChange, told: &Told) {
+    fn derive(&mut self, mark: &VersionMark, change: RecordChange, told: &OperationDetails) {
         let (id, change) = match change {
             RecordChange::Added(record) => {
                 let id = record.id;
@@ -226,7 +226,7 @@ impl Rebuild {
             }
             RecordChange::Archived(id) => {
                 let known = self.stored_end(id, mark.version);
-                let end = Ending {
+                let end = LifeEnd {
                     mark: mark.clone(),
                     reason: told
                         .reasons
@@ -270,7 +270,7 @@ impl Rebuild {
             });
             built.is_text_certain = false;
             built.life.end = event.change.is_end().then(|| {
-                end.unwrap_or_else(|| Ending {
+                end.unwrap_or_else(|| LifeEnd {
                     mark: event.mark.clone(),
                     reason: None,
                     superseded_by: None,
@@ -281,7 +281,7 @@ impl Rebuild {
     }
 
     /// Processes a text whose predecessor is missing: exactly the records in it are active.
-    fn take_present_records(&mut self, mark: &Mark, text: &str) {
+    fn take_present_records(&mut self, mark: &VersionMark, text: &str) {
         let present = records(text);
         let ids: HashSet<RecordId> = present.iter().map(|record| record.id).collect();
         for record in present {
@@ -297,7 +297,7 @@ impl Rebuild {
         for (id, built) in &mut self.built {
             if built.life.end.is_none() && !ids.contains(id) {
                 let stored = self.stored.get(id).and_then(|life| life.end.clone());
-                built.life.end = Some(stored.unwrap_or_else(|| Ending {
+                built.life.end = Some(stored.unwrap_or_else(|| LifeEnd {
                     mark: mark.clone(),
                     reason: None,
                     superseded_by: None,
@@ -309,15 +309,15 @@ impl Rebuild {
 
     /// Processes records that went directly to the archive. Stored data takes precedence, because it may have
     /// been redacted.
-    fn add_historic(&mut self, mark: &Mark, historic: &[(Record, String)]) {
+    fn add_historic(&mut self, mark: &VersionMark, historic: &[(Record, String)]) {
         for (record, reason) in historic {
-            let end = self.stored_end(record.id, mark.version).unwrap_or(Ending {
+            let end = self.stored_end(record.id, mark.version).unwrap_or(LifeEnd {
                 mark: mark.clone(),
                 reason: Some(reason.clone()),
                 superseded_by: None,
             });
             self.built.entry(record.id).or_insert_with(|| RebuiltRecord {
-                life: Life {
+                life: RecordLife {
                     label: record.label.clone(),
                     reason: record.reason.clone(),
                     content: record.content.clone(),
@@ -331,7 +331,7 @@ impl Rebuild {
         }
     }
 
-    fn mark_active(&mut self, record: Record, mark: &Mark, is_birth_certain: bool) {
+    fn mark_active(&mut self, record: Record, mark: &VersionMark, is_birth_certain: bool) {
         let built = self.built.entry(record.id).or_insert_with(|| RebuiltRecord {
             life: empty(record.id, mark),
             is_birth_certain,
@@ -345,14 +345,14 @@ impl Rebuild {
         built.life.written_at = record.time;
     }
 
-    fn stored_end(&self, id: RecordId, version: i64) -> Option<Ending> {
+    fn stored_end(&self, id: RecordId, version: i64) -> Option<LifeEnd> {
         let end = self.stored.get(&id)?.end.as_ref()?;
         (end.mark.version == version).then(|| end.clone())
     }
 }
 
-fn empty(id: RecordId, born: &Mark) -> Life {
-    Life {
+fn empty(id: RecordId, born: &VersionMark) -> RecordLife {
+    RecordLife {
         id,
         label: None,
         reason: None,

@@ -224,7 +224,7 @@ impl FaultKind {
 
     /// Whether it causes a repair request to the model, and an error with `on_invalid=fail`.
     #[must_use]
-    pub fn is_asked_again(self) -> bool {
+    pub fn causes_repair(self) -> bool {
         self <= Self::NoSection || (Self::Example..=Self::TooManyArchives).contains(&self)
     }
 }

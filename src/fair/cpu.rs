@@ -1,6 +1,6 @@
 //! Long computations: outside the threads that answer requests, limited in number, and scheduled by vault.
 
-use super::{Gate, Party, Shares};
+use super::{FairSemaphore, Party, ShareLimits};
 use std::num::NonZero;
 use std::sync::LazyLock;
 use std::thread::available_parallelism;
@@ -12,9 +12,9 @@ use tokio::task::block_in_place;
 pub const LONG_WORK: usize = 32 << 10;
 
 /// The number of concurrent long computations: the processors, less one for other work.
-static PROCESSORS: LazyLock<Gate> = LazyLock::new(|| {
+static PROCESSORS: LazyLock<FairSemaphore> = LazyLock::new(|| {
     let processors = available_parallelism().map_or(1, NonZero::get);
-    Gate::new(Shares::of(processors.saturating_sub(1)))
+    FairSemaphore::new(ShareLimits::of(processors.saturating_sub(1)))
 });
 
 /// Runs a computation on an input of this size, on behalf of the current task's party.
@@ -29,22 +29,22 @@ pub async fn on_cpu_for<T>(party: &Party, bytes: usize, compute: impl FnOnce() -
         return compute();
     }
     let _turn = PROCESSORS.acquire(party, 1).await;
-    without_hogging(bytes, compute)
+    run_blocking_if_long(bytes, compute)
 }
 
 /// Runs a computation on an input of this size now, without waiting for a permit, while other threads take over this
 /// thread's tasks if it is long.
-pub fn without_hogging<T>(bytes: usize, compute: impl FnOnce() -> T) -> T {
+pub fn run_blocking_if_long<T>(bytes: usize, compute: impl FnOnce() -> T) -> T {
     if bytes < LONG_WORK {
         compute()
     } else {
-        in_place(compute)
+        run_blocking(compute)
     }
 }
 
 /// Runs a long computation on this thread, while another thread takes over this worker's other tasks. More expensive than a
 /// plain call: for computations of milliseconds.
-pub fn in_place<T>(compute: impl FnOnce() -> T) -> T {
+pub fn run_blocking<T>(compute: impl FnOnce() -> T) -> T {
     let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
     if matches!(flavor, Ok(RuntimeFlavor::MultiThread)) {
         block_in_place(compute)
@@ -63,7 +63,8 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn other_tasks_of_the_only_worker_go_on_meanwhile() {
         let (sender, receiver) = mpsc::channel();
-        let long = tokio::spawn(async move { in_place(|| receiver.recv_timeout(Duration::from_secs(60))) });
+        let long =
+            tokio::spawn(async move { run_blocking(|| receiver.recv_timeout(Duration::from_secs(60))) });
         let other = tokio::spawn(async move { sender.send("still here") });
         assert_eq!(long.await.unwrap(), Ok("still here"));
         other.await.unwrap().unwrap();
@@ -71,6 +72,6 @@ mod tests {
 
     #[tokio::test]
     async fn where_there_is_one_thread_it_is_a_call() {
-        assert_eq!(in_place(|| 7), 7);
+        assert_eq!(run_blocking(|| 7), 7);
     }
 }

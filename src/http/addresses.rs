@@ -14,7 +14,7 @@ pub(super) struct Addresses {
 
 /// A connection that counts for its address until it sends a valid key or ends.
 #[derive(Debug, Clone)]
-pub(crate) struct Strange(Arc<Counted>);
+pub(crate) struct UnauthenticatedConnection(Arc<Counted>);
 
 #[derive(Debug)]
 struct Counted {
@@ -36,21 +36,21 @@ impl Addresses {
     }
 
     /// Counts a connection; `None` if its address has reached the limit.
-    pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Strange> {
+    pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Option<UnauthenticatedConnection> {
         let mut open = self.open();
         let count = open.entry(address).or_default();
         if self.most > 0 && *count >= self.most {
             return None;
         }
         *count += 1;
-        Some(Strange(Arc::new(Counted {
+        Some(UnauthenticatedConnection(Arc::new(Counted {
             addresses: self.clone(),
             address: Mutex::new(Some(address)),
         })))
     }
 }
 
-impl Strange {
+impl UnauthenticatedConnection {
     /// A request on the connection had a valid key: it no longer counts.
     pub(crate) fn is_known(&self) {
         self.0.leave();

@@ -7,7 +7,7 @@
 
 use super::problem::{Kind, Problem};
 use super::settings::Settings;
-use crate::fair::{Gate, Party, Permit, Shares};
+use crate::fair::{FairSemaphore, Party, Permit, ShareLimits};
 use crate::telemetry;
 use std::time::Duration;
 
@@ -36,8 +36,8 @@ pub(crate) struct Budget {
     limit: usize,
     /// The size of the largest allowed body. Of a larger body the rest is discarded.
     pub(crate) largest: usize,
-    carried: Gate,
-    worked_on: Gate,
+    carried: FairSemaphore,
+    worked_on: FairSemaphore,
 }
 
 /// The limit is reached.
@@ -72,8 +72,8 @@ impl Budget {
         Self {
             limit,
             largest: largest.saturating_mul(LARGEST_BODIES),
-            carried: Gate::new(Shares::of(limit / 2)),
-            worked_on: Gate::new(Shares::of(limit / 2)),
+            carried: FairSemaphore::new(ShareLimits::of(limit / 2)),
+            worked_on: FairSemaphore::new(ShareLimits::of(limit / 2)),
         }
     }
 

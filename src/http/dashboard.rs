@@ -5,7 +5,7 @@ use super::middleware::bounds::Slot;
 use super::problem::Problem;
 use super::serve::Peer;
 use super::state::AppState;
-use crate::dashboard::{Door, Facts, Routes};
+use crate::dashboard::{PageServices, Routes, SessionBackend};
 use crate::domain::access::{Caller, Token};
 use crate::storage::access::sessions::{SESSION_DAYS, Session};
 use async_trait::async_trait;
@@ -26,7 +26,7 @@ pub(crate) struct Pages {
     pub(super) state: AppState,
     /// The routes that pages call. They check the visitor's permissions.
     routes: Router,
-    facts: Facts,
+    services: PageServices,
 }
 
 impl Pages {
@@ -34,9 +34,9 @@ impl Pages {
         Self {
             state: state.clone(),
             routes,
-            facts: Facts {
+            services: PageServices {
                 clock: state.clock.clone(),
-                door: Arc::new(FrontDoor(state.clone())),
+                sessions: Arc::new(DashboardSessions(state.clone())),
                 context_bytes: state.settings.context_bytes,
                 storage: state.storage.clone(),
                 document,
@@ -53,7 +53,7 @@ impl Pages {
         carry::<Slot>(extensions, &mut carried);
         carry::<Peer>(extensions, &mut carried);
         extensions.insert(Routes::new(self.routes.clone(), carried));
-        extensions.insert(self.facts.clone());
+        extensions.insert(self.services.clone());
     }
 }
 
@@ -64,9 +64,9 @@ fn carry<T: Clone + Send + Sync + 'static>(from: &Extensions, to: &mut Extension
 }
 
 /// Sign-in and sign-out with the API keys of this service.
-struct FrontDoor(AppState);
+struct DashboardSessions(AppState);
 
-impl FrontDoor {
+impl DashboardSessions {
     async fn begin(&self, key: &str, headers: &HeaderMap) -> Result<Option<String>, Problem> {
         let Some(token) = Token::parse(key) else {
             return Ok(None);
@@ -113,7 +113,7 @@ impl FrontDoor {
 }
 
 #[async_trait]
-impl Door for FrontDoor {
+impl SessionBackend for DashboardSessions {
     async fn sign_in(&self, key: &str, headers: &HeaderMap) -> Result<Option<String>, Response> {
         self.begin(key, headers)
             .await

@@ -1,7 +1,7 @@
 //! The accept loop: HTTP/1.1 with a time limit on request headers, so that a slow client holds only a socket, and a
 //! graceful shutdown. The TLS handshake runs in the connection's own task, so a slow client does not delay others.
 
-use super::addresses::{Addresses, Strange};
+use super::addresses::{Addresses, UnauthenticatedConnection};
 use super::header_timer::HeaderTimer;
 use super::problem::{Kind, MEDIA_TYPE, Problem};
 use super::settings::Settings;
@@ -33,7 +33,7 @@ const TURNED_AWAY_WITHIN: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
     pub(crate) address: IpAddr,
-    pub(crate) connection: Strange,
+    pub(crate) connection: UnauthenticatedConnection,
 }
 
 /// Serves `router` on `listener` until `shutdown` completes, then lets running requests finish, for at most

@@ -6,7 +6,7 @@ use super::middleware::access::Gate;
 use super::middleware::rate::Rates;
 use super::settings::Settings;
 use crate::clock::Clock;
-use crate::fair::{self, Shares};
+use crate::fair::{self, ShareLimits};
 use crate::pipeline::Pipeline;
 use crate::storage::Storage;
 use crate::tokens::Tokens;
@@ -41,7 +41,7 @@ pub struct Shared {
     /// One permit for each concurrent request.
     pub(crate) slots: Arc<Semaphore>,
     /// One permit for each open stream.
-    pub(crate) streams: fair::Gate,
+    pub(crate) streams: fair::FairSemaphore,
     /// The event feeds of the vaults.
     pub(crate) feeds: Arc<Feeds>,
     /// Canceled when the shutdown begins: streams end then.
@@ -57,7 +57,7 @@ impl AppState {
             gate: Arc::new(Gate::new(storage.clone(), &settings)),
             rates: Arc::new(Rates::new(&settings)),
             budget: Arc::new(Budget::new(&settings)),
-            streams: fair::Gate::new(Shares {
+            streams: fair::FairSemaphore::new(ShareLimits {
                 total: settings.max_streams,
                 of_vault: settings.max_streams_per_vault,
                 of_key: settings.max_streams_per_key,

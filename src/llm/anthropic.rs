@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::endpoint::{Client, Endpoint, Settings, below};
-use super::{Answer, Model, ModelError, Request, Speaker};
+use super::{Answer, ChatRole, Model, ModelError, Request};
 
 /// The version of the API.
 const API_VERSION: &str = "2023-06-01";
@@ -45,10 +45,10 @@ impl Anthropic {
 
     /// The instructions are constant, so they are marked for the provider's prompt cache.
     fn body(&self, request: &Request) -> Value {
-        let turns = request.turns.iter().map(|turn| {
+        let turns = request.messages.iter().map(|turn| {
             let role = match turn.speaker {
-                Speaker::User => "user",
-                Speaker::Assistant => "assistant",
+                ChatRole::User => "user",
+                ChatRole::Assistant => "assistant",
             };
             json!({"role": role, "content": turn.sendable_text()})
         });

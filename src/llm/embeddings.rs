@@ -34,7 +34,7 @@ pub enum EmbedError {
 
 /// The requested model.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct EmbeddingModel<'a> {
     /// The name of the model.
     pub model: &'a str,
     /// The expected length of its vectors; `None` if it is not known yet.
@@ -43,7 +43,7 @@ pub struct Wanted<'a> {
 
 /// The result of embedding.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Embedded {
+pub struct EmbeddingResult {
     /// A vector for each text, in order; `None` for a text that the model cannot process.
     pub vectors: Vec<Option<Vec<f32>>>,
     /// Number of input tokens, if the server reports it.
@@ -92,9 +92,13 @@ impl Embedder {
     ///
     /// # Errors
     /// The server is unavailable or overloaded, or the model has changed: no vectors are returned.
-    pub async fn embed(&self, wanted: Wanted<'_>, texts: &[&str]) -> Result<Embedded, EmbedError> {
+    pub async fn embed(
+        &self,
+        wanted: EmbeddingModel<'_>,
+        texts: &[&str],
+    ) -> Result<EmbeddingResult, EmbedError> {
         let begun = Instant::now();
-        let mut all = Embedded::default();
+        let mut all = EmbeddingResult::default();
         for batch in texts.chunks(self.settings.batch_size) {
             self.embed_batch(wanted, batch, &mut all).await?;
         }
@@ -108,7 +112,7 @@ impl Embedder {
     /// As for [`Self::embed`], and if the model cannot process the text.
     pub async fn embed_once(
         &self,
-        wanted: Wanted<'_>,
+        wanted: EmbeddingModel<'_>,
         text: &str,
         time: Duration,
     ) -> Result<(Vec<f32>, u64), EmbedError> {
@@ -119,9 +123,9 @@ impl Embedder {
 
     async fn embed_batch<'b, 't>(
         &self,
-        wanted: Wanted<'_>,
+        wanted: EmbeddingModel<'_>,
         batch: &'b [&'t str],
-        all: &mut Embedded,
+        all: &mut EmbeddingResult,
     ) -> Result<(), EmbedError> {
         match self.ask(wanted, batch, &mut all.calls).await {
             Ok((vectors, tokens)) => {
@@ -162,7 +166,7 @@ impl Embedder {
     /// Retries until there is a response, a permanent failure, or the retry policy is exhausted.
     async fn ask(
         &self,
-        wanted: Wanted<'_>,
+        wanted: EmbeddingModel<'_>,
         texts: &[&str],
         calls: &mut u64,
     ) -> Result<(Vec<Vec<f32>>, u64), EmbedError> {
@@ -185,7 +189,7 @@ impl Embedder {
 
     async fn attempt(
         &self,
-        wanted: Wanted<'_>,
+        wanted: EmbeddingModel<'_>,
         texts: &[&str],
         time: Duration,
     ) -> Result<(Vec<Vec<f32>>, u64), EmbedError> {

@@ -33,11 +33,11 @@ pub use delivery::Delivery;
 pub use endpoint::{Client, ClientError, Settings};
 pub use error::ModelError;
 pub use models::{Models, RoleModel};
-pub use retry::{Asked, Retry};
+pub use retry::{ModelOutcome, Retry};
 
 /// The author of a message in the conversation with the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speaker {
+pub enum ChatRole {
     /// The service.
     User,
     /// The model, in an earlier answer.
@@ -46,14 +46,14 @@ pub enum Speaker {
 
 /// One message of the conversation with the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn {
+pub struct ChatMessage {
     /// The author.
-    pub speaker: Speaker,
+    pub speaker: ChatRole,
     /// The text.
     pub text: String,
 }
 
-impl Turn {
+impl ChatMessage {
     /// The text in a form that servers accept. Servers reject empty messages, and the conversation of a
     /// repair request may contain an empty answer.
     fn sendable_text(&self) -> &str {
@@ -102,7 +102,7 @@ pub struct Request {
     /// The constant instructions, which a provider can cache.
     pub system: Arc<str>,
     /// The conversation; the first and the last message are from the service.
-    pub turns: Vec<Turn>,
+    pub messages: Vec<ChatMessage>,
     /// The required format, for models that support it ([`Model::constrains`]).
     pub form: Option<Form>,
     /// The input that the messages were made from.

@@ -7,7 +7,7 @@ use reqwest::Url;
 use super::anthropic::Anthropic;
 use super::extractive::Extractive;
 use super::openai::OpenAi;
-use super::retry::{Asked, Retry, ask};
+use super::retry::{ModelOutcome, Retry, ask};
 use super::{Client, ClientError, Model, Request, Settings};
 use crate::config::llm::{InvalidLlm, LlmConfig, Provider, RoleSettings};
 use crate::domain::operation::Role;
@@ -36,7 +36,7 @@ impl RoleModel {
     }
 
     /// Calls the model until it answers or the retry policy is exhausted.
-    pub async fn ask(&self, request: &Request) -> Asked {
+    pub async fn ask(&self, request: &Request) -> ModelOutcome {
         ask(self.model.as_ref(), request, &self.retry).await
     }
 }

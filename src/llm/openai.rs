@@ -12,7 +12,7 @@ use super::endpoint::{Client, Endpoint, Settings, below};
 use crate::config::llm::Constrain;
 use crate::domain::dsl::structured;
 
-use super::{Answer, Form, Model, ModelError, Request, Speaker};
+use super::{Answer, ChatRole, Form, Model, ModelError, Request};
 
 /// A model served by a chat completions server.
 #[derive(Debug)]
@@ -57,10 +57,10 @@ impl OpenAi {
             _ => request.system.to_string(),
         };
         let system = json!({"role": "system", "content": instructions});
-        let turns = request.turns.iter().map(|turn| {
+        let turns = request.messages.iter().map(|turn| {
             let role = match turn.speaker {
-                Speaker::User => "user",
-                Speaker::Assistant => "assistant",
+                ChatRole::User => "user",
+                ChatRole::Assistant => "assistant",
             };
             json!({"role": role, "content": turn.sendable_text()})
         });

@@ -67,7 +67,7 @@ impl Retry {
 
 /// The result of calling a model with retries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct ModelOutcome {
     /// The first successful answer, or the last failure.
     pub result: Result<Answer, ModelError>,
     /// Number of attempts, at least 1.
@@ -77,7 +77,7 @@ pub struct Asked {
 }
 
 /// Calls a model until it answers, fails permanently, or the retry policy is exhausted.
-pub async fn ask(model: &dyn Model, request: &Request, retry: &Retry) -> Asked {
+pub async fn ask(model: &dyn Model, request: &Request, retry: &Retry) -> ModelOutcome {
     let begun = Instant::now();
     let mut left = retry.wait_time;
     let mut attempts = 0;
@@ -102,7 +102,7 @@ pub async fn ask(model: &dyn Model, request: &Request, retry: &Retry) -> Asked {
         left -= wait;
         sleep(wait).await;
     };
-    Asked {
+    ModelOutcome {
         result,
         attempts,
         elapsed: begun.elapsed(),
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    async fn asked(steps: Vec<Step>, retry: Retry) -> Asked {
+    async fn asked(steps: Vec<Step>, retry: Retry) -> ModelOutcome {
         ask(&Scripted::new("m", steps), &request(Role::Progress), &retry).await
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Answer, Model, ModelError, Request, Source, Speaker, Turn};
+use super::{Answer, ChatMessage, ChatRole, Model, ModelError, Request, Source};
 use crate::domain::operation::Role;
 
 /// What the model does in one call.
@@ -109,8 +109,8 @@ pub fn request(role: Role) -> Request {
     Request {
         role: Some(role),
         system: Arc::from("the instructions"),
-        turns: vec![Turn {
-            speaker: Speaker::User,
+        messages: vec![ChatMessage {
+            speaker: ChatRole::User,
             text: "the question".to_owned(),
         }],
         form: None,

@@ -1,7 +1,7 @@
 //! The interface through which tools, resources and prompts call the routes.
 
-use super::answer::{Answer, Away, Opened};
 use super::fixed::Fixed;
+use super::response::{RouteResponse, StreamResponse, Unreachable};
 use rmcp::model::Extensions;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ pub(crate) enum Method {
 
 /// One request of the HTTP interface.
 #[derive(Debug)]
-pub(crate) struct Ask {
+pub(crate) struct RouteRequest {
     /// Its method.
     pub(crate) method: Method,
     /// The decoded segments of its path.
@@ -34,7 +34,7 @@ pub(crate) struct Ask {
     pub(crate) body: Vec<u8>,
 }
 
-impl Ask {
+impl RouteRequest {
     /// A request below `/v1`, with a JSON response.
     pub(super) fn new(method: Method, path: &[&str]) -> Self {
         let path = std::iter::once("v1").chain(path.iter().copied());
@@ -120,28 +120,37 @@ pub(crate) trait Backend: Send + Sync + 'static {
     fn fixed(&self, from: &Extensions) -> Fixed;
 
     /// Sends a request and reads the whole response.
-    fn ask(&self, from: &Extensions, ask: Ask) -> impl Future<Output = Result<Answer, Away>> + Send;
+    fn ask(
+        &self,
+        from: &Extensions,
+        ask: RouteRequest,
+    ) -> impl Future<Output = Result<RouteResponse, Unreachable>> + Send;
 
     /// Requests a version of a document: the members of its JSON, `context` among them, or the failure. A backend that has
     /// the text in memory need not serialize and parse it as JSON: it is the largest part of many messages.
     fn document(
         &self,
         from: &Extensions,
-        ask: Ask,
-    ) -> impl Future<Output = Result<Result<Value, Answer>, Away>> + Send {
+        ask: RouteRequest,
+    ) -> impl Future<Output = Result<Result<Value, RouteResponse>, Unreachable>> + Send {
         async {
             let answer = self.ask(from, ask).await?;
             if !answer.is_success() {
                 return Ok(Err(answer));
             }
             let document = serde_json::from_slice(&answer.body);
-            let unreadable = |_| Away("the response of the memory service cannot be parsed".to_owned());
+            let unreadable =
+                |_| Unreachable("the response of the memory service cannot be parsed".to_owned());
             document.map(Ok).map_err(unreadable)
         }
     }
 
     /// Opens a stream.
-    fn open(&self, from: &Extensions, ask: Ask) -> impl Future<Output = Result<Opened, Away>> + Send;
+    fn open(
+        &self,
+        from: &Extensions,
+        ask: RouteRequest,
+    ) -> impl Future<Output = Result<StreamResponse, Unreachable>> + Send;
 }
 
 #[cfg(test)]
@@ -150,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_an_agent_names_stays_one_segment_and_one_value() {
-        let ask = Ask::new(Method::Get, &["vaults", "a/../b", "ä"]).query("q", "a&b=c d");
+        let ask = RouteRequest::new(Method::Get, &["vaults", "a/../b", "ä"]).query("q", "a&b=c d");
         assert_eq!(ask.target(), "/v1/vaults/a%2F..%2Fb/%C3%A4?q=a%26b%3Dc+d");
     }
 }

@@ -1,6 +1,6 @@
 //! Completion of the names of vaults and memories.
 
-use super::backend::{Ask, Backend, Method};
+use super::backend::{Backend, Method, RouteRequest};
 use super::failure::Failure;
 use super::resources::{names, read_json};
 use crate::domain::ids::{MemoryId, VaultId};
@@ -51,7 +51,7 @@ async fn vaults<B: Backend>(
     let (mut values, mut cursor) = (Vec::new(), None);
     // The route of vaults has no prefix parameter; a service has few of them.
     loop {
-        let ask = Ask::new(Method::Get, &["vaults"])
+        let ask = RouteRequest::new(Method::Get, &["vaults"])
             .query("limit", 500)
             .maybe("cursor", cursor);
         let list = read_json(backend, from, ask).await?;
@@ -76,7 +76,7 @@ async fn memories<B: Backend>(
     if !begun.is_empty() && begun.parse::<MemoryId>().is_err() {
         return Ok((Vec::new(), false));
     }
-    let ask = Ask::new(Method::Get, &["vaults", vault.as_str(), "memories"])
+    let ask = RouteRequest::new(Method::Get, &["vaults", vault.as_str(), "memories"])
         .query("limit", CompletionInfo::MAX_VALUES)
         .maybe("prefix", Some(begun).filter(|begun| !begun.is_empty()));
     let list = read_json(backend, from, ask).await?;

@@ -1,6 +1,6 @@
 //! Failures for a model: what went wrong, and what to do next.
 
-use super::answer::{Answer, Away};
+use super::response::{RouteResponse, Unreachable};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, MetaObject};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
@@ -68,7 +68,7 @@ impl Failure {
     }
 
     /// The failure of a response that is not a success.
-    pub(super) fn of_answer(answer: &Answer) -> Self {
+    pub(super) fn of_answer(answer: &RouteResponse) -> Self {
         let problem = serde_json::from_slice(&answer.body).unwrap_or_default();
         Self::of_problem(problem, answer.status, answer.retry_after.as_deref())
     }
@@ -124,8 +124,8 @@ impl Failure {
     }
 }
 
-impl From<Away> for Failure {
-    fn from(Away(sentence): Away) -> Self {
+impl From<Unreachable> for Failure {
+    fn from(Unreachable(sentence): Unreachable) -> Self {
         Self {
             status: 503,
             ..Self::new(

@@ -6,7 +6,6 @@
 //! (`cli::mcp`). So a tool is the same over both transports, and role, vault, limits and storage functions are those of
 //! the route.
 
-mod answer;
 mod arguments;
 mod backend;
 mod completion;
@@ -15,11 +14,12 @@ mod fixed;
 mod frames;
 mod prompts;
 mod resources;
+mod response;
 mod server;
 mod tools;
 mod watch;
 
-pub(crate) use answer::{Answer, Away, Opened};
-pub(crate) use backend::{Ask, Backend, Method};
+pub(crate) use backend::{Backend, Method, RouteRequest};
 pub(crate) use fixed::Fixed;
+pub(crate) use response::{RouteResponse, StreamResponse, Unreachable};
 pub(crate) use server::Server;

@@ -1,6 +1,6 @@
 //! Prompts that a user selects to start or end a session, or to review the memory.
 
-use super::backend::{Ask, Backend, Method};
+use super::backend::{Backend, Method, RouteRequest};
 use super::failure::Failure;
 use super::fixed::Fixed;
 use super::resources::ask_for;
@@ -129,7 +129,7 @@ async fn part_of<B: Backend>(
     match ask_for(
         backend,
         from,
-        Ask::new(Method::Get, &path).accept("text/markdown"),
+        RouteRequest::new(Method::Get, &path).accept("text/markdown"),
     )
     .await
     {

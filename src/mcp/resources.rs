@@ -1,9 +1,9 @@
 //! Resources that a client can read, and show to its user, without a tool.
 
-use super::answer::Answer;
-use super::backend::{Ask, Backend, Method};
+use super::backend::{Backend, Method, RouteRequest};
 use super::failure::Failure;
 use super::fixed::Fixed;
+use super::response::RouteResponse;
 use crate::domain::ids::{MemoryId, VaultId};
 use rmcp::model::{
     Extensions, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
@@ -205,7 +205,7 @@ async fn documents<B: Backend>(
     let vaults = match &fixed.vault {
         Some(vault) => vec![vault.to_string()],
         None => {
-            let ask = Ask::new(Method::Get, &["vaults"]).query("limit", 500);
+            let ask = RouteRequest::new(Method::Get, &["vaults"]).query("limit", 500);
             names(&read_json(backend, from, ask).await?, "vault_id")
         }
     };
@@ -224,7 +224,7 @@ async fn documents<B: Backend>(
             )
         }
     };
-    let ask = Ask::new(Method::Get, &["vaults", &vault, "memories"]).maybe("cursor", page);
+    let ask = RouteRequest::new(Method::Get, &["vaults", &vault, "memories"]).maybe("cursor", page);
     let list = read_json(backend, from, ask).await?;
     let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
     // A memory without a document has nothing to read.
@@ -270,12 +270,15 @@ pub(super) async fn read<B: Backend>(
         Failure::new(detail, "Take an address from resources/list or a template.")
     })?;
     let (ask, media_type) = match &address {
-        Address::Guidance => (Ask::new(Method::Get, &["guidance"]).accept(MARKDOWN), MARKDOWN),
+        Address::Guidance => (
+            RouteRequest::new(Method::Get, &["guidance"]).accept(MARKDOWN),
+            MARKDOWN,
+        ),
         Address::Of { vault, memory, part } => {
             backend.fixed(from).check(vault, memory)?;
             let of = |below: &[&str]| {
                 let path = ["vaults", vault.as_str(), "memories", memory.as_str()];
-                Ask::new(Method::Get, &[&path, below].concat())
+                RouteRequest::new(Method::Get, &[&path, below].concat())
             };
             match part {
                 Part::Context => (of(&["context"]).accept(MARKDOWN), MARKDOWN),
@@ -294,7 +297,11 @@ pub(super) async fn read<B: Backend>(
 }
 
 /// Sends a request, and fails unless the response is a success.
-pub(super) async fn ask_for<B: Backend>(backend: &B, from: &Extensions, ask: Ask) -> Result<Answer, Failure> {
+pub(super) async fn ask_for<B: Backend>(
+    backend: &B,
+    from: &Extensions,
+    ask: RouteRequest,
+) -> Result<RouteResponse, Failure> {
     let answer = backend.ask(from, ask).await?;
     match answer.status {
         200..=299 => Ok(answer),
@@ -306,7 +313,7 @@ pub(super) async fn ask_for<B: Backend>(backend: &B, from: &Extensions, ask: Ask
 pub(super) async fn read_json<B: Backend>(
     backend: &B,
     from: &Extensions,
-    ask: Ask,
+    ask: RouteRequest,
 ) -> Result<Value, Failure> {
     let answer = ask_for(backend, from, ask).await?;
     Ok(serde_json::from_slice(&answer.body).unwrap_or_default())

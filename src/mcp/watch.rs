@@ -1,10 +1,10 @@
 //! `notifications/resources/updated`, from the service's events.
 
-use super::answer::Opened;
-use super::backend::{Ask, Backend, Method};
+use super::backend::{Backend, Method, RouteRequest};
 use super::failure::Failure;
 use super::frames::{Frame, Frames};
 use super::resources;
+use super::response::StreamResponse;
 use futures::StreamExt as _;
 use futures::stream::{BoxStream, SelectAll, once};
 use rmcp::RoleServer;
@@ -143,12 +143,12 @@ impl Events {
         let vaults: BTreeSet<&str> = places.iter().map(|(vault, _)| vault.as_str()).collect();
         let mut streams = SelectAll::new();
         for vault in vaults {
-            let ask = Ask::new(Method::Get, &["vaults", vault, "events"])
+            let ask = RouteRequest::new(Method::Get, &["vaults", vault, "events"])
                 .query("kinds", "version,handoff,memory_deleted")
                 .accept("text/event-stream");
             let stream = match backend.open(from, ask).await? {
-                Opened::Refused(answer) => return Err(Failure::of_answer(&answer)),
-                Opened::Stream(stream) => stream,
+                StreamResponse::Refused(answer) => return Err(Failure::of_answer(&answer)),
+                StreamResponse::Stream(stream) => stream,
             };
             let frames = stream.scan(Frames::default(), |frames, piece| {
                 ready(piece.ok().map(|piece| frames.feed(&piece)))

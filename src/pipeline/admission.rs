@@ -13,10 +13,10 @@ pub(super) struct Admission {
     per_vault: usize,
     in_all: usize,
     all: Arc<Semaphore>,
-    vaults: Mutex<HashMap<VaultId, Places>>,
+    vaults: Mutex<HashMap<VaultId, VaultPermits>>,
 }
 
-struct Places {
+struct VaultPermits {
     /// How many updates of the vault are running or waiting.
     users: usize,
     free: Arc<Semaphore>,
@@ -24,13 +24,13 @@ struct Places {
 
 /// No permit is free.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum NoPermit {
     OfVault(usize),
     OfAll(usize),
 }
 
 /// A permit. It is released on drop.
-pub(super) struct Place<'a> {
+pub(super) struct Permit<'a> {
     // Fields are dropped in this order: the permits are released before the vault's entry may be removed.
     _permits: (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>),
     _user: User<'a>,
@@ -52,25 +52,25 @@ impl Admission {
     }
 
     /// Checks, without waiting, whether a permit is free.
-    pub(super) fn check(&self, vault: &VaultId) -> Result<(), Taken> {
+    pub(super) fn check(&self, vault: &VaultId) -> Result<(), NoPermit> {
         if self.all.available_permits() == 0 {
-            return Err(Taken::OfAll(self.in_all));
+            return Err(NoPermit::OfAll(self.in_all));
         }
         let vaults = self.vaults.lock().unwrap_or_else(PoisonError::into_inner);
         match vaults.get(vault) {
-            Some(places) if places.free.available_permits() == 0 => Err(Taken::OfVault(self.per_vault)),
+            Some(permits) if permits.free.available_permits() == 0 => Err(NoPermit::OfVault(self.per_vault)),
             _ => Ok(()),
         }
     }
 
     /// Waits for a permit.
-    pub(super) async fn enter(&self, vault: &VaultId) -> Place<'_> {
+    pub(super) async fn enter(&self, vault: &VaultId) -> Permit<'_> {
         let (user, free) = self.join(vault);
         // Neither semaphore is ever closed. The vault's permit comes first: a task that holds a global permit never
         // waits.
         let of_vault = free.acquire_owned().await.ok();
         let of_all = self.all.clone().acquire_owned().await.ok();
-        Place {
+        Permit {
             _permits: (of_vault, of_all),
             _user: user,
         }
@@ -78,16 +78,16 @@ impl Admission {
 
     fn join(&self, vault: &VaultId) -> (User<'_>, Arc<Semaphore>) {
         let mut vaults = self.vaults.lock().unwrap_or_else(PoisonError::into_inner);
-        let places = vaults.entry(vault.clone()).or_insert_with(|| Places {
+        let permits = vaults.entry(vault.clone()).or_insert_with(|| VaultPermits {
             users: 0,
             free: Arc::new(Semaphore::new(self.per_vault)),
         });
-        places.users += 1;
+        permits.users += 1;
         let user = User {
             admission: self,
             vault: vault.clone(),
         };
-        (user, places.free.clone())
+        (user, permits.free.clone())
     }
 }
 
@@ -98,9 +98,9 @@ impl Drop for User<'_> {
             .vaults
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(places) = vaults.get_mut(&self.vault) {
-            places.users -= 1;
-            if places.users == 0 {
+        if let Some(permits) = vaults.get_mut(&self.vault) {
+            permits.users -= 1;
+            if permits.users == 0 {
                 vaults.remove(&self.vault);
             }
         }
@@ -117,13 +117,13 @@ mod tests {
         let (one, two): (VaultId, VaultId) = ("one".parse().unwrap(), "two".parse().unwrap());
         let admission = Admission::new(1, 2);
         let first = admission.enter(&one).await;
-        assert_eq!(admission.check(&one), Err(Taken::OfVault(1)));
+        assert_eq!(admission.check(&one), Err(NoPermit::OfVault(1)));
         assert_eq!(admission.check(&two), Ok(()));
         assert!(admission.enter(&one).now_or_never().is_none(), "it waits");
 
         let second = admission.enter(&two).await;
         let three: VaultId = "three".parse().unwrap();
-        assert_eq!(admission.check(&three), Err(Taken::OfAll(2)));
+        assert_eq!(admission.check(&three), Err(NoPermit::OfAll(2)));
 
         drop((first, second));
         assert_eq!(admission.check(&one), Ok(()));

@@ -6,10 +6,10 @@
 //! every source may still be quoted.
 
 use super::Pipeline;
-use super::handoff_model::Written;
+use super::handoff_model::ModelHandoff;
 use crate::domain::handoff::{
-    Freshness, Material, Part, Rendered, Snapshot, Status, Window, Workspace, compile, freshness, render,
-    tells_of,
+    Freshness, Material, Part, Rendered, Snapshot, Status, Window, Workspace, compile, describes_workspace,
+    freshness, render,
 };
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::storage::handoffs::{Handoff, SaveHandoff};
@@ -150,7 +150,7 @@ impl Pipeline {
     ) -> bool {
         let forced = request.force
             && (handoff.number <= known
-                || !tells_of(
+                || !describes_workspace(
                     &handoff.markdown,
                     request.workspace.as_ref(),
                     &self.handoff.caps(),
@@ -222,7 +222,7 @@ fn manifest(
     material: &Material,
     window: Window,
     rendered: &Rendered,
-    written: Option<&Written>,
+    written: Option<&ModelHandoff>,
 ) -> Value {
     let inputs = material.entries.iter().map(|entry| {
         json!({

@@ -2,9 +2,9 @@
 //! more.
 
 use super::{Pipeline, PipelineError};
-use crate::domain::handoff::{Answer, Dropped, Line, Material, Part, read_answer, shown};
+use crate::domain::handoff::{DroppedLine, HandoffAnswer, Line, Material, Part, read_answer, shown};
 use crate::domain::ids::VaultId;
-use crate::llm::{self, Asked, Request, RoleModel, Speaker, Turn};
+use crate::llm::{self, ChatMessage, ChatRole, ModelOutcome, Request, RoleModel};
 use crate::storage::StorageError;
 use crate::storage::usage::{RoleSpent, Spender, Spent};
 use serde_json::{Value, json};
@@ -13,11 +13,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The output of the model.
-pub(super) struct Written {
+pub(super) struct ModelHandoff {
     /// Valid lines.
     pub(super) lines: BTreeMap<Part, Vec<Line>>,
     /// Rejected lines.
-    pub(super) dropped: Vec<Dropped>,
+    pub(super) dropped: Vec<DroppedLine>,
     /// Model name, tokens, times, and the reason of a failure.
     pub(super) report: Value,
 }
@@ -35,7 +35,7 @@ struct Report {
 }
 
 impl Report {
-    fn note(&mut self, round: u32, asked: &Asked) {
+    fn note(&mut self, round: u32, asked: &ModelOutcome) {
         self.attempts += asked.attempts;
         self.reprompts = round;
         self.millis += u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX);
@@ -97,7 +97,7 @@ impl Pipeline {
         &self,
         vault: &VaultId,
         material: &Material,
-    ) -> Result<Option<Written>, StorageError> {
+    ) -> Result<Option<ModelHandoff>, StorageError> {
         let Some(model) = self.models.for_handoff().filter(|_| self.handoff.model) else {
             return Ok(None);
         };
@@ -116,7 +116,7 @@ impl Pipeline {
                     failed: Some(refused.to_string()),
                     ..Report::default()
                 };
-                return Ok(Some(Written {
+                return Ok(Some(ModelHandoff {
                     lines: BTreeMap::new(),
                     dropped: Vec::new(),
                     report: report.to_json(model),
@@ -126,8 +126,8 @@ impl Pipeline {
         let mut asking = Request {
             role: None,
             system: self.prompts.handoff(),
-            turns: vec![Turn {
-                speaker: Speaker::User,
+            messages: vec![ChatMessage {
+                speaker: ChatRole::User,
                 text: self.prompts.handoff_input(&entries),
             }],
             source: Arc::new(llm::Source {
@@ -138,7 +138,7 @@ impl Pipeline {
             form: None,
         };
         let mut report = Report::default();
-        let mut answer = Answer::default();
+        let mut answer = HandoffAnswer::default();
         for round in 0..=self.settings.max_reprompts.min(1) {
             let asked = model.ask(&asking).await;
             report.note(round, &asked);
@@ -152,17 +152,17 @@ impl Pipeline {
             if answer.dropped.is_empty() {
                 break;
             }
-            asking.turns.push(Turn {
-                speaker: Speaker::Assistant,
+            asking.messages.push(ChatMessage {
+                speaker: ChatRole::Assistant,
                 text: said.text,
             });
-            asking.turns.push(Turn {
-                speaker: Speaker::User,
+            asking.messages.push(ChatMessage {
+                speaker: ChatRole::User,
                 text: self.prompts.handoff_again(&describe(&answer.dropped)),
             });
         }
         self.write_down(vault, begun, &[report.spent(model)]).await;
-        Ok(Some(Written {
+        Ok(Some(ModelHandoff {
             lines: answer.lines,
             dropped: answer.dropped,
             report: report.to_json(model),
@@ -171,9 +171,9 @@ impl Pipeline {
 }
 
 /// The rejected lines, in the form in which the model is asked again.
-fn describe(dropped: &[Dropped]) -> String {
+fn describe(dropped: &[DroppedLine]) -> String {
     let mut text = String::new();
-    for Dropped {
+    for DroppedLine {
         part,
         reason,
         text: said,

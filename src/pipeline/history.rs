@@ -39,7 +39,7 @@ fn read_message(
         return Err(InvalidMessage::new(at, "must be an object with role and content"));
     };
     let role = role(at, members)?;
-    let mut turn = Turn {
+    let mut reader = MessageReader {
         role,
         text: String::new(),
         says_something: false,
@@ -59,14 +59,14 @@ fn read_message(
         Some(Value::String(text)) => {
             refuse_nul(&format!("{at}.content"), text)?;
             is_silent = text.is_empty() && has_calls;
-            turn.say(text);
+            reader.say(text);
         }
         Some(Value::Array(parts)) => {
             is_silent = !parts.is_empty();
             for (index, part) in parts.iter().enumerate() {
                 match part::read(&format!("{at}.content[{index}]"), part)? {
-                    Part::Said(text) => turn.say(&text),
-                    Part::Result(text) => turn.result(text),
+                    Part::Said(text) => reader.say(&text),
+                    Part::Result(text) => reader.result(text),
                     Part::LeftOut => {}
                 }
             }
@@ -81,20 +81,24 @@ fn read_message(
     }
     if let Some(Value::String(refusal)) = members.get("refusal") {
         refuse_nul(&format!("{at}.refusal"), refusal)?;
-        turn.say(refusal);
+        reader.say(refusal);
     }
-    read_calls(at, members, &mut turn)?;
-    turn.finish(is_silent);
+    read_calls(at, members, &mut reader)?;
+    reader.finish(is_silent);
     Ok(())
 }
 
 /// Reads the tool calls of an assistant, in OpenAI's current form and in the older `function_call`.
-fn read_calls(at: &str, members: &Map<String, Value>, turn: &mut Turn<'_>) -> Result<(), InvalidMessage> {
+fn read_calls(
+    at: &str,
+    members: &Map<String, Value>,
+    reader: &mut MessageReader<'_>,
+) -> Result<(), InvalidMessage> {
     match members.get("tool_calls") {
         None | Some(Value::Null) => {}
         Some(Value::Array(calls)) => {
             for (index, called) in calls.iter().enumerate() {
-                turn.say(&tool_call(&format!("{at}.tool_calls[{index}]"), called)?);
+                reader.say(&tool_call(&format!("{at}.tool_calls[{index}]"), called)?);
             }
         }
         Some(_) => {
@@ -104,7 +108,7 @@ fn read_calls(at: &str, members: &Map<String, Value>, turn: &mut Turn<'_>) -> Re
     }
     match members.get("function_call") {
         None | Some(Value::Null) => {}
-        Some(called) => turn.say(&call(&format!("{at}.function_call"), called, "arguments")?),
+        Some(called) => reader.say(&call(&format!("{at}.function_call"), called, "arguments")?),
     }
     Ok(())
 }
@@ -145,14 +149,14 @@ fn role<'m>(at: &str, members: &'m Map<String, Value>) -> Result<&'m str, Invali
 }
 
 /// One message while it is read. It is split where a tool result begins.
-struct Turn<'r> {
+struct MessageReader<'r> {
     role: &'r str,
     text: String,
     says_something: bool,
     read: &'r mut Vec<ConversationMessage>,
 }
 
-impl Turn<'_> {
+impl MessageReader<'_> {
     /// Appends a piece on its own line.
     fn say(&mut self, piece: &str) {
         if piece.is_empty() {

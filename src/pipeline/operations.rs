@@ -66,7 +66,7 @@ impl Pipeline {
             running.rejected = reading.rejections().collect();
             running.warnings = reading.warnings().collect();
             running.omitted = reading.omitted.clone();
-            if request.on_invalid == OnInvalid::Fail && reading.is_to_be_mended() {
+            if request.on_invalid == OnInvalid::Fail && reading.needs_repair() {
                 let update_id = running.target.update_id.clone();
                 let mut rejected = running.rejected.clone();
                 rejected.extend(reading.mendable_warnings());

@@ -14,7 +14,7 @@ struct Line {
     /// How many updates are running or waiting.
     length: usize,
     /// Fair: waiters are served in order of arrival.
-    turn: Arc<tokio::sync::Mutex<()>>,
+    lock: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// The queues of all memories with running or waiting updates.
@@ -28,16 +28,16 @@ pub(super) struct Queue {
 pub(super) struct Full;
 
 /// A position in a queue. It is given up on drop, whether or not the update was started.
-struct Place<'a> {
+struct QueuePosition<'a> {
     queue: &'a Queue,
     key: Key,
 }
 
 /// The exclusive right to update the memory. The next waiter continues when it is dropped.
-pub(super) struct Turn<'a> {
+pub(super) struct MemoryLock<'a> {
     // Fields are dropped in this order: the lock is released before the length decreases.
-    _turn: OwnedMutexGuard<()>,
-    _place: Place<'a>,
+    _lock: OwnedMutexGuard<()>,
+    _position: QueuePosition<'a>,
 }
 
 impl Queue {
@@ -49,39 +49,39 @@ impl Queue {
     }
 
     /// Waits for the lock of a memory. Fails at once if the queue is full.
-    pub(super) async fn enter(&self, vault: &VaultId, memory: &MemoryId) -> Result<Turn<'_>, Full> {
+    pub(super) async fn enter(&self, vault: &VaultId, memory: &MemoryId) -> Result<MemoryLock<'_>, Full> {
         let key = (vault.clone(), memory.clone());
-        let (place, turn) = self.join(key, self.limit)?;
-        Ok(Turn {
-            _turn: turn.lock_owned().await,
-            _place: place,
+        let (position, lock) = self.join(key, self.limit)?;
+        Ok(MemoryLock {
+            _lock: lock.lock_owned().await,
+            _position: position,
         })
     }
 
     /// Waits for the lock of a memory regardless of the queue's length, for an update that was already accepted.
-    pub(super) async fn enter_anyway(&self, vault: &VaultId, memory: &MemoryId) -> Option<Turn<'_>> {
-        let (place, turn) = self.join((vault.clone(), memory.clone()), usize::MAX).ok()?;
-        Some(Turn {
-            _turn: turn.lock_owned().await,
-            _place: place,
+    pub(super) async fn enter_anyway(&self, vault: &VaultId, memory: &MemoryId) -> Option<MemoryLock<'_>> {
+        let (position, lock) = self.join((vault.clone(), memory.clone()), usize::MAX).ok()?;
+        Some(MemoryLock {
+            _lock: lock.lock_owned().await,
+            _position: position,
         })
     }
 
-    fn join(&self, key: Key, limit: usize) -> Result<(Place<'_>, Arc<tokio::sync::Mutex<()>>), Full> {
+    fn join(&self, key: Key, limit: usize) -> Result<(QueuePosition<'_>, Arc<tokio::sync::Mutex<()>>), Full> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let line = lines.entry(key.clone()).or_insert_with(|| Line {
             length: 0,
-            turn: Arc::new(tokio::sync::Mutex::new(())),
+            lock: Arc::new(tokio::sync::Mutex::new(())),
         });
         if line.length >= limit {
             return Err(Full);
         }
         line.length += 1;
-        Ok((Place { queue: self, key }, line.turn.clone()))
+        Ok((QueuePosition { queue: self, key }, line.lock.clone()))
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueuePosition<'_> {
     fn drop(&mut self) {
         let mut lines = self.queue.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = lines.get_mut(&self.key) {
@@ -112,7 +112,7 @@ mod tests {
         for number in 0..5 {
             let (queue, order, (vault, memory)) = (queue.clone(), order.clone(), ids());
             tasks.push(tokio::spawn(async move {
-                let _turn = queue.enter(&vault, &memory).await.unwrap();
+                let _lock = queue.enter(&vault, &memory).await.unwrap();
                 order.lock().unwrap().push(number);
             }));
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -3,8 +3,8 @@
 use super::report::{Rejection, Warning};
 use super::written_item::WrittenItem;
 use crate::domain::dsl;
-use crate::domain::evidence::{self, Addition, Case, Evidence, Judge, Ruling, Strictness, masked};
-use crate::domain::faults::{KEPT_FAULTS, Omitted};
+use crate::domain::evidence::{self, Addition, Evidence, Judge, JudgeContext, Ruling, Strictness, masked};
+use crate::domain::faults::{MAX_KEPT_FAULTS, Omitted};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
@@ -27,26 +27,26 @@ pub(super) struct Accepted {
 
 /// A fault and the item that contains it.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct FoundFault {
     pub(super) fault: Fault,
     pub(super) written: WrittenItem,
     /// A notice only: it rejects nothing, although faults of its kind do.
-    pub(super) is_only_told: bool,
+    pub(super) is_notice: bool,
 }
 
 /// A text after parsing and validation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
     pub(super) accepted: Vec<Accepted>,
-    /// The first [`KEPT_FAULTS`] faults.
-    pub(super) found: Vec<Found>,
+    /// The first [`MAX_KEPT_FAULTS`] faults.
+    pub(super) found: Vec<FoundFault>,
     /// How many more there are.
     pub(super) omitted: Omitted,
 }
 
-impl Found {
+impl FoundFault {
     pub(super) fn is_warning(&self) -> bool {
-        self.is_only_told || self.fault.kind.is_warning()
+        self.is_notice || self.fault.kind.is_warning()
     }
 
     /// Whether both report the same fault of the same text.
@@ -56,20 +56,20 @@ impl Found {
     }
 
     /// Whether the author of the text is asked to repair it.
-    pub(super) fn is_to_be_mended(&self) -> bool {
-        !self.is_only_told && self.fault.kind.is_asked_again()
+    pub(super) fn needs_repair(&self) -> bool {
+        !self.is_notice && self.fault.kind.causes_repair()
     }
 }
 
 impl Reading {
     /// Whether any fault is left that the author of the text is asked to repair.
-    pub(super) fn is_to_be_mended(&self) -> bool {
-        self.found.iter().any(Found::is_to_be_mended) || self.omitted.is_to_be_mended()
+    pub(super) fn needs_repair(&self) -> bool {
+        self.found.iter().any(FoundFault::needs_repair) || self.omitted.needs_repair()
     }
 
     /// Counts the faults above the limit and drops them.
     pub(super) fn keep_few(&mut self) {
-        for found in self.found.drain(KEPT_FAULTS.min(self.found.len())..) {
+        for found in self.found.drain(MAX_KEPT_FAULTS.min(self.found.len())..) {
             self.omitted.add(&found.fault);
         }
     }
@@ -84,7 +84,7 @@ impl Reading {
         let warned = self
             .found
             .iter()
-            .filter(|found| found.is_warning() && found.is_to_be_mended());
+            .filter(|found| found.is_warning() && found.needs_repair());
         warned.map(|found| Rejection::of_fault(&found.fault, &found.written))
     }
 
@@ -128,11 +128,11 @@ fn is_addition(operation: &Operation) -> bool {
 
 /// The author of a text, and what its items are checked against.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Answer<'a> {
+pub(super) struct AnswerContext<'a> {
     /// The role. Items for sections of other roles are omitted.
     pub(super) role: Role,
     /// The input that items are checked against; `None` without that check.
-    pub(super) case: Option<Case<'a>>,
+    pub(super) case: Option<JudgeContext<'a>>,
     /// The items accepted from the role's previous answer.
     pub(super) earlier: &'a [Accepted],
 }
@@ -144,12 +144,12 @@ pub(super) async fn read(
     document: &str,
     text: &str,
     options: &dsl::Options,
-    answer: Option<Answer<'_>>,
+    answer: Option<AnswerContext<'_>>,
     limits: &Limits,
 ) -> Result<Reading, StorageError> {
     let mut parsed = fair::on_cpu(text.len(), || dsl::parse(text, options)).await;
     let mut held = None;
-    if let Some(Answer { role, case, earlier }) = answer {
+    if let Some(AnswerContext { role, case, earlier }) = answer {
         let is_own = |section: Option<Role>| section.is_none_or(|section| section == role);
         parsed.items.retain(|item| is_own(item.operation.role()));
         parsed.faults.retain(|fault| is_own(fault.section));
@@ -169,7 +169,7 @@ pub(super) async fn read(
         ended: &ended,
     };
     let bytes = text.len() + document.len();
-    Ok(fair::on_cpu(bytes, || held_to_input(parsed, text, &view, limits, held)).await)
+    Ok(fair::on_cpu(bytes, || checked_against_input(parsed, text, &view, limits, held)).await)
 }
 
 /// Validates parsed items. `written` returns the text of an item by its position in the input.
@@ -211,10 +211,10 @@ pub(super) async fn validated(
         found: validated
             .faults
             .into_iter()
-            .map(|fault| Found {
+            .map(|fault| FoundFault {
                 written: written(fault.range.clone()),
                 fault,
-                is_only_told: false,
+                is_notice: false,
             })
             .collect(),
     })
@@ -229,7 +229,7 @@ fn key(item: &Item) -> Key {
 
 /// Checks additions and progress against the input, validates what is left, and then checks the archive operations,
 /// because they depend on which additions are applied.
-fn held_to_input(
+fn checked_against_input(
     dsl::Parsed {
         items,
         mut faults,
@@ -239,7 +239,7 @@ fn held_to_input(
     text: &str,
     view: &View<'_>,
     limits: &Limits,
-    (case, earlier): (Case<'_>, &[Accepted]),
+    (case, earlier): (JudgeContext<'_>, &[Accepted]),
 ) -> Reading {
     let judge = Judge::new(case, &items);
     let additions: Vec<Item> = items
@@ -286,22 +286,22 @@ fn held_to_input(
         .map(|item| item.range.start)
         .chain(duplicates)
         .collect();
-    found.extend(validated.faults.into_iter().map(|fault| Found {
+    found.extend(validated.faults.into_iter().map(|fault| FoundFault {
         written: WrittenItem::of_text(masked(&text[fault.range.clone()])),
         fault,
-        is_only_told: false,
+        is_notice: false,
     }));
 
     let of_answer = additions.iter().map(|item| Addition {
         operation: &item.operation,
-        stands: standing.contains(&item.range.start),
+        is_applied: standing.contains(&item.range.start),
     });
     let of_earlier = earlier
         .iter()
         .filter(|item| is_addition(&item.operation))
         .map(|item| Addition {
             operation: &item.operation,
-            stands: true,
+            is_applied: true,
         });
     let all: Vec<Addition<'_>> = of_answer.chain(of_earlier).collect();
     let before: BTreeSet<RecordId> = earlier
@@ -351,14 +351,14 @@ fn found_of(
     range: &Range<usize>,
     id: Option<RecordId>,
     text: &str,
-) -> Found {
+) -> FoundFault {
     let quoted = ruling
         .bullet
         .as_deref()
         .map_or(&text[range.clone()], |bullet| bullet);
-    Found {
+    FoundFault {
         written: WrittenItem::of_text(masked(quoted)),
-        is_only_told: ruling.is_warning,
+        is_notice: ruling.is_warning,
         fault: Fault {
             kind: ruling.kind,
             section,

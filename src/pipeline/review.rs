@@ -8,7 +8,7 @@ use super::reading::{Accepted, mentioned};
 use super::report::{Rejection, Target, UpdateAnswer, quote};
 use super::reviewed::Review;
 use super::role::numbered;
-use super::run::Came;
+use super::run::RunResult;
 use super::running::Running;
 use super::session;
 use super::{Mode, Pipeline, PipelineError};
@@ -106,7 +106,7 @@ impl Pipeline {
             .await;
         match saved {
             Ok(outcome) => {
-                let Came { answer, .. } = outcome.result;
+                let RunResult { answer, .. } = outcome.result;
                 if outcome.saved.is_none() {
                     let mut decided = self.run_of_answer(&running, RunStatus::Approved, &answer, None);
                     // No version was saved.
@@ -269,7 +269,7 @@ impl Pipeline {
         known: Option<StoredRecord>,
         progress_before: &str,
         base_version: i64,
-    ) -> Result<Decision<Came>, Refused> {
+    ) -> Result<Decision<RunResult>, Refused> {
         if !running
             .preconditions
             .hold(head.context_id.as_ref().map(ContextId::as_str))

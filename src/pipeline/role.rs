@@ -1,17 +1,17 @@
 //! One role: calls its model, reads and validates the answer, and asks again about faults.
 
 use super::conversation;
-use super::reading::{Accepted, Answer as Held, Found, Reading, read};
+use super::reading::{Accepted, AnswerContext, FoundFault, Reading, read};
 use super::report::{ModelReport, Warning, quote};
 use super::{Pipeline, Step, UpdateRequest};
 use crate::config::llm::Constrain;
 use crate::domain::document;
 use crate::domain::dsl;
-use crate::domain::evidence::{Case, Input, Strictness};
+use crate::domain::evidence::{Input, JudgeContext, Strictness};
 use crate::domain::ids::RecordId;
 use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
-use crate::llm::{self, Answer, Asked, Form, ModelError, Request, Speaker, Turn};
+use crate::llm::{self, Answer, ChatMessage, ChatRole, Form, ModelError, ModelOutcome, Request};
 use crate::storage::{HeadSnapshot, StorageError};
 use crate::telemetry::meters;
 use serde_json::{Value, json};
@@ -64,8 +64,8 @@ impl Pipeline {
                 Some(Form::Grammar(_)) => self.prompts.instructions_without_examples(role),
                 _ => self.prompts.instructions(role),
             },
-            turns: vec![Turn {
-                speaker: Speaker::User,
+            messages: vec![ChatMessage {
+                speaker: ChatRole::User,
                 text: input,
             }],
             form,
@@ -118,9 +118,9 @@ impl Pipeline {
                 ..dsl::Options::default()
             };
             let place = (&request.vault, &request.memory);
-            let held = Held {
+            let context = AnswerContext {
                 role,
-                case: Some(Case {
+                case: Some(JudgeContext {
                     input: &sent,
                     document: &captured.text,
                     progress: conversation::section_of(&captured.text, Role::Progress),
@@ -136,7 +136,7 @@ impl Pipeline {
                 &captured.text,
                 &text,
                 &options,
-                Some(held),
+                Some(context),
                 limits,
             )
             .await?;
@@ -153,19 +153,19 @@ impl Pipeline {
             if strictness != Strictness::Off {
                 outcome.reading.name_replaced(&captured.text);
             }
-            if !outcome.reading.is_to_be_mended() {
+            if !outcome.reading.needs_repair() {
                 break;
             }
             let again = self.prompts.again(
                 &describe(&outcome.reading.found),
                 &existing_ids(&captured.text, role),
             );
-            asking.turns.push(Turn {
-                speaker: Speaker::Assistant,
+            asking.messages.push(ChatMessage {
+                speaker: ChatRole::Assistant,
                 text: not_empty(text),
             });
-            asking.turns.push(Turn {
-                speaker: Speaker::User,
+            asking.messages.push(ChatMessage {
+                speaker: ChatRole::User,
                 text: again,
             });
         }
@@ -175,7 +175,7 @@ impl Pipeline {
 
 impl RoleOutcome {
     /// Adds one model call to the report and to the exchanges that the run stores.
-    fn note(&mut self, round: u32, asking: &Request, asked: &Asked) {
+    fn note(&mut self, round: u32, asking: &Request, asked: &ModelOutcome) {
         let millis = u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX);
         self.report.attempts += asked.attempts;
         self.report.reprompts = round;
@@ -189,7 +189,7 @@ impl RoleOutcome {
             (tokens(|a| a.cached_tokens), tokens(|a| a.cache_write_tokens));
         add(&mut self.report.cached_tokens, cached_tokens);
         add(&mut self.report.cache_write_tokens, cache_write_tokens);
-        meters::asked(&meters::Asking {
+        meters::model_called(&meters::ModelCall {
             role: asking.subject(),
             model: &self.report.model,
             attempts: asked.attempts,
@@ -204,12 +204,12 @@ impl RoleOutcome {
             failure: asked.result.as_ref().err().map(ModelError::reason),
         });
         let turns: Vec<Value> = asking
-            .turns
+            .messages
             .iter()
             .map(|turn| {
                 let speaker = match turn.speaker {
-                    Speaker::User => "user",
-                    Speaker::Assistant => "assistant",
+                    ChatRole::User => "user",
+                    ChatRole::Assistant => "assistant",
                 };
                 json!({ "role": speaker, "content": storable_ref(&turn.text) })
             })
@@ -275,10 +275,10 @@ fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limit
             .into_iter()
             .map(|item| left_out[item.range.start].clone()),
     );
-    let mut found: Vec<Found> = first
+    let mut found: Vec<FoundFault> = first
         .found
         .into_iter()
-        .filter(|found| !found.is_to_be_mended() || is_left(&found.fault))
+        .filter(|found| !found.needs_repair() || is_left(&found.fault))
         .filter(|found| !second.found.iter().any(|again| again.says_the_same(found)))
         .collect();
     found.extend(second.found);
@@ -287,10 +287,10 @@ fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limit
         kept.faults
             .into_iter()
             .filter(|fault| fault.kind == FaultKind::TooManyAdditions)
-            .map(|fault| Found {
+            .map(|fault| FoundFault {
                 written: left_out[fault.range.start].written.clone(),
                 fault,
-                is_only_told: false,
+                is_notice: false,
             }),
     );
     let mut reading = Reading {
@@ -315,9 +315,9 @@ pub(super) fn numbered(accepted: &[Accepted]) -> Vec<Item> {
 }
 
 /// The faults in the form in which they are sent to the model.
-fn describe(found: &[Found]) -> String {
+fn describe(found: &[FoundFault]) -> String {
     let mut text = String::new();
-    for Found { fault, written, .. } in found.iter().filter(|found| found.is_to_be_mended()) {
+    for FoundFault { fault, written, .. } in found.iter().filter(|found| found.needs_repair()) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "- {}: {}", fault.kind.name(), fault.detail);
         for line in quote(&written.text).lines() {
@@ -341,7 +341,7 @@ fn form(constrain: Constrain, document: &str, role: Role, limits: &Limits) -> Op
 }
 
 fn ids_of(document: &str, role: Role) -> Vec<RecordId> {
-    document::record_places(document)
+    document::record_ranges(document)
         .into_iter()
         .map(|(id, _)| id)
         .filter(|id| Some(id.kind) == role.record_kind())

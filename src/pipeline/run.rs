@@ -6,10 +6,10 @@ use super::merge::{self, Merged, Refused};
 use super::proposal::{self, Proposal};
 use super::reading::{Accepted, mentioned};
 use super::report::{DocumentReport, OperationReport, Target, UpdateAnswer, UpdateStatus, Warning};
+use super::reported_head::ReportedHead;
 use super::role::numbered;
 use super::running::Running;
 use super::session;
-use super::standing::Standing;
 use super::{Mode, Pipeline, PipelineError, Step};
 use crate::domain::document;
 use crate::domain::ids::{ContextId, RecordId};
@@ -24,7 +24,7 @@ use crate::storage::{
 };
 
 /// The result of a run before it is stored.
-pub(super) struct Came {
+pub(super) struct RunResult {
     pub(super) answer: UpdateAnswer,
     /// The proposal to store, if the run makes one.
     pub(super) proposal: Option<Proposal>,
@@ -75,7 +75,7 @@ impl Pipeline {
             None => {
                 let decide = |head: &Head| {
                     let decide = || self.decide(running, head, merged(head)?, (None, None));
-                    fair::without_hogging(bytes, decide)
+                    fair::run_blocking_if_long(bytes, decide)
                 };
                 self.storage
                     .change_snapshot(place, running.likely_head(), &ids, decide)
@@ -84,7 +84,7 @@ impl Pipeline {
             Some(record) => {
                 let decide = |head: &Head, known: Option<StoredRecord>| {
                     let decide = || self.decide(running, head, merged(head)?, (Some(record), known));
-                    fair::without_hogging(bytes, decide)
+                    fair::run_blocking_if_long(bytes, decide)
                 };
                 self.storage
                     .change_with_task(place, &ids, record.task.task_id.as_ref(), decide)
@@ -93,7 +93,7 @@ impl Pipeline {
         };
         match outcome {
             Ok(outcome) => {
-                let Came { answer, proposal } = outcome.result;
+                let RunResult { answer, proposal } = outcome.result;
                 running.tell(Step::Merged {
                     rebased: answer.rebased,
                 });
@@ -136,14 +136,14 @@ impl Pipeline {
         head: &Head,
         mut merged: Merged,
         (record, known): (Option<&SessionRecord>, Option<StoredRecord>),
-    ) -> Result<Decision<Came>, Refused> {
+    ) -> Result<Decision<RunResult>, Refused> {
         let own = merged.applied.operations.len();
         let items = proposal::in_order(&merged.items, &merged.applied.operations);
         let mut window = WindowRows::default();
         if let Some(record) = record {
             if session::is_recorded(record, known.as_ref())? {
-                let answer = session::repeat(running, known.as_ref(), &Standing::from(head));
-                return Ok(Decision::Keep(Came {
+                let answer = session::repeat(running, known.as_ref(), &ReportedHead::from(head));
+                return Ok(Decision::Keep(RunResult {
                     answer,
                     proposal: None,
                 }));
@@ -232,7 +232,7 @@ impl Pipeline {
             document: DocumentReport::of(text, running.limits.context_bytes),
         };
         if !saves {
-            return Ok(Decision::Keep(Came { answer, proposal }));
+            return Ok(Decision::Keep(RunResult { answer, proposal }));
         }
         let source = match running.kind {
             RunKind::Update => Source::Update,
@@ -265,7 +265,7 @@ impl Pipeline {
             answer: None,
             text: merged.applied.text,
         };
-        Ok(Decision::Save(Box::new(version), Came { answer, proposal }))
+        Ok(Decision::Save(Box::new(version), RunResult { answer, proposal }))
     }
 }
 

@@ -3,8 +3,8 @@
 use super::durable::Claim;
 use super::reading::Accepted;
 use super::report::{ModelReport, Rejection, Target, Warning};
+use super::reported_head::ReportedHead;
 use super::reviewed::Review;
-use super::standing::Standing;
 use super::{Mode, Step, Steps};
 use crate::domain::faults::Omitted;
 use crate::domain::ids::{ActorId, UpdateId};
@@ -71,8 +71,8 @@ impl Running {
     }
 
     /// The head snapshot in the form that responses are built from.
-    pub(super) fn base_standing(&self) -> Standing<'_> {
-        Standing {
+    pub(super) fn base_head(&self) -> ReportedHead<'_> {
+        ReportedHead {
             version: self.base.version,
             context_id: self.base.context_id.as_ref(),
             text: &self.base.text,

@@ -2,8 +2,8 @@
 
 use super::merge::Refused;
 use super::report::{DocumentReport, UpdateAnswer, UpdateStatus, Warning};
+use super::reported_head::ReportedHead;
 use super::running::Running;
-use super::standing::Standing;
 use super::{Pipeline, PipelineError};
 use crate::domain::memory::{Applied, OperationName};
 use crate::domain::window::{SessionRecord, Sizes, WindowError, record_session};
@@ -93,7 +93,7 @@ impl Pipeline {
             Ok(false) => Ok(None),
             Err(refused) => Err(self.refuse(running, refused).await?),
             Ok(true) => {
-                let answer = repeat(running, known.as_ref(), &running.base_standing());
+                let answer = repeat(running, known.as_ref(), &running.base_head());
                 let status = match answer.status {
                     UpdateStatus::DryRun => RunStatus::DryRun,
                     _ => RunStatus::Unchanged,
@@ -107,7 +107,11 @@ impl Pipeline {
 }
 
 /// The response to a repeated call.
-pub(super) fn repeat(running: &Running, known: Option<&StoredRecord>, head: &Standing<'_>) -> UpdateAnswer {
+pub(super) fn repeat(
+    running: &Running,
+    known: Option<&StoredRecord>,
+    head: &ReportedHead<'_>,
+) -> UpdateAnswer {
     let done = known.map_or_else(
         || "nothing was done".to_owned(),
         |known| {

@@ -1,6 +1,6 @@
 //! `UpdateContext`: runs the steps in order.
 
-use super::admission::Taken;
+use super::admission::NoPermit;
 use super::durable::Claim;
 use super::measured;
 use super::report::{ModelReport, Rejection, Target, UpdateAnswer, Warning};
@@ -44,8 +44,8 @@ impl Pipeline {
         self.admission
             .check(&request.vault)
             .map_err(|taken| match taken {
-                Taken::OfVault(limit) => PipelineError::VaultBusy { limit },
-                Taken::OfAll(limit) => PipelineError::Busy { limit },
+                NoPermit::OfVault(limit) => PipelineError::VaultBusy { limit },
+                NoPermit::OfAll(limit) => PipelineError::Busy { limit },
             })?;
         let turn = measured::step("queue", self.queue.enter(&request.vault, &request.memory)).await;
         let _turn = turn.map_err(|_| PipelineError::QueueFull {
@@ -272,7 +272,7 @@ impl Pipeline {
         running: &Running,
         outcomes: &BTreeMap<Role, RoleOutcome>,
     ) -> Result<(), PipelineError> {
-        let faulty = outcomes.values().any(|outcome| outcome.reading.is_to_be_mended());
+        let faulty = outcomes.values().any(|outcome| outcome.reading.needs_repair());
         if request.on_invalid == OnInvalid::Drop || !faulty {
             return Ok(());
         }

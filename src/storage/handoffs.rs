@@ -4,7 +4,7 @@ mod citations;
 pub(in crate::storage) mod reads;
 
 use crate::domain::handoff::{CitedLine, Snapshot, Window};
-use crate::domain::history::Life;
+use crate::domain::history::RecordLife;
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::{Ending, Transaction};
@@ -301,7 +301,7 @@ async fn may_be_quoted(connection: &mut Connection, snapshot: &Snapshot) -> Resu
     let ended = snapshot.records.values().filter(|life| life.end.is_some());
     let ids: Vec<RecordId> = ended.map(|life| life.id).collect();
     let now = records::some(connection, &snapshot.vault, &snapshot.memory, &ids).await?;
-    let same = now.into_iter().map(Life::from).filter(|now| {
+    let same = now.into_iter().map(RecordLife::from).filter(|now| {
         let seen = snapshot.records.get(&now.id);
         seen.is_some_and(|seen| {
             seen == now || now.end.as_ref() != seen.end.as_ref() && says_the_same(seen, now)
@@ -311,8 +311,8 @@ async fn may_be_quoted(connection: &mut Connection, snapshot: &Snapshot) -> Resu
 }
 
 /// A record that was restored or archived meanwhile may still be quoted, as long as its text exists.
-fn says_the_same(seen: &Life, now: &Life) -> bool {
-    let reason = |life: &Life| life.end.as_ref().and_then(|end| end.reason.clone());
+fn says_the_same(seen: &RecordLife, now: &RecordLife) -> bool {
+    let reason = |life: &RecordLife| life.end.as_ref().and_then(|end| end.reason.clone());
     (&seen.label, &seen.reason, &seen.content) == (&now.label, &now.reason, &now.content)
         && (now.end.is_none() || reason(seen) == reason(now))
 }

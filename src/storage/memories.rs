@@ -15,7 +15,7 @@ use crate::storage::contexts::Source;
 use crate::storage::database::repeat::TransactionError;
 use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, EventKind, NewEvent};
-use crate::storage::idempotency::bury_all;
+use crate::storage::idempotency::delete_answers;
 use crate::storage::prompt_items::{ForgottenItems, forget_items};
 use crate::storage::usage::quotas::Stored;
 use crate::storage::usage::stored;
@@ -169,7 +169,7 @@ impl Storage {
             });
         }
         let held = stored::of_memory(&mut transaction, vault, memory).await?;
-        bury_all(&mut transaction, vault, memory).await?;
+        delete_answers(&mut transaction, vault, memory).await?;
         sqlx::query!(
             "DELETE FROM memories WHERE vault_id = $1 AND memory_id = $2",
             vault.as_str(),

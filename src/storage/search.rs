@@ -228,7 +228,7 @@ impl Storage {
         let mut words = Vec::with_capacity(heads.len());
         for head in &heads {
             let make = || vector(&head.of.vault, &head.context);
-            words.push(fair::without_hogging(head.context.len(), make));
+            words.push(fair::run_blocking_if_long(head.context.len(), make));
             // Lets other requests run between two documents.
             tokio::task::yield_now().await;
         }

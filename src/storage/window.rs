@@ -4,7 +4,7 @@ pub mod archivings;
 pub(in crate::storage) mod prune_runs;
 
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, TaskId, VaultId};
-use crate::domain::window::{ArchivedTask, Epic, Grouping, Known, Task, TaskDetails};
+use crate::domain::window::{ArchivedTask, Epic, Grouping, KnownEntries, Task, TaskDetails};
 use crate::storage::database::connection::Connection;
 use crate::storage::records::details_of;
 use crate::storage::{Storage, StorageError};
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 const LATEST: i64 = 10;
 
 /// The reported facts of a task that are visible on its line; `None` if nothing was reported.
-fn told_of_line(
+fn reported_on_line(
     task_id: Option<TaskId>,
     intent: Option<String>,
     summary: Option<String>,
@@ -40,7 +40,7 @@ pub(super) async fn known(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
-) -> Result<Known, StorageError> {
+) -> Result<KnownEntries, StorageError> {
     let rows = sqlx::query!(
         r#"SELECT kind, number, reason, content, COALESCE(written_at, created_at) AS "time!", task_id, intent,
                   summary, COALESCE(outcome::jsonb -> 'success' = 'false'::jsonb, false) AS "failed!"
@@ -51,14 +51,14 @@ pub(super) async fn known(
     )
     .fetch_all(connection)
     .await?;
-    let mut known = Known::default();
+    let mut known = KnownEntries::default();
     for row in rows {
         if row.kind != RecordKind::Task {
             known.decision(&row.content, row.reason.as_deref());
             continue;
         }
         let task_id = row.task_id;
-        let told = told_of_line(task_id.clone(), row.intent, row.summary, row.failed);
+        let told = reported_on_line(task_id.clone(), row.intent, row.summary, row.failed);
         let mut task = Task::of_line(&row.content, told);
         task.task_id = task_id;
         known.task(row.time, &task);
@@ -84,7 +84,7 @@ struct HistoryRow {
 impl HistoryRow {
     fn into_task(self) -> (HistoryKey, ArchivedTask) {
         let task_id = self.task_id;
-        let told = told_of_line(task_id.clone(), self.intent, self.summary, self.failed);
+        let told = reported_on_line(task_id.clone(), self.intent, self.summary, self.failed);
         let task = Task::of_line(&self.content, told);
         let archived = ArchivedTask {
             id: RecordId::new(RecordKind::Task, self.number),
@@ -237,7 +237,7 @@ impl Storage {
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.records.told_tasks", skip_all)]
-    pub async fn told_tasks(
+    pub async fn reported_tasks(
         &self,
         vault: &VaultId,
         memory: &MemoryId,

@@ -107,7 +107,7 @@ impl Visit for PlainVisitor<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::written::Written;
+    use super::super::captured_log::CapturedLog;
     use super::*;
     use std::io;
     use tracing_subscriber::fmt::format::DefaultFields;
@@ -116,7 +116,7 @@ mod tests {
     where
         F: for<'writer> FormatFields<'writer> + Send + Sync + 'static,
     {
-        let written = Written::default();
+        let written = CapturedLog::default();
         let writer = written.clone();
         let subscriber = tracing_subscriber::fmt()
             .without_time()

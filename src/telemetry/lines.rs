@@ -129,12 +129,12 @@ impl<'l> MakeWriter<'l> for Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::super::written::Written;
+    use super::super::captured_log::CapturedLog;
     use super::*;
 
     #[test]
     fn every_line_is_written_once_and_whole_by_the_end() {
-        let written = Written::default();
+        let written = CapturedLog::default();
         let (lines, guard) = Lines::to(written.clone()).unwrap();
         thread::scope(|scope| {
             for writer in 0..4 {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_line_does_not_wait_for_the_end() {
-        let written = Written::default();
+        let written = CapturedLog::default();
         let (lines, _guard) = Lines::to(written.clone()).unwrap();
         lines.make_writer().write_all(b"one\n").unwrap();
         let begun = std::time::Instant::now();

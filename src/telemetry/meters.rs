@@ -182,7 +182,7 @@ pub fn embedding_lag(time: Duration) {
 
 /// The result of one call of a model.
 #[derive(Debug, Clone, Copy)]
-pub struct Asking<'a> {
+pub struct ModelCall<'a> {
     /// The role's name.
     pub role: &'static str,
     /// The model's name in the configuration.
@@ -200,26 +200,25 @@ pub struct Asking<'a> {
 }
 
 /// A model was called.
-pub fn asked(asking: &Asking<'_>) {
-    let (role, model) = (asking.role, || asking.model.to_owned());
-    metrics::counter!(MODEL_CALLS_TOTAL, "role" => role, "model" => model())
-        .increment(asking.attempts.into());
+pub fn model_called(call: &ModelCall<'_>) {
+    let (role, model) = (call.role, || call.model.to_owned());
+    metrics::counter!(MODEL_CALLS_TOTAL, "role" => role, "model" => model()).increment(call.attempts.into());
     metrics::histogram!(MODEL_CALL_SECONDS, "role" => role, "model" => model())
-        .record(asking.time.as_secs_f64());
-    if asking.attempts > 1 {
+        .record(call.time.as_secs_f64());
+    if call.attempts > 1 {
         metrics::counter!(MODEL_RETRIES_TOTAL, "role" => role, "model" => model())
-            .increment(u64::from(asking.attempts) - 1);
+            .increment(u64::from(call.attempts) - 1);
     }
-    if asking.again {
+    if call.again {
         metrics::counter!(REPROMPTS_TOTAL, "role" => role).increment(1);
     }
-    for (kind, tokens) in asking.tokens {
+    for (kind, tokens) in call.tokens {
         if let Some(tokens) = tokens {
             metrics::counter!(MODEL_TOKENS_TOTAL, "role" => role, "model" => model(), "kind" => kind)
                 .increment(tokens);
         }
     }
-    if let Some(reason) = asking.failure {
+    if let Some(reason) = call.failure {
         metrics::counter!(MODEL_FAILURES_TOTAL, "role" => role, "model" => model(), "reason" => reason)
             .increment(1);
     }

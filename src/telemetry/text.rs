@@ -118,8 +118,8 @@ fn write_digits(text: &mut [u8], mut number: u32) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::captured_log::CapturedLog;
     use super::super::fields::PlainFields;
-    use super::super::written::Written;
     use super::*;
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn logged(plain: bool, ansi: bool) -> Vec<String> {
-        let written = Written::default();
+        let written = CapturedLog::default();
         let writer = written.clone();
         let usual = tracing_subscriber::fmt()
             .with_max_level(Level::TRACE)

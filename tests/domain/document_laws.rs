@@ -4,7 +4,7 @@ use crate::hostile::{document, lines, text};
 use chrono::DateTime;
 use proptest::prelude::*;
 use working_memory::domain::document::{
-    find_section, outline, place_of, record_places, records, unified_diff,
+    find_section, location_of, outline, record_ranges, records, unified_diff,
 };
 use working_memory::domain::memory::{Counters, Limits, apply};
 use working_memory::domain::operation::Operation;
@@ -67,10 +67,10 @@ proptest! {
         let words: Vec<usize> = document.char_indices().filter(|(_, c)| !c.is_whitespace()).map(|(byte, _)| byte).collect();
         prop_assume!(!words.is_empty());
         let byte = words[at.index(words.len())];
-        let record = record_places(&document).into_iter().find(|(_, range)| range.contains(&byte));
+        let record = record_ranges(&document).into_iter().find(|(_, range)| range.contains(&byte));
         let section = outline(&document).into_iter().find(|section| section.range.contains(&byte));
         let expected = (record.map(|(id, _)| id), section.map(|section| section.title));
-        prop_assert_eq!(place_of(&document, byte), expected);
+        prop_assert_eq!(location_of(&document, byte), expected);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Whole answers held to whole inputs: paraphrases of careful people, and texts from elsewhere.
 
 use serde_json::Value;
-use working_memory::domain::evidence::{Case, Examples, Input, Judge, Judged, Strictness};
+use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Judged, Strictness};
 use working_memory::domain::operation::{Item, Operation};
 
 const PARAPHRASES: &str = include_str!("../data/evidence/paraphrases.jsonl");
@@ -20,7 +20,7 @@ fn judged(input: &str, content: &str) -> Judged {
         task: "Go on.",
         messages: vec![input],
     };
-    let case = Case {
+    let case = JudgeContext {
         input: &input,
         document: "",
         progress: "",
@@ -95,7 +95,7 @@ fn a_large_input_is_read_once_whatever_is_asked_of_it() {
             }
         })
         .collect();
-    let case = Case {
+    let case = JudgeContext {
         input: &input,
         document: "",
         progress: "",

@@ -59,7 +59,7 @@ proptest! {
                 let view = View { document: "", ended: &known };
                 let validated = validate(parsed.items, parsed.faults, &view, &[], &limits);
                 for fault in &validated.faults {
-                    prop_assert!(!fault.kind.is_asked_again(), "{:?} in:\n{}", fault, text);
+                    prop_assert!(!fault.kind.causes_repair(), "{:?} in:\n{}", fault, text);
                 }
             }
         }

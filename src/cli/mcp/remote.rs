@@ -2,7 +2,7 @@
 //! says so.
 
 use crate::cli::client::{self, Call, Failure, OpenResponse, Service};
-use crate::mcp::{Answer, Ask, Away, Backend, Fixed, Method, Opened};
+use crate::mcp::{Backend, Fixed, Method, RouteRequest, RouteResponse, StreamResponse, Unreachable};
 use futures::StreamExt as _;
 use futures::stream::unfold;
 use reqwest::header::{ETAG, HeaderMap, HeaderName, RETRY_AFTER};
@@ -25,7 +25,7 @@ impl Remote {
         })
     }
 
-    fn call(&self, ask: Ask) -> Result<Call<'_>, Away> {
+    fn call(&self, ask: RouteRequest) -> Result<Call<'_>, Unreachable> {
         let method = match ask.method {
             Method::Get => client::Method::GET,
             Method::Post => client::Method::POST,
@@ -50,15 +50,15 @@ impl Backend for Remote {
         self.fixed.clone()
     }
 
-    async fn ask(&self, _: &Extensions, ask: Ask) -> Result<Answer, Away> {
+    async fn ask(&self, _: &Extensions, ask: RouteRequest) -> Result<RouteResponse, Unreachable> {
         let answer = self.call(ask)?.exchange().await.map_err(away)?;
         Ok(whole(answer))
     }
 
-    async fn open(&self, _: &Extensions, ask: Ask) -> Result<Opened, Away> {
+    async fn open(&self, _: &Extensions, ask: RouteRequest) -> Result<StreamResponse, Unreachable> {
         let response = match self.call(ask)?.begin().await.map_err(away)? {
             OpenResponse::Success(response) => response,
-            OpenResponse::Other(answer) => return Ok(Opened::Refused(whole(answer))),
+            OpenResponse::Other(answer) => return Ok(StreamResponse::Refused(whole(answer))),
         };
         let pieces = unfold(Some(response), |open| async {
             let mut response = open?;
@@ -66,21 +66,21 @@ impl Backend for Remote {
                 Ok(Some(piece)) => Some((Ok(piece), Some(response))),
                 Ok(None) => None,
                 Err(_) => Some((
-                    Err(Away("the connection to the service was lost".to_owned())),
+                    Err(Unreachable("the connection to the service was lost".to_owned())),
                     None,
                 )),
             }
         });
-        Ok(Opened::Stream(pieces.boxed()))
+        Ok(StreamResponse::Stream(pieces.boxed()))
     }
 }
 
-fn away(failure: Failure) -> Away {
-    Away(failure.sentence)
+fn away(failure: Failure) -> Unreachable {
+    Unreachable(failure.sentence)
 }
 
-fn whole(answer: client::ServiceResponse) -> Answer {
-    Answer {
+fn whole(answer: client::ServiceResponse) -> RouteResponse {
+    RouteResponse {
         status: answer.status,
         etag: text(&answer.headers, &ETAG),
         retry_after: text(&answer.headers, &RETRY_AFTER),

@@ -7,7 +7,7 @@ use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, no
 use crate::cli::tree::Tree;
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::window::folder::{EPICS, FILES, Folder, Parsed, RULES, Unplaced, WEEKLY, parse};
-use crate::domain::window::{Brought, BroughtDecision, BroughtTask, task_line};
+use crate::domain::window::{ImportedDecision, ImportedTask, WindowImport, task_line};
 use chrono::SubsecRound as _;
 use clap::Args;
 use std::collections::HashSet;
@@ -79,7 +79,7 @@ impl Import {
         let brought_rules = std::mem::take(&mut folder.rules);
         if self.dry_run {
             let (mut known, goal_stands, present) = known(&service).await?;
-            let (new, present_counts) = Brought::from(folder).unknown(&mut known, goal_stands);
+            let (new, present_counts) = WindowImport::from(folder).unknown(&mut known, goal_stands);
             report.would_take(&new, present_counts);
             let rules = new_rules(brought_rules, &present, &mut report);
             report.taken_rules(rules.len());
@@ -215,7 +215,7 @@ fn new_rules(brought: Vec<String>, present: &[String], report: &mut Report) -> V
 }
 
 /// Prints what would be imported, one line each.
-fn show(new: &Brought, rules: &[String]) -> Result<(), Failure> {
+fn show(new: &WindowImport, rules: &[String]) -> Result<(), Failure> {
     let mut out = Output::new();
     for (name, value) in [("goal", &new.status.goal), ("blocker", &new.status.blocker)] {
         if let Some(value) = value {
@@ -224,13 +224,13 @@ fn show(new: &Brought, rules: &[String]) -> Result<(), Failure> {
     }
     let lists = [("task", &new.tasks), ("history", &new.history)];
     for (name, tasks) in lists {
-        for BroughtTask { time, task, .. } in tasks {
+        for ImportedTask { time, task, .. } in tasks {
             let line = task_line(task);
             out.text(&format!("{name} {}: {line}", time.format("%FT%TZ")))
                 .end();
         }
     }
-    for BroughtDecision { time, decision, .. } in &new.decisions {
+    for ImportedDecision { time, decision, .. } in &new.decisions {
         let line = one_line(decision);
         out.text(&format!("decision {}: {line}", time.format("%FT%TZ")))
             .end();

@@ -2,7 +2,9 @@
 
 use crate::cli::client::{Exit, Failure, Method, Service, all};
 use crate::domain::window::folder::Folder;
-use crate::domain::window::{BroughtDecision, BroughtTask, Known, Status, Task, TaskDetails, one_line};
+use crate::domain::window::{
+    ImportedDecision, ImportedTask, KnownEntries, Status, Task, TaskDetails, one_line,
+};
 use chrono::{DateTime, SubsecRound as _, Utc};
 use reqwest::header::HeaderValue;
 use serde::Deserialize;
@@ -159,7 +161,7 @@ pub(super) async fn rules(service: &Service) -> Result<Vec<String>, Failure> {
     Ok(contents.filter(|content| seen.insert(content.clone())).collect())
 }
 
-async fn history(service: &Service) -> Result<Vec<BroughtTask>, Failure> {
+async fn history(service: &Service) -> Result<Vec<ImportedTask>, Failure> {
     let page = || service.of_memory(Method::GET, &["archive", "history"]);
     let tasks: Vec<TaskBody> = all(page).await?;
     let tasks = tasks.into_iter().map(|task| {
@@ -181,7 +183,7 @@ async fn of_window(service: &Service, window: WindowBody) -> Result<Folder, Fail
     tasks.sort_by_key(|task| std::cmp::Reverse(task.time));
     let mut decisions = Vec::new();
     for made in window.decisions {
-        decisions.push(BroughtDecision {
+        decisions.push(ImportedDecision {
             time: time_of(service, made.time, &made.record_id).await?,
             decision: one_line(&made.decision),
             reason: made.reason.as_deref().map(one_line),
@@ -222,7 +224,7 @@ async fn time_of(
 }
 
 impl TaskBody {
-    fn at(self, time: DateTime<Utc>) -> BroughtTask {
+    fn at(self, time: DateTime<Utc>) -> ImportedTask {
         let is_redacted = one_line(&self.intent).is_empty();
         let task = Task {
             task_id: self.task_id.and_then(|id| id.parse().ok()),
@@ -236,7 +238,7 @@ impl TaskBody {
         };
         let time = time.trunc_subsecs(0);
         let record = self.record_id.parse().ok();
-        BroughtTask { time, record, task }.without_derived_id()
+        ImportedTask { time, record, task }.without_derived_id()
     }
 }
 
@@ -245,8 +247,8 @@ impl TaskBody {
 ///
 /// # Errors
 /// The service cannot be reached.
-pub(super) async fn known(service: &Service) -> Result<(Known, bool, Vec<String>), Failure> {
-    let mut known = Known::default();
+pub(super) async fn known(service: &Service) -> Result<(KnownEntries, bool, Vec<String>), Failure> {
+    let mut known = KnownEntries::default();
     let memory = match Memory::read(service).await {
         Ok(memory) => memory,
         Err(failure) if failure.exit == Exit::NotFound => {
@@ -261,7 +263,7 @@ pub(super) async fn known(service: &Service) -> Result<(Known, bool, Vec<String>
         rules,
         ..
     } = memory.folder;
-    for BroughtTask { time, task, .. } in tasks.iter().chain(&history) {
+    for ImportedTask { time, task, .. } in tasks.iter().chain(&history) {
         known.task(*time, task);
     }
     let page = || {

@@ -2,7 +2,7 @@
 
 use crate::cli::client::{Failure, Output};
 use crate::domain::window::folder::Unplaced;
-use crate::domain::window::{Brought, Counts};
+use crate::domain::window::{ImportCounts, WindowImport};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -66,8 +66,8 @@ impl Numbers {
     }
 }
 
-impl From<Counts> for Numbers {
-    fn from(counts: Counts) -> Self {
+impl From<ImportCounts> for Numbers {
+    fn from(counts: ImportCounts) -> Self {
         Self {
             status: counts.status,
             tasks: counts.tasks,
@@ -129,7 +129,7 @@ impl Report {
     }
 
     /// Adds what a dry run found to be new.
-    pub(super) fn would_take(&mut self, new: &Brought, present: Counts) {
+    pub(super) fn would_take(&mut self, new: &WindowImport, present: ImportCounts) {
         self.taken.add(&Numbers {
             status: usize::from(new.status.goal.is_some() || new.status.blocker.is_some()),
             tasks: new.tasks.len(),

@@ -4,7 +4,7 @@ use super::memory::RULES;
 use super::report::Report;
 use crate::cli::client::{Exit, Failure, Method, Service};
 use crate::domain::window::folder::Folder;
-use crate::domain::window::{BroughtDecision, BroughtTask};
+use crate::domain::window::{ImportedDecision, ImportedTask};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ pub(super) fn chunks(folder: Folder) -> Result<Vec<Chunk>, Failure> {
     Ok(chunks)
 }
 
-fn task_json(BroughtTask { time, task, .. }: &BroughtTask) -> Value {
+fn task_json(ImportedTask { time, task, .. }: &ImportedTask) -> Value {
     let mut told = json!({ "time": time, "task_id": task.task_id.as_ref().map(|id| id.as_str()),
                            "intent": task.intent, "summary": task.summary });
     for (name, value) in task.details.members() {
@@ -94,7 +94,7 @@ fn task_json(BroughtTask { time, task, .. }: &BroughtTask) -> Value {
     told
 }
 
-fn decision_json(made: &BroughtDecision) -> Value {
+fn decision_json(made: &ImportedDecision) -> Value {
     json!({ "time": made.time, "decision": made.decision, "reason": made.reason })
 }
 

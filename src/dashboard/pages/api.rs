@@ -81,7 +81,7 @@ struct Entry {
 
 /// The list of operations.
 pub(in crate::dashboard) async fn list(visit: Visit) -> Result<Response, Failure> {
-    let document = (visit.facts.document)();
+    let document = (visit.services.document)();
     let all = operations(document);
     let tags = document["tags"].as_array().into_iter().flatten().map(|tag| {
         let name = tag["name"].as_str().unwrap_or_default();
@@ -145,7 +145,7 @@ struct Called {
 
 /// One operation, with a form to call it.
 pub(in crate::dashboard) async fn show(visit: Visit, Path(id): Path<String>) -> Result<Response, Failure> {
-    let document = (visit.facts.document)();
+    let document = (visit.services.document)();
     let operation = find(document, &id)?;
     layout::render(&view(&visit, document, &operation, |_| String::new()))
 }
@@ -221,7 +221,7 @@ fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
 
 /// Calls an operation, with the visitor's rights.
 pub(in crate::dashboard) async fn call(Path(id): Path<String>, form: Form) -> Result<Response, Failure> {
-    let document = (form.visit.facts.document)();
+    let document = (form.visit.services.document)();
     let operation = find(document, &id)?;
     let mut view = view(&form.visit, document, &operation, |field| {
         form.text(field).to_owned()

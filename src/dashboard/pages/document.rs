@@ -6,7 +6,7 @@ use super::super::markdown;
 use super::super::parts::{Escaped, Markup, When};
 use super::super::visit::Visit;
 use super::data;
-use crate::domain::document::{Record, record_places, records};
+use crate::domain::document::{Record, record_ranges, records};
 use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
@@ -85,7 +85,7 @@ pub(super) fn show(text: &str, from: usize, about: &About<'_>) -> Shown {
 fn pieces(text: &str) -> Vec<(usize, Piece<'_>)> {
     let mut pieces = Vec::new();
     let mut at = 0;
-    for ((_, range), record) in record_places(text).into_iter().zip(records(text)) {
+    for ((_, range), record) in record_ranges(text).into_iter().zip(records(text)) {
         cut(&mut pieces, text, at, range.start);
         at = range.end;
         pieces.push((range.start, Piece::Record(record, &text[range])));

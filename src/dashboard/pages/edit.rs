@@ -83,7 +83,7 @@ fn view(visit: &Visit, (vault, memory): (&str, &str), text: String, if_match: St
         text,
         if_match,
         once: visit.once(),
-        most: size(i64::try_from(visit.facts.context_bytes).unwrap_or(i64::MAX)),
+        most: size(i64::try_from(visit.services.context_bytes).unwrap_or(i64::MAX)),
         refusal: None,
         loses: false,
         since: None,

@@ -69,7 +69,7 @@ pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) 
         sorted: (name == sort).then_some(order),
         is_number: name == "bytes",
     };
-    let cap = visit.facts.context_bytes as f64;
+    let cap = visit.services.context_bytes as f64;
     let row = |memory: MemoryEntry| {
         let percent = memory.bytes as f64 / cap * 100.0;
         Row {

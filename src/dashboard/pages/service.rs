@@ -57,7 +57,7 @@ pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure
     let (ready, metrics, database) = futures::join!(
         visit.api.ask_path(Method::GET, "/readyz".to_owned()).answer(),
         visit.api.ask_path(Method::GET, "/metrics".to_owned()).done(),
-        visit.facts.storage.server_state(),
+        visit.services.storage.server_state(),
     );
     let (ready, metrics) = (ready?, metrics?);
     let metrics = Metrics::read(&String::from_utf8_lossy(&metrics.body));

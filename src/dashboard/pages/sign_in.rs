@@ -30,7 +30,7 @@ pub(in crate::dashboard) async fn show(anybody: Anybody, request: Request) -> Re
 }
 
 fn form(anybody: &Anybody, next: String, refused: bool) -> Result<Response, Failure> {
-    let mut page = Page::plain("Sign in", Some(anybody.facts.clock.now()));
+    let mut page = Page::plain("Sign in", Some(anybody.services.clock.now()));
     page.crumbs.clear();
     page.form_token.clone_from(&anybody.visitor.form_token);
     layout::render(&View { page, next, refused })
@@ -40,7 +40,7 @@ fn form(anybody: &Anybody, next: String, refused: bool) -> Result<Response, Fail
 pub(in crate::dashboard) async fn sign_in(form: Form<Anybody>) -> Result<Response, Failure> {
     let key = form.text("key").trim().to_owned();
     let next = form.text("next").to_owned();
-    let signed_in = match form.visit.facts.door.sign_in(&key, &form.headers).await {
+    let signed_in = match form.visit.services.sessions.sign_in(&key, &form.headers).await {
         Ok(signed_in) => signed_in,
         Err(problem) => return Ok(problem),
     };
@@ -54,7 +54,7 @@ pub(in crate::dashboard) async fn sign_in(form: Form<Anybody>) -> Result<Respons
 
 /// Ends the session.
 pub(in crate::dashboard) async fn sign_out(form: Form<Visit>) -> Result<Response, Failure> {
-    match form.visit.facts.door.sign_out(&form.headers).await {
+    match form.visit.services.sessions.sign_out(&form.headers).await {
         Ok(cookie) => Ok(([(SET_COOKIE, cookie)], Redirect::to("/ui/sign-in")).into_response()),
         Err(problem) => Ok(problem),
     }

@@ -64,7 +64,7 @@ pub use headings::{Heading, Headings};
 pub use managed::ManagedSection;
 pub use origins::{Origins, Run};
 pub use outline::{Section, closing_fence, find_section, has_free_progress, headings, outline};
-pub use record::{Record, place_of, record_places, records};
+pub use record::{Record, location_of, record_ranges, records};
 pub use render::{NewRecord, written_time};
 pub use sections_changed::{SectionsChanged, sections_changed};
 

@@ -61,14 +61,14 @@ pub(in crate::domain) fn records_of(text: &str, is_wanted: impl Fn(RecordKind) -
 
 /// Returns the ids of the active records with the byte ranges of their lines, in document order. Linear.
 #[must_use]
-pub fn record_places(text: &str) -> Vec<(RecordId, Range<usize>)> {
+pub fn record_ranges(text: &str) -> Vec<(RecordId, Range<usize>)> {
     RecordLines::of(text).places
 }
 
 /// Returns the record and the section title that contain the word at byte offset `byte`. Text after the line
 /// of the word is not read. Linear.
 #[must_use]
-pub fn place_of(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
+pub fn location_of(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
     let line_end = memchr(b'\n', &text.as_bytes()[byte..]);
     let text = line_end.map_or(text, |end| &text[..=byte + end]);
     let Layout {
@@ -348,7 +348,7 @@ mod tests {
 
     /// Reference implementation that reads the whole document.
     fn defined(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
-        let places = record_places(text);
+        let places = record_ranges(text);
         let record = places.into_iter().find(|(_, range)| range.contains(&byte));
         let sections = Layout::of(text).sections;
         let section = sections.into_iter().find(|section| section.range.contains(&byte));
@@ -361,7 +361,7 @@ mod tests {
             text in "((# (Key Learnings|Verbatim Context|Other)|- (KL-[12] )?[ab]|  c|```|d|)\r?\n){0,14}",
         ) {
             for byte in text.match_indices(char::is_alphanumeric).map(|(byte, _)| byte) {
-                prop_assert_eq!(place_of(&text, byte), defined(&text, byte), "{}", byte);
+                prop_assert_eq!(location_of(&text, byte), defined(&text, byte), "{}", byte);
             }
         }
     }

@@ -9,7 +9,7 @@ use super::lines::Line;
 use super::options::Options;
 use super::parsed::Parsed;
 use super::scope::Scope;
-use crate::domain::faults::MOST_LINES;
+use crate::domain::faults::MAX_TEXT_LINES;
 use crate::domain::operation::{Fault, FaultKind};
 use std::ops::Range;
 
@@ -24,14 +24,14 @@ pub(super) struct AnswerParser<'t> {
 #[must_use]
 pub fn parse(text: &str, options: &Options) -> Parsed {
     let lines = text.bytes().filter(|byte| *byte == b'\n').count();
-    if lines > MOST_LINES {
+    if lines > MAX_TEXT_LINES {
         let mut parsed = Parsed::default();
         parsed.fault(Fault {
             kind: FaultKind::TooLarge,
             section: None,
             id: None,
             range: 0..0,
-            detail: format!("the text has {lines} lines; at most {MOST_LINES} are read"),
+            detail: format!("the text has {lines} lines; at most {MAX_TEXT_LINES} are read"),
         });
         return parsed;
     }

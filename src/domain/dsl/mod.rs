@@ -65,8 +65,8 @@
 //! structure through a normalised view of each line (no CR, tabs expanded to multiples of four columns, no
 //! trailing blanks) and slices snippets from the original input. A fault never hides a valid item: the result
 //! is a list of operations *and* a list of faults with their positions. The first
-//! [`KEPT_FAULTS`](super::faults::KEPT_FAULTS) faults are kept and the others counted; at most
-//! [`MOST_ITEMS`](super::faults::MOST_ITEMS) valid items are kept.
+//! [`MAX_KEPT_FAULTS`](super::faults::MAX_KEPT_FAULTS) faults are kept and the others counted; at most
+//! [`MAX_TEXT_ITEMS`](super::faults::MAX_TEXT_ITEMS) valid items are kept.
 //!
 //! The parser does not know the memory. Checks that need it (unknown ids, duplicates, limits) are in
 //! [`crate::domain::memory::validate`]. [`requests`] reads operations given as JSON instead of text.

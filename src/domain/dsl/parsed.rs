@@ -1,6 +1,6 @@
 //! The result of parsing: operations and faults.
 
-use crate::domain::faults::{MOST_ITEMS, Omitted, keep};
+use crate::domain::faults::{MAX_TEXT_ITEMS, Omitted, keep};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use std::ops::Range;
 pub struct Parsed {
     /// The valid items, in input order.
     pub items: Vec<Item>,
-    /// The faults, in input order: the first [`KEPT_FAULTS`](crate::domain::faults::KEPT_FAULTS).
+    /// The faults, in input order: the first [`MAX_KEPT_FAULTS`](crate::domain::faults::MAX_KEPT_FAULTS).
     pub faults: Vec<Fault>,
     /// Number of faults and items beyond the limits.
     pub omitted: Omitted,
@@ -19,7 +19,7 @@ pub struct Parsed {
 
 impl Parsed {
     pub(super) fn accept(&mut self, operation: Operation, range: Range<usize>) {
-        if self.items.len() < MOST_ITEMS {
+        if self.items.len() < MAX_TEXT_ITEMS {
             return self.items.push(Item { operation, range });
         }
         let id = match operation {
@@ -32,7 +32,7 @@ impl Parsed {
             id,
             range,
             detail: format!(
-                "at most {MOST_ITEMS} items are taken at once; this one and those behind it were not"
+                "at most {MAX_TEXT_ITEMS} items are taken at once; this one and those behind it were not"
             ),
         });
     }

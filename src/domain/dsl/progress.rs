@@ -3,7 +3,7 @@
 use super::bullets::is_placeholder;
 use super::headers::List;
 use super::items::{ItemFault, placeholder};
-use crate::domain::faults::{MOST_ITEMS, Omitted, keep};
+use crate::domain::faults::{MAX_TEXT_ITEMS, Omitted, keep};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Progress, Role};
 use std::ops::Range;
 
@@ -104,9 +104,9 @@ impl Block {
             self.faulty_in_progress += usize::from(open.list == Some(List::InProgress));
             return self.fault(placeholder(), open.range);
         }
-        if self.bullets > MOST_ITEMS {
+        if self.bullets > MAX_TEXT_ITEMS {
             let detail = format!(
-                "at most {MOST_ITEMS} bullets are taken at once; this one and those behind it were not"
+                "at most {MAX_TEXT_ITEMS} bullets are taken at once; this one and those behind it were not"
             );
             return self.fault((FaultKind::TooLarge, detail), open.range);
         }

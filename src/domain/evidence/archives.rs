@@ -19,7 +19,7 @@ pub struct Addition<'o> {
     /// The addition.
     pub operation: &'o Operation,
     /// Whether it is applied, or equals an existing record.
-    pub stands: bool,
+    pub is_applied: bool,
 }
 
 /// The result of judging an archiving.
@@ -35,7 +35,7 @@ pub struct JudgedArchive {
 pub(super) struct Words {
     keys: HashSet<Key, RandomState>,
     kind: Option<RecordKind>,
-    stands: bool,
+    is_applied: bool,
 }
 
 impl Words {
@@ -48,7 +48,7 @@ impl Words {
         Self {
             keys,
             kind: addition.operation.role().and_then(|role| role.record_kind()),
-            stands: addition.stands,
+            is_applied: addition.is_applied,
         }
     }
 
@@ -112,7 +112,7 @@ impl Judge<'_> {
         let partners: Vec<bool> = additions
             .iter()
             .filter(|addition| addition.is_pair(id.kind, words))
-            .map(|addition| addition.stands)
+            .map(|addition| addition.is_applied)
             .collect();
         let ruling = if !partners.is_empty() && !partners.contains(&true) {
             let detail = format!("The addition that belongs to it was rejected, so {id} stays.");
@@ -137,7 +137,7 @@ impl Judge<'_> {
                 self.index.has(word.key)
                     || additions
                         .iter()
-                        .any(|addition| addition.stands && addition.keys.contains(&word.key))
+                        .any(|addition| addition.is_applied && addition.keys.contains(&word.key))
             })
     }
 

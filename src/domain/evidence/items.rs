@@ -98,7 +98,7 @@ impl Judge<'_> {
         let line = sources.and_then(|sources| sources.foreign_line(snippet))?.trim();
         let cut = &line[..line.floor_char_boundary(80)];
         let detail = format!(
-            "Its line `{cut}` stands neither in the task nor in the messages; copy a snippet character for \
+            "Its line `{cut}` is_applied neither in the task nor in the messages; copy a snippet character for \
              character, or leave it out."
         );
         Some(Ruling::of(FaultKind::NotVerbatim, super::masked(&detail)))
@@ -106,9 +106,9 @@ impl Judge<'_> {
 }
 
 fn judged(item: Item, evidence: Vec<Evidence>, ruling: Option<Ruling>) -> Judged {
-    let stands = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
+    let is_applied = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
     Judged {
-        item: stands.then_some(item),
+        item: is_applied.then_some(item),
         evidence,
         rulings: ruling.into_iter().collect(),
     }

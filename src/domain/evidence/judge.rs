@@ -16,7 +16,7 @@ use std::collections::HashSet;
 
 /// The context in which an answer is judged.
 #[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
+pub struct JudgeContext<'a> {
     /// The input of the update.
     pub input: &'a Input<'a>,
     /// The memory's document.
@@ -46,7 +46,7 @@ pub struct Judged {
 /// The input indexed for one answer.
 #[derive(Debug)]
 pub struct Judge<'a> {
-    pub(super) case: Case<'a>,
+    pub(super) case: JudgeContext<'a>,
     pub(super) index: WordIndex<'a, 'a>,
     pub(super) actives: Actives,
     pub(super) sources: Option<Sources<'a>>,
@@ -63,7 +63,7 @@ pub(super) enum Support {
 impl<'a> Judge<'a> {
     /// Indexes the input for the words of these items. Linear in the input and the document.
     #[must_use]
-    pub fn new(case: Case<'a>, items: &[Item]) -> Self {
+    pub fn new(case: JudgeContext<'a>, items: &[Item]) -> Self {
         let actives = Actives::of(case.document, items);
         let mut asked: HashSet<_, RandomState> = HashSet::default();
         let mut is_literal = false;
@@ -112,8 +112,8 @@ impl<'a> Judge<'a> {
         holds_secret: impl FnOnce() -> bool,
     ) -> Option<Ruling> {
         let ruling = ruling.map(|ruling| self.downgraded(ruling));
-        let stands = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
-        if stands && holds_secret() {
+        let is_applied = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
+        if is_applied && holds_secret() {
             return Some(secret());
         }
         ruling

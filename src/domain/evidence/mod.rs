@@ -32,7 +32,7 @@ mod words;
 pub use archives::{Addition, JudgedArchive};
 pub use examples::Examples;
 pub use input::Input;
-pub use judge::{Case, Judge, Judged};
+pub use judge::{Judge, JudgeContext, Judged};
 pub use passage::{Evidence, Origin};
 pub use replacements::name_replaced;
 pub use ruling::Ruling;

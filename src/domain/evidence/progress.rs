@@ -26,12 +26,12 @@ pub(super) fn judge(judge: &Judge<'_>, progress: Progress, range: Range<usize>) 
             }
             let find_in_input = content_words(&bullet);
             let ruling = bullet_ruling(judge, &bullet, &find_in_input, (&before, known.contains(&folded)));
-            let stands = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
+            let is_applied = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
             rulings.extend(ruling.map(|ruling| Ruling {
                 bullet: Some(bullet.clone()),
                 ..ruling
             }));
-            if stands {
+            if is_applied {
                 seen.insert(folded);
                 words.extend(find_in_input.into_iter().map(|word| word.key));
                 good.push(bullet);

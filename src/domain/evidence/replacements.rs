@@ -31,8 +31,14 @@ pub fn name_replaced(document: &str, operations: &mut [&mut Operation]) {
             )
         })
         .map(|(place, operation)| {
-            let stands = true;
-            (place, Words::of(&Addition { operation, stands }))
+            let is_applied = true;
+            (
+                place,
+                Words::of(&Addition {
+                    operation,
+                    is_applied,
+                }),
+            )
         })
         .collect();
     if archived.is_empty() || additions.is_empty() {

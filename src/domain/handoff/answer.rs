@@ -74,7 +74,7 @@ impl DropReason {
 
 /// A rejected line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DroppedLine {
     /// The section it was in, if any.
     pub part: Option<Part>,
     /// Why it was rejected.
@@ -85,14 +85,14 @@ pub struct Dropped {
 
 /// The parsed answer of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Answer {
+pub struct HandoffAnswer {
     /// The accepted lines by section.
     pub lines: BTreeMap<Part, Vec<Line>>,
     /// The rejected lines.
-    pub dropped: Vec<Dropped>,
+    pub dropped: Vec<DroppedLine>,
 }
 
-impl Answer {
+impl HandoffAnswer {
     /// Adds the accepted lines of a second answer, which was requested because of the rejected lines of this
     /// one. The rejected lines of the second answer replace those of the first.
     pub fn amend(&mut self, second: Self, caps: &Caps) {
@@ -116,8 +116,13 @@ impl Answer {
 
 /// Parses the answer of a model that was given these citations. Linear; never fails.
 #[must_use]
-pub fn read_answer(text: &str, material: &Material, shown: &BTreeSet<Citation>, caps: &Caps) -> Answer {
-    let mut answer = Answer::default();
+pub fn read_answer(
+    text: &str,
+    material: &Material,
+    shown: &BTreeSet<Citation>,
+    caps: &Caps,
+) -> HandoffAnswer {
+    let mut answer = HandoffAnswer::default();
     let mut part: Option<Part> = None;
     let mut is_known = true;
     for line in text.lines() {
@@ -157,8 +162,8 @@ pub fn read_answer(text: &str, material: &Material, shown: &BTreeSet<Citation>, 
     answer
 }
 
-fn dropped(part: Option<Part>, reason: DropReason, text: &str) -> Dropped {
-    Dropped {
+fn dropped(part: Option<Part>, reason: DropReason, text: &str) -> DroppedLine {
+    DroppedLine {
         part,
         reason,
         text: text.chars().filter(|c| *c != '\0').take(DROPPED_CHARS).collect(),

@@ -139,7 +139,7 @@ mod tests {
             "KL-3@012",
             "KL-3@-1",
             "kl-3@1",
-            "Facts@1",
+            "CurrentFacts@1",
             "Key Learnings@1",
             "@1",
         ] {

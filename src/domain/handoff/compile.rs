@@ -5,7 +5,7 @@ use super::draft::{Caps, Draft, Line};
 use super::material::{Entry, Material, noun, record_text};
 use super::part::Part;
 use super::quote::quote;
-use crate::domain::history::{ChangeKind, Life};
+use crate::domain::history::{ChangeKind, RecordLife};
 use crate::domain::ids::RecordKind;
 
 /// Maximum number of citations per line; a line about more records cites the newest.
@@ -48,7 +48,7 @@ fn quoted(text: &str, caps: &Caps) -> String {
     format!("\"{}\"", quote(text, caps.line_chars))
 }
 
-fn quoted_content(life: &Life, caps: &Caps) -> String {
+fn quoted_content(life: &RecordLife, caps: &Caps) -> String {
     quoted(&record_text(life), caps)
 }
 

@@ -18,7 +18,7 @@ const MAX_NAMED_RECORDS: usize = 20;
 
 /// The current state of the memory in the database.
 #[derive(Debug, Clone)]
-pub struct Facts {
+pub struct CurrentFacts {
     /// The current time.
     pub now: DateTime<Utc>,
     /// The cited records that exist, and whether they are active.
@@ -110,7 +110,7 @@ pub fn freshness(
     citations: &[CitedLine],
     base_version: i64,
     (generated_at, window): (DateTime<Utc>, Window),
-    facts: &Facts,
+    facts: &CurrentFacts,
 ) -> Freshness {
     let broken = broken_citations(citations, facts);
     let mut reasons = cited_reasons(base_version, facts, &broken);
@@ -141,7 +141,7 @@ pub fn freshness(
 /// Citations that are not valid any more: by subject and by whether it was active when cited.
 type Broken = BTreeMap<(Subject, bool), &'static str>;
 
-fn broken_citations(citations: &[CitedLine], facts: &Facts) -> Broken {
+fn broken_citations(citations: &[CitedLine], facts: &CurrentFacts) -> Broken {
     let mut broken = Broken::new();
     // Parsed once, and only if a section is cited.
     let newer = std::cell::LazyCell::new(|| {
@@ -173,7 +173,7 @@ fn broken_citations(citations: &[CitedLine], facts: &Facts) -> Broken {
     broken
 }
 
-fn cited_reasons(base_version: i64, facts: &Facts, broken: &Broken) -> Vec<Reason> {
+fn cited_reasons(base_version: i64, facts: &CurrentFacts, broken: &Broken) -> Vec<Reason> {
     let mut told: BTreeSet<RecordId> = BTreeSet::new();
     let ended = broken.iter().filter_map(|((subject, _), kind)| match subject {
         Subject::Record(id) if *kind != "record_changed" && told.insert(*id) => Some((*id, *kind)),
@@ -198,7 +198,7 @@ fn cited_reasons(base_version: i64, facts: &Facts, broken: &Broken) -> Vec<Reaso
     reasons.take(MAX_REASONS).collect()
 }
 
-fn records_changed(base_version: i64, facts: &Facts) -> Option<Reason> {
+fn records_changed(base_version: i64, facts: &CurrentFacts) -> Option<Reason> {
     let last = facts.changes.last()?;
     let ids: BTreeSet<RecordId> = facts.changes.iter().map(|event| event.id).collect();
     let named: Vec<String> = ids
@@ -224,7 +224,7 @@ fn records_changed(base_version: i64, facts: &Facts) -> Option<Reason> {
     })
 }
 
-fn sections_changed(base_version: i64, facts: &Facts, broken: &Broken) -> Vec<Reason> {
+fn sections_changed(base_version: i64, facts: &CurrentFacts, broken: &Broken) -> Vec<Reason> {
     let version = facts.newer.as_ref().map(|(version, _)| *version);
     let changed = broken.iter().filter_map(|((subject, _), kind)| match subject {
         Subject::Section(section) if *kind == "section_changed" => Some(Reason {

@@ -3,7 +3,7 @@
 use super::citation::Citation;
 use super::steps::Steps;
 use crate::domain::document::{ManagedSection, records};
-use crate::domain::history::{ChangeKind, Life, Mark, RecordEvent};
+use crate::domain::history::{ChangeKind, RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::{ContextId, MemoryId, RecordId, RecordKind, VaultId};
 use chrono::{DateTime, Utc};
 use std::cmp::Reverse;
@@ -21,7 +21,7 @@ pub struct Snapshot {
     /// When the memory was created.
     pub created_at: DateTime<Utc>,
     /// The newest version.
-    pub head: Mark,
+    pub head: VersionMark,
     /// Context id of the newest version.
     pub context_id: ContextId,
     /// Text of the newest version.
@@ -31,18 +31,18 @@ pub struct Snapshot {
     /// Whether the window has older changes that were not read.
     pub has_more_changes: bool,
     /// The records that changed, and their replacements.
-    pub records: BTreeMap<RecordId, Life>,
+    pub records: BTreeMap<RecordId, RecordLife>,
 }
 
 /// A record that changed in the window.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// The current state of the record.
-    pub life: Life,
+    pub life: RecordLife,
     /// Its changes, oldest first, without duplicates.
     pub changes: Vec<ChangeKind>,
     /// The version of its last change in the window.
-    pub last: Mark,
+    pub last: VersionMark,
     /// The record itself while it is active, otherwise the active record that replaced it, if any.
     pub current: Option<RecordId>,
 }
@@ -78,11 +78,11 @@ pub(super) struct Supplied {
 #[derive(Debug, Clone)]
 pub struct Material {
     /// The newest version.
-    pub head: Mark,
+    pub head: VersionMark,
     /// The records that changed, latest change first.
     pub entries: Vec<Entry>,
     /// Active records that replaced changed ones and did not change in the window themselves.
-    pub replacements: Vec<Life>,
+    pub replacements: Vec<RecordLife>,
     /// The current work as the document states it.
     pub steps: Steps,
     /// Whether the window had more changes than were read.
@@ -184,7 +184,7 @@ impl Material {
     }
 
     /// The records that lines about the current state may cite, without duplicates.
-    pub fn active(&self) -> impl Iterator<Item = (&Life, Citation)> {
+    pub fn active(&self) -> impl Iterator<Item = (&RecordLife, Citation)> {
         let changed = self.entries.iter().filter(|entry| entry.is_active());
         let replacements = self.replacements.iter();
         changed
@@ -204,7 +204,7 @@ impl Material {
         Citation::section(ManagedSection::ActiveContext, self.head.version)
     }
 
-    fn citation_of_replacement(&self, life: &Life) -> Citation {
+    fn citation_of_replacement(&self, life: &RecordLife) -> Citation {
         Citation::record(life.id, self.head.version)
     }
 
@@ -259,7 +259,7 @@ impl Material {
 
 /// Follows a chain of replacements to the active record at its end. A record never replaces itself, so the
 /// chain ends; a cycle in the data yields `None`.
-fn current(records: &BTreeMap<RecordId, Life>, id: RecordId) -> Option<RecordId> {
+fn current(records: &BTreeMap<RecordId, RecordLife>, id: RecordId) -> Option<RecordId> {
     let mut seen: HashSet<RecordId> = HashSet::new();
     let mut at = id;
     while seen.insert(at) {
@@ -272,7 +272,7 @@ fn current(records: &BTreeMap<RecordId, Life>, id: RecordId) -> Option<RecordId>
 }
 
 /// The text of a record as on its line.
-pub(super) fn record_text(life: &Life) -> String {
+pub(super) fn record_text(life: &RecordLife) -> String {
     let mut text = String::new();
     if let Some(reason) = &life.reason {
         text.push_str("because ");

@@ -84,7 +84,7 @@ pub fn render(
 
 /// Whether a handoff describes this workspace.
 #[must_use]
-pub fn tells_of(markdown: &str, workspace: Option<&Workspace>, caps: &Caps) -> bool {
+pub fn describes_workspace(markdown: &str, workspace: Option<&Workspace>, caps: &Caps) -> bool {
     // Quoted text cannot form a heading, so these two are written by the service.
     let heading = format!("\n## {}\n", Part::Workspace.title());
     let (_, after) = markdown.split_once(&heading).unwrap_or_default();

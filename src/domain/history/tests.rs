@@ -1,7 +1,7 @@
 use super::*;
 
-fn mark(version: i64) -> Mark {
-    Mark {
+fn mark(version: i64) -> VersionMark {
+    VersionMark {
         version,
         at: DateTime::from_timestamp(version * 60, 0).unwrap(),
         by: ActorId::anonymous(),
@@ -9,13 +9,13 @@ fn mark(version: i64) -> Mark {
 }
 
 fn rebuilt(
-    stored: (Vec<Life>, Vec<RecordEvent>),
+    stored: (Vec<RecordLife>, Vec<RecordEvent>),
     texts: &[(i64, Option<&str>)],
-) -> (Vec<Life>, Vec<RecordEvent>) {
+) -> (Vec<RecordLife>, Vec<RecordEvent>) {
     let mut rebuild = Rebuild::new(stored.0, stored.1);
-    let told = Told {
+    let told = OperationDetails {
         reasons: HashMap::from([("KL-1".parse().unwrap(), "it is over".to_owned())]),
-        ..Told::default()
+        ..OperationDetails::default()
     };
     for (version, text) in texts {
         rebuild.version(&mark(*version), *text, &told);

@@ -2,7 +2,7 @@
 
 use super::Limits;
 use crate::domain::document::{Entry, RecordLines, entries_of, normalised_snippet};
-use crate::domain::faults::{KEPT_FAULTS, Omitted, cut};
+use crate::domain::faults::{MAX_KEPT_FAULTS, Omitted, cut};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -24,7 +24,7 @@ pub struct Validated {
     /// The accepted items, in input order.
     pub items: Vec<Item>,
     /// The faults of the parser and of validation, in input order, at most one per item: the first that
-    /// applies in the fault table. Contains the first [`KEPT_FAULTS`].
+    /// applies in the fault table. Contains the first [`MAX_KEPT_FAULTS`].
     pub faults: Vec<Fault>,
     /// Number of further faults found by validation.
     pub omitted: Omitted,
@@ -70,7 +70,7 @@ pub fn validate(
             None => accepted.push(item),
             Some((kind, detail)) => {
                 rejected_ranges.insert(item.range.start, item.range.end);
-                if rejected.len() < KEPT_FAULTS {
+                if rejected.len() < MAX_KEPT_FAULTS {
                     rejected.push(fault_of(&item, kind, detail));
                 } else {
                     omitted.count(kind, item.range.start);

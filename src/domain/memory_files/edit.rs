@@ -13,19 +13,19 @@ pub struct Edited {
     /// Its complete text.
     pub text: String,
     /// The response to the model.
-    pub told: String,
+    pub response: String,
 }
 
 impl Edited {
     /// Checks that the text can be saved: at most `limit` bytes, no NUL. Unlike other documents it may be
     /// empty or blank.
-    fn new(path: &FilePath, text: String, told: String, limit: usize) -> Result<Self, Refusal> {
+    fn new(path: &FilePath, text: String, response: String, limit: usize) -> Result<Self, Refusal> {
         if text.len() > limit {
             return Err(Refusal::too_large(path, text.len(), limit));
         }
         match text.find('\0') {
             Some(at) => Err(Refusal::nul(path, at)),
-            None => Ok(Self { text, told }),
+            None => Ok(Self { text, response }),
         }
     }
 }
@@ -36,8 +36,8 @@ impl Edited {
 ///
 /// The text exceeds `limit` bytes or contains a NUL character.
 pub fn new_file(path: &FilePath, text: &str, limit: usize) -> Result<Edited, Refusal> {
-    let told = format!("File created successfully at: {path}");
-    Edited::new(path, text.to_owned(), told, limit)
+    let response = format!("File created successfully at: {path}");
+    Edited::new(path, text.to_owned(), response, limit)
 }
 
 /// Replaces the only occurrence of `old` in a file.
@@ -67,15 +67,15 @@ pub fn str_replace(
     }
     let edited = [&text[..first], new, &text[first + old.len()..]].concat();
     let changed = text[..first].matches('\n').count();
-    let mut told =
+    let mut response =
         "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
             .to_owned();
     let from = changed.saturating_sub(LINES_AROUND);
     let shown = changed + LINES_AROUND + 1 - from;
     for (index, line) in edited.split('\n').enumerate().skip(from).take(shown) {
-        push_numbered(&mut told, index + 1, line);
+        push_numbered(&mut response, index + 1, line);
     }
-    Edited::new(path, edited, told, limit)
+    Edited::new(path, edited, response, limit)
 }
 
 /// Inserts a text after a line of a file; 0 inserts before the first line. The resulting file ends with a
@@ -106,8 +106,8 @@ pub fn insert(
     if !edited.ends_with('\n') {
         edited.push('\n');
     }
-    let told = format!("The file {path} has been edited.");
-    Edited::new(path, edited, told, limit)
+    let response = format!("The file {path} has been edited.");
+    Edited::new(path, edited, response, limit)
 }
 
 /// The line numbers of byte offsets, which must be in ascending order.
@@ -145,19 +145,21 @@ mod tests {
         let edited = replaced("1\n2\n3\n4\n5\n6\n7\n", "4", "four").unwrap();
         assert_eq!(edited.text, "1\n2\n3\nfour\n5\n6\n7\n");
         assert_eq!(
-            edited.told,
+            edited.response,
             "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n     2\t2\n     \
              3\t3\n     4\tfour\n     5\t5\n     6\t6"
         );
         let first = replaced("1\n2", "1", "a\nb\nc\nd").unwrap();
         assert!(
-            first.told.ends_with("numbers):\n     1\ta\n     2\tb\n     3\tc"),
+            first
+                .response
+                .ends_with("numbers):\n     1\ta\n     2\tb\n     3\tc"),
             "{}",
-            first.told
+            first.response
         );
         let gone = replaced("only", "only", "").unwrap();
         assert_eq!(gone.text, "");
-        assert!(gone.told.ends_with(":\n     1\t"), "{}", gone.told);
+        assert!(gone.response.ends_with(":\n     1\t"), "{}", gone.response);
     }
 
     #[test]

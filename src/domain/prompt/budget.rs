@@ -35,7 +35,7 @@ const AFTER_CATEGORIES: [&str; 6] = [
 
 /// One step: dropping a record, or the rest of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Drop {
+pub struct DropStep {
     /// Index of the part.
     pub part: usize,
     /// Index of the piece in the part; `None` for the rest of the part.
@@ -75,9 +75,9 @@ pub struct Dropped {
 /// `rules` are never dropped. With a query, the records of step 1 that are not relevant ([`Relevance`]) are
 /// dropped first, in that order, then the others, within each section the least relevant first.
 #[must_use]
-pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<Drop> {
+pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<DropStep> {
     let place = |name: &str| parts.iter().position(|part| part.name == name);
-    let whole = |part| Drop { part, piece: None };
+    let whole = |part| DropStep { part, piece: None };
     let mut steps = Vec::new();
     let mut wanted_steps = Vec::new();
     for (name, oldest) in BY_RECORD {
@@ -102,7 +102,7 @@ pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<Drop> {
             } else {
                 &mut wanted_steps
             };
-            steps.push(Drop {
+            steps.push(DropStep {
                 part,
                 piece: Some(piece),
             });
@@ -141,7 +141,7 @@ pub(super) fn fit(
     count: Count<'_>,
 ) -> Result<(Vec<Part>, Vec<Dropped>), OverBudget> {
     let steps = drops(&parts, query);
-    let tokens_without = |steps: &[Drop]| {
+    let tokens_without = |steps: &[DropStep]| {
         let kept = RemainingPieces::without(&parts, steps);
         tokens(&kept.pieces(&parts), count)
     };
@@ -169,7 +169,7 @@ pub(super) fn fit(
 struct RemainingPieces(Vec<Vec<bool>>);
 
 impl RemainingPieces {
-    fn without(parts: &[Part], steps: &[Drop]) -> Self {
+    fn without(parts: &[Part], steps: &[DropStep]) -> Self {
         let mut kept: Vec<Vec<bool>> = parts.iter().map(|part| vec![true; part.pieces.len()]).collect();
         for step in steps {
             match step.piece {

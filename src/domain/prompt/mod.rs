@@ -45,7 +45,7 @@ mod selection;
 mod tests;
 
 pub use assembly::{Assembly, Material, assemble};
-pub use budget::{Drop, Dropped, OverBudget, drops};
+pub use budget::{DropStep, Dropped, OverBudget, drops};
 pub use category::{PARTS, RULES, ReservedCategory, check_writable};
 pub use item::{InvalidItem, ItemLimits, MAX_METADATA_BYTES, NewItem, PromptItem, TooManyItems};
 pub use joined::Count;

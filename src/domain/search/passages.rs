@@ -3,7 +3,7 @@
 //! A record is one passage, with its label and its reason, or several if it is long. The free text of a
 //! document is split at blank lines, headings and bullets, so that a passage covers one topic.
 
-use crate::domain::document::{outline, record_places};
+use crate::domain::document::{outline, record_ranges};
 use crate::domain::ids::RecordId;
 use sha2::{Digest as _, Sha256};
 use std::ops::Range;
@@ -60,7 +60,7 @@ impl Passage {
     /// The passages of a document outside its records. Linear.
     #[must_use]
     pub fn of_document(text: &str) -> Vec<Self> {
-        let records = record_places(text);
+        let records = record_ranges(text);
         let sections = outline(text);
         let before = sections.first().map_or(text.len(), |section| section.range.start);
         let parts = std::iter::once((None, 0..before)).chain(

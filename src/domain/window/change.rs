@@ -31,7 +31,7 @@ impl Sizes {
 
 /// A document after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct ChangedDocument {
     /// The text.
     pub text: String,
     /// The counters after the change.
@@ -81,7 +81,7 @@ pub fn record_task(
     now: DateTime<Utc>,
     task: &Task,
     sizes: &Sizes,
-) -> Result<Written, WindowError> {
+) -> Result<ChangedDocument, WindowError> {
     let mut change = Change::begin(document, counters, now);
     change.add_task(task, sizes)?;
     change.finish(sizes)
@@ -100,7 +100,7 @@ pub fn record_decision(
     (decision, reason): (&str, Option<&str>),
     supersedes: Option<RecordId>,
     sizes: &Sizes,
-) -> Result<Written, WindowError> {
+) -> Result<ChangedDocument, WindowError> {
     let mut change = Change::begin(document, counters, now);
     if let Some(id) = supersedes {
         let ids = records(document).into_iter().map(|record| record.id);
@@ -134,22 +134,22 @@ pub fn record_decision(
 
 /// How an update treats the goal or the blocker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Told<'t> {
+pub enum FieldUpdate<'t> {
     /// Keeps the current value.
     #[default]
-    Kept,
+    Keep,
     /// Removes the value.
-    Cleared,
+    Clear,
     /// Sets the value.
-    Said(&'t str),
+    Set(&'t str),
 }
 
-impl Told<'_> {
+impl FieldUpdate<'_> {
     fn on(self, standing: Option<&String>) -> Option<String> {
         match self {
-            Self::Kept => standing.cloned(),
-            Self::Cleared => None,
-            Self::Said(text) => Some(text.to_owned()),
+            Self::Keep => standing.cloned(),
+            Self::Clear => None,
+            Self::Set(text) => Some(text.to_owned()),
         }
     }
 }
@@ -163,10 +163,10 @@ pub fn set_status(
     document: &str,
     counters: Counters,
     now: DateTime<Utc>,
-    goal: Told<'_>,
-    blocker: Told<'_>,
+    goal: FieldUpdate<'_>,
+    blocker: FieldUpdate<'_>,
     sizes: &Sizes,
-) -> Result<Written, WindowError> {
+) -> Result<ChangedDocument, WindowError> {
     let mut change = Change::begin(document, counters, now);
     let goal = goal.on(change.status.goal.as_ref());
     let blocker = blocker.on(change.status.blocker.as_ref());
@@ -343,7 +343,7 @@ impl<'t> Change<'t> {
     }
 
     /// Returns the changed document, with `Updated:` set if anything changed.
-    pub(super) fn finish(mut self, sizes: &Sizes) -> Result<Written, WindowError> {
+    pub(super) fn finish(mut self, sizes: &Sizes) -> Result<ChangedDocument, WindowError> {
         if self.reserved || !self.operations.is_empty() {
             self.status.updated = Some(self.updated.trunc_subsecs(0));
             let body = self.status.body_on(self.document);
@@ -354,7 +354,7 @@ impl<'t> Change<'t> {
         if bytes > limit && text != self.document {
             return Err(WindowError::TooLarge { before, bytes, limit });
         }
-        Ok(Written {
+        Ok(ChangedDocument {
             text,
             counters,
             operations: self.operations,

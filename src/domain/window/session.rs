@@ -1,7 +1,7 @@
 //! Records the end of a session in one change: adds the completed task, sets the status, and moves the
 //! matching bullet of `In Progress` to `Completed`.
 
-use super::change::{Change, Sizes, WindowError, Written};
+use super::change::{Change, ChangedDocument, Sizes, WindowError};
 use super::one_line::one_line;
 use super::status::Status;
 use super::task::Task;
@@ -34,7 +34,7 @@ pub fn record_session(
     now: DateTime<Utc>,
     record: &SessionRecord,
     sizes: &Sizes,
-) -> Result<Written, WindowError> {
+) -> Result<ChangedDocument, WindowError> {
     let mut change = Change::begin(document, counters, now);
     let progress = outline(document)
         .into_iter()

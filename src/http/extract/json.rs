@@ -135,7 +135,7 @@ fn structure(text: &str) -> (usize, usize) {
 }
 
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
-    fair::without_hogging(text.len(), || read_here(text))
+    fair::run_blocking_if_long(text.len(), || read_here(text))
 }
 
 fn read_here<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {

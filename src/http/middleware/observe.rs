@@ -242,10 +242,10 @@ impl Drop for LogLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::telemetry::written::Written;
+    use crate::telemetry::captured_log::CapturedLog;
 
     fn logged(log: impl FnOnce()) -> String {
-        let written = Written::default();
+        let written = CapturedLog::default();
         let writer = written.clone();
         let subscriber = tracing_subscriber::fmt()
             .json()

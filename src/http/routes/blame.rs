@@ -2,7 +2,7 @@
 
 use super::contexts::view;
 use super::lookup::{self, VersionParams};
-use crate::domain::document::{Run, record_places, written_time};
+use crate::domain::document::{Run, record_ranges, written_time};
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::RecordId;
 use crate::fair::{self, Party};
@@ -129,7 +129,7 @@ pub(crate) async fn blame(
     let room = state.budget.carry(&party, bytes.saturating_mul(CARRIED))?;
     let work = state.budget.work(&party, bytes).await?;
     let blame = state.storage.blame(context).await?;
-    let places = record_places(&blame.context.text);
+    let places = record_ranges(&blame.context.text);
     let ids: Vec<RecordId> = places.iter().map(|(id, _)| *id).collect();
     let evidence = match representation {
         Representation::Json => state.storage.evidence(&vault_id, &memory_id, &ids).await?,

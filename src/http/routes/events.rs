@@ -1,7 +1,7 @@
 //! `GET /v1/vaults/{vault_id}/events`
 
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::fair::{Party, Permit, Shares};
+use crate::fair::{Party, Permit, ShareLimits};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::VaultPath;
@@ -312,7 +312,7 @@ impl OpenStream {
 
 fn no_stream(state: &AppState) -> Problem {
     telemetry::refused("streams");
-    let Shares {
+    let ShareLimits {
         total,
         of_vault,
         of_key,

@@ -2,7 +2,7 @@
 
 use super::update::refuse_nul;
 use crate::domain::dsl::requests::{OperationRequest, first_nul};
-use crate::domain::faults::MOST_ITEMS;
+use crate::domain::faults::MAX_TEXT_ITEMS;
 use crate::domain::ids::UpdateId;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
@@ -229,13 +229,13 @@ impl OperationsBody {
                 ));
             }
         };
-        if list.len() > MOST_ITEMS {
+        if list.len() > MAX_TEXT_ITEMS {
             let detail = format!(
-                "operations has {} items; at most {MOST_ITEMS} are taken at once",
+                "operations has {} items; at most {MAX_TEXT_ITEMS} are taken at once",
                 list.len()
             );
             let problem = Problem::invalid("operations", detail);
-            return Err(problem.with("limit", MOST_ITEMS).with("actual", list.len()));
+            return Err(problem.with("limit", MAX_TEXT_ITEMS).with("actual", list.len()));
         }
         let list: Vec<OperationRequest> = list.into_iter().map(|Object(operation)| operation).collect();
         match first_nul(&list) {

@@ -12,7 +12,7 @@ use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
 use crate::http::state::AppState;
-use crate::pipeline::meaning::{Answer, Hit, Mode, SearchRequest};
+use crate::pipeline::meaning::{Hit, Mode, SearchRequest, SearchResults};
 use crate::storage::records::RecordStatus;
 use crate::storage::search::SearchPlace;
 use axum::Json;
@@ -68,7 +68,7 @@ pub(crate) async fn search(
         filter: filter.into(),
         limit: usize::try_from(page.fetch()).unwrap_or(usize::MAX),
     };
-    let Answer {
+    let SearchResults {
         found,
         mode,
         degraded,
@@ -115,7 +115,7 @@ pub(crate) async fn search_memory(
     let Some(answer) = meaning.search_memory(&request, &memory_id).await? else {
         return Err(lookup::missing());
     };
-    let Answer {
+    let SearchResults {
         found,
         mode,
         degraded,

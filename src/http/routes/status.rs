@@ -2,7 +2,7 @@
 
 use super::window::answer as window_answer;
 use super::window::{fields, writer};
-use crate::domain::window::{STATUS_BYTES, Told};
+use crate::domain::window::{FieldUpdate, STATUS_BYTES};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
@@ -45,11 +45,11 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<S
     Option::deserialize(deserializer).map(Some)
 }
 
-fn told(member: Option<&Option<String>>) -> Told<'_> {
+fn told(member: Option<&Option<String>>) -> FieldUpdate<'_> {
     match member {
-        None => Told::Kept,
-        Some(None) => Told::Cleared,
-        Some(Some(text)) => Told::Said(text),
+        None => FieldUpdate::Keep,
+        Some(None) => FieldUpdate::Clear,
+        Some(Some(text)) => FieldUpdate::Set(text),
     }
 }
 

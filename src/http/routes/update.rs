@@ -3,8 +3,8 @@
 pub(crate) mod answer;
 mod messages;
 mod record;
+mod response_mode;
 mod stream;
-mod way;
 
 use crate::domain::operation::Role;
 use crate::http::extract::actor::{Actor, ActorHeader};
@@ -28,8 +28,8 @@ use axum::http::header::LOCATION;
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use record::RecordBody;
+use response_mode::ResponseMode;
 use serde::Deserialize;
-use way::Way;
 
 /// What was done, for the models to update the document with.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -76,7 +76,7 @@ fn apply() -> ModeName {
 /// What a client would like, for the documentation.
 #[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Header)]
-#[expect(dead_code, reason = "documents the header that `Way` reads")]
+#[expect(dead_code, reason = "documents the header that `ResponseMode` reads")]
 pub(crate) struct PreferHeader {
     /// `respond-async`: answer as soon as the update is stored, and run it later.
     #[param(rename = "Prefer", nullable = false, example = "respond-async")]
@@ -122,7 +122,7 @@ pub(crate) async fn update(
     Actor(actor): Actor,
     conditions: Conditions,
     UnderClaim(idempotency): UnderClaim,
-    way: Way,
+    response_mode: ResponseMode,
     JsonBody(body): JsonBody<UpdateBody>,
 ) -> Result<Response, Problem> {
     body.check()?;
@@ -145,10 +145,10 @@ pub(crate) async fn update(
         steps: Steps::default(),
         idempotency,
     };
-    match way {
-        Way::Waiting => Ok(Json(state.pipeline.update(request).await?).into_response()),
-        Way::Watching(watching) => stream::stream(&state, request, watching).await,
-        Way::Later => Ok(queued(state.pipeline.accept(request).await?)),
+    match response_mode {
+        ResponseMode::Sync => Ok(Json(state.pipeline.update(request).await?).into_response()),
+        ResponseMode::Stream(watching) => stream::stream(&state, request, watching).await,
+        ResponseMode::Async => Ok(queued(state.pipeline.accept(request).await?)),
     }
 }
 

@@ -4,7 +4,7 @@ use super::super::stub::{Reply, Stub, ok, reply};
 use super::*;
 use crate::config::embeddings::EmbeddingsConfig;
 
-const MODEL: Wanted<'static> = Wanted {
+const MODEL: EmbeddingModel<'static> = EmbeddingModel {
     model: "m",
     dimensions: Some(2),
 };

@@ -1,9 +1,9 @@
 use std::time::{Duration, SystemTime};
 
-use super::super::retry::{Asked, ask};
+use super::super::retry::{ModelOutcome, ask};
 use super::super::scripted::request;
 use super::super::stub::{Reply, Stub, client, ok, quick, reply};
-use super::super::{Retry, Turn};
+use super::super::{ChatMessage, Retry};
 use super::*;
 use crate::domain::operation::Role;
 
@@ -20,7 +20,7 @@ async fn complete(reply: Reply) -> Result<Answer, ModelError> {
     model(&stub).complete(&request(Role::Progress)).await
 }
 
-async fn asked(replies: Vec<Reply>, retry: Retry) -> Asked {
+async fn asked(replies: Vec<Reply>, retry: Retry) -> ModelOutcome {
     let stub = Stub::start(replies).await;
     ask(&model(&stub), &request(Role::Progress), &retry).await
 }
@@ -31,12 +31,12 @@ async fn a_request_carries_instructions_turns_key_and_limit() {
     body["usage"] = json!({"prompt_tokens": 10, "completion_tokens": 3, "unknown": {}});
     let stub = Stub::start([ok(&body)]).await;
     let mut request = request(Role::Progress);
-    request.turns.push(Turn {
-        speaker: Speaker::Assistant,
+    request.messages.push(ChatMessage {
+        speaker: ChatRole::Assistant,
         text: String::new(),
     });
-    request.turns.push(Turn {
-        speaker: Speaker::User,
+    request.messages.push(ChatMessage {
+        speaker: ChatRole::User,
         text: "again".to_owned(),
     });
     let model = OpenAi {

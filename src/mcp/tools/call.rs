@@ -1,10 +1,10 @@
 //! A call of a tool: its memory, its requests, and its result.
 
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::mcp::answer::Answer;
-use crate::mcp::backend::{Ask, Backend, Method};
+use crate::mcp::backend::{Backend, Method, RouteRequest};
 use crate::mcp::failure::Failure;
 use crate::mcp::fixed::Fixed;
+use crate::mcp::response::RouteResponse;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use rmcp::service::RequestContext;
@@ -58,7 +58,7 @@ impl<'c, B: Backend> Call<'c, B> {
     }
 
     /// Sends a request, and fails unless the response is a success.
-    pub(super) async fn ask(&self, ask: Ask) -> Result<Answer, Failure> {
+    pub(super) async fn ask(&self, ask: RouteRequest) -> Result<RouteResponse, Failure> {
         let answer = self.backend.ask(&self.context.extensions, ask).await?;
         match answer.is_success() {
             true => Ok(answer),
@@ -67,13 +67,13 @@ impl<'c, B: Backend> Call<'c, B> {
     }
 
     /// Requests a version of a document.
-    pub(super) async fn document(&self, ask: Ask) -> Result<Value, Failure> {
+    pub(super) async fn document(&self, ask: RouteRequest) -> Result<Value, Failure> {
         let document = self.backend.document(&self.context.extensions, ask).await?;
         document.map_err(|refused| Failure::of_answer(&refused))
     }
 
     /// Like [`Call::ask`], and parses the JSON.
-    pub(super) async fn json(&self, ask: Ask) -> Result<Value, Failure> {
+    pub(super) async fn json(&self, ask: RouteRequest) -> Result<Value, Failure> {
         read_json(&self.ask(ask).await?)
     }
 }
@@ -102,7 +102,7 @@ impl Done {
     }
 }
 
-pub(super) fn read_json(answer: &Answer) -> Result<Value, Failure> {
+pub(super) fn read_json(answer: &RouteResponse) -> Result<Value, Failure> {
     serde_json::from_slice(&answer.body).map_err(|_| {
         Failure::new(
             "the response of the memory service cannot be parsed",
@@ -119,8 +119,8 @@ pub(super) struct Place {
 
 impl Place {
     /// A request below the memory.
-    pub(super) fn ask(&self, method: Method, below: &[&str]) -> Ask {
+    pub(super) fn ask(&self, method: Method, below: &[&str]) -> RouteRequest {
         let path = ["vaults", self.vault.as_str(), "memories", self.memory.as_str()];
-        Ask::new(method, &[&path, below].concat())
+        RouteRequest::new(method, &[&path, below].concat())
     }
 }

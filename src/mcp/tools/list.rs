@@ -3,7 +3,7 @@
 use super::call::{Call, Done};
 use super::definition::{Definition, cursor, page, reads, string};
 use crate::mcp::arguments;
-use crate::mcp::backend::{Ask, Backend, Method};
+use crate::mcp::backend::{Backend, Method, RouteRequest};
 use crate::mcp::failure::Failure;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -42,7 +42,7 @@ struct Arguments {
 pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObject) -> Result<Done, Failure> {
     let vault = call.vault(&mut arguments)?;
     let Arguments { prefix, cursor } = arguments::read(arguments)?;
-    let ask = Ask::new(Method::Get, &["vaults", vault.as_str(), "memories"])
+    let ask = RouteRequest::new(Method::Get, &["vaults", vault.as_str(), "memories"])
         .maybe("prefix", prefix.filter(|prefix| !prefix.is_empty()))
         .maybe("cursor", cursor);
     Ok(call.json(ask).await?.into())

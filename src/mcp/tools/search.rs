@@ -3,7 +3,7 @@
 use super::call::{Call, Done};
 use super::definition::{Definition, cursor, page, reads, string};
 use crate::mcp::arguments;
-use crate::mcp::backend::{Ask, Backend, Method};
+use crate::mcp::backend::{Backend, Method, RouteRequest};
 use crate::mcp::failure::Failure;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -57,7 +57,7 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
         true => call.place(&mut arguments)?.ask(Method::Get, &["search"]),
         false => {
             let vault = call.vault(&mut arguments)?;
-            Ask::new(Method::Get, &["vaults", vault.as_str(), "search"])
+            RouteRequest::new(Method::Get, &["vaults", vault.as_str(), "search"])
         }
     };
     let Arguments {

@@ -2,11 +2,11 @@
 
 use super::call::{Call, Done, read_json};
 use super::definition::{Definition, string, writes};
-use crate::mcp::answer::Opened;
 use crate::mcp::arguments;
-use crate::mcp::backend::{Ask, Backend, Method};
+use crate::mcp::backend::{Backend, Method, RouteRequest};
 use crate::mcp::failure::Failure;
 use crate::mcp::frames::{Frame, Frames};
+use crate::mcp::response::StreamResponse;
 use futures::StreamExt as _;
 use rmcp::model::{JsonObject, ProgressNotificationParam, ProgressToken};
 use serde::Deserialize;
@@ -106,12 +106,16 @@ fn shown(mut answer: Value) -> Value {
 }
 
 /// Runs the update and notifies each step.
-async fn watched<B: Backend>(call: &Call<'_, B>, ask: Ask, token: ProgressToken) -> Result<Value, Failure> {
+async fn watched<B: Backend>(
+    call: &Call<'_, B>,
+    ask: RouteRequest,
+    token: ProgressToken,
+) -> Result<Value, Failure> {
     let ask = ask.accept("text/event-stream");
     let mut stream = match call.backend.open(&call.context.extensions, ask).await? {
-        Opened::Refused(answer) if answer.status == 200 => return read_json(&answer),
-        Opened::Refused(answer) => return Err(Failure::of_answer(&answer)),
-        Opened::Stream(stream) => stream,
+        StreamResponse::Refused(answer) if answer.status == 200 => return read_json(&answer),
+        StreamResponse::Refused(answer) => return Err(Failure::of_answer(&answer)),
+        StreamResponse::Stream(stream) => stream,
     };
     let (mut frames, mut steps) = (Frames::default(), 0_u32);
     while let Some(piece) = stream.next().await {

@@ -4,7 +4,7 @@ use super::{Meaning, Model};
 use crate::domain::ids::VaultId;
 use crate::domain::search::PassageHash;
 use crate::domain::search::vectors::{quantised, signs};
-use crate::llm::embeddings::{EmbedError, Embedded, Wanted};
+use crate::llm::embeddings::{EmbedError, EmbeddingModel, EmbeddingResult};
 use crate::storage::search::Pending;
 use crate::storage::search::vectors::{Kept, Saved, Space, SpaceSettings};
 use crate::storage::usage::Spent;
@@ -179,12 +179,12 @@ impl Meaning {
         };
         let (hashes, texts): (Vec<PassageHash>, Vec<&str>) =
             missing.iter().map(|(hash, text)| (*hash, text.as_str())).unzip();
-        let wanted = Wanted {
+        let wanted = EmbeddingModel {
             model: &space.settings.model,
             dimensions: Some(space.settings.dimensions),
         };
         let embedded = match texts.is_empty() {
-            true => Embedded::default(),
+            true => EmbeddingResult::default(),
             false => self.ask(model, wanted, &texts, &first.of.vault).await?,
         };
         let kept = |vector: Vec<f32>| (signs(&vector), quantised(&vector));
@@ -223,10 +223,10 @@ impl Meaning {
     async fn ask(
         &self,
         model: &Model,
-        wanted: Wanted<'_>,
+        wanted: EmbeddingModel<'_>,
         texts: &[&str],
         vault: &VaultId,
-    ) -> Result<Embedded, EmbedError> {
+    ) -> Result<EmbeddingResult, EmbedError> {
         let asked = model.embedder.embed(wanted, texts).await;
         let spent = match &asked {
             Ok(embedded) => Spent {
@@ -259,7 +259,7 @@ impl Meaning {
             return Ok(id);
         }
         let settings = model.embedder.settings();
-        let wanted = Wanted {
+        let wanted = EmbeddingModel {
             model: &settings.model,
             dimensions: None,
         };

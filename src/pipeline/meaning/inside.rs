@@ -1,6 +1,6 @@
 //! Searches inside one memory: its records, including archived ones, and the other text of its newest document.
 
-use super::search::{Answer, Hit, HitPassage, SearchRequest, wanted};
+use super::search::{Hit, HitPassage, SearchRequest, SearchResults, wanted};
 use super::{Meaning, Mode};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::search::fusion::fused;
@@ -20,7 +20,7 @@ impl Meaning {
         &self,
         request: &SearchRequest<'_>,
         memory: &MemoryId,
-    ) -> Result<Option<Answer<Hit>>, StorageError> {
+    ) -> Result<Option<SearchResults<Hit>>, StorageError> {
         let Some(sources) = self
             .storage
             .search_sources(request.vault, memory, Class::Search)
@@ -43,7 +43,7 @@ impl Meaning {
         let mut found = fair::on_cpu(bytes, look).await;
         found.truncate(request.limit);
         let found = self.with_origins(request.vault, found).await?;
-        Ok(Some(Answer {
+        Ok(Some(SearchResults {
             found,
             mode,
             degraded,

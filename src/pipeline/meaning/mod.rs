@@ -12,7 +12,7 @@ mod search;
 pub use index::{IndexError, Pass};
 pub use inside::NearRecords;
 pub use query::NoVector;
-pub use search::{Answer, Candidate, Hit, HitPassage, Mode, SearchRequest};
+pub use search::{Candidate, Hit, HitPassage, Mode, SearchRequest, SearchResults};
 
 use crate::clock::Clock;
 use crate::llm::embeddings::Embedder;

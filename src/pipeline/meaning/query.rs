@@ -2,7 +2,7 @@
 
 use super::{Meaning, Model};
 use crate::domain::ids::VaultId;
-use crate::llm::embeddings::{EmbedError, Wanted};
+use crate::llm::embeddings::{EmbedError, EmbeddingModel};
 use crate::storage::search::vectors::Space;
 use crate::storage::usage::{RoleSpent, Spender, Spent};
 use crate::storage::{StorageError, search::vectors::Spaces};
@@ -29,7 +29,7 @@ pub enum NoVector {
 }
 
 /// The vector of a query and the space it belongs to.
-pub(super) struct Embedded {
+pub(super) struct EmbeddedQuery {
     pub(super) space: Space,
     pub(super) vector: Arc<[f32]>,
 }
@@ -40,7 +40,7 @@ impl Meaning {
         &self,
         vault: &VaultId,
         query: &str,
-    ) -> Result<Result<Embedded, NoVector>, StorageError> {
+    ) -> Result<Result<EmbeddedQuery, NoVector>, StorageError> {
         let Some(model) = &self.model else {
             return Ok(Err(NoVector::NotConfigured));
         };
@@ -52,12 +52,12 @@ impl Meaning {
         let key = (space.id.clone(), text);
         if let Some(vector) = model.queries.vectors.get(&key) {
             let space = space.clone();
-            return Ok(Ok(Embedded { space, vector }));
+            return Ok(Ok(EmbeddedQuery { space, vector }));
         }
         if let Some(why) = model.queries.is_failing() {
             return Ok(Err(NoVector::Away(why)));
         }
-        let wanted = Wanted {
+        let wanted = EmbeddingModel {
             model: &space.settings.model,
             dimensions: Some(space.settings.dimensions),
         };
@@ -83,7 +83,7 @@ impl Meaning {
                 let vector: Arc<[f32]> = vector.into();
                 model.queries.vectors.insert(key, vector.clone());
                 let space = space.clone();
-                Ok(Ok(Embedded { space, vector }))
+                Ok(Ok(EmbeddedQuery { space, vector }))
             }
             Err(error) => {
                 tracing::warn!(%error, "a query could not be embedded, searches go by words");

@@ -4,7 +4,7 @@ mod candidate;
 mod hit;
 mod request;
 
-use super::query::Embedded;
+use super::query::EmbeddedQuery;
 use super::{Meaning, NoVector};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::search::fusion::fused;
@@ -30,7 +30,7 @@ const TRIES: u32 = 3;
 
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer<T> {
+pub struct SearchResults<T> {
     /// The matches, best first.
     pub found: Vec<T>,
     /// The mode that was used.
@@ -48,7 +48,7 @@ impl Meaning {
         &self,
         request: &SearchRequest<'_>,
         after: Option<&SearchPlace>,
-    ) -> Result<Answer<Candidate>, StorageError> {
+    ) -> Result<SearchResults<Candidate>, StorageError> {
         let (mode, degraded, near) = self.by_meaning(request, None).await?;
         let query = Query::parse(request.text);
         let limit = i64::try_from(request.limit).unwrap_or(i64::MAX);
@@ -60,7 +60,7 @@ impl Meaning {
                 near: None,
             });
             let found = found.collect();
-            return Ok(Answer {
+            return Ok(SearchResults {
                 found,
                 mode,
                 degraded,
@@ -106,7 +106,7 @@ impl Meaning {
             same.map_or_else(|| behind().unwrap_or(all.len()), |place| place + 1)
         });
         let found = all.into_iter().skip(begin).take(request.limit).collect();
-        Ok(Answer {
+        Ok(SearchResults {
             found,
             mode,
             degraded,
@@ -130,7 +130,7 @@ impl Meaning {
         }
         let mut tries = 1;
         loop {
-            let Embedded { space, vector } = match self.embed_query(request.vault, request.text).await? {
+            let EmbeddedQuery { space, vector } = match self.embed_query(request.vault, request.text).await? {
                 Ok(embedded) => embedded,
                 Err(why) => return Ok((Mode::Text, Some(why.to_string()), Vec::new())),
             };

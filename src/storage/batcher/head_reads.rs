@@ -11,7 +11,7 @@ use crate::storage::{Storage, StorageError};
 
 /// A request for the newest version of a memory, as of now or later.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct HeadRead {
     vault: VaultId,
     memory: MemoryId,
 }
@@ -19,7 +19,7 @@ pub(super) struct Wanted {
 /// The newest version of a memory; `None` if it must be read on its own.
 type Read = Option<Result<Option<Newest>, StorageError>>;
 
-impl Job for Wanted {
+impl Job for HeadRead {
     type Answer = Read;
 
     const MAX_IN_FLIGHT: usize = 2;
@@ -36,7 +36,7 @@ impl Job for Wanted {
     }
 }
 
-impl RunBatch for Wanted {
+impl RunBatch for HeadRead {
     async fn run(storage: &Storage, connections: &Slots, jobs: Vec<Self>) -> Vec<Read> {
         match (read(storage, connections, &jobs).await, &*jobs) {
             (Ok(read), _) => handed_out(&jobs, read),
@@ -52,7 +52,7 @@ impl RunBatch for Wanted {
     }
 }
 
-async fn read(storage: &Storage, slots: &Slots, jobs: &[Wanted]) -> Result<Vec<Newest>, StorageError> {
+async fn read(storage: &Storage, slots: &Slots, jobs: &[HeadRead]) -> Result<Vec<Newest>, StorageError> {
     let Some(mut connection) = slots.lease(storage).await? else {
         return newest(&mut *storage.primary_reader().await?, jobs).await;
     };
@@ -61,23 +61,23 @@ async fn read(storage: &Storage, slots: &Slots, jobs: &[Wanted]) -> Result<Vec<N
     Ok(read)
 }
 
-async fn newest(connection: &mut Connection, jobs: &[Wanted]) -> Result<Vec<Newest>, StorageError> {
-    if let [Wanted { vault, memory }] = jobs {
+async fn newest(connection: &mut Connection, jobs: &[HeadRead]) -> Result<Vec<Newest>, StorageError> {
+    if let [HeadRead { vault, memory }] = jobs {
         let newest = contexts::latest(connection, vault, memory).await?;
         return Ok(newest.into_iter().collect());
     }
-    contexts::latest_of(connection, &jobs.iter().map(Wanted::key).collect()).await
+    contexts::latest_of(connection, &jobs.iter().map(HeadRead::key).collect()).await
 }
 
-impl Wanted {
+impl HeadRead {
     fn key(&self) -> (&VaultId, &MemoryId) {
         (&self.vault, &self.memory)
     }
 }
 
 /// Assigns the results to the jobs. If several jobs want one memory, the last gets the result, the others copies.
-fn handed_out(jobs: &[Wanted], mut read: Vec<Newest>) -> Vec<Read> {
-    let newest = |(index, job): (usize, &Wanted)| {
+fn handed_out(jobs: &[HeadRead], mut read: Vec<Newest>) -> Vec<Read> {
+    let newest = |(index, job): (usize, &HeadRead)| {
         let is_it = |Newest { context, .. }: &Newest| {
             (&context.metadata.vault_id, &context.metadata.memory_id) == job.key()
         };
@@ -103,7 +103,7 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<Newest>, StorageError> {
-        let wanted = Wanted {
+        let wanted = HeadRead {
             vault: vault.clone(),
             memory: memory.clone(),
         };

@@ -6,7 +6,7 @@
 //! | job | what is sent for it |
 //! |---|---|
 //! | `Submitted` | versions of memories, a group commit ([`crate::storage::write`]) |
-//! | `Wanted` | reads of newest versions, in one statement that begins after all of them were submitted ([`head_reads`]) |
+//! | `HeadRead` | reads of newest versions, in one statement that begins after all of them were submitted ([`head_reads`]) |
 //! | `Counts`, `Appended` | model usage, in one statement, and steps of updates, in one transaction ([`small_writes`]): transactions that notify commit one after another |
 //!
 //! - Each job is answered after its own work was committed. It is as durable as if it had been sent alone.

@@ -38,7 +38,7 @@ pub(in crate::storage) struct Connection {
     /// A statement was abandoned, or the connection is unusable.
     is_spent: bool,
     /// The concurrency permit of the current caller, held until the connection is back in the pool.
-    turn: Option<Permit>,
+    permit: Option<Permit>,
     /// A transaction is open on it.
     is_in_transaction: bool,
 }
@@ -61,7 +61,7 @@ impl Connection {
             liveness,
             deadline,
             is_spent: false,
-            turn: None,
+            permit: None,
             is_in_transaction: false,
         }
     }
@@ -77,9 +77,9 @@ impl Connection {
     }
 
     /// Returns the connection with the concurrency permit of its user attached.
-    pub(in crate::storage) fn holding(self, turn: Option<Permit>) -> Self {
+    pub(in crate::storage) fn with_permit(self, permit: Option<Permit>) -> Self {
         let mut connection = self;
-        connection.turn = turn;
+        connection.permit = permit;
         connection
     }
 
@@ -149,9 +149,9 @@ impl Drop for Connection {
         let at_most = self.deadline.unwrap_or(RELEASED_WITHIN);
         let given_up = self.generation.given_up().clone();
         let is_in_transaction = self.is_in_transaction;
-        let turn = self.turn.take();
+        let permit = self.permit.take();
         runtime.spawn(async move {
-            let _turn = turn;
+            let _permit = permit;
             if is_in_transaction {
                 let undone = sqlx::raw_sql("ROLLBACK").execute(&mut *live);
                 let undone = given_up.run_until_cancelled(timeout(at_most, undone)).await;

@@ -7,8 +7,8 @@ use crate::storage::{Class, Storage, StorageError};
 
 impl Storage {
     /// Waits for the current caller's search permit, before it acquires a connection.
-    pub(in crate::storage) async fn search_turn(&self) -> Result<Option<Permit>, StorageError> {
-        self.lanes.turn(&self.lanes.searches).await
+    pub(in crate::storage) async fn search_permit(&self) -> Result<Option<Permit>, StorageError> {
+        self.lanes.acquire(&self.lanes.searches).await
     }
 
     /// A connection for reading API keys or for checking whether the database answers.
@@ -18,13 +18,13 @@ impl Storage {
 
     /// A connection for reading events.
     pub(in crate::storage) async fn event_reader(&self) -> Result<Reader, StorageError> {
-        let turn = self.lanes.turn(&self.lanes.events).await?;
-        self.reader_of(self.lanes.own(), Class::Read, turn).await
+        let permit = self.lanes.acquire(&self.lanes.events).await?;
+        self.reader_of(self.lanes.own(), Class::Read, permit).await
     }
 
     /// A transaction for numbering events.
     pub(in crate::storage) async fn event_writer(&self) -> Result<Transaction, StorageError> {
-        let turn = self.lanes.turn(&self.lanes.events).await?;
-        self.begin_on(self.lanes.own(), Class::Write, turn).await
+        let permit = self.lanes.acquire(&self.lanes.events).await?;
+        self.begin_on(self.lanes.own(), Class::Write, permit).await
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! Some connections are reserved for the service's own work (batches, indexing, retention).
 
-use crate::fair::{Gate, Party, Permit, Shares};
+use crate::fair::{FairSemaphore, Party, Permit, ShareLimits};
 use crate::storage::StorageError;
 use crate::storage::database::pool_options::PoolOptions;
 use sqlx::PgPool;
@@ -27,9 +27,9 @@ const CONNECTIONS_PER_SEARCH: u32 = 8;
 /// The concurrency limits of the connections.
 #[derive(Debug, Clone)]
 pub(in crate::storage) struct Lanes {
-    connections: Gate,
-    pub(super) searches: Gate,
-    pub(super) events: Gate,
+    connections: FairSemaphore,
+    pub(super) searches: FairSemaphore,
+    pub(super) events: FairSemaphore,
     own: PgPool,
     patience: Duration,
 }
@@ -42,8 +42,11 @@ impl Lanes {
         } else {
             most
         };
-        let gate =
-            |connections: u32| Gate::new(Shares::of(usize::try_from(connections).unwrap_or(usize::MAX)));
+        let gate = |connections: u32| {
+            FairSemaphore::new(ShareLimits::of(
+                usize::try_from(connections).unwrap_or(usize::MAX),
+            ))
+        };
         Self {
             connections: gate(of_vaults),
             searches: gate(most / CONNECTIONS_PER_SEARCH),
@@ -55,10 +58,10 @@ impl Lanes {
 
     /// Waits for the current caller's permit to use a pool connection; `None` for the service itself.
     pub(in crate::storage) async fn connection(&self) -> Result<Option<Permit>, StorageError> {
-        self.turn(&self.connections).await
+        self.acquire(&self.connections).await
     }
 
-    pub(super) async fn turn(&self, gate: &Gate) -> Result<Option<Permit>, StorageError> {
+    pub(super) async fn acquire(&self, gate: &FairSemaphore) -> Result<Option<Permit>, StorageError> {
         let party = Party::current();
         if party.is_service() {
             return Ok(None);

@@ -15,7 +15,7 @@ use crate::storage::batcher::Batchers;
 use crate::storage::head_cache::{HeadCache, HeadCacheUse};
 use crate::storage::search::{FrequentWords, Searched};
 use crate::storage::usage::quotas::{Quotas, Room};
-use crate::storage::write::Turns;
+use crate::storage::write::MemoryLocks;
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub struct Storage {
     /// The batchers of changes, reads and small writes.
     pub(in crate::storage) batchers: Arc<Batchers>,
     /// The locks of memories for optimistic writes; `None` if versions are not committed in groups.
-    pub(in crate::storage) turns: Option<Turns>,
+    pub(in crate::storage) memory_locks: Option<MemoryLocks>,
     /// Notifications of changes, of this instance and others.
     pub(in crate::storage) notifications: Arc<Notifications>,
 }
@@ -127,7 +127,7 @@ impl Storage {
             clock,
             head_cache,
             batchers: Arc::default(),
-            turns: options.gather_puts.then(Turns::default),
+            memory_locks: options.gather_puts.then(MemoryLocks::default),
         })
     }
 

@@ -110,16 +110,16 @@ impl Storage {
     pub(in crate::storage) async fn replica_reader(&self, class: Class) -> Option<Reader> {
         let door = self.replica_door(class)?;
         // The concurrency limits of the primary's connections apply here too.
-        let turn = self.lanes.connection().await.ok()?;
-        let reader = self.reader_from(door, class, turn).await;
+        let permit = self.lanes.connection().await.ok()?;
+        let reader = self.reader_from(door, class, permit).await;
         reader.inspect_err(has_none).ok()
     }
 
     /// As [`Self::replica_reader`], for a read of several statements.
     pub(in crate::storage) async fn replica_transaction(&self, class: Class) -> Option<Transaction> {
         let door = self.replica_door(class)?;
-        let turn = self.lanes.connection().await.ok()?;
-        let transaction = self.begin_from(door, class, turn).await;
+        let permit = self.lanes.connection().await.ok()?;
+        let transaction = self.begin_from(door, class, permit).await;
         transaction.inspect_err(has_none).ok()
     }
 

@@ -224,8 +224,8 @@ impl Storage {
     /// As [`Self::primary_reader`], for this class of work.
     pub(in crate::storage) async fn primary_reader_for(&self, class: Class) -> Result<Reader, StorageError> {
         let waiting = Instant::now();
-        let turn = self.lanes.connection().await?;
-        let reader = self.reader_of(&self.pool, class, turn).await?;
+        let permit = self.lanes.connection().await?;
+        let reader = self.reader_of(&self.pool, class, permit).await?;
         meters::pool_wait(waiting.elapsed());
         Ok(reader)
     }
@@ -243,9 +243,9 @@ impl Storage {
         &self,
         pool: &PgPool,
         class: Class,
-        turn: Option<Permit>,
+        permit: Option<Permit>,
     ) -> Result<Reader, StorageError> {
-        self.reader_from((pool, &self.liveness), class, turn).await
+        self.reader_from((pool, &self.liveness), class, permit).await
     }
 
     /// A connection for reading from a pool, with the liveness of its database.
@@ -253,12 +253,12 @@ impl Storage {
         &self,
         door: Door<'_>,
         class: Class,
-        turn: Option<Permit>,
+        permit: Option<Permit>,
     ) -> Result<Reader, StorageError> {
         if self.prepared_statements {
-            Ok(Reader::Connection(self.acquire_from(door, class, turn).await?))
+            Ok(Reader::Connection(self.acquire_from(door, class, permit).await?))
         } else {
-            Ok(Reader::Transaction(self.begin_from(door, class, turn).await?))
+            Ok(Reader::Transaction(self.begin_from(door, class, permit).await?))
         }
     }
 
@@ -267,16 +267,16 @@ impl Storage {
         &self,
         pool: &PgPool,
         class: Class,
-        turn: Option<Permit>,
+        permit: Option<Permit>,
     ) -> Result<Connection, sqlx::Error> {
-        self.acquire_from((pool, &self.liveness), class, turn).await
+        self.acquire_from((pool, &self.liveness), class, permit).await
     }
 
     async fn acquire_from(
         &self,
         (pool, liveness): Door<'_>,
         class: Class,
-        turn: Option<Permit>,
+        permit: Option<Permit>,
     ) -> Result<Connection, sqlx::Error> {
         let mut tries = 1;
         loop {
@@ -289,7 +289,7 @@ impl Storage {
             let deadline = self.deadlines.of(class);
             let connection = Connection::new(acquired, generation, liveness.clone(), deadline);
             if connection.is_current() || tries == ACQUIRE_TRIES {
-                return Ok(connection.holding(turn));
+                return Ok(connection.with_permit(permit));
             }
             tries += 1;
         }
@@ -317,8 +317,8 @@ impl Storage {
             return Ok(transaction);
         }
         let waiting = Instant::now();
-        let turn = self.lanes.connection().await?;
-        let mut transaction = self.begin_on(&self.pool, class, turn).await?;
+        let permit = self.lanes.connection().await?;
+        let mut transaction = self.begin_on(&self.pool, class, permit).await?;
         meters::pool_wait(waiting.elapsed());
         if class == Class::Maintenance && SWEEPS.try_with(|()| ()).is_ok() {
             sqlx::query!(
@@ -348,9 +348,9 @@ impl Storage {
         &self,
         pool: &PgPool,
         class: Class,
-        turn: Option<Permit>,
+        permit: Option<Permit>,
     ) -> Result<Transaction, StorageError> {
-        self.begin_from((pool, &self.liveness), class, turn).await
+        self.begin_from((pool, &self.liveness), class, permit).await
     }
 
     /// As [`Self::begin_on`], for a pool with the liveness of its database.
@@ -358,9 +358,9 @@ impl Storage {
         &self,
         door: Door<'_>,
         class: Class,
-        turn: Option<Permit>,
+        permit: Option<Permit>,
     ) -> Result<Transaction, StorageError> {
-        let connection = self.acquire_from(door, class, turn).await?;
+        let connection = self.acquire_from(door, class, permit).await?;
         let statement = (!self.prepared_statements).then(|| BEGIN_WITHOUT_NAMES.into_sql_str());
         let begun = tokio::spawn(Transaction::begin(connection, statement)).await;
         match begun {

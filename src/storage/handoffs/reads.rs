@@ -1,7 +1,7 @@
 //! Reads for creating and evaluating handoffs: `records`, `record_changes` and the newest version.
 
-use crate::domain::handoff::{Facts, Snapshot, Window};
-use crate::domain::history::{Life, Mark, RecordEvent};
+use crate::domain::handoff::{CurrentFacts, Snapshot, Window};
+use crate::domain::history::{RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::handoffs::Handoff;
@@ -69,7 +69,7 @@ impl Storage {
             now,
             created_at: head.created_at,
             context_id: head.context_id,
-            head: Mark {
+            head: VersionMark {
                 version: head.version,
                 at: head.creation_time,
                 by: head.actor_id,
@@ -105,7 +105,7 @@ impl Storage {
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.handoffs.facts", skip_all)]
-    pub async fn handoff_facts(&self, handoff: &Handoff) -> Result<Facts, StorageError> {
+    pub async fn handoff_facts(&self, handoff: &Handoff) -> Result<CurrentFacts, StorageError> {
         let (vault, memory) = (&handoff.vault_id, &handoff.memory_id);
         let cited: BTreeSet<RecordId> = handoff
             .citations
@@ -142,7 +142,7 @@ impl Storage {
             .into_iter()
             .map(|row| (RecordId::new(row.kind, row.number), row.is_active))
             .collect();
-        let mut facts = Facts {
+        let mut facts = CurrentFacts {
             now: self.clock.now().max(handoff.generated_at),
             records,
             cited_changes: BTreeMap::new(),
@@ -167,8 +167,8 @@ async fn with_replacements(
     vault: &VaultId,
     memory: &MemoryId,
     changes: &[RecordEvent],
-) -> Result<BTreeMap<RecordId, Life>, StorageError> {
-    let mut found: BTreeMap<RecordId, Life> = BTreeMap::new();
+) -> Result<BTreeMap<RecordId, RecordLife>, StorageError> {
+    let mut found: BTreeMap<RecordId, RecordLife> = BTreeMap::new();
     let mut wanted: BTreeSet<RecordId> = changes.iter().map(|event| event.id).collect();
     let mut asked: BTreeSet<RecordId> = BTreeSet::new();
     // Each round follows the chains by one step; no record is read twice.
@@ -176,7 +176,7 @@ async fn with_replacements(
         asked.extend(&wanted);
         let ids: Vec<RecordId> = std::mem::take(&mut wanted).into_iter().collect();
         for record in records::some(connection, vault, memory, &ids).await? {
-            let life = Life::from(record);
+            let life = RecordLife::from(record);
             let next = life.end.as_ref().and_then(|end| end.superseded_by);
             wanted.extend(next.filter(|id| !asked.contains(id)));
             found.insert(life.id, life);

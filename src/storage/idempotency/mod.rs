@@ -19,7 +19,7 @@ pub use key::IdempotencyKey;
 pub use saved::{IdempotencyClaim, Saved};
 pub(super) use saved::{note_one, note_saved};
 pub use tombstones::Gone;
-pub(super) use tombstones::{Redacted, bury_all, bury_redacted};
+pub(super) use tombstones::{Redacted, delete_answers, delete_redacted_answers};
 
 use crate::domain::ids::MemoryId;
 use crate::storage::{FailingVaults, Storage, StorageError};

@@ -29,7 +29,7 @@ impl Gone {
 
 /// Removes the answers about a memory that is deleted.
 #[tracing::instrument(name = "db.idempotency_keys.bury_all", skip_all)]
-pub(in crate::storage) async fn bury_all(
+pub(in crate::storage) async fn delete_answers(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
@@ -94,7 +94,7 @@ impl Redacted<'_> {
 
 /// Removes the answers that mention a redacted version; others stay.
 #[tracing::instrument(name = "db.idempotency_keys.bury_redacted", skip_all)]
-pub(in crate::storage) async fn bury_redacted(
+pub(in crate::storage) async fn delete_redacted_answers(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,

@@ -1,7 +1,7 @@
 //! Rebuilds records and their history from the versions.
 
 use crate::domain::changelog::left_out_by;
-use crate::domain::history::{Life, Mark, Rebuild, RecordEvent};
+use crate::domain::history::{Rebuild, RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::window::Task;
 use crate::storage::contexts::Source;
@@ -9,7 +9,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::database::listen::notify;
 use crate::storage::database::notification::Notification;
 use crate::storage::records::{DetailColumns, history};
-use crate::storage::write::{lock_memory, told_by, told_tasks};
+use crate::storage::write::{lock_memory, operation_details, task_facts_of_operations};
 use crate::storage::{Class, Storage, StorageError, records};
 use sqlx::{Postgres, QueryBuilder};
 use std::collections::{HashMap, HashSet};
@@ -115,7 +115,7 @@ pub(in crate::storage) async fn project_versions(
     let mut events = history::all(connection, vault, memory).await?;
     events.sort_by_key(|event| (event.mark.version, event.id));
     let stored = records::all(connection, vault, memory).await?;
-    let mut lives: Vec<Life> = stored.into_iter().map(Life::from).collect();
+    let mut lives: Vec<RecordLife> = stored.into_iter().map(RecordLife::from).collect();
     lives.sort_by_key(|life| life.id);
     let mut rebuild = Rebuild::new(lives.clone(), events.clone());
     let tasks = read_versions(connection, vault, memory, &mut rebuild).await?;
@@ -135,12 +135,12 @@ pub(in crate::storage) async fn project_versions(
 /// The differences from what is stored.
 struct Mend<'l> {
     gone: Vec<RecordId>,
-    written: Vec<&'l Life>,
+    written: Vec<&'l RecordLife>,
 }
 
 impl<'l> Mend<'l> {
-    fn of(stored: &[Life], lives: &'l [Life]) -> Self {
-        let known: HashMap<RecordId, &Life> = stored.iter().map(|life| (life.id, life)).collect();
+    fn of(stored: &[RecordLife], lives: &'l [RecordLife]) -> Self {
+        let known: HashMap<RecordId, &RecordLife> = stored.iter().map(|life| (life.id, life)).collect();
         let new: HashSet<RecordId> = lives.iter().map(|life| life.id).collect();
         let ids = stored.iter().map(|life| life.id);
         Self {
@@ -179,17 +179,17 @@ async fn read_versions(
         let Some(last) = rows.last() else { return Ok(tasks) };
         after = last.version;
         for row in rows {
-            let mark = Mark {
+            let mark = VersionMark {
                 version: row.version,
                 at: row.creation_time,
                 by: row.actor_id,
             };
             let text = (!row.redacted).then_some(row.context.as_str());
-            let mut told = told_by(row.operations.as_ref());
+            let mut told = operation_details(row.operations.as_ref());
             let whole = matches!(row.source, Source::Put | Source::Restore);
             told.left_out = whole.then(|| left_out_by(row.version));
             rebuild.version(&mark, text, &told);
-            tasks.extend(told_tasks(row.operations.as_ref()));
+            tasks.extend(task_facts_of_operations(row.operations.as_ref()));
         }
     }
 }
@@ -235,7 +235,7 @@ async fn write_records(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
-    lives: &[&Life],
+    lives: &[&RecordLife],
     tasks: &HashMap<RecordId, Task>,
 ) -> Result<(), StorageError> {
     for rows in lives.chunks(RECORDS_PER_STATEMENT) {

@@ -13,7 +13,7 @@ use crate::storage::database::repeat::TransactionError;
 use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::handoffs::forget_handoffs;
-use crate::storage::idempotency::{Redacted, bury_redacted};
+use crate::storage::idempotency::{Redacted, delete_redacted_answers};
 use crate::storage::search::vectors::forget_vectors;
 use crate::storage::usage::stored;
 use crate::storage::write::lock_memory;
@@ -154,7 +154,7 @@ impl Storage {
             runs: &runs,
             quotations: &quotations,
         };
-        bury_redacted(&mut transaction, vault, memory, &gone).await?;
+        delete_redacted_answers(&mut transaction, vault, memory, &gone).await?;
         let redacted = find_context(&mut transaction, vault, memory, reference).await?;
         let event = NewEvent {
             actor: Some(actor.clone()),

@@ -1,7 +1,7 @@
 //! The history of records: `record_changes`.
 
 use crate::domain::document::{Record, records};
-use crate::domain::history::{ChangeKind, Mark, RecordEvent};
+use crate::domain::history::{ChangeKind, RecordEvent, VersionMark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::{Storage, StorageError};
@@ -25,7 +25,7 @@ impl From<Row> for RecordEvent {
         Self {
             id: RecordId::new(row.kind, row.number),
             change: row.change,
-            mark: Mark {
+            mark: VersionMark {
                 version: row.version,
                 at: row.at,
                 by: row.by,

@@ -1,6 +1,6 @@
 //! A record with its current state.
 
-use crate::domain::history::{Ending, Life, Mark};
+use crate::domain::history::{LifeEnd, RecordLife, VersionMark};
 use crate::domain::ids::{ActorId, RecordId, RecordKind};
 use crate::domain::window::Task;
 use chrono::{DateTime, Utc};
@@ -97,7 +97,7 @@ pub struct RecordFilter {
     pub status: Option<RecordStatus>,
 }
 
-impl From<StoredRecord> for Life {
+impl From<StoredRecord> for RecordLife {
     fn from(record: StoredRecord) -> Self {
         Self {
             id: record.id,
@@ -105,13 +105,13 @@ impl From<StoredRecord> for Life {
             reason: record.reason,
             content: record.content,
             written_at: record.written_at,
-            born: Mark {
+            born: VersionMark {
                 version: record.created_version,
                 at: record.created_at,
                 by: record.created_by,
             },
-            end: record.end.map(|end| Ending {
-                mark: Mark {
+            end: record.end.map(|end| LifeEnd {
+                mark: VersionMark {
                     version: end.version,
                     at: end.at,
                     by: end.by,

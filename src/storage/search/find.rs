@@ -44,7 +44,7 @@ impl Storage {
         if query.is_empty() {
             return Ok(Vec::new());
         }
-        let _turn = self.search_turn().await?;
+        let _permit = self.search_permit().await?;
         let found = self.search_entries(vault, query, after).await?;
         self.still_newest(vault, found, usize::try_from(limit).unwrap_or(usize::MAX))
             .await

@@ -1,7 +1,7 @@
 //! Builds search results: extracts, and where in the document they are.
 
 use super::{SearchMatch, SearchResult};
-use crate::domain::document::place_of;
+use crate::domain::document::location_of;
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::search::{Extractor, Query};
 use crate::fair;
@@ -145,7 +145,7 @@ async fn shown(
 ) -> SearchResult {
     let shown = || {
         let (extract, byte) = extractor.extract(text);
-        let (record, section) = byte.map_or((None, None), |byte| place_of(text, byte));
+        let (record, section) = byte.map_or((None, None), |byte| location_of(text, byte));
         (extract, record, section)
     };
     let (extract, record, section) = fair::on_cpu(text.len(), shown).await;

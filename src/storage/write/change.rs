@@ -6,7 +6,7 @@ use super::new_version::{NewVersion, resolve};
 use super::prepared::Prepared;
 use super::save::save;
 use crate::domain::ids::{MemoryId, RecordId, TaskId, UpdateId, VaultId};
-use crate::domain::window::Known;
+use crate::domain::window::KnownEntries;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::repeat::TransactionError;
@@ -20,7 +20,7 @@ use std::slice::from_ref;
 
 /// What else of the memory a decision needs, read while its row is locked.
 #[derive(Debug)]
-pub(super) enum Wanted<'a> {
+pub(super) enum AdditionalRead<'a> {
     /// Nothing.
     Nothing,
     /// A version.
@@ -28,15 +28,15 @@ pub(super) enum Wanted<'a> {
     /// The task with this id, if it exists.
     Task(&'a TaskId),
     /// All tasks and decisions.
-    Known,
+    KnownEntries,
 }
 
 /// What was read.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct AdditionalData {
     pub(super) version: Option<Context>,
     pub(super) task: Option<StoredRecord>,
-    pub(super) known: Known,
+    pub(super) known: KnownEntries,
 }
 
 /// The decision about a head.
@@ -118,8 +118,8 @@ impl Storage {
         mentioned: &[RecordId],
         decide: impl Fn(&Head) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        let decide = |head: &Head, _: Found| decide(head);
-        self.change_locked((vault, memory), mentioned, &Wanted::Nothing, &decide)
+        let decide = |head: &Head, _: AdditionalData| decide(head);
+        self.change_locked((vault, memory), mentioned, &AdditionalRead::Nothing, &decide)
             .await
     }
 
@@ -152,18 +152,19 @@ impl Storage {
         if let Some(outcome) = self.change_optimistic(of, likely, decide).await? {
             return Ok(outcome);
         }
-        let decide = |head: &Head, _: Found| decide(head);
-        self.change_locked(of, mentioned, &Wanted::Nothing, &decide).await
+        let decide = |head: &Head, _: AdditionalData| decide(head);
+        self.change_locked(of, mentioned, &AdditionalRead::Nothing, &decide)
+            .await
     }
 
-    /// As [`Self::change`], and reads what `wanted` specifies while the memory's row is locked.
-    pub(super) async fn change_wanting<T, E>(
+    /// As [`Self::change`], and reads what `read` specifies while the memory's row is locked.
+    pub(super) async fn change_with_read<T, E>(
         &self,
         of: (&VaultId, &MemoryId),
-        wanted: &Wanted<'_>,
-        decide: impl Fn(&Head, Found) -> Result<Decision<T>, E>,
+        read: &AdditionalRead<'_>,
+        decide: impl Fn(&Head, AdditionalData) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        self.change_locked(of, &[], wanted, &decide).await
+        self.change_locked(of, &[], read, &decide).await
     }
 
     #[tracing::instrument(name = "db.memories.change", skip_all)]
@@ -171,13 +172,13 @@ impl Storage {
         &self,
         of: (&VaultId, &MemoryId),
         mentioned: &[RecordId],
-        wanted: &Wanted<'_>,
-        decide: &impl Fn(&Head, Found) -> Result<Decision<T>, E>,
+        read: &AdditionalRead<'_>,
+        decide: &impl Fn(&Head, AdditionalData) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
         self.know_room(of.0).await?;
         let changed = self
             .transaction("db.memories.change", |transaction| {
-                self.change_in(transaction, of, mentioned, wanted, decide)
+                self.change_in(transaction, of, mentioned, read, decide)
             })
             .await?;
         Ok(match changed {
@@ -195,19 +196,21 @@ impl Storage {
         mut transaction: Transaction,
         (vault, memory): (&VaultId, &MemoryId),
         mentioned: &[RecordId],
-        wanted: &Wanted<'_>,
-        decide: &impl Fn(&Head, Found) -> Result<Decision<T>, E>,
+        read: &AdditionalRead<'_>,
+        decide: &impl Fn(&Head, AdditionalData) -> Result<Decision<T>, E>,
     ) -> Result<Ending<Changed<T>>, ChangeError<E>> {
         let token = self.head_cache.fill_token(vault, memory);
         let head = self.lock_head(&mut transaction, vault, memory, mentioned).await?;
-        let mut found = Found::default();
-        match wanted {
-            Wanted::Nothing => {}
-            Wanted::Version(reference) => {
+        let mut found = AdditionalData::default();
+        match read {
+            AdditionalRead::Nothing => {}
+            AdditionalRead::Version(reference) => {
                 found.version = find_context(&mut transaction, vault, memory, reference).await?;
             }
-            Wanted::Task(id) => found.task = find_task(&mut transaction, vault, memory, id).await?,
-            Wanted::Known => found.known = window::known(&mut transaction, vault, memory).await?,
+            AdditionalRead::Task(id) => found.task = find_task(&mut transaction, vault, memory, id).await?,
+            AdditionalRead::KnownEntries => {
+                found.known = window::known(&mut transaction, vault, memory).await?
+            }
         }
         let (new, result) = match decide(&head, found).map_err(ChangeError::Refused)? {
             Decision::Keep(result) => {

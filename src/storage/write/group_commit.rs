@@ -6,9 +6,9 @@
 
 use super::change::{ChangeError, Decision, Likely, Outcome};
 use super::head::Head;
+use super::memory_locks::{MemoryLock, MemoryLocks};
 use super::prepared::Prepared;
 use super::save::{is_one_statement, save};
-use super::turns::{Turn, Turns};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::batcher::{Job, RunBatch, Slots, cancelled, unanswered};
 use crate::storage::contexts::{Context, ContextMetadata};
@@ -19,7 +19,7 @@ use crate::storage::{Storage, StorageError, error};
 #[derive(Debug)]
 pub(in crate::storage) struct Submitted {
     prepared: Prepared,
-    _turn: Turn,
+    _lock: MemoryLock,
 }
 
 impl Job for Submitted {
@@ -48,8 +48,8 @@ impl RunBatch for Submitted {
                 .fill_token(&metadata.vault_id, &metadata.memory_id)
         };
         let tokens: Vec<FillToken> = jobs.iter().map(token).collect();
-        let (prepared, turns): (Vec<Prepared>, Vec<Turn>) =
-            jobs.into_iter().map(|job| (job.prepared, job._turn)).unzip();
+        let (prepared, locks): (Vec<Prepared>, Vec<MemoryLock>) =
+            jobs.into_iter().map(|job| (job.prepared, job._lock)).unzip();
         let saved = storage.save_batch(connections, &prepared).await;
         if let Err(NotSaved::Refused(error)) = &saved {
             tracing::debug!(%error, versions = prepared.len(), "versions are saved one by one");
@@ -62,7 +62,7 @@ impl RunBatch for Submitted {
             Err(NotSaved::Unknown(error)) => Some(Err(unanswered(error))),
         };
         let answers = prepared.into_iter().zip(tokens).enumerate().map(answer).collect();
-        drop(turns);
+        drop(locks);
         answers
     }
 }
@@ -104,11 +104,11 @@ impl Storage {
         if matches!(likely, Likely::Unknown) {
             return Ok(None);
         }
-        let Some(turns) = self.turns_of_groups().await? else {
+        let Some(locks) = self.group_commit_locks().await? else {
             return Ok(None);
         };
         self.know_room(vault).await?;
-        let turn = turns.take((vault, memory)).await;
+        let lock = locks.lock((vault, memory)).await;
         let (head, counted) = match likely {
             Likely::Unknown => return Ok(None),
             Likely::Cached => (self.cached_head(vault, memory).await?, None),
@@ -132,7 +132,7 @@ impl Storage {
         self.take_room(vault, false, bytes)?;
         let submitted = Submitted {
             prepared,
-            _turn: turn,
+            _lock: lock,
         };
         let saved = self.submit(submitted).await.ok_or_else(cancelled)?.transpose()?;
         Ok(saved.map(|saved| Outcome {
@@ -184,9 +184,9 @@ impl Storage {
     }
 
     /// The locks of memories, if versions are committed in groups.
-    async fn turns_of_groups(&self) -> Result<Option<&Turns>, StorageError> {
-        match &self.turns {
-            Some(turns) if self.crosses_vaults().await? => Ok(Some(turns)),
+    async fn group_commit_locks(&self) -> Result<Option<&MemoryLocks>, StorageError> {
+        match &self.memory_locks {
+            Some(locks) if self.crosses_vaults().await? => Ok(Some(locks)),
             _ => Ok(None),
         }
     }

@@ -45,7 +45,7 @@ impl Prepared {
         let metadata = new.metadata(vault, memory, &head);
         Self {
             counted,
-            operations: new.told(),
+            operations: new.stored_operations(),
             origins: new.origins(&head),
             archived: Archived::from(&head.text, &new.changes),
             event: version_event(head.next_event_id, &metadata),

@@ -119,7 +119,7 @@ impl Storage {
     /// As [`PutError`] says.
     pub async fn put_context(&self, job: PutJob) -> Result<Put, PutError> {
         let bytes = job.text.len();
-        let decide = |head: &Head| fair::without_hogging(bytes, || decide(&job, head));
+        let decide = |head: &Head| fair::run_blocking_if_long(bytes, || decide(&job, head));
         let of = (&job.vault, &job.memory);
         let outcome = self.change_likely(of, Likely::Cached, &[], &decide).await;
         match outcome {

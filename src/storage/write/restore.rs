@@ -1,7 +1,7 @@
 //! `RestoreContext`'s transaction.
 
 use super::Preconditions;
-use super::change::{ChangeError, Decision, Wanted};
+use super::change::{AdditionalRead, ChangeError, Decision};
 use super::new_version::NewVersion;
 use super::put::Put;
 use crate::domain::changelog;
@@ -69,9 +69,9 @@ impl Storage {
     /// # Errors
     /// As [`RestoreError`] says.
     pub async fn restore_context(&self, job: &RestoreJob) -> Result<Put, RestoreError> {
-        let wanted = Wanted::Version(&job.reference);
+        let read = AdditionalRead::Version(&job.reference);
         let outcome = self
-            .change_wanting((&job.vault, &job.memory), &wanted, |head, found| {
+            .change_with_read((&job.vault, &job.memory), &read, |head, found| {
                 if !job
                     .preconditions
                     .hold(head.context_id.as_ref().map(ContextId::as_str))

@@ -3,7 +3,7 @@
 
 use super::new_version::NewVersion;
 use crate::domain::document::Record;
-use crate::domain::history::Told;
+use crate::domain::history::OperationDetails;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::window::{Task, TaskDetails};
 use crate::storage::records::evidence;
@@ -16,7 +16,7 @@ pub(super) const TAKEN_OVER: &str = "taken over into the archive";
 
 impl NewVersion {
     /// The stored form of its operations; `None` if there are none.
-    pub(super) fn told(&self) -> Option<Value> {
+    pub(super) fn stored_operations(&self) -> Option<Value> {
         let all = self.operations.iter().map(|operation| {
             let mut told = json!({
                 "op": operation.op.name(),
@@ -34,7 +34,7 @@ impl NewVersion {
             told
         });
         let mut all: Vec<Value> = all.collect();
-        self.window.tell(&mut all);
+        self.window.add_to_operations(&mut all);
         (!all.is_empty()).then_some(Value::Array(all))
     }
 }
@@ -49,8 +49,8 @@ fn id_of(value: &Value) -> Option<RecordId> {
 }
 
 /// Facts about records in the operations of a version that its text does not contain.
-pub(in crate::storage) fn told_by(operations: Option<&Value>) -> Told {
-    let mut told = Told::default();
+pub(in crate::storage) fn operation_details(operations: Option<&Value>) -> OperationDetails {
+    let mut told = OperationDetails::default();
     for operation in each(operations) {
         let Some(id) = id_of(&operation["id"]) else {
             continue;
@@ -81,7 +81,7 @@ fn time_of(value: &Value) -> Option<DateTime<Utc>> {
 }
 
 /// Facts in the operations of a version about the tasks that it adds.
-pub(in crate::storage) fn told_tasks(operations: Option<&Value>) -> HashMap<RecordId, Task> {
+pub(in crate::storage) fn task_facts_of_operations(operations: Option<&Value>) -> HashMap<RecordId, Task> {
     let told = each(operations).filter_map(|operation| {
         let (id, task) = (id_of(&operation["id"])?, &operation["task"]);
         let text = |name: &str| task[name].as_str().map(str::to_owned);

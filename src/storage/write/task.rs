@@ -1,6 +1,6 @@
 //! Changes that may add a task, depending on whether the memory already has it.
 
-use super::change::{ChangeError, Decision, Outcome, Wanted};
+use super::change::{AdditionalRead, ChangeError, Decision, Outcome};
 use super::head::Head;
 use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
 use crate::storage::records::{StoredRecord, find_task};
@@ -31,8 +31,8 @@ impl Storage {
         task: Option<&TaskId>,
         decide: impl Fn(&Head, Option<StoredRecord>) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        let wanted = task.map_or(Wanted::Nothing, Wanted::Task);
-        self.change_locked(of, mentioned, &wanted, &|head, found| decide(head, found.task))
+        let read = task.map_or(AdditionalRead::Nothing, AdditionalRead::Task);
+        self.change_locked(of, mentioned, &read, &|head, found| decide(head, found.task))
             .await
     }
 }

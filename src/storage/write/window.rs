@@ -1,7 +1,7 @@
 //! The transactions of `RecordTask`, `RecordDecision`, `SetStatus` and `ImportWindow`.
 
 use super::Preconditions;
-use super::change::{ChangeError, Decision, Outcome, Wanted};
+use super::change::{AdditionalRead, ChangeError, Decision, Outcome};
 use super::head::Head;
 use super::new_version::NewVersion;
 use super::window_rows::WindowRows;
@@ -10,10 +10,10 @@ use crate::domain::document::{Record, records};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::RecordChange;
 use crate::domain::window::{
-    self, Brought, Counts, Sizes, Status, Task, Told, WindowError, Written, record_decision, record_task,
-    set_status,
+    self, ChangedDocument, FieldUpdate, ImportCounts, Sizes, Status, Task, WindowError, WindowImport,
+    record_decision, record_task, set_status,
 };
-use crate::fair::in_place;
+use crate::fair::run_blocking;
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::idempotency::{Answering, IdempotencyClaim};
 use crate::storage::records::StoredRecord;
@@ -70,9 +70,9 @@ pub struct TakenOver {
     /// Whether nothing was new, so that no version was created.
     pub unchanged: bool,
     /// Number of imported entries.
-    pub taken: Counts,
+    pub taken: ImportCounts,
     /// Number of entries that existed already.
-    pub present: Counts,
+    pub present: ImportCounts,
     /// The records that were archived to make space.
     pub archived: Vec<RecordId>,
 }
@@ -121,7 +121,12 @@ impl Writer {
     }
 
     /// The version that a change creates, and the record that it adds.
-    fn version(&self, head: &Head, written: Written, source: Source) -> (NewVersion, Option<StoredRecord>) {
+    fn version(
+        &self,
+        head: &Head,
+        written: ChangedDocument,
+        source: Source,
+    ) -> (NewVersion, Option<StoredRecord>) {
         let mut version = NewVersion::of_text(head, written.text, source, self.actor.clone());
         version.counters = version.counters.raised_by(&written.counters);
         version.idempotency.clone_from(&self.idempotency);
@@ -179,9 +184,12 @@ impl Storage {
     /// # Errors
     /// As [`WindowChangeError`] says.
     pub async fn record_task(&self, writer: &Writer, task: &Task) -> Result<WindowChange, WindowChangeError> {
-        let wanted = task.task_id.as_ref().map_or(Wanted::Nothing, Wanted::Task);
+        let read = task
+            .task_id
+            .as_ref()
+            .map_or(AdditionalRead::Nothing, AdditionalRead::Task);
         let outcome = self
-            .change_wanting((&writer.vault, &writer.memory), &wanted, |head, found| {
+            .change_with_read((&writer.vault, &writer.memory), &read, |head, found| {
                 writer.check(head)?;
                 if let Some(known) = found.task {
                     // A redacted task has no facts that could differ.
@@ -224,28 +232,32 @@ impl Storage {
         decision: &NewDecision,
     ) -> Result<WindowChange, WindowChangeError> {
         let outcome = self
-            .change_wanting((&writer.vault, &writer.memory), &Wanted::Nothing, |head, _| {
-                writer.check(head)?;
-                let words = (decision.decision.as_str(), decision.reason.as_deref());
-                let written = record_decision(
-                    &head.text,
-                    head.counters,
-                    head.now,
-                    words,
-                    decision.supersedes,
-                    &writer.sizes,
-                )?;
-                let (archived, status) = (written.archived.clone(), Status::of(&written.text));
-                let (version, record) = writer.version(head, written, Source::Decision);
-                Ok(Decision::Save(
-                    Box::new(version),
-                    Made {
-                        record,
-                        archived,
-                        status,
-                    },
-                ))
-            })
+            .change_with_read(
+                (&writer.vault, &writer.memory),
+                &AdditionalRead::Nothing,
+                |head, _| {
+                    writer.check(head)?;
+                    let words = (decision.decision.as_str(), decision.reason.as_deref());
+                    let written = record_decision(
+                        &head.text,
+                        head.counters,
+                        head.now,
+                        words,
+                        decision.supersedes,
+                        &writer.sizes,
+                    )?;
+                    let (archived, status) = (written.archived.clone(), Status::of(&written.text));
+                    let (version, record) = writer.version(head, written, Source::Decision);
+                    Ok(Decision::Save(
+                        Box::new(version),
+                        Made {
+                            record,
+                            archived,
+                            status,
+                        },
+                    ))
+                },
+            )
             .await?;
         outcome.try_into()
     }
@@ -257,73 +269,89 @@ impl Storage {
     pub async fn set_status(
         &self,
         writer: &Writer,
-        goal: Told<'_>,
-        blocker: Told<'_>,
+        goal: FieldUpdate<'_>,
+        blocker: FieldUpdate<'_>,
     ) -> Result<WindowChange, WindowChangeError> {
         let outcome = self
-            .change_wanting((&writer.vault, &writer.memory), &Wanted::Nothing, |head, _| {
-                writer.check(head)?;
-                let written = set_status(&head.text, head.counters, head.now, goal, blocker, &writer.sizes)?;
-                let made = Made {
-                    record: None,
-                    archived: Vec::new(),
-                    status: Status::of(&written.text),
-                };
-                if written.operations.is_empty() {
-                    return Ok::<_, WindowChangeError>(Decision::Keep(made));
-                }
-                let (version, _) = writer.version(head, written, Source::Status);
-                Ok(Decision::Save(Box::new(version), made))
-            })
+            .change_with_read(
+                (&writer.vault, &writer.memory),
+                &AdditionalRead::Nothing,
+                |head, _| {
+                    writer.check(head)?;
+                    let written =
+                        set_status(&head.text, head.counters, head.now, goal, blocker, &writer.sizes)?;
+                    let made = Made {
+                        record: None,
+                        archived: Vec::new(),
+                        status: Status::of(&written.text),
+                    };
+                    if written.operations.is_empty() {
+                        return Ok::<_, WindowChangeError>(Decision::Keep(made));
+                    }
+                    let (version, _) = writer.version(head, written, Source::Status);
+                    Ok(Decision::Save(Box::new(version), made))
+                },
+            )
             .await?;
         outcome.try_into()
     }
 
-    /// Imports tasks and decisions; see [`window::take_over`]. Reads all tasks and decisions of the memory.
+    /// Imports tasks and decisions; see [`window::import_window`]. Reads all tasks and decisions of the memory.
     ///
     /// # Errors
     /// As [`WindowChangeError`] says.
     pub async fn take_over_window(
         &self,
         writer: &Writer,
-        brought: &Brought,
+        brought: &WindowImport,
         under: Option<&Answering<'_, TakenOver>>,
     ) -> Result<TakenOver, WindowChangeError> {
         let outcome = self
-            .change_wanting((&writer.vault, &writer.memory), &Wanted::Known, |head, found| {
-                writer.check(head)?;
-                // Thousands of entries take a while.
-                let taken = in_place(|| {
-                    let (text, brought) = (&head.text, brought.clone());
-                    window::take_over(text, head.counters, head.now, brought, found.known, &writer.sizes)
-                })?;
-                let result = (taken.taken, taken.present, taken.written.archived.clone());
-                if taken.taken == Counts::default() {
-                    return Ok::<_, WindowChangeError>(Decision::Keep(result));
-                }
-                let (mut version, _) = writer.version(head, taken.written, Source::Import);
-                version.window = WindowRows {
-                    tasks: taken.tasks,
-                    historic: taken.historic,
-                };
-                let history = version.window.historic.len();
-                if history > 0 {
-                    version.log = format!(
-                        "{history} older records taken over into the archive\n{}",
-                        version.log
-                    );
-                }
-                let (taken, present, archived) = result.clone();
-                let done = TakenOver {
-                    metadata: Some(version.metadata(&writer.vault, &writer.memory, head)),
-                    unchanged: false,
-                    taken,
-                    present,
-                    archived,
-                };
-                version.answer_under(under, &done);
-                Ok(Decision::Save(Box::new(version), result))
-            })
+            .change_with_read(
+                (&writer.vault, &writer.memory),
+                &AdditionalRead::KnownEntries,
+                |head, found| {
+                    writer.check(head)?;
+                    // Thousands of entries take a while.
+                    let taken = run_blocking(|| {
+                        let (text, brought) = (&head.text, brought.clone());
+                        window::import_window(
+                            text,
+                            head.counters,
+                            head.now,
+                            brought,
+                            found.known,
+                            &writer.sizes,
+                        )
+                    })?;
+                    let result = (taken.taken, taken.present, taken.written.archived.clone());
+                    if taken.taken == ImportCounts::default() {
+                        return Ok::<_, WindowChangeError>(Decision::Keep(result));
+                    }
+                    let (mut version, _) = writer.version(head, taken.written, Source::Import);
+                    version.window = WindowRows {
+                        tasks: taken.tasks,
+                        historic: taken.historic,
+                    };
+                    let history = version.window.historic.len();
+                    if history > 0 {
+                        version.log = format!(
+                            "{history} older records taken over into the archive\n{}",
+                            version.log
+                        );
+                    }
+                    let (taken, present, archived) = result.clone();
+                    let done = TakenOver {
+                        metadata: Some(version.metadata(&writer.vault, &writer.memory, head)),
+                        unchanged: false,
+                        taken,
+                        present,
+                        archived,
+                    };
+                    version.answer_under(under, &done);
+                    Ok(Decision::Save(Box::new(version), result))
+                },
+            )
             .await?;
         let (taken, present, archived) = outcome.result;
         let unchanged = outcome.saved.is_none();

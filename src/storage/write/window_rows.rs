@@ -1,7 +1,7 @@
 //! Facts of tasks and decisions that no document contains.
 
 use crate::domain::ids::{RecordId, TaskId};
-use crate::domain::window::{Historic, Task};
+use crate::domain::window::{HistoricRecord, Task};
 use serde_json::{Value, json};
 
 /// Facts of tasks and decisions that no document contains.
@@ -10,12 +10,12 @@ pub struct WindowRows {
     /// The reported facts of tasks that it adds.
     pub tasks: Vec<(RecordId, Task)>,
     /// Records that are added directly to the archive.
-    pub historic: Vec<Historic>,
+    pub historic: Vec<HistoricRecord>,
 }
 
 impl WindowRows {
     /// Adds the facts to the operations stored with the version.
-    pub(super) fn tell(&self, operations: &mut Vec<Value>) {
+    pub(super) fn add_to_operations(&self, operations: &mut Vec<Value>) {
         for operation in operations.iter_mut() {
             let id = operation["id"]
                 .as_str()
@@ -29,7 +29,7 @@ impl WindowRows {
                 operation["task"] = task_json(task);
             }
         }
-        operations.extend(self.historic.iter().map(|Historic { record, task }| {
+        operations.extend(self.historic.iter().map(|HistoricRecord { record, task }| {
             json!({
                 "op": "history",
                 "id": record.id.to_string(),

@@ -5,7 +5,7 @@ use super::stored::is_sound;
 use crate::harness::Service;
 use serde_json::{Value, json};
 use working_memory::domain::operation::Role;
-use working_memory::llm::Speaker;
+use working_memory::llm::ChatRole;
 
 const FAULTY: &str = "KEY_LEARNINGS:\n  ADD:\n    - because good: kept\n    - no reason here\n";
 
@@ -44,11 +44,11 @@ async fn the_model_is_shown_its_own_answer_the_faults_and_the_ids_that_exist() {
 
     let asked = models.asked(Role::Learnings);
     assert_eq!(asked.len(), 2);
-    let (before, after) = (&asked[0].turns, &asked[1].turns);
+    let (before, after) = (&asked[0].messages, &asked[1].messages);
     assert_eq!(after[..before.len()], before[..]);
     assert_eq!(
         (after[1].speaker, after[1].text.as_str()),
-        (Speaker::Assistant, first)
+        (ChatRole::Assistant, first)
     );
     let again = &after[2].text;
     for told in [
@@ -247,7 +247,7 @@ async fn an_answer_without_a_section_is_asked_again_and_warned_of() {
         assert_eq!(kinds(&answer, "warnings"), ["no_section"], "{text}: {answer}");
         assert_eq!(answer["models"]["learnings"]["reprompts"], 1);
         let again = models.asked(Role::Learnings).pop().unwrap();
-        assert!(again.turns.iter().all(|turn| !turn.text.trim().is_empty()));
+        assert!(again.messages.iter().all(|turn| !turn.text.trim().is_empty()));
     }
     let answer = service
         .memory("agent")
@@ -317,7 +317,7 @@ async fn a_cut_off_answer_is_asked_again_and_its_last_item_not_trusted() {
     assert_eq!(contents(&answer), ["mended", "this one is whole"]);
     assert_eq!(models.asked(Role::Learnings).len(), 2);
     assert!(
-        models.asked(Role::Learnings)[1].turns[2]
+        models.asked(Role::Learnings)[1].messages[2]
             .text
             .contains("truncated")
     );

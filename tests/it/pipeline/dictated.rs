@@ -63,7 +63,7 @@ fn patience() -> Retry {
 fn dictated(request: &Request) -> Step {
     let role = request.role.unwrap();
     let answers: Value = serde_json::from_str(&request.source.task).unwrap_or_default();
-    let round = (request.turns.len() - 1) / 2;
+    let round = (request.messages.len() - 1) / 2;
     let text = match &answers[role.name()] {
         Value::String(text) => text.clone(),
         Value::Array(texts) => texts[round.min(texts.len() - 1)].as_str().unwrap().to_owned(),

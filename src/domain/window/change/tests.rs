@@ -25,7 +25,7 @@ fn task(intent: &str, summary: &str) -> Task {
     }
 }
 
-fn done(document: &str, second: i64, intent: &str) -> Written {
+fn done(document: &str, second: i64, intent: &str) -> ChangedDocument {
     record_task(
         document,
         Counters::default(),
@@ -138,8 +138,8 @@ fn bullets_of_a_person_are_the_status_and_are_written_where_they_stand() {
             document,
             Counters::default(),
             at(5),
-            Told::Said("ship it"),
-            Told::Cleared,
+            FieldUpdate::Set("ship it"),
+            FieldUpdate::Clear,
             &SIZES,
         )
         .map(|written| written.text)
@@ -164,24 +164,29 @@ fn a_status_is_written_once_and_lines_of_a_person_stay() {
     let set = |document: &str, goal, blocker| {
         set_status(document, Counters::default(), at(5), goal, blocker, &SIZES)
     };
-    let written = set(document, Told::Said("ship it"), Told::Cleared).unwrap();
+    let written = set(document, FieldUpdate::Set("ship it"), FieldUpdate::Clear).unwrap();
     assert_eq!(
         written.text,
         "# Active Context\nGoal: ship it\nWe are in a hurry.\nBlocker: none\nUpdated: 2026-11-21T02:00:05Z\n\n# \
          Facts\nx\n"
     );
-    let again = set(&written.text, Told::Said("ship it"), Told::Said("none")).unwrap();
+    let again = set(
+        &written.text,
+        FieldUpdate::Set("ship it"),
+        FieldUpdate::Set("none"),
+    )
+    .unwrap();
     assert_eq!(
         (again.text.as_str(), again.operations.len()),
         (written.text.as_str(), 0)
     );
-    let kept = set(&written.text, Told::Kept, Told::Said("review")).unwrap();
+    let kept = set(&written.text, FieldUpdate::Keep, FieldUpdate::Set("review")).unwrap();
     assert!(kept.text.contains("Goal: ship it\n") && kept.text.contains("Blocker: review\n"));
-    let kept = set(&kept.text, Told::Said("rest"), Told::Kept).unwrap();
+    let kept = set(&kept.text, FieldUpdate::Set("rest"), FieldUpdate::Keep).unwrap();
     assert!(kept.text.contains("Goal: rest\n") && kept.text.contains("Blocker: review\n"));
-    let cleared = set(&kept.text, Told::Cleared, Told::Kept).unwrap();
+    let cleared = set(&kept.text, FieldUpdate::Clear, FieldUpdate::Keep).unwrap();
     assert!(cleared.text.contains("Goal: none\n") && cleared.text.contains("Blocker: review\n"));
-    let first = set("", Told::Kept, Told::Said("x")).unwrap();
+    let first = set("", FieldUpdate::Keep, FieldUpdate::Set("x")).unwrap();
     assert!(first.text.contains("Goal: none\nBlocker: x\n"), "{}", first.text);
 }
 
@@ -229,7 +234,7 @@ proptest! {
             let written = match kind {
                 0 => record_task(&text, counters, now, &task(&words, &words), &SIZES),
                 1 => record_decision(&text, counters, now, (&words, Some(&words)), None, &SIZES),
-                _ => set_status(&text, counters, now, Told::Said(&words), Told::Cleared, &SIZES),
+                _ => set_status(&text, counters, now, FieldUpdate::Set(&words), FieldUpdate::Clear, &SIZES),
             }.unwrap();
             // A fence that a free section leaves open is closed after it.
             let after = free_text(&written.text);

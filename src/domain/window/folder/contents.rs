@@ -1,7 +1,7 @@
 //! The content of a folder.
 
+use super::super::import::{ImportedDecision, ImportedTask, WindowImport};
 use super::super::status::Status;
-use super::super::take_over::{Brought, BroughtDecision, BroughtTask};
 
 /// The content of a folder. Times are whole seconds; goals, epics and decisions are single lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -11,11 +11,11 @@ pub struct Folder {
     /// Goal, blocker, and when they last changed.
     pub status: Status,
     /// Recent tasks, in the order of the file.
-    pub tasks: Vec<BroughtTask>,
+    pub tasks: Vec<ImportedTask>,
     /// Decisions, in the order of the file.
-    pub decisions: Vec<BroughtDecision>,
+    pub decisions: Vec<ImportedDecision>,
     /// Older tasks, in the order of the file.
-    pub history: Vec<BroughtTask>,
+    pub history: Vec<ImportedTask>,
 }
 
 /// A line that could not be assigned to an entry.
@@ -38,7 +38,7 @@ pub struct Parsed {
     pub unplaced: Vec<Unplaced>,
 }
 
-impl From<Folder> for Brought {
+impl From<Folder> for WindowImport {
     /// Converts everything except the rules, which are prompt items.
     fn from(folder: Folder) -> Self {
         Self {

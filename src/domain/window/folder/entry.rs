@@ -1,8 +1,8 @@
 //! One entry as a line: a bullet with its time, its text, and a comment if the text alone is not complete.
 
 use super::super::details::{TaskDetails, fits};
+use super::super::import::{ImportedDecision, ImportedTask};
 use super::super::one_line::one_line;
-use super::super::take_over::{BroughtDecision, BroughtTask};
 use super::super::task::{FAILED, Task, split_line, task_line};
 use super::super::{DECISION_BYTES, INTENT_BYTES, SUMMARY_BYTES, check_reason};
 use crate::domain::document::written_time;
@@ -190,7 +190,7 @@ fn text<'j>(json: &'j Map<String, Value>, name: &str) -> Option<&'j str> {
     json.get(name).and_then(Value::as_str)
 }
 
-impl Entry for BroughtTask {
+impl Entry for ImportedTask {
     fn time(&self) -> DateTime<Utc> {
         self.time
     }
@@ -282,7 +282,7 @@ impl Entry for BroughtTask {
     }
 }
 
-impl Entry for BroughtDecision {
+impl Entry for ImportedDecision {
     fn time(&self) -> DateTime<Utc> {
         self.time
     }

@@ -1,8 +1,8 @@
 //! Parses the folder, as people and the service write it.
 
 use super::super::details::fits;
+use super::super::import::ImportedTask;
 use super::super::status::Status;
-use super::super::take_over::BroughtTask;
 use super::super::{EPIC_BYTES, STATUS_BYTES};
 use super::contents::{Folder, Parsed, Unplaced};
 use super::entry::{Entry, begins_with_id, entry_of, read};
@@ -36,7 +36,7 @@ pub fn parse<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>, undated: D
             HISTORY => folder.history = reader.entries(lines, Undated::Anywhere),
             _ if path.starts_with(EPICS) && path.ends_with(".md") => epics.push(reader.epic(text)),
             _ if path.starts_with(WEEKLY) && path.ends_with(".md") => {
-                weeks.extend(reader.entries::<BroughtTask>(lines, Undated::Anywhere));
+                weeks.extend(reader.entries::<ImportedTask>(lines, Undated::Anywhere));
             }
             _ => {}
         }
@@ -49,7 +49,7 @@ pub fn parse<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>, undated: D
 }
 
 /// Adds the tasks of weekly summaries that are missing in the history.
-fn complete(folder: &mut Folder, weeks: Vec<BroughtTask>) {
+fn complete(folder: &mut Folder, weeks: Vec<ImportedTask>) {
     let mut there: HashSet<(DateTime<Utc>, String)> = folder
         .history
         .iter()
@@ -100,7 +100,7 @@ fn bullet(line: &str) -> Option<&str> {
 }
 
 /// Sets the epic on the listed tasks of the history; missing tasks are appended.
-fn join(folder: &mut Folder, name: &str, tasks: Vec<BroughtTask>) {
+fn join(folder: &mut Folder, name: &str, tasks: Vec<ImportedTask>) {
     let mut places: HashMap<(DateTime<Utc>, String), Vec<usize>> = HashMap::new();
     for (place, task) in folder.history.iter().enumerate().rev() {
         if task.task.details.epic.as_deref().is_none_or(|epic| epic == name) {
@@ -316,7 +316,7 @@ impl Reader<'_> {
         }
     }
 
-    fn epic(&mut self, text: &str) -> (String, Vec<BroughtTask>) {
+    fn epic(&mut self, text: &str) -> (String, Vec<ImportedTask>) {
         let file = self
             .path
             .rsplit('/')

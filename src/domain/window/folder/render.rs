@@ -1,6 +1,6 @@
 //! Renders the folder.
 
-use super::super::take_over::BroughtTask;
+use super::super::import::ImportedTask;
 use super::contents::Folder;
 use super::entry::{Entry, line};
 use super::files::{DECISIONS, EPICS, HISTORY, RULES, STATUS, WEEKLY};
@@ -23,7 +23,7 @@ pub fn render(folder: &Folder) -> Vec<(String, String)> {
         (DECISIONS.to_owned(), list("# Decisions", &folder.decisions)),
         (HISTORY.to_owned(), history(&folder.history)),
     ];
-    let mut epics: BTreeMap<&str, Vec<&BroughtTask>> = BTreeMap::new();
+    let mut epics: BTreeMap<&str, Vec<&ImportedTask>> = BTreeMap::new();
     for task in &folder.history {
         if let Some(epic) = &task.task.details.epic {
             epics.entry(epic).or_default().push(task);
@@ -37,7 +37,7 @@ pub fn render(folder: &Folder) -> Vec<(String, String)> {
         }
         files.push((format!("{EPICS}{}.md", taken.file_name(epic)), text));
     }
-    let mut weeks: BTreeMap<String, Vec<BroughtTask>> = BTreeMap::new();
+    let mut weeks: BTreeMap<String, Vec<ImportedTask>> = BTreeMap::new();
     for task in &folder.history {
         let week = task.time.iso_week();
         let name = format!("{:04}-W{:02}", week.year(), week.week());
@@ -56,12 +56,12 @@ fn list(title: &str, entries: &[impl Entry]) -> String {
 }
 
 /// The epic of a task is stored in the file of the epic.
-fn history(tasks: &[BroughtTask]) -> String {
+fn history(tasks: &[ImportedTask]) -> String {
     let tasks: Vec<_> = tasks.iter().map(without_epic).collect();
     list("# History", &tasks)
 }
 
-fn without_epic(task: &BroughtTask) -> BroughtTask {
+fn without_epic(task: &ImportedTask) -> ImportedTask {
     let mut task = task.clone();
     task.task.details.epic = None;
     task

@@ -2,9 +2,9 @@
 
 use super::super::check_reason;
 use super::super::details::TaskDetails;
+use super::super::import::{ImportedDecision, ImportedTask};
 use super::super::one_line::one_line;
 use super::super::status::Status;
-use super::super::take_over::{BroughtDecision, BroughtTask};
 use super::super::task::Task;
 use super::files::{DECISIONS, HISTORY, STATUS};
 use super::*;
@@ -36,7 +36,7 @@ fn day(text: &str) -> DateTime<Utc> {
 
 #[test]
 fn a_plain_folder_is_plain_markdown() {
-    let task = |second, intent: &str, epic: Option<&str>| BroughtTask {
+    let task = |second, intent: &str, epic: Option<&str>| ImportedTask {
         time: time(second),
         record: Some(RecordId::new(RecordKind::Task, second)),
         task: Task {
@@ -53,7 +53,7 @@ fn a_plain_folder_is_plain_markdown() {
             ..Status::new(Some("ship"), None)
         },
         tasks: vec![task(9, "Add parser", None)],
-        decisions: vec![BroughtDecision {
+        decisions: vec![ImportedDecision {
             time: time(1),
             decision: "SQL in storage".to_owned(),
             reason: Some("one language".to_owned()),
@@ -192,7 +192,7 @@ fn lines_of_a_document_are_entries() {
         (task.time, task.task.intent.as_str(), task.task.summary.as_str()),
         (time(0), "Fix", "fixed")
     );
-    let decision = BroughtDecision {
+    let decision = ImportedDecision {
         time: time(0),
         decision: "use rust".to_owned(),
         reason: Some("fast".to_owned()),
@@ -311,7 +311,7 @@ fn what_looks_like_no_id_is_an_intent() {
         ("v1.2: out", None, "v1.2"),
         ("T-3: Fix", None, "Fix"),
     ] {
-        let task: BroughtTask = entry::entry_of(time(0), words);
+        let task: ImportedTask = entry::entry_of(time(0), words);
         assert_eq!(
             task.task.task_id.as_ref().map(ToString::to_string).as_deref(),
             id,
@@ -336,7 +336,7 @@ fn a_weekly_summary_alone_is_history() {
 #[test]
 fn a_line_that_a_person_changed_counts_more_than_its_comment() {
     let folder = Folder {
-        tasks: vec![BroughtTask {
+        tasks: vec![ImportedTask {
             time: time(0),
             record: Some("T-1".parse().unwrap()),
             task: Task {
@@ -414,12 +414,12 @@ fn task() -> impl Strategy<Value = Task> {
 }
 
 /// Tasks with distinct times.
-fn tasks() -> impl Strategy<Value = Vec<BroughtTask>> {
+fn tasks() -> impl Strategy<Value = Vec<ImportedTask>> {
     let with_record = (prop::option::of(1_i64..9), task());
     prop::collection::vec(with_record, 0..4).prop_map(|tasks| {
         let timed = tasks.into_iter().zip(0..);
         timed
-            .map(|((record, task), second)| BroughtTask {
+            .map(|((record, task), second)| ImportedTask {
                 time: time(second),
                 record: record.map(|number| RecordId::new(RecordKind::Task, number)),
                 task,
@@ -439,7 +439,7 @@ proptest! {
         history in tasks(),
         decisions in prop::collection::vec((said(), prop::option::of(reason())), 0..4),
     ) {
-        let decisions = decisions.into_iter().map(|(decision, reason)| BroughtDecision {
+        let decisions = decisions.into_iter().map(|(decision, reason)| ImportedDecision {
             time: time(0),
             decision: one_line(&decision),
             reason: reason.map(|reason| one_line(&reason)),

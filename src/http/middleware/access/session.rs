@@ -39,7 +39,7 @@ pub(super) async fn check<F: Future<Output = Response>>(
     }
     let (mut parts, body) = request.into_parts();
     if comes_from_elsewhere(&parts) {
-        return dashboard::arrive_again();
+        return dashboard::reload_page();
     }
     let (response, standing, cookie) = match admit(state, &mut parts).await {
         Ok(Admitted { standing, cookie }) => (next(Request::from_parts(parts, body)).await, standing, cookie),

@@ -9,7 +9,7 @@ use crate::http::middleware::bounds::Slot;
 use crate::http::problem::{Cause, Problem};
 use crate::http::routes::contexts::view::Shown;
 use crate::http::serve::Peer;
-use crate::mcp::{Answer, Ask, Away, Backend, Fixed, Method, Opened};
+use crate::mcp::{Backend, Fixed, Method, RouteRequest, RouteResponse, StreamResponse, Unreachable};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
@@ -33,7 +33,7 @@ impl OwnRoutes {
         Self { routes }
     }
 
-    async fn response(&self, from: &Extensions, ask: Ask) -> Response {
+    async fn response(&self, from: &Extensions, ask: RouteRequest) -> Response {
         let request = match request(from, ask) {
             Ok(request) => request,
             Err(problem) => return problem.into_response(),
@@ -61,42 +61,48 @@ impl Backend for OwnRoutes {
         fixed.cloned().unwrap_or_default()
     }
 
-    async fn ask(&self, from: &Extensions, ask: Ask) -> Result<Answer, Away> {
+    async fn ask(&self, from: &Extensions, ask: RouteRequest) -> Result<RouteResponse, Unreachable> {
         let response = self.response(from, ask).await;
         whole(response).await
     }
 
-    async fn document(&self, from: &Extensions, ask: Ask) -> Result<Result<Value, Answer>, Away> {
+    async fn document(
+        &self,
+        from: &Extensions,
+        ask: RouteRequest,
+    ) -> Result<Result<Value, RouteResponse>, Unreachable> {
         let response = self.response(from, ask.accept("text/plain")).await;
         let shown = response.extensions().get::<Shown>().cloned();
         let answer = whole(response).await?;
         let Some(shown) = shown else {
             return Ok(Err(answer));
         };
-        let unreadable = |what: &dyn std::fmt::Display| Away(format!("the document cannot be told ({what})"));
+        let unreadable =
+            |what: &dyn std::fmt::Display| Unreachable(format!("the document cannot be told ({what})"));
         let mut document = serde_json::to_value(shown.metadata()).map_err(|error| unreadable(&error))?;
         let text = std::str::from_utf8(&answer.body).map_err(|error| unreadable(&error))?;
         document["context"] = Value::from(text);
         Ok(Ok(document))
     }
 
-    async fn open(&self, from: &Extensions, ask: Ask) -> Result<Opened, Away> {
+    async fn open(&self, from: &Extensions, ask: RouteRequest) -> Result<StreamResponse, Unreachable> {
         let response = self.response(from, ask).await;
         let is_stream = response
             .headers()
             .get(CONTENT_TYPE)
             .is_some_and(|value| value == "text/event-stream");
         if !is_stream {
-            return Ok(Opened::Refused(whole(response).await?));
+            return Ok(StreamResponse::Refused(whole(response).await?));
         }
         let pieces = response.into_body().into_data_stream();
-        let pieces = pieces.map_err(|error| Away(format!("the stream of the service broke ({error})")));
-        Ok(Opened::Stream(pieces.boxed()))
+        let pieces =
+            pieces.map_err(|error| Unreachable(format!("the stream of the service broke ({error})")));
+        Ok(StreamResponse::Stream(pieces.boxed()))
     }
 }
 
 /// The request of a tool, on behalf of the message's caller.
-fn request(from: &Extensions, ask: Ask) -> Result<Request, Problem> {
+fn request(from: &Extensions, ask: RouteRequest) -> Result<Request, Problem> {
     let Some(message) = from.get::<Parts>() else {
         return Err(Problem::internal("a message without its request"));
     };
@@ -136,13 +142,13 @@ fn kept<T: Clone + Send + Sync + 'static>(given: &axum::http::Extensions) -> axu
     one
 }
 
-async fn whole(response: Response) -> Result<Answer, Away> {
+async fn whole(response: Response) -> Result<RouteResponse, Unreachable> {
     let (parts, body) = response.into_parts();
     // Responses of this service are limited in size already.
     let body = to_bytes(body, usize::MAX)
         .await
-        .map_err(|error| Away(error.to_string()))?;
-    Ok(Answer {
+        .map_err(|error| Unreachable(error.to_string()))?;
+    Ok(RouteResponse {
         status: parts.status.as_u16(),
         etag: text(&parts.headers, &ETAG),
         retry_after: text(&parts.headers, &RETRY_AFTER),

@@ -149,9 +149,9 @@ pub(crate) async fn run(
 }
 
 /// The response to a command.
-fn answer(FileChange { told, file }: &FileChange) -> JsonAnswer {
+fn answer(FileChange { response, file }: &FileChange) -> JsonAnswer {
     let answer = Answer {
-        content: told,
+        content: response,
         is_error: false,
         memory_id: file.as_ref().map(|file| file.memory.as_str()),
         version: file.as_ref().map(|file| file.version),
@@ -173,11 +173,11 @@ async fn carry_out(
     match command {
         Command::View { path, range } => match storage.file_entry(tree, &path).await? {
             FileEntry::File(file, text) => Ok(FileChange {
-                told: view_file(&path, &text, &range)?,
+                response: view_file(&path, &text, &range)?,
                 file: Some(file),
             }),
             FileEntry::Directory(listing) if listing.exists() => Ok(FileChange {
-                told: listing.render(),
+                response: listing.render(),
                 file: None,
             }),
             FileEntry::Directory(_) => Err(Refusal::no_such_path(&path).into()),

@@ -1,6 +1,6 @@
 //! An update in the response mode `stream`: its steps as server-sent events, then its response.
 
-use super::way::Watching;
+use super::response_mode::StreamContext;
 use crate::fair::Party;
 use crate::http::feed::{COMMENT, frame};
 use crate::http::problem::Problem;
@@ -37,11 +37,11 @@ struct Watched {
 pub(super) async fn stream(
     state: &AppState,
     mut request: UpdateRequest,
-    Watching {
+    StreamContext {
         slot,
         admission,
         is_kept,
-    }: Watching,
+    }: StreamContext,
 ) -> Result<Response, Problem> {
     let open = OpenStream::new(state)?;
     let (tell, mut steps) = unbounded_channel();

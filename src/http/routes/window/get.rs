@@ -166,7 +166,7 @@ pub(crate) async fn get(
         .filter(|record| record.id.kind == RecordKind::Task)
         .map(|record| record.id.number)
         .collect();
-    let told = state.storage.told_tasks(&vault_id, &memory_id, &ids).await?;
+    let told = state.storage.reported_tasks(&vault_id, &memory_id, &ids).await?;
     let window = Window::of(&version.text, told);
     if representation != Representation::Json {
         let content_type = HeaderValue::from_static(representation.content_type());

@@ -2,9 +2,9 @@
 
 use super::{answer, fields, writer};
 use crate::domain::window::{
-    Brought, BroughtDecision, BroughtTask, Counts, DECISION_BYTES, STATUS_BYTES, Status,
+    DECISION_BYTES, ImportCounts, ImportedDecision, ImportedTask, STATUS_BYTES, Status, WindowImport,
 };
-use crate::fair::in_place;
+use crate::fair::run_blocking;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
@@ -122,14 +122,14 @@ struct CountsBody {
     history: usize,
 }
 
-impl From<Counts> for CountsBody {
+impl From<ImportCounts> for CountsBody {
     fn from(
-        Counts {
+        ImportCounts {
             status,
             tasks,
             decisions,
             history,
-        }: Counts,
+        }: ImportCounts,
     ) -> Self {
         Self {
             status,
@@ -167,7 +167,7 @@ pub(crate) async fn import(
     claim: UnderClaim,
     JsonBody(body): JsonBody<ImportBody>,
 ) -> Result<JsonAnswer, Problem> {
-    let brought = in_place(|| body.into_brought())?;
+    let brought = run_blocking(|| body.into_brought())?;
     let under = UnderClaim(claim.0.clone()).answering(answer);
     let writer = writer(&state, path, actor, conditions, claim);
     let done = state
@@ -197,7 +197,7 @@ fn answer(done: &TakenOver) -> JsonAnswer {
 }
 
 impl ImportBody {
-    fn into_brought(self) -> Result<Brought, Problem> {
+    fn into_brought(self) -> Result<WindowImport, Problem> {
         let mut status = Status::default();
         if let Some(Object(told)) = self.status {
             for (field, text) in [("status.goal", &told.goal), ("status.blocker", &told.blocker)] {
@@ -209,7 +209,7 @@ impl ImportBody {
         }
         let decisions = self.decisions.into_iter().enumerate();
         let decisions = decisions.map(|(index, Object(made))| made.into_brought(index));
-        Ok(Brought {
+        Ok(WindowImport {
             status,
             tasks: tasks("tasks", self.tasks)?,
             decisions: decisions.collect::<Result<_, _>>()?,
@@ -218,7 +218,7 @@ impl ImportBody {
     }
 }
 
-fn tasks(list: &str, tasks: Vec<Object<BroughtBody>>) -> Result<Vec<BroughtTask>, Problem> {
+fn tasks(list: &str, tasks: Vec<Object<BroughtBody>>) -> Result<Vec<ImportedTask>, Problem> {
     let tasks = tasks.into_iter().enumerate().map(|(index, Object(mut told))| {
         let at = format!("{list}[{index}].");
         let time = checked_time(&format!("{at}time"), told.time)?;
@@ -229,7 +229,7 @@ fn tasks(list: &str, tasks: Vec<Object<BroughtBody>>) -> Result<Vec<BroughtTask>
             summary: told.summary,
             details,
         };
-        Ok(BroughtTask {
+        Ok(ImportedTask {
             time,
             record: None,
             task: task.into_task(&at, false)?,
@@ -239,7 +239,7 @@ fn tasks(list: &str, tasks: Vec<Object<BroughtBody>>) -> Result<Vec<BroughtTask>
 }
 
 impl DecisionBody {
-    fn into_brought(self, index: usize) -> Result<BroughtDecision, Problem> {
+    fn into_brought(self, index: usize) -> Result<ImportedDecision, Problem> {
         let at = |name: &str| format!("decisions[{index}].{name}");
         fields::required(&at("decision"), &self.decision, DECISION_BYTES)?;
         fields::optional(
@@ -250,7 +250,7 @@ impl DecisionBody {
         if let Some(reason) = &self.reason {
             fields::reason(&at("reason"), reason)?;
         }
-        Ok(BroughtDecision {
+        Ok(ImportedDecision {
             time: checked_time(&at("time"), self.time)?,
             decision: self.decision,
             reason: self.reason,

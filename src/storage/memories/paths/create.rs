@@ -27,7 +27,7 @@ impl Storage {
         under: Option<&Answering<'_, FileChange>>,
     ) -> Result<FileChange, FileError> {
         let change = |made: ContextMetadata| FileChange {
-            told: file.told.clone(),
+            response: file.response.clone(),
             file: Some(FileVersion {
                 memory: made.memory_id,
                 version: made.version,

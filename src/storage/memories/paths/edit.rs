@@ -36,9 +36,9 @@ impl Storage {
                     // The memory was deleted, and its path with it.
                     return Err(Refusal::no_such_path(path));
                 }
-                let Edited { text, told } = edit(&head.text)?;
+                let Edited { text, response } = edit(&head.text)?;
                 let change = |version| FileChange {
-                    told,
+                    response,
                     file: Some(FileVersion {
                         memory: memory.clone(),
                         version,

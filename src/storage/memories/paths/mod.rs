@@ -42,7 +42,7 @@ pub struct FileVersion {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
     /// The message for the model.
-    pub told: String,
+    pub response: String,
     /// The file, if the command concerned one.
     pub file: Option<FileVersion>,
 }

@@ -105,7 +105,7 @@ async fn unlink(
     .execute(&mut *transaction)
     .await?;
     let change = FileChange {
-        told: deleted(path),
+        response: deleted(path),
         file: file_among(path, &rows),
     };
     keep_one(&mut transaction, under, change.memory(), &change).await?;
@@ -191,7 +191,7 @@ async fn rename(
     .execute(&mut *transaction)
     .await?;
     let change = FileChange {
-        told: renamed(from, to),
+        response: renamed(from, to),
         file: file_among(from, &rows),
     };
     keep_one(&mut transaction, under, change.memory(), &change).await?;

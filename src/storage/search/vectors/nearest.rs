@@ -120,7 +120,7 @@ impl Storage {
 
     /// Filters by flags only, which describe the state when a memory was embedded.
     async fn near(&self, wanted: &Nearest<'_>) -> Result<Vec<Near>, StorageError> {
-        let _turn = self.search_turn().await?;
+        let _permit = self.search_permit().await?;
         let mut transaction = self.begin_for(Class::Search).await?;
         let query_signs = signs(wanted.query);
         let bytes = sign_bytes(wanted.query.len());

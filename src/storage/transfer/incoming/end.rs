@@ -94,12 +94,12 @@ impl Incoming {
                 if self.names_replacements {
                     history::mark_superseded(&mut self.transaction, vault, memory).await?;
                 }
-                self.tell().await?;
+                self.append_event().await?;
                 self.transaction.commit().await?;
                 done.created += 1;
             }
             Target::Append(append) if append.appended() > 0 => {
-                self.tell().await?;
+                self.append_event().await?;
                 self.transaction.commit().await?;
                 done.appended += 1;
             }
@@ -140,7 +140,7 @@ impl Incoming {
     }
 
     /// Appends the event of the newest version.
-    async fn tell(&mut self) -> Result<(), StorageError> {
+    async fn append_event(&mut self) -> Result<(), StorageError> {
         let row = lock_memory(&mut self.transaction, &self.vault, &self.memory).await?;
         if let Some((version, context_id)) = row.and_then(|row| Some((row.version, row.context_id?))) {
             self.event.version = Some((version, context_id));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use working_memory::config::Config;
 use working_memory::llm::scripted::{Scripted, Step};
-use working_memory::llm::{self, ModelError, Models, Retry, RoleModel, Speaker};
+use working_memory::llm::{self, ChatRole, ModelError, Models, Retry, RoleModel};
 
 const DOCUMENT: &str = "# Current Progress\n## In Progress\n- Wire the parser to the route\n\n\
     # Key Learnings\n- KL-1 because a: queries need prepared data\n- KL-2 because b: the cache is cold\n";
@@ -78,12 +78,12 @@ async fn good_lines_are_taken_and_bad_ones_asked_again_once_and_dropped() {
     let asked = model.asked();
     assert_eq!(asked.len(), 2, "once more and no oftener");
     assert!(
-        asked[0].turns[0].text.contains("[KL-1@1] active learning"),
+        asked[0].messages[0].text.contains("[KL-1@1] active learning"),
         "{}",
-        asked[0].turns[0].text
+        asked[0].messages[0].text
     );
-    assert_eq!(asked[1].turns[1].speaker, Speaker::Assistant);
-    let again = &asked[1].turns[2].text;
+    assert_eq!(asked[1].messages[1].speaker, ChatRole::Assistant);
+    let again = &asked[1].messages[2].text;
     for bad in [
         "Nobody said this",
         "Deploy everything tonight",

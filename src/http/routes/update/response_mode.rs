@@ -10,17 +10,17 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
 /// The response mode that the client requests with `Prefer` and `Accept`.
-pub(crate) enum Way {
+pub(crate) enum ResponseMode {
     /// Synchronous: respond at the end of the update.
-    Waiting,
+    Sync,
     /// Stream the steps, then the response.
-    Watching(Watching),
+    Stream(StreamContext),
     /// Asynchronous: respond as soon as the update is stored.
-    Later,
+    Async,
 }
 
 /// What a streamed update needs.
-pub(crate) struct Watching {
+pub(crate) struct StreamContext {
     /// The concurrency permit of the request: its work may outlive the connection.
     pub(super) slot: Option<Slot>,
     /// The credentials of the request: the stream ends when they become invalid.
@@ -30,22 +30,22 @@ pub(crate) struct Watching {
     pub(super) is_kept: bool,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Way {
+impl<S: Send + Sync> FromRequestParts<S> for ResponseMode {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         if let RespondAsync(true) = RespondAsync::from_request_parts(parts, state).await? {
-            return Ok(Self::Later);
+            return Ok(Self::Async);
         }
         let accept = Accept::from_request_parts(parts, state).await?;
         // A client that accepts neither receives JSON, for compatibility.
         match accept.choose(&[Representation::Json, Representation::EventStream]) {
-            Ok(Representation::EventStream) => Ok(Self::Watching(Watching {
+            Ok(Representation::EventStream) => Ok(Self::Stream(StreamContext {
                 slot: parts.extensions.get::<Slot>().cloned(),
                 admission: Admission::from_request_parts(parts, state).await?,
                 is_kept: parts.headers.contains_key(&IDEMPOTENCY_KEY),
             })),
-            _ => Ok(Self::Waiting),
+            _ => Ok(Self::Sync),
         }
     }
 }

@@ -5,7 +5,7 @@ use futures::stream::BoxStream;
 
 /// A response with its whole body.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct RouteResponse {
     /// Its status.
     pub(crate) status: u16,
     /// `ETag`.
@@ -16,7 +16,7 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
 }
 
-impl Answer {
+impl RouteResponse {
     /// Whether the status is a success.
     pub(super) fn is_success(&self) -> bool {
         (200..=299).contains(&self.status)
@@ -24,13 +24,13 @@ impl Answer {
 }
 
 /// The response to a streaming request.
-pub(crate) enum Opened {
+pub(crate) enum StreamResponse {
     /// Another status than a success.
-    Refused(Answer),
+    Refused(RouteResponse),
     /// The pieces of the body.
-    Stream(BoxStream<'static, Result<Bytes, Away>>),
+    Stream(BoxStream<'static, Result<Bytes, Unreachable>>),
 }
 
 /// The service cannot be reached; the message says which address and what to do.
 #[derive(Debug)]
-pub(crate) struct Away(pub(crate) String);
+pub(crate) struct Unreachable(pub(crate) String);

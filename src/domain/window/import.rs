@@ -5,7 +5,7 @@
 //! time, its intent and the first sentence of its summary; a decision by its text.
 
 use super::archive::first_sentence;
-use super::change::{Change, Sizes, WindowError, Written};
+use super::change::{Change, ChangedDocument, Sizes, WindowError};
 use super::derived_id::{derived_from, is_derived};
 use super::one_line::one_line;
 use super::status::Status;
@@ -18,7 +18,7 @@ use std::collections::HashSet;
 
 /// A task to import, and when it was completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BroughtTask {
+pub struct ImportedTask {
     /// When it was completed, in whole seconds.
     pub time: DateTime<Utc>,
     /// The record id it had at its source, for information only; it gets a new id here.
@@ -29,7 +29,7 @@ pub struct BroughtTask {
 
 /// A decision to import, and when it was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BroughtDecision {
+pub struct ImportedDecision {
     /// When it was made, in whole seconds.
     pub time: DateTime<Utc>,
     /// What was decided.
@@ -40,28 +40,28 @@ pub struct BroughtDecision {
 
 /// The data to import.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Brought {
+pub struct WindowImport {
     /// Goal and blocker; imported only if the memory has no goal. If the import has none, `Updated:` does not
     /// move beyond its time.
     pub status: Status,
     /// Tasks for the window.
-    pub tasks: Vec<BroughtTask>,
+    pub tasks: Vec<ImportedTask>,
     /// Decisions for the window.
-    pub decisions: Vec<BroughtDecision>,
+    pub decisions: Vec<ImportedDecision>,
     /// Tasks for the archive.
-    pub history: Vec<BroughtTask>,
+    pub history: Vec<ImportedTask>,
 }
 
 /// The tasks and decisions that the memory already contains.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct KnownEntries {
     tasks: HashSet<String>,
     decisions: HashSet<(String, Option<String>)>,
 }
 
 /// A record that goes directly to the archive and is in no document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Historic {
+pub struct HistoricRecord {
     /// The record as it would have been written in a document.
     pub record: Record,
     /// The task, if the record is one.
@@ -70,7 +70,7 @@ pub struct Historic {
 
 /// Number of imported entries by type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct ImportCounts {
     /// Statuses: 0 or 1.
     pub status: usize,
     /// Tasks for the window.
@@ -83,21 +83,21 @@ pub struct Counts {
 
 /// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct ImportResult {
     /// The document.
-    pub written: Written,
+    pub written: ChangedDocument,
     /// The tasks in the document.
     pub tasks: Vec<(RecordId, Task)>,
     /// The records that went directly to the archive.
-    pub historic: Vec<Historic>,
+    pub historic: Vec<HistoricRecord>,
     /// Number of entries imported.
-    pub taken: Counts,
+    pub taken: ImportCounts,
     /// Number of entries skipped because they already existed.
-    pub present: Counts,
+    pub present: ImportCounts,
 }
 
-impl Counts {
-    fn of(brought: &Brought) -> Self {
+impl ImportCounts {
+    fn of(brought: &WindowImport) -> Self {
         let status = &brought.status;
         Self {
             status: usize::from(status.goal.is_some() || status.blocker.is_some()),
@@ -108,14 +108,14 @@ impl Counts {
     }
 }
 
-impl Brought {
+impl WindowImport {
     /// Removes the entries that are already known, adds the others to `known`, and returns them with the
     /// number of removed ones. If the memory has a goal (`goal_stands`), the status is not imported. If a
     /// task appears both in the window and in the history, the window's copy counts because it is more
     /// complete.
     #[must_use]
-    pub fn unknown(mut self, known: &mut Known, goal_stands: bool) -> (Self, Counts) {
-        let all = Counts::of(&self);
+    pub fn unknown(mut self, known: &mut KnownEntries, goal_stands: bool) -> (Self, ImportCounts) {
+        let all = ImportCounts::of(&self);
         if goal_stands {
             self.status = Status::default();
         }
@@ -125,8 +125,8 @@ impl Brought {
             let words = words(&made.decision, made.reason.as_deref());
             known.decisions.insert(words)
         });
-        let new = Counts::of(&self);
-        let present = Counts {
+        let new = ImportCounts::of(&self);
+        let present = ImportCounts {
             status: all.status - new.status,
             tasks: all.tasks - new.tasks,
             decisions: all.decisions - new.decisions,
@@ -136,7 +136,7 @@ impl Brought {
     }
 }
 
-impl BroughtTask {
+impl ImportedTask {
     /// Removes a task id that was derived from time and text; importing the task again would derive the same
     /// one.
     #[must_use]
@@ -156,7 +156,7 @@ impl BroughtTask {
     }
 }
 
-impl Known {
+impl KnownEntries {
     /// Registers a task of the memory.
     pub fn task(&mut self, time: DateTime<Utc>, task: &Task) {
         self.tasks.extend(names(time, task));
@@ -170,7 +170,7 @@ impl Known {
     }
 
     /// Whether the task is new; registers it.
-    fn insert_if_new(&mut self, brought: &BroughtTask) -> bool {
+    fn insert_if_new(&mut self, brought: &ImportedTask) -> bool {
         let names = names(brought.time, &brought.task);
         let is_new = names.iter().all(|name| !self.tasks.contains(name));
         self.tasks.extend(names);
@@ -208,26 +208,26 @@ fn words(decision: &str, reason: Option<&str>) -> (String, Option<String>) {
 /// # Errors
 ///
 /// [`WindowError`]; nothing is imported.
-pub fn take_over(
+pub fn import_window(
     document: &str,
     counters: Counters,
     now: DateTime<Utc>,
-    brought: Brought,
-    mut known: Known,
+    brought: WindowImport,
+    mut known: KnownEntries,
     sizes: &Sizes,
-) -> Result<Taken, WindowError> {
+) -> Result<ImportResult, WindowError> {
     let mut change = Change::begin(document, counters, now);
     let stands = change.status().goal.is_some();
     let updated = brought.status.updated.filter(|_| !stands);
     let (brought, present) = brought.unknown(&mut known, stands);
-    let taken = Counts::of(&brought);
+    let taken = ImportCounts::of(&brought);
     if taken.status > 0 {
         change.set_status(brought.status);
     }
     if let Some(updated) = updated {
         change.as_of(updated);
     }
-    let Brought {
+    let WindowImport {
         tasks,
         decisions,
         history: mut past,
@@ -240,14 +240,14 @@ pub fn take_over(
     let (decisions, older) = split(&change, RecordKind::Decision, decisions, |made| made.time, sizes);
 
     let mut historic = Vec::new();
-    for BroughtTask { time, mut task, .. } in past {
+    for ImportedTask { time, mut task, .. } in past {
         // A derived id is not written on the line.
         let content = task_line(&task);
         task.task_id = identified(time, &task);
         let id = change.reserve(RecordKind::Task)?;
         historic.push(past_record(id, time, None, content, Some(task)));
     }
-    for BroughtDecision {
+    for ImportedDecision {
         time,
         decision,
         reason,
@@ -261,7 +261,7 @@ pub fn take_over(
     }
     change.prune(RecordKind::Task, recent.len(), sizes)?;
     let mut added = Vec::new();
-    for BroughtTask { time, mut task, .. } in recent {
+    for ImportedTask { time, mut task, .. } in recent {
         let content = task_line(&task);
         task.task_id = identified(time, &task);
         let record = NewRecord {
@@ -272,7 +272,7 @@ pub fn take_over(
         added.push((change.add(RecordKind::Task, &record, time)?, task));
     }
     change.prune(RecordKind::Decision, decisions.len(), sizes)?;
-    for BroughtDecision {
+    for ImportedDecision {
         time,
         decision,
         reason,
@@ -286,7 +286,7 @@ pub fn take_over(
         };
         change.add(RecordKind::Decision, &record, *time)?;
     }
-    Ok(Taken {
+    Ok(ImportResult {
         written: change.finish(sizes)?,
         tasks: added,
         historic,
@@ -307,7 +307,7 @@ fn past_record(
     reason: Option<String>,
     content: String,
     task: Option<Task>,
-) -> Historic {
+) -> HistoricRecord {
     let record = Record {
         id,
         time: Some(time.trunc_subsecs(0)),
@@ -315,7 +315,7 @@ fn past_record(
         label: None,
         content,
     };
-    Historic { record, task }
+    HistoricRecord { record, task }
 }
 
 /// Splits entries into those that fit into the window beside the existing ones (the newest take precedence)

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 /// Keeps what is written, write by write.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Written(Arc<Mutex<Vec<Vec<u8>>>>);
+pub(crate) struct CapturedLog(Arc<Mutex<Vec<Vec<u8>>>>);
 
-impl Written {
+impl CapturedLog {
     /// The whole text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().concat()).unwrap()
@@ -19,7 +19,7 @@ impl Written {
     }
 }
 
-impl Write for Written {
+impl Write for CapturedLog {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().push(bytes.to_vec());
         Ok(bytes.len())

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 /// The total amount, and the limits of one vault and one key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shares {
+pub struct ShareLimits {
     /// The total amount.
     pub total: usize,
     /// The limit of one vault.
@@ -17,7 +17,7 @@ pub struct Shares {
     pub of_key: usize,
 }
 
-impl Shares {
+impl ShareLimits {
     /// Half for a vault, three quarters for a key; at least one.
     #[must_use]
     pub fn of(total: usize) -> Self {
@@ -32,10 +32,10 @@ impl Shares {
 
 /// A fair semaphore with permits of any size. Cheap to clone.
 #[derive(Clone)]
-pub struct Gate(Arc<Inner>);
+pub struct FairSemaphore(Arc<Inner>);
 
 struct Inner {
-    shares: Shares,
+    shares: ShareLimits,
     state: Mutex<State>,
 }
 
@@ -62,7 +62,7 @@ struct Waiting {
 
 /// An amount of a gate's resource, returned when it is dropped.
 pub struct Permit {
-    gate: Gate,
+    gate: FairSemaphore,
     party: Party,
     amount: usize,
 }
@@ -74,7 +74,7 @@ impl Party {
     }
 }
 
-impl Shares {
+impl ShareLimits {
     fn of_holder(&self, holder: &Holder) -> usize {
         match holder {
             Holder::Vault(_) => self.of_vault,
@@ -84,7 +84,7 @@ impl Shares {
 }
 
 impl State {
-    fn fits(&self, shares: &Shares, party: &Party, amount: usize) -> bool {
+    fn fits(&self, shares: &ShareLimits, party: &Party, amount: usize) -> bool {
         let held = |holder: &Holder| self.held.get(holder).copied().unwrap_or_default();
         self.taken + amount <= shares.total
             && party
@@ -120,7 +120,7 @@ impl State {
     }
 
     /// Removes the next waiter whose amount fits, and counts it as taken.
-    fn next(&mut self, shares: &Shares) -> Option<Waiting> {
+    fn next(&mut self, shares: &ShareLimits) -> Option<Waiting> {
         for _ in 0..self.queues.len() {
             let (vault, mut queue) = self.queues.pop_front()?;
             queue.retain(|waiting| !waiting.granted.is_closed());
@@ -139,10 +139,10 @@ impl State {
     }
 }
 
-impl Gate {
+impl FairSemaphore {
     /// A gate with nothing taken.
     #[must_use]
-    pub fn new(shares: Shares) -> Self {
+    pub fn new(shares: ShareLimits) -> Self {
         Self(Arc::new(Inner {
             shares,
             state: Mutex::default(),
@@ -224,7 +224,7 @@ impl Gate {
 
     /// The total and the limits.
     #[must_use]
-    pub fn shares(&self) -> Shares {
+    pub fn shares(&self) -> ShareLimits {
         self.0.shares
     }
 
@@ -279,9 +279,9 @@ impl Drop for Permit {
     }
 }
 
-impl fmt::Debug for Gate {
+impl fmt::Debug for FairSemaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gate")
+        f.debug_struct("FairSemaphore")
             .field("shares", &self.0.shares)
             .field("taken", &self.taken())
             .finish()
@@ -316,7 +316,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_vault_never_holds_more_than_its_share() {
-        let gate = Gate::new(Shares::of(4));
+        let gate = FairSemaphore::new(ShareLimits::of(4));
         let held: Vec<_> = (0..9).filter_map(|_| gate.try_acquire(&party("a"), 1)).collect();
         assert_eq!(held.len(), 2);
         assert!(gate.try_acquire(&party("b"), 1).is_some());
@@ -324,7 +324,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_key_never_holds_all_however_many_vaults_it_has() {
-        let gate = Gate::new(Shares::of(4));
+        let gate = FairSemaphore::new(ShareLimits::of(4));
         let vaults = ["a", "b", "c", "d", "e"];
         let of_key = |vault| gate.try_acquire(&Party::new(Some(vault), Some("k")), 1);
         let held: Vec<_> = vaults.into_iter().filter_map(of_key).collect();
@@ -337,7 +337,7 @@ mod tests {
 
     #[tokio::test]
     async fn waiters_are_admitted_vault_by_vault_and_not_by_arrival() {
-        let gate = Gate::new(Shares {
+        let gate = FairSemaphore::new(ShareLimits {
             total: 1,
             of_vault: 1,
             of_key: 1,
@@ -363,7 +363,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_dropped_waiter_or_permit_blocks_no_other() {
-        let gate = Gate::new(Shares::of(1));
+        let gate = FairSemaphore::new(ShareLimits::of(1));
         let first = gate.acquire(&party("a"), 1).await;
         {
             let b = party("b");
@@ -378,7 +378,7 @@ mod tests {
 
     #[tokio::test]
     async fn more_than_a_share_is_given_as_a_share_and_what_grows_stays_within() {
-        let gate = Gate::new(Shares::of(8));
+        let gate = FairSemaphore::new(ShareLimits::of(8));
         let mut all = gate.acquire(&party("a"), 100).await;
         assert_eq!((all.amount(), gate.taken()), (4, 4));
         all.shrink(1);

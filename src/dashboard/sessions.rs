@@ -15,7 +15,7 @@ pub(crate) struct Visitor {
 
 /// Signing in and out.
 #[async_trait]
-pub(crate) trait Door: Send + Sync {
+pub(crate) trait SessionBackend: Send + Sync {
     /// Starts a session with a key and returns the value of `Set-Cookie`. `None`: the key is not valid.
     ///
     /// # Errors

@@ -10,31 +10,31 @@ type Key = (VaultId, MemoryId);
 
 /// The memories that are locked.
 #[derive(Debug, Default, Clone)]
-pub(in crate::storage) struct Turns(Arc<Mutex<HashMap<Key, Arc<tokio::sync::Mutex<()>>>>>);
+pub(in crate::storage) struct MemoryLocks(Arc<Mutex<HashMap<Key, Arc<tokio::sync::Mutex<()>>>>>);
 
 /// The lock of a memory; released when dropped.
 #[derive(Debug)]
-pub(super) struct Turn {
-    turns: Turns,
+pub(super) struct MemoryLock {
+    locks: MemoryLocks,
     memory: Key,
     /// `None` only while it is being dropped.
     held: Option<OwnedMutexGuard<()>>,
 }
 
-impl Turns {
+impl MemoryLocks {
     /// Locks a memory; in order of arrival.
-    pub(super) async fn take(&self, (vault, memory): (&VaultId, &MemoryId)) -> Turn {
+    pub(super) async fn lock(&self, (vault, memory): (&VaultId, &MemoryId)) -> MemoryLock {
         let memory = (vault.clone(), memory.clone());
         // Waiters hold a reference, so that the entry stays in the map.
-        let lock = self.map().entry(memory.clone()).or_default().clone();
+        let mutex = self.map().entry(memory.clone()).or_default().clone();
         // Created before the wait, so that a cancelled waiter cleans up.
-        let mut turn = Turn {
-            turns: self.clone(),
+        let mut lock = MemoryLock {
+            locks: self.clone(),
             memory,
             held: None,
         };
-        turn.held = Some(lock.lock_owned().await);
-        turn
+        lock.held = Some(mutex.lock_owned().await);
+        lock
     }
 
     fn map(&self) -> MutexGuard<'_, HashMap<Key, Arc<tokio::sync::Mutex<()>>>> {
@@ -42,10 +42,10 @@ impl Turns {
     }
 }
 
-impl Drop for Turn {
+impl Drop for MemoryLock {
     fn drop(&mut self) {
         drop(self.held.take());
-        let mut map = self.turns.map();
+        let mut map = self.locks.map();
         if map
             .get(&self.memory)
             .is_some_and(|lock| Arc::strong_count(lock) == 1)
@@ -71,13 +71,13 @@ mod tests {
 
     #[test]
     fn one_memory_waits_for_itself_and_no_other_and_nothing_is_left() {
-        let turns = Turns::default();
+        let locks = MemoryLocks::default();
         let vault: VaultId = "acme".parse().unwrap();
         let memories: Vec<MemoryId> = (0..2_000)
             .map(|number| format!("m{number}").parse().unwrap())
             .collect();
-        let take = |memory| turns.take((&vault, memory));
-        let held: Vec<Turn> = memories
+        let take = |memory| locks.lock((&vault, memory));
+        let held: Vec<MemoryLock> = memories
             .iter()
             .map(|memory| is_ready(pin!(take(memory))).expect("nobody has it"))
             .collect();
@@ -89,10 +89,10 @@ mod tests {
             assert!(is_ready(cancelled.as_mut()).is_none());
         }
         drop(held);
-        assert_eq!(turns.map().len(), 1, "the one who waits");
-        let second = is_ready(second).expect("it is its turn");
+        assert_eq!(locks.map().len(), 1, "the one who waits");
+        let second = is_ready(second).expect("it has the lock");
         assert!(is_ready(pin!(take(&memories[0]))).is_none());
         drop(second);
-        assert_eq!(turns.map().len(), 0);
+        assert_eq!(locks.map().len(), 0);
     }
 }
