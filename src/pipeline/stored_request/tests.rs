@@ -172,6 +172,8 @@ fn a_member_that_cannot_be_read_is_an_error_and_no_default() {
         let error = read(&stored).expect_err(member);
         let (_, name) = member.rsplit_once('/').unwrap();
         let names_it = error.contains(name) || error.starts_with("mode: ") || error.starts_with("key_id: ");
+        // The details of a task are flattened into the record, which is where their error is found.
+        let names_it = names_it || (name == "epic" && error.starts_with("record: "));
         assert!(names_it || error.starts_with("messages[1]"), "{member}: {error}");
     }
 }

@@ -224,7 +224,7 @@ async fn what_is_no_text_of_this_folder_is_passed_over_and_the_rest_goes_on() {
     let done = sync(&user).await.is(0);
     for what in [
         "latin.md: it is not UTF-8",
-        "nul.md: it holds a NUL",
+        "nul.md: it contains a NUL",
         "link.md: it is a symbolic link",
         "large.md: ",
         "/memories/.config/x.md: hidden",

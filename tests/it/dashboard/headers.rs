@@ -101,7 +101,7 @@ async fn errors_are_pages_with_the_words_of_the_problem() {
             "the memory does not exist",
         ),
         (Method::GET, "/ui/vaults/-/memories/none", 422, "vault_id"),
-        (Method::GET, "/ui/vaults/%ff", 400, "cannot be read"),
+        (Method::GET, "/ui/vaults/%ff", 400, "is not valid"),
         (Method::GET, "/ui/vaults/acme?cursor=x", 400, "cursor"),
     ] {
         let answer = Answer::to(browser.request(method, path)).await.is(status);
