@@ -79,7 +79,7 @@ async fn what_a_newer_release_tells_of_a_task_is_carried_and_has_a_form() {
         &other,
         &[],
         &file,
-        "memories: 1 new, 0 appended to, 0 there before, 0 skipped",
+        "memories: 1 new, 0 appended to, 0 unchanged, 0 skipped",
     );
     assert_eq!(export(&other.url(), &["--vault", "acme"]), file);
 
