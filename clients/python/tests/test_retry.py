@@ -261,7 +261,7 @@ def test_keys_and_actors_are_sent_and_shown_nowhere() -> None:
 
 @pytest.mark.parametrize("bad", ["", ".", ".."])
 def test_ids_cannot_lead_elsewhere(bad: str) -> None:
-    with Client("http://127.0.0.1:9") as client, pytest.raises(ValueError, match="no id"):
+    with Client("http://127.0.0.1:9") as client, pytest.raises(ValueError, match="not an id"):
         client.get_memory("v", bad)
 
 
