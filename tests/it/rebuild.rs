@@ -20,7 +20,7 @@ async fn rows(service: &Service) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn lost_records_come_back_from_the_versions() {
+async fn lost_records_are_rebuilt_from_the_versions() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory
@@ -89,7 +89,7 @@ async fn lost_records_come_back_from_the_versions() {
 }
 
 #[tokio::test]
-async fn tasks_decisions_and_what_superseded_them_survive_a_rebuilding() {
+async fn tasks_decisions_and_their_replacements_survive_a_rebuild() {
     let service = Service::start().await;
     let memory = service.memory("m");
     for number in 1..=7 {

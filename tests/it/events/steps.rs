@@ -13,7 +13,7 @@ fn streaming(memory: &Memory<'_>, body: &Value) -> RequestBuilder {
 }
 
 #[tokio::test]
-async fn the_steps_come_one_by_one_and_the_answer_last() {
+async fn the_steps_are_streamed_one_by_one_and_the_response_last() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let faulty = "KEY_LEARNINGS:\n  ADD:\n    - no reason\n";
@@ -41,7 +41,7 @@ async fn the_steps_come_one_by_one_and_the_answer_last() {
 }
 
 #[tokio::test]
-async fn a_failure_is_a_problem_at_the_end_or_before_the_beginning() {
+async fn a_failure_is_a_problem_before_the_stream_or_its_last_event() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let fails = dictate(json!({"fails": "learnings"}));
@@ -59,7 +59,7 @@ async fn a_failure_is_a_problem_at_the_end_or_before_the_beginning() {
 }
 
 #[tokio::test]
-async fn an_update_whose_client_went_away_is_finished() {
+async fn an_update_finishes_after_its_client_disconnects() {
     let gate = Gate::new();
     let service = Service::with_models(gate.before(Role::Learnings)).await;
     let memory = service.memory("agent");

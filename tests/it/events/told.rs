@@ -1,4 +1,4 @@
-//! What is told, and to whom.
+//! Which events are sent, and to whom.
 
 use super::watch::{Sent, Watch};
 use crate::harness::{Answer, Service};
@@ -12,7 +12,7 @@ fn kinds(events: &[Sent]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_new_version_is_told_with_everything_but_its_text() {
+async fn the_event_of_a_new_version_has_everything_but_its_text() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("before").await.is(201);
@@ -38,7 +38,7 @@ async fn a_new_version_is_told_with_everything_but_its_text() {
 }
 
 #[tokio::test]
-async fn what_another_instance_writes_is_told_too() {
+async fn writes_of_another_instance_are_events_too() {
     let one = Service::start().await;
     let two = one.beside(None).await;
     two.listen().await;
@@ -50,7 +50,7 @@ async fn what_another_instance_writes_is_told_too() {
 }
 
 #[tokio::test]
-async fn the_steps_of_a_queued_update_are_told_in_their_order() {
+async fn the_steps_of_a_queued_update_are_events_in_order() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let mut watch = Watch::vault(&service, "?memory_id=agent", None).await;
@@ -86,7 +86,7 @@ async fn the_steps_of_a_queued_update_are_told_in_their_order() {
 }
 
 #[tokio::test]
-async fn a_deleted_memory_is_told() {
+async fn a_deletion_is_an_event() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let mut watch = Watch::vault(&service, "?kinds=memory_deleted,handoff", None).await;
@@ -126,7 +126,7 @@ async fn redactions_and_changes_of_items_are_events_and_a_browser_resumes_by_its
         .await
         .is(200);
 
-    // An EventSource cannot send a header when it is made anew.
+    // An EventSource cannot send a header when it is first created.
     let last = versions[1].id.as_deref().unwrap();
     let query = format!("?last_event_id={last}&memory_id=agent");
     let sent = Watch::vault(&service, &query, None).await.take(3).await;
@@ -154,7 +154,7 @@ async fn redactions_and_changes_of_items_are_events_and_a_browser_resumes_by_its
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_for_is_refused() {
+async fn invalid_requests_are_rejected() {
     let service = Service::start().await;
     let ask = |query: &str, header: (&'static str, &'static str)| {
         let path = format!("/v1/vaults/acme/events{query}");
@@ -183,7 +183,7 @@ async fn what_cannot_be_asked_for_is_refused() {
 }
 
 #[tokio::test]
-async fn streams_have_a_bound_of_their_own_and_end_when_the_service_stops() {
+async fn streams_have_their_own_limit_and_end_when_the_service_stops() {
     let configure = |config: &mut working_memory::config::Config| config.events.max_streams = 2;
     let service = Service::start_with(configure, None).await;
     let mut open = [
@@ -206,7 +206,7 @@ async fn streams_have_a_bound_of_their_own_and_end_when_the_service_stops() {
 }
 
 #[tokio::test]
-async fn two_hundred_clients_are_told_the_same() {
+async fn two_hundred_clients_receive_the_same_events() {
     let service = Service::start().await;
     let mut clients = Vec::new();
     for _ in 0..200 {
@@ -234,7 +234,7 @@ async fn two_hundred_clients_are_told_the_same() {
 }
 
 #[tokio::test]
-async fn a_handoff_is_told_when_it_is_made_and_not_when_the_newest_will_do() {
+async fn a_handoff_is_an_event_when_it_is_created_and_not_when_it_is_reused() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory

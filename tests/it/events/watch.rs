@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// One event as it was sent.
+/// One event as received.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sent {
     pub(super) id: Option<String>,
@@ -81,7 +81,7 @@ impl Watch {
     }
 }
 
-/// `None` for a comment, or what says how soon to come back.
+/// `None` for a comment or a `retry` field.
 fn read(block: &str) -> Option<Sent> {
     let field = |name: &str| {
         let mut lines = block.lines().filter_map(|line| line.strip_prefix(name));

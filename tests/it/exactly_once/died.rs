@@ -1,4 +1,4 @@
-//! Processes that die between the commit and the answer, and claims that are taken over.
+//! Processes that die between the commit and the response, and claims that are taken over.
 
 use super::{ADD, Again, KEY, OPERATIONS, Saving, savings};
 use crate::harness::{Answer, Service, scripted};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use working_memory::llm::scripted::Step;
 
-/// Everything that is stored but the keys, told from anything else.
+/// All stored rows except the keys.
 async fn stored(service: &Service) -> BTreeMap<String, String> {
     let tables: Vec<String> = sqlx::query_scalar(
         "SELECT table_name::text FROM information_schema.tables
@@ -31,7 +31,7 @@ async fn stored(service: &Service) -> BTreeMap<String, String> {
     all
 }
 
-/// Has every process die before it keeps an answer in a transaction of its own.
+/// Makes every process fail before it stores a response in a separate transaction.
 async fn die_before_keeping_answers(service: &Service) {
     sqlx::raw_sql(
         "CREATE OR REPLACE FUNCTION note_whether_alone() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -67,7 +67,7 @@ async fn live_again(service: &Service) {
 }
 
 #[tokio::test]
-async fn a_request_whose_process_died_behind_the_commit_is_answered_and_not_run_again() {
+async fn a_retry_after_a_crash_after_the_commit_is_answered_and_not_executed_again() {
     let service = Service::with_models(scripted(|_| Step::answer("(none)"))).await;
     let savings = savings(&service).await;
     let tried: BTreeSet<&str> = savings.iter().map(|saving| saving.operation).collect();
@@ -82,7 +82,8 @@ async fn a_request_whose_process_died_behind_the_commit_is_answered_and_not_run_
         die_before_keeping_answers(&service).await;
         let first = saving.ask(&service, &key).await;
         live_again(&service).await;
-        // What is told from what was saved has no answer yet, and what saved nothing under its claim gave that up.
+        // A response that is derived from the saved rows is not stored yet, and a request that saved nothing under its claim
+        // released the claim.
         let left = match saving.again() {
             Again::Kept => Some("done"),
             Again::Told => Some("running"),
@@ -118,7 +119,7 @@ async fn a_request_whose_process_died_behind_the_commit_is_answered_and_not_run_
         if saving.again() == Again::Kept {
             assert_eq!(again.body, first.body, "{what}");
         }
-        // Nothing but the request itself is answered so.
+        // Only the same request is answered like this.
         let other = saving
             .asking(&service)
             .header(KEY, &key)
@@ -131,7 +132,7 @@ async fn a_request_whose_process_died_behind_the_commit_is_answered_and_not_run_
 async fn a_request_whose_claim_was_taken_over_while_it_waited_saves_nothing() {
     let service = Service::with_models(scripted(|_| Step::answer("(none)"))).await;
     let mut savings = savings(&service).await;
-    // All find something to do whatever became of the others.
+    // Each has something to change, whatever the others did.
     savings.retain(|saving| saving.again() == Again::Kept && saving.operation != "RunMemoryTool");
     let create = json!({"command": "create", "path": "/memories/there", "file_text": "x\n"});
     Answer::to(Saving::tool(create).asking(&service)).await.is(200);
@@ -147,7 +148,7 @@ async fn a_request_whose_claim_was_taken_over_while_it_waited_saves_nothing() {
 
     for (number, saving) in savings.iter().enumerate() {
         let what = format!("{} {} {:?}", saving.operation, saving.path, saving.body);
-        // What writers lock first.
+        // The rows that writers lock first.
         let mut locks = service.rows().begin().await.unwrap();
         sqlx::query("LOCK TABLE memory_roots, memories, prompt_item_owners IN EXCLUSIVE MODE")
             .execute(&mut *locks)
@@ -177,7 +178,7 @@ async fn a_request_whose_claim_was_taken_over_while_it_waited_saves_nothing() {
 }
 
 #[tokio::test]
-async fn what_was_kept_with_what_it_tells_of_goes_with_that() {
+async fn stored_responses_are_deleted_with_the_data_they_contain() {
     let service = Service::start().await;
     die_before_keeping_answers(&service).await;
     let gone = async |saving: &Saving, key: &str, why: &str| {
@@ -235,7 +236,7 @@ async fn what_was_kept_with_what_it_tells_of_goes_with_that() {
 }
 
 #[tokio::test]
-async fn a_proposal_that_was_decided_meanwhile_is_told_as_it_was_proposed() {
+async fn a_retry_returns_a_proposal_as_proposed_after_it_was_decided() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory.put("# Facts\nfirst\n").await.is(201);
