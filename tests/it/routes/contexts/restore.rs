@@ -8,7 +8,7 @@ use std::time::Duration;
 const FIRST: &str = "# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z] because a: one\n";
 
 #[tokio::test]
-async fn an_older_text_becomes_a_new_version_and_its_records_are_active_again() {
+async fn restoring_creates_a_new_version_and_reactivates_its_records() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put(FIRST).await.is(201);
@@ -73,7 +73,7 @@ async fn an_older_text_becomes_a_new_version_and_its_records_are_active_again() 
 }
 
 #[tokio::test]
-async fn the_newest_text_is_not_restored_again() {
+async fn restoring_the_current_text_creates_no_version() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("one").await.is(201);
@@ -113,7 +113,7 @@ async fn preconditions_are_those_of_a_put() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_or_redacted_is_not_restored() {
+async fn missing_and_redacted_versions_cannot_be_restored() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.restore("1").await.problem(404, "not-found", Some("ref"));
@@ -129,7 +129,7 @@ async fn what_is_not_there_or_redacted_is_not_restored() {
 }
 
 #[tokio::test]
-async fn a_text_over_a_lower_limit_is_not_restored() {
+async fn a_text_over_a_lowered_limit_cannot_be_restored() {
     let service = Service::start_with(|config| config.limits.context_bytes = 20, None).await;
     let memory = service.memory("agent");
     memory.put("one").await.is(201);
@@ -144,7 +144,7 @@ async fn a_text_over_a_lower_limit_is_not_restored() {
 }
 
 #[tokio::test]
-async fn a_restore_may_say_why_and_that_stands_in_its_log() {
+async fn a_restore_may_have_a_reason_which_the_log_contains() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("one").await.is(201);

@@ -53,7 +53,7 @@ async fn the_window_is_markdown_or_json_and_is_not_sent_twice() {
 }
 
 #[tokio::test]
-async fn a_line_that_a_person_changed_counts() {
+async fn a_line_that_was_edited_by_hand_is_returned() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     record(&memory, task(1)).await.is(201);

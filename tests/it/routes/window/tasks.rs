@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_task_makes_the_memory_and_stands_first_in_the_document() {
+async fn a_task_creates_the_memory_and_is_first_in_the_document() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let sent = json!({
@@ -50,7 +50,7 @@ async fn a_task_makes_the_memory_and_stands_first_in_the_document() {
 }
 
 #[tokio::test]
-async fn the_oldest_beyond_the_window_is_archived_in_the_same_version() {
+async fn the_oldest_task_beyond_the_window_is_archived_in_the_same_version() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for number in 1..=5 {
@@ -84,7 +84,7 @@ async fn the_oldest_beyond_the_window_is_archived_in_the_same_version() {
 }
 
 #[tokio::test]
-async fn a_task_sent_twice_is_one_task_also_when_it_has_left_the_window() {
+async fn a_task_sent_twice_is_recorded_once_also_after_it_was_archived() {
     let service = Service::start_with(|config| config.window.tasks = 1, None).await;
     let memory = service.memory("agent");
     record(&memory, task(1)).await.is(201);
@@ -104,12 +104,12 @@ async fn a_task_sent_twice_is_one_task_also_when_it_has_left_the_window() {
         .await
         .problem(409, "conflict", Some("task_id"));
     assert_eq!(refused["record_id"], "T-1");
-    // Ids are per memory.
+    // Ids are unique per memory.
     record(&service.memory("other"), task(1)).await.is(201);
 }
 
 #[tokio::test]
-async fn what_is_not_valid_is_named_with_its_limit_and_saves_nothing() {
+async fn an_invalid_task_is_rejected_with_the_limit_and_saves_nothing() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for (field, value, limit) in [
@@ -163,7 +163,7 @@ async fn a_document_over_its_cap_is_refused_with_both_sizes() {
 }
 
 #[tokio::test]
-async fn ten_writers_at_once_lose_nothing() {
+async fn ten_concurrent_writers_lose_nothing() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let written = join_all((1..=10).map(|number| record(&memory, task(number)))).await;
@@ -214,7 +214,7 @@ async fn a_vault_may_have_a_window_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_task_whose_outcome_says_no_success_is_shown_as_failed_everywhere() {
+async fn a_task_with_an_unsuccessful_outcome_is_shown_as_failed_everywhere() {
     let service = Service::start_with(|config| config.window.tasks = 1, None).await;
     let memory = service.memory("agent");
     let mut failed = task(1);
@@ -255,7 +255,7 @@ async fn a_task_whose_outcome_says_no_success_is_shown_as_failed_everywhere() {
 }
 
 #[tokio::test]
-async fn numbers_of_an_outcome_are_kept_or_refused_and_never_rounded() {
+async fn numbers_of_an_outcome_are_stored_exactly_or_rejected_and_never_rounded() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let send = |number: &str| {
