@@ -1,4 +1,4 @@
-//! Servers that hold their models to the form of the answers.
+//! Model servers that constrain the output to a grammar.
 
 use super::stub::{Reply, Stub};
 use crate::harness::Service;

@@ -1,4 +1,4 @@
-//! Model servers that fail: what is tried again, what the client learns, and what is saved.
+//! Model servers that fail: what is retried, what the client gets, and what is saved.
 
 use super::dictated::{LEARNING, PROGRESS, VERBATIM};
 use super::stub::{Asked, Reply, Stub};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use working_memory::config::llm::Provider;
 use working_memory::domain::operation::Role;
 
-/// What the good answers speak of.
+/// A word in the good responses.
 const TASK: &str = "Wrote the parser, now wire it: pin the tool chain, then run `cargo test`.";
 
 fn good(asked: &Asked) -> Reply {
@@ -21,7 +21,7 @@ fn good(asked: &Asked) -> Reply {
     })
 }
 
-/// A service and the server of its models, of which the one for learnings misbehaves.
+/// A service and its model server, where the model for learnings fails.
 struct Served {
     stub: Stub,
     service: Service,
@@ -45,8 +45,8 @@ impl Served {
         }
     }
 
-    /// An update whose learnings model is replied these, and well from then on. Gives the answer, and how often that
-    /// model was asked.
+    /// An update whose learnings model returns these responses first, and valid ones from then on. Returns the response, and
+    /// how often that model was called.
     async fn update(&self, memory: &str, replies: Vec<Reply>, body: Value) -> (Answer, usize) {
         let before = self.stub.asked(Role::Learnings).len();
         *self.replies.lock().unwrap() = replies.into();
@@ -56,7 +56,7 @@ impl Served {
 }
 
 #[tokio::test]
-async fn every_way_to_fail_is_told_apart_and_saves_nothing_but_the_run() {
+async fn every_kind_of_failure_has_its_own_error_and_saves_only_the_run() {
     let served = Served::start(Provider::Openai, 0).await;
     for (reply, status, name) in [
         (Reply::Status(500, None, "oops"), 502, "model-failed"),
@@ -120,7 +120,7 @@ async fn a_failed_model_is_named_with_its_address_and_without_its_key() {
 }
 
 #[tokio::test]
-async fn what_can_heal_is_tried_again_and_a_refusal_is_not() {
+async fn temporary_failures_are_retried_and_rejections_are_not() {
     for provider in [Provider::Openai, Provider::Anthropic] {
         let served = Served::start(provider, 1).await;
         let cases = [
@@ -148,7 +148,7 @@ async fn what_can_heal_is_tried_again_and_a_refusal_is_not() {
 }
 
 #[tokio::test]
-async fn retry_after_is_waited_for_where_the_time_allows() {
+async fn retry_after_is_honoured_within_the_deadline() {
     let served = Served::start(Provider::Openai, 2).await;
     let begun = Instant::now();
     let short = vec![Reply::Status(429, Some("1"), "wait")];
@@ -192,7 +192,7 @@ async fn with_allow_partial_the_other_sections_are_saved() {
 }
 
 #[tokio::test]
-async fn where_all_models_fail_there_is_nothing_to_save_in_part() {
+async fn with_allow_partial_nothing_is_saved_when_all_models_fail() {
     let stub = Stub::start(|_| Reply::Status(500, None, "oops")).await;
     let service = Service::start_with(stub.configure(Provider::Openai, 0), None).await;
     for roles in [json!(["progress", "learnings", "verbatim"]), json!(["verbatim"])] {
@@ -204,7 +204,7 @@ async fn where_all_models_fail_there_is_nothing_to_save_in_part() {
 }
 
 #[tokio::test]
-async fn a_failure_while_asking_again_leaves_the_first_answer_standing() {
+async fn a_failed_retry_leaves_the_first_answer_in_use() {
     let faulty =
         Reply::text("KEY_LEARNINGS:\n  ADD:\n    - because good: the tool chain is kept\n    - no reason\n");
     let hostile = Reply::Status(400, None, "context too long \u{0} sk-secret");
@@ -226,7 +226,7 @@ async fn a_failure_while_asking_again_leaves_the_first_answer_standing() {
 }
 
 #[tokio::test]
-async fn unusual_good_answers_are_read() {
+async fn unusual_valid_responses_are_accepted() {
     let halves = |text: &str| {
         let (one, two) = text.split_at(text.len() / 2);
         Reply::Parts(vec![one.to_owned(), two.to_owned()])

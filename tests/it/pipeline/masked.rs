@@ -1,10 +1,10 @@
-//! A credential that somebody says in a message is not kept with the run.
+//! A credential in a message is not stored with the run.
 
 use crate::harness::Service;
 use serde_json::json;
 
 #[tokio::test]
-async fn no_row_holds_a_credential_of_a_message() {
+async fn no_row_contains_a_credential_of_a_message() {
     let service = Service::start().await;
     let token = format!("ghp_{}", "a1B2c3".repeat(6));
     let memory = service.memory("agent");

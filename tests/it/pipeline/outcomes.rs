@@ -1,4 +1,4 @@
-//! What a run came to is said once, by its version or by itself, and read as if it were said by the run.
+//! The outcome of a run is stored once, with its version or with the run, and every reader gets it as one run.
 
 use super::dictated::{Dictated, dictate, learning, progress};
 use crate::harness::{Answer, Memory, Service};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use working_memory::clock::Clock;
 use working_memory::domain::retention::Retention;
 
-/// What an answer and its run have in common.
+/// The members that a response and its run share.
 const PARTS: [&str; 8] = [
     "diff",
     "document",
@@ -51,7 +51,7 @@ async fn listed(service: &Service, path: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn every_reader_of_a_run_gets_what_was_answered() {
+async fn every_reader_of_a_run_gets_the_outcome_of_the_response() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let first = update(&memory, "pin the tool chain").await;
@@ -80,7 +80,7 @@ async fn every_reader_of_a_run_gets_what_was_answered() {
         }
     }
 
-    // A version that is gone says nothing any more.
+    // A deleted version contains no outcome any more.
     let pruned = service
         .storage()
         .prune_versions(&NEWEST, service.clock.now())

@@ -1,4 +1,4 @@
-//! What a model is sent: constant instructions first, then data that cannot pass for instructions.
+//! The prompt: constant instructions first, then data that cannot be mistaken for instructions.
 
 use super::stub::{Reply, Stub};
 use crate::harness::Service;
@@ -7,7 +7,7 @@ use working_memory::config::llm::Provider;
 use working_memory::domain::operation::Role;
 
 #[tokio::test]
-async fn the_instructions_stand_first_and_are_the_same_bytes_in_every_update() {
+async fn the_instructions_come_first_and_are_the_same_bytes_in_every_update() {
     for provider in [Provider::Openai, Provider::Anthropic] {
         let stub = Stub::start(|_| Reply::text("KEY_LEARNINGS: NO CHANGE")).await;
         let service = Service::start_with(stub.configure(provider, 0), None).await;
@@ -105,7 +105,7 @@ async fn memory_and_messages_cannot_close_the_tags_they_are_quoted_in() {
 }
 
 #[tokio::test]
-async fn each_role_is_shown_its_own_section_and_an_empty_one_as_empty() {
+async fn each_role_gets_its_own_section_and_an_empty_one_as_empty() {
     let stub = Stub::start(|_| Reply::text("none")).await;
     let configure = stub.configure(Provider::Openai, 0);
     let service = Service::start_with(
@@ -139,7 +139,7 @@ async fn each_role_is_shown_its_own_section_and_an_empty_one_as_empty() {
 }
 
 #[tokio::test]
-async fn tools_speak_for_themselves_and_nothing_forges_another_turn() {
+async fn tool_messages_have_their_own_role_and_nothing_forges_a_message() {
     let stub = Stub::start(|_| Reply::text("KEY_LEARNINGS: NO CHANGE")).await;
     let service = Service::start_with(stub.configure(Provider::Openai, 0), None).await;
     let memory = service.memory("agent");

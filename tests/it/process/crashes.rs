@@ -1,4 +1,4 @@
-//! Killed services and killed databases: nothing that was acknowledged is lost, and nothing is there twice.
+//! Killed services and killed databases: nothing that was acknowledged is lost, and nothing exists twice.
 
 use super::program::{PATIENCE, Program, eventually, folder};
 use crate::harness::Answer;
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 const WRITERS: usize = 32;
 const MEMORIES: usize = 8;
 
-/// How soon the service works again when its database does.
+/// How soon the service works again after its database does.
 const READY_WITHIN: Duration = Duration::from_secs(5);
 
-/// What the writers were told.
+/// The responses that the writers got.
 #[derive(Default)]
 struct Writing {
     acknowledged: AtomicUsize,
@@ -32,7 +32,7 @@ struct Kept {
 }
 
 impl Writing {
-    /// Puts one text after the other until it is told to stop or nobody answers any more.
+    /// Puts one text after the other until it is stopped or the service is unreachable.
     async fn write(&self, program: &Program, writer: usize) -> Vec<Kept> {
         let mut kept = Vec::new();
         let memory = format!("m{}", writer % MEMORIES);
@@ -49,7 +49,7 @@ impl Writing {
             };
             match response.status().as_u16() {
                 201 => {
-                    // An answer that was cut off acknowledges nothing.
+                    // A truncated response acknowledges nothing.
                     let Ok(answer) = response.json::<Value>().await else {
                         break;
                     };
@@ -114,7 +114,7 @@ async fn stored(program: &Program) -> BTreeMap<(String, i64), String> {
     stored
 }
 
-async fn nothing_acknowledged_is_lost_or_twice(program: &Program, kept: &[Kept]) {
+async fn assert_nothing_acknowledged_is_lost_or_duplicated(program: &Program, kept: &[Kept]) {
     let stored = stored(program).await;
     for Kept {
         memory,
@@ -133,7 +133,7 @@ async fn nothing_acknowledged_is_lost_or_twice(program: &Program, kept: &[Kept])
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_service_killed_while_it_writes_has_all_it_acknowledged() {
+async fn a_service_killed_while_it_writes_loses_nothing_acknowledged() {
     let folder = folder();
     let mut program = Program::start(folder.path()).await;
     let writing = Writing::default();
@@ -146,12 +146,12 @@ async fn a_service_killed_while_it_writes_has_all_it_acknowledged() {
 
     assert!(kept.len() >= 300);
     let again = Program::start(folder.path()).await;
-    nothing_acknowledged_is_lost_or_twice(&again, &kept).await;
+    assert_nothing_acknowledged_is_lost_or_duplicated(&again, &kept).await;
     again.put("m0", "and goes on").await.is(201);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_killed_database_is_503_meanwhile_and_comes_back_by_itself() {
+async fn a_killed_database_causes_503_and_the_service_recovers_by_itself() {
     let folder = folder();
     let program = Program::start(folder.path()).await;
     let writing = Writing::default();
@@ -159,7 +159,7 @@ async fn a_killed_database_is_503_meanwhile_and_comes_back_by_itself() {
     let (kept, ()) = tokio::join!(writing.all(&program), async {
         let began = Instant::now();
         writing.until_acknowledged(50).await;
-        // A request that waits for the database may never learn that it was away; some are hit in the middle.
+        // A request that waits for a connection may not notice the outage; some requests are in progress at that time.
         while writing.unavailable.load(Ordering::Relaxed) == 0 {
             assert!(began.elapsed() < PATIENCE, "nobody was told 503");
             let killed = program.postmaster().unwrap();
@@ -181,5 +181,5 @@ async fn a_killed_database_is_503_meanwhile_and_comes_back_by_itself() {
     });
 
     program.get("/readyz").await.is(200);
-    nothing_acknowledged_is_lost_or_twice(&program, &kept).await;
+    assert_nothing_acknowledged_is_lost_or_duplicated(&program, &kept).await;
 }

@@ -1,4 +1,4 @@
-//! Keys made on the command line, and a service that never tells a secret.
+//! Keys created on the command line, and a service that never reveals a secret.
 
 use super::program::{Program, command, eventually, folder};
 use crate::harness::Answer;
@@ -35,7 +35,7 @@ async fn used_folder() -> TempDir {
 }
 
 #[tokio::test]
-async fn commands_on_a_database_make_none() {
+async fn commands_create_no_database() {
     let folder = folder();
     std::fs::write(folder.path().join("file.jsonl"), "").unwrap();
     for arguments in [
@@ -61,7 +61,7 @@ async fn commands_on_a_database_make_none() {
 }
 
 #[tokio::test]
-async fn keys_are_made_and_vaults_exported_beside_a_running_service() {
+async fn keys_are_created_and_vaults_exported_while_a_service_runs() {
     let folder = folder();
     let service = Program::start(folder.path()).await;
     service.put("m", "# Facts\nf\n").await.is(201);
@@ -88,7 +88,7 @@ fn printed(output: &Output) -> &str {
 }
 
 #[tokio::test]
-async fn no_secret_is_in_a_log_an_answer_or_a_metric() {
+async fn no_secret_is_in_a_log_a_response_or_a_metric() {
     let folder = used_folder().await;
     let made = keys(folder.path(), &["create", "--name", "root", "--role", "admin"]);
     let admin = printed(&made).to_owned();
@@ -167,7 +167,7 @@ async fn no_secret_is_in_a_log_an_answer_or_a_metric() {
 }
 
 #[tokio::test]
-async fn keys_are_listed_and_revoked_and_let_the_service_bind_any_address() {
+async fn keys_are_listed_and_revoked_and_allow_the_service_to_bind_any_address() {
     let folder = used_folder().await;
     keys(
         folder.path(),
@@ -195,13 +195,13 @@ async fn keys_are_listed_and_revoked_and_let_the_service_bind_any_address() {
     assert_eq!(missing.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&missing.stderr).contains("there is no such key"));
 
-    // There was a key, so nobody is let in without one, wherever the service listens.
+    // A key existed once, so every request needs one, on any address.
     let program = Program::start_with(folder.path(), &[("WORKING_MEMORY__HTTP__BIND", "0.0.0.0:0")]).await;
     program.get("/v1/vaults").await.problem(401, "unauthorized", None);
 }
 
 #[test]
-fn files_of_tls_that_are_not_there_refuse_the_start() {
+fn missing_tls_files_prevent_the_start() {
     let folder = folder();
     let environment = [
         ("WORKING_MEMORY__HTTP__TLS__CERTIFICATE", "no.crt"),

@@ -1,10 +1,10 @@
-//! What `serve` refuses to start with, and the words it does it with.
+//! Configurations with which `serve` does not start, and its error messages.
 
 use super::program::{command, folder};
 use std::fs;
 use std::path::Path;
 
-/// What it says when it refuses.
+/// The error message of a start that fails.
 #[track_caller]
 fn refusal(folder: &Path, environment: &[(&str, &str)]) -> String {
     let output = command(folder, environment).output().unwrap();
@@ -15,7 +15,7 @@ fn refusal(folder: &Path, environment: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn an_address_that_others_can_reach_is_refused_while_nobody_has_to_show_a_key() {
+fn a_reachable_address_is_rejected_without_api_keys() {
     let folder = folder();
     for bind in ["0.0.0.0:0", "[::]:0"] {
         let told = refusal(folder.path(), &[("WORKING_MEMORY__HTTP__BIND", bind)]);
@@ -30,7 +30,7 @@ fn an_address_that_others_can_reach_is_refused_while_nobody_has_to_show_a_key() 
 }
 
 #[test]
-fn a_key_that_does_not_exist_is_named() {
+fn an_unknown_setting_is_named() {
     let folder = folder();
     let told = refusal(folder.path(), &[("WORKING_MEMORY__LIMITS__CONTEXT_BYTE", "5")]);
     assert!(told.contains("context_byte"), "{told}");
@@ -46,7 +46,7 @@ fn a_key_that_does_not_exist_is_named() {
 }
 
 #[test]
-fn values_that_make_no_sense_are_named_with_their_key() {
+fn invalid_values_are_named_with_their_setting() {
     let folder = folder();
     for (name, value, key) in [
         (

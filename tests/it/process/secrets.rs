@@ -1,5 +1,5 @@
-//! What the service is trusted with stays with it, also where others send it back: its model's key, the password of
-//! its database, and whatever a client sends.
+//! Secrets of the service are never revealed, also where other servers send them back: the key of its model, the password of
+//! its database, and secrets in requests.
 
 use super::program::{Program, eventually, folder};
 use crate::harness::{Answer, Database};
@@ -23,7 +23,7 @@ async fn rows(url: &str) -> String {
 }
 
 #[tokio::test]
-async fn no_secret_of_the_service_is_in_what_it_tells_or_keeps() {
+async fn no_secret_is_in_any_response_log_or_row() {
     let stub = Stub::start(|asked| match asked.role() {
         Role::Learnings => Reply::Text(learning("insight")),
         _ => Reply::Status(401, None, "no such key: Bearer sk-5ec7e7-of-the-model"),

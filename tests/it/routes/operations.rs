@@ -121,7 +121,7 @@ async fn the_caller_can_limit_the_number_of_additions() {
 }
 
 #[tokio::test]
-async fn a_document_over_its_cap_is_refused_with_both_sizes() {
+async fn a_document_over_its_limit_is_rejected_with_both_sizes() {
     let service = Service::start_with(|config| config.limits.context_bytes = 200, None).await;
     let memory = service.memory("agent");
     memory.put("x".repeat(190)).await.is(201);

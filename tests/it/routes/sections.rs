@@ -72,7 +72,7 @@ async fn all_pages_are_of_one_version() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_named() {
+async fn missing_versions_are_named() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("no headings").await.is(201);

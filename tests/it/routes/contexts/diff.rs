@@ -186,7 +186,7 @@ async fn each_representation_of_each_pair_has_its_own_etag() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_named() {
+async fn missing_versions_are_named() {
     let service = Service::start().await;
     three_versions(&service).await;
     let memory = service.memory("agent");

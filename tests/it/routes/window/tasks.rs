@@ -147,7 +147,7 @@ async fn an_invalid_task_is_rejected_with_the_limit_and_saves_nothing() {
 }
 
 #[tokio::test]
-async fn a_document_over_its_cap_is_refused_with_both_sizes() {
+async fn a_document_over_its_limit_is_rejected_with_both_sizes() {
     let service = Service::start_with(|config| config.limits.context_bytes = 200, None).await;
     let memory = service.memory("agent");
     memory.put("x".repeat(190)).await.is(201);
@@ -193,7 +193,7 @@ async fn ten_concurrent_writers_lose_nothing() {
 }
 
 #[tokio::test]
-async fn a_vault_may_have_a_window_of_its_own() {
+async fn a_vault_may_have_its_own_window_size() {
     let configure = |config: &mut working_memory::config::Config| {
         let own = working_memory::config::window::VaultWindow {
             tasks: Some(1),
