@@ -1,4 +1,4 @@
-//! Items of the category `rules`: an agent cannot change what it is told.
+//! Items of the category `rules`: an agent cannot change its own rules.
 
 use super::first_admin;
 use crate::harness::{Answer, Service};
@@ -43,7 +43,7 @@ async fn only_an_administrator_writes_the_rules_of_a_memory_and_of_a_vault() {
         ] {
             nowhere.problem(404, "not-found", None);
         }
-        // No other spelling is a way around.
+        // Other spellings of the name do not avoid this.
         for category in ["Rules", "rules ", "RULES"] {
             let item = json!({"content": "x", "category": category});
             let status = writer.post(items, &item).await.status;

@@ -1,4 +1,4 @@
-//! What becomes of answers that are no success, and of no answer.
+//! Error responses, and no response.
 
 use super::program::User;
 use super::stub::Stub;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 #[tokio::test]
-async fn an_address_where_nobody_listens_is_told_with_how_to_start_one() {
+async fn an_unreachable_address_is_an_error_that_says_how_to_start_a_service() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
@@ -21,7 +21,7 @@ async fn an_address_where_nobody_listens_is_told_with_how_to_start_one() {
 }
 
 #[tokio::test]
-async fn every_kind_of_refusal_has_its_exit_code() {
+async fn every_kind_of_error_has_its_exit_code() {
     for (status, code) in [
         (401, 6),
         (403, 6),
@@ -45,7 +45,7 @@ async fn every_kind_of_refusal_has_its_exit_code() {
 }
 
 #[tokio::test]
-async fn something_else_that_answers_is_no_service() {
+async fn a_server_that_is_not_the_service_is_an_error() {
     let stub = Stub::by(|_| (404, "text/html", "<h1>Not here</h1>".to_owned())).await;
     let told = User::of(&stub.url).run(&["log"]).await.is(1);
     assert!(told.err.contains("not a working-memory service"), "{told:?}");
@@ -55,7 +55,7 @@ async fn something_else_that_answers_is_no_service() {
 }
 
 #[tokio::test]
-async fn a_write_whose_connection_is_lost_is_sent_again_under_the_same_key() {
+async fn a_write_whose_connection_is_lost_is_retried_with_the_same_key() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let served = AtomicUsize::new(0);
@@ -70,7 +70,7 @@ async fn a_write_whose_connection_is_lost_is_sent_again_under_the_same_key() {
             let key = request.lines().find(|line| line.starts_with("idempotency-key: "));
             keys.push(key.unwrap().to_owned());
             if served.fetch_add(1, Ordering::Relaxed) == 0 {
-                // Read, perhaps done, and never answered.
+                // Received, perhaps executed, and never answered.
                 continue;
             }
             let body = r#"{"version":1,"context_id":"c","unchanged":false,"warnings":[]}"#;
@@ -89,7 +89,7 @@ async fn a_write_whose_connection_is_lost_is_sent_again_under_the_same_key() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_come_is_busy() {
+async fn a_missing_response_is_busy() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let told = User::of(&url).run(&["get", "--timeout", "1"]).await.is(7);

@@ -1,4 +1,4 @@
-//! Commands about versions, vaults and what is deleted, against a real service.
+//! Commands about versions, vaults and deletions, against a real service.
 
 use super::program::{PROGRAM, User};
 use crate::access::first_admin;
@@ -77,7 +77,7 @@ async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_cannot_be_taken_back_is_asked_for() {
+async fn irreversible_commands_ask_for_confirmation() {
     let (service, user) = service_and_user().await;
     user.run_with(&["put"], "a secret\n").await.is(0);
     user.run_with(&["put"], "nothing\n").await.is(0);
@@ -125,7 +125,7 @@ async fn events_are_printed_and_followed() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
-    // Something happens until it is told: the stream may open late.
+    // Writes until an event arrives: the stream may open late.
     let told = async {
         for number in 0.. {
             user.run_with(&["put", "--memory", "other"], &format!("{number}"))
@@ -153,7 +153,7 @@ async fn status_shows_what_set_status_wrote() {
     user.run(&["set-status", "--goal", "ship it", "--blocker", "no tests"])
         .await
         .is(0);
-    // Without a handoff there is nothing else to show.
+    // Without a handoff, only the status is shown.
     let status = user.run(&["status", "--timeout", "30"]).await.is(4);
     assert!(
         status
@@ -171,7 +171,7 @@ async fn status_shows_what_set_status_wrote() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_doctor_tells_what_works_and_what_does_not() {
+async fn doctor_reports_what_works_and_what_does_not() {
     let (service, user) = service_and_user().await;
     let well = user.run(&["doctor"]).await.is(0);
     for line in [

@@ -1,4 +1,4 @@
-//! The handoff on this machine.
+//! The local copy of the handoff.
 
 use super::program::User;
 use super::stub::Stub;
@@ -23,7 +23,7 @@ fn current(user: &User) -> PathBuf {
 }
 
 #[tokio::test]
-async fn without_a_copy_one_is_told_to_refresh() {
+async fn without_a_copy_the_error_says_to_refresh() {
     let user = User::of("http://127.0.0.1:9");
     for command in ["show", "status", "path"] {
         let told = user.run(&[command]).await.is(4);
@@ -37,7 +37,7 @@ async fn without_a_copy_one_is_told_to_refresh() {
 }
 
 #[tokio::test]
-async fn a_refresh_is_kept_and_answers_without_the_service() {
+async fn a_refresh_stores_a_copy_that_is_shown_without_the_service() {
     let stub = Stub::json(201, handoff("h-1", "# Handoff\n")).await;
     let user = User::of(&stub.url);
     let done = user.run(&["refresh", "--force", "--window", "6h"]).await.is(0);
@@ -76,7 +76,7 @@ async fn a_refresh_is_kept_and_answers_without_the_service() {
 }
 
 #[tokio::test]
-async fn a_damaged_copy_is_told_and_refresh_repairs_it() {
+async fn a_damaged_copy_is_an_error_and_refresh_repairs_it() {
     let stub = Stub::json(200, handoff("h-1", "# Handoff\n")).await;
     let user = User::of(&stub.url);
     user.run(&["refresh"]).await.is(0);
@@ -95,7 +95,7 @@ async fn a_damaged_copy_is_told_and_refresh_repairs_it() {
 }
 
 #[tokio::test]
-async fn a_refresh_that_is_refused_leaves_the_copy_as_it_is() {
+async fn a_rejected_refresh_leaves_the_copy_unchanged() {
     let stub = Stub::by(|asked| match asked.uri.contains("force") {
         true => (
             422,
@@ -119,7 +119,7 @@ async fn a_refresh_that_is_refused_leaves_the_copy_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_handoff_of_another_memory_is_not_taken() {
+async fn a_handoff_of_another_memory_is_not_stored() {
     let mut other = handoff("h-1", "# Handoff\n");
     other["memory_id"] = "../../escape".into();
     let stub = Stub::json(201, other).await;
@@ -130,7 +130,7 @@ async fn a_handoff_of_another_memory_is_not_taken() {
 }
 
 #[tokio::test]
-async fn branch_head_and_changed_files_of_the_folder_are_told() {
+async fn branch_head_and_changed_files_of_the_folder_are_sent() {
     let stub = Stub::json(201, handoff("h-1", "# Handoff\n")).await;
     let user = User::of(&stub.url).with("GIT_CONFIG_NOSYSTEM", "1");
     user.run(&["refresh", "--no-workspace"]).await.is(0);
@@ -167,7 +167,7 @@ async fn branch_head_and_changed_files_of_the_folder_are_told() {
 }
 
 #[tokio::test]
-async fn the_loop_of_showing_and_refreshing_works_by_exit_codes() {
+async fn a_script_can_show_and_refresh_by_exit_codes() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let user = User::of(&format!("http://{}", service.socket_address()));
@@ -186,7 +186,7 @@ async fn the_loop_of_showing_and_refreshing_works_by_exit_codes() {
         (&json!("fresh"), &json!("service"))
     );
 
-    // A cited record is archived: only the service knows.
+    // A cited record is archived: only the service knows this.
     let archive = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is no more\n";
     let operations = memory
         .request(Method::POST, "operations")
@@ -216,7 +216,7 @@ async fn the_loop_of_showing_and_refreshing_works_by_exit_codes() {
 }
 
 #[tokio::test]
-async fn without_the_service_the_copy_is_shown_and_says_that_nobody_checked_it() {
+async fn without_the_service_the_copy_is_shown_as_unchecked() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address()));
     service.memory("agent").put("# Facts\nx\n").await.is(201);
@@ -245,7 +245,7 @@ async fn without_the_service_the_copy_is_shown_and_says_that_nobody_checked_it()
 #[tokio::test]
 async fn a_service_that_does_not_answer_in_time_is_not_waited_for() {
     let user = User::of("http://127.0.0.1:9");
-    // Takes connections and says nothing.
+    // Accepts connections and does not respond.
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let began = std::time::Instant::now();

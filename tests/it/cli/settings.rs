@@ -1,4 +1,4 @@
-//! Where a command finds out what it is about.
+//! Where a command finds its settings.
 
 use super::program::User;
 use super::stub::Stub;
@@ -35,7 +35,7 @@ async fn a_file_in_a_folder_above_names_service_memory_actor_and_key() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_wrong_is_usage() {
+async fn missing_or_wrong_settings_are_usage_errors() {
     let user = User::nobody();
     let none = user.run(&["get"]).await.is(2);
     assert!(none.err.contains("no vault is named"), "{none:?}");
@@ -65,7 +65,7 @@ async fn help_names_the_exit_codes_and_no_key() {
 }
 
 #[tokio::test]
-async fn completions_and_manual_pages_are_of_the_commands_there_are() {
+async fn completions_and_manual_pages_match_the_commands() {
     let user = User::nobody();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = user.run(&["completions", shell]).await.is(0);
@@ -92,7 +92,7 @@ async fn completions_and_manual_pages_are_of_the_commands_there_are() {
 }
 
 #[tokio::test]
-async fn errors_are_json_where_json_is_asked_for() {
+async fn errors_are_json_when_json_is_requested() {
     let stub = Stub::by(|_| {
         let problem = json!({"detail": "it is refused", "field": "goal", "status": 422});
         (422, "application/problem+json", problem.to_string())
@@ -114,7 +114,7 @@ async fn errors_are_json_where_json_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_number_out_of_range_is_answered_with_the_range() {
+async fn the_error_for_a_number_out_of_range_names_the_range() {
     let user = User::of("http://127.0.0.1:9");
     for (arguments, allowed) in [
         (vec!["versions", "--limit", "-1"], "-1 is not in 1..=500"),

@@ -1,4 +1,4 @@
-//! `window export --watch` beside a service that is really stopped and started again.
+//! `window export --watch` while the service is stopped and started again.
 
 use super::program::{PROGRAM, User};
 use crate::harness::Database;
@@ -53,7 +53,7 @@ async fn says(file: &Path, word: &str) {
 }
 
 #[tokio::test]
-async fn a_watched_folder_stays_current_over_a_restart_of_the_service() {
+async fn a_watched_folder_stays_current_after_a_restart_of_the_service() {
     let database = Database::create().await;
     let port = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()

@@ -1,5 +1,4 @@
-//! The commands that write tasks, decisions, status and items, and the one that reads the prompt: the requests they
-//! send.
+//! The commands that write tasks, decisions, status and items, and the one that reads the prompt: the requests that they send.
 
 use super::program::User;
 use super::stub::Stub;
@@ -9,7 +8,7 @@ use serde_json::json;
 const MEMORY: &str = "/v1/vaults/acme/memories/agent";
 
 #[tokio::test]
-async fn a_task_is_sent_with_all_that_is_known_of_it() {
+async fn a_task_is_sent_with_all_its_options() {
     let stub = Stub::json(201, json!({"record_id": "T-7", "version": 9})).await;
     let user = User::of(&stub.url);
     user.file("report.json", "{\"tests\": 12}");
@@ -120,7 +119,7 @@ async fn items_are_replaced_listed_and_removed() {
 }
 
 #[tokio::test]
-async fn the_prompt_is_asked_for_as_text_or_with_its_receipt() {
+async fn the_prompt_is_requested_as_text_or_with_its_receipt() {
     let stub = Stub::by(|_| (200, "text/plain", "the prompt".to_owned())).await;
     let user = User::of(&stub.url);
     let printed = user
