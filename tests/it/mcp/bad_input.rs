@@ -1,4 +1,4 @@
-//! What is wrong is a tool error that says what to do; nothing is half done.
+//! Invalid input is a tool error that says what to do, and saves nothing.
 
 use super::{agent, ask, call, message, posting, refused};
 use crate::harness::{Answer, Service};
@@ -106,7 +106,7 @@ async fn wrong_arguments_are_named() {
 }
 
 #[tokio::test]
-async fn a_text_over_the_cap_is_refused_with_both_sizes() {
+async fn a_text_over_the_limit_is_rejected_with_both_sizes() {
     let service = Service::start().await;
     let text = "x".repeat(102_401);
     let result = call(&service, "memory_write", agent(json!({"text": text}))).await;
@@ -117,7 +117,7 @@ async fn a_text_over_the_cap_is_refused_with_both_sizes() {
 }
 
 #[tokio::test]
-async fn an_unknown_tool_and_arguments_that_are_no_object_are_told_to_the_model() {
+async fn an_unknown_tool_and_arguments_that_are_no_object_are_errors_for_the_model() {
     let service = Service::start().await;
     let unknown = call(&service, "memory_forget", json!({})).await;
     assert!(refused(&unknown).contains("memory_read"), "{unknown}");
@@ -135,7 +135,7 @@ async fn an_unknown_tool_and_arguments_that_are_no_object_are_told_to_the_model(
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_told_in_json_rpc() {
+async fn an_invalid_message_is_a_json_rpc_error() {
     let service = Service::start().await;
     for (body, code) in [
         ("{", -32700),
@@ -167,7 +167,7 @@ async fn what_is_no_message_is_told_in_json_rpc() {
 }
 
 #[tokio::test]
-async fn two_writers_of_one_version_do_not_lose_a_word() {
+async fn two_writers_of_one_version_lose_no_text() {
     let service = Service::start().await;
     service.memory("agent").put("start\n").await.is(201);
     let write = |text: &'static str| {

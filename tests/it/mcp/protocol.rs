@@ -5,7 +5,7 @@ use crate::harness::{Answer, Service};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// What a client of the newest version sends with every request.
+/// The headers and metadata of every request of the newest protocol version.
 fn modern(method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -88,7 +88,7 @@ async fn the_newest_version_discovers_lists_and_calls_in_single_requests() {
 }
 
 #[tokio::test]
-async fn the_ten_tools_have_all_that_a_model_needs() {
+async fn the_ten_tools_have_descriptions_schemas_and_annotations() {
     let service = Service::start().await;
     let list = ask(&service, "tools/list", json!({})).await;
     let tools = list["result"]["tools"].as_array().unwrap();
@@ -123,7 +123,7 @@ async fn the_ten_tools_have_all_that_a_model_needs() {
 }
 
 #[tokio::test]
-async fn prompts_hold_what_the_memory_says() {
+async fn prompts_contain_the_text_of_the_memory() {
     let service = Service::start().await;
     service
         .memory("agent")
