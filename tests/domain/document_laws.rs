@@ -45,15 +45,19 @@ fn last_record(document: &str, operation: Operation) -> (Option<String>, Option<
     };
     let now = DateTime::from_timestamp(1_800_000_000, 0).expect("a time");
     let applied = apply(document, Counters::default(), &[operation], now, &limits).expect("applied");
-    let told = applied.operations.last().expect("an operation");
+    let applied_operation = applied.operations.last().expect("an operation");
     let record = records(&applied.text)
         .into_iter()
-        .find(|record| Some(record.id) == told.id)
+        .find(|record| Some(record.id) == applied_operation.id)
         .expect("the record");
     assert_eq!(record.time, Some(now));
     assert_eq!(
         (&record.reason, &record.label, Some(&record.content)),
-        (&told.reason, &told.label, told.content.as_ref())
+        (
+            &applied_operation.reason,
+            &applied_operation.label,
+            applied_operation.content.as_ref()
+        )
     );
     (record.reason, record.label, record.content)
 }

@@ -115,20 +115,20 @@ proptest! {
         let operations = accepted(&document, operations);
         let applied = applied(&document, &operations);
         let (before, after) = (by_id(&document), by_id(&applied.text));
-        for told in &applied.operations {
-            let Some(id) = told.id else {
+        for reported in &applied.operations {
+            let Some(id) = reported.id else {
                 prop_assert!(outline(&applied.text).iter().any(|s| s.managed.is_some_and(|m| m.name() == "progress")));
                 continue;
             };
             let record = after.get(&id).or_else(|| before.get(&id)).expect("a record");
-            prop_assert_eq!(told.content.as_ref(), Some(&record.content));
-            prop_assert_eq!(told.label.as_ref(), record.label.as_ref());
+            prop_assert_eq!(reported.content.as_ref(), Some(&record.content));
+            prop_assert_eq!(reported.label.as_ref(), record.label.as_ref());
         }
         if applied.text == document {
             prop_assert!(applied.operations.is_empty());
         }
         let additions = operations.iter().filter(|o| matches!(o, Operation::AddLearning { .. } | Operation::AddVerbatim { .. }));
-        let new = applied.operations.iter().filter(|told| told.op.name() == "add");
+        let new = applied.operations.iter().filter(|reported| reported.op.name() == "add");
         prop_assert_eq!(additions.count(), new.count());
     }
 
@@ -138,8 +138,8 @@ proptest! {
             operations.into_iter().filter(|o| !matches!(o, Operation::Archive { .. })).collect();
         // The label and the reason are normalized by the memory: the second time compares what is written.
         let once = applied(&document, &accepted(&document, lasting));
-        let told: Vec<_> = once.operations.iter().filter_map(as_operation).collect();
-        let twice = applied(&once.text, &accepted(&once.text, told));
+        let reported: Vec<_> = once.operations.iter().filter_map(as_operation).collect();
+        let twice = applied(&once.text, &accepted(&once.text, reported));
         prop_assert_eq!(twice.text, once.text);
     }
 
@@ -209,13 +209,13 @@ proptest! {
 }
 
 /// A reported change, as an operation to apply again.
-fn as_operation(told: &working_memory::domain::memory::AppliedOperation) -> Option<Operation> {
-    let id = told.id?;
+fn as_operation(reported: &working_memory::domain::memory::AppliedOperation) -> Option<Operation> {
+    let id = reported.id?;
     let (reason, content) = (
-        told.reason.clone().unwrap_or_default(),
-        told.content.clone().unwrap_or_default(),
+        reported.reason.clone().unwrap_or_default(),
+        reported.content.clone().unwrap_or_default(),
     );
-    let label = told.label.clone().unwrap_or_default();
+    let label = reported.label.clone().unwrap_or_default();
     match id.kind {
         RecordKind::Learning => Some(Operation::AddLearning {
             reason,

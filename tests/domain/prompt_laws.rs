@@ -38,8 +38,8 @@ const BEHIND: [&str; 9] = [
 
 fn place(name: &str) -> (usize, &str) {
     let stable = CATEGORIES[..3].iter().position(|known| *known == name);
-    let behind = BEHIND.iter().position(|known| *known == name);
-    match (stable, behind) {
+    let place_after = BEHIND.iter().position(|known| *known == name);
+    match (stable, place_after) {
         (Some(place), _) => (place, ""),
         (None, None) => (3, name),
         (None, Some(place)) => (4 + place, ""),
@@ -133,9 +133,9 @@ proptest! {
                 prop_assert_eq!(rules(&prompt), rules(&full));
                 prop_assert_eq!(prompt.dropped.is_empty(), prompt.parts == full.parts);
                 let left: usize = prompt.parts.iter().map(|part| part.pieces.len()).sum();
-                let gone: usize = prompt.dropped.iter().map(|part| part.pieces.len()).sum();
+                let dropped_pieces: usize = prompt.dropped.iter().map(|part| part.pieces.len()).sum();
                 let all: usize = full.parts.iter().map(|part| part.pieces.len()).sum();
-                prop_assert_eq!(left + gone, all);
+                prop_assert_eq!(left + dropped_pieces, all);
             }
             Err(OverBudget { needed }) => {
                 let rules = rules(&full).expect("only rules are never dropped");
@@ -166,8 +166,8 @@ proptest! {
         let stable = |item: &PromptItem| CATEGORIES[..3].contains(&item.category.as_str());
         let before = whole(&items, &document).prefix_hash();
         let changing = more.into_iter().filter(|item| !stable(item));
-        let kept = items.iter().filter(|item| stable(item)).cloned();
-        let later: Vec<_> = kept.chain(changing).collect();
+        let stable_items = items.iter().filter(|item| stable(item)).cloned();
+        let later: Vec<_> = stable_items.chain(changing).collect();
         prop_assert_eq!(&before, &whole(&later, &other).prefix_hash());
         let mut changed = later;
         changed.push(item(99, "tool_guidance", "one more".to_owned()));

@@ -124,14 +124,14 @@ fn every_fault_is_reported_in_the_order_of_the_text() {
         WrongSectionId,
     ];
     // The fault of the progress may be anywhere in its block: at its header, or over all of it.
-    let told = kinds(&parsed);
-    let place = told
+    let fault_kinds = kinds(&parsed);
+    let place = fault_kinds
         .iter()
         .position(|&kind| kind == MissingInProgress)
         .expect("the progress is faulty");
-    assert!(place <= 1, "{told:?}");
+    assert!(place <= 1, "{fault_kinds:?}");
     expected.insert(place, MissingInProgress);
-    assert_eq!(told, expected);
+    assert_eq!(fault_kinds, expected);
 }
 
 #[test]

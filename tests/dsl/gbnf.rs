@@ -114,9 +114,9 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn take(&mut self, wanted: &str) -> bool {
-        let behind = self.rest.strip_prefix(wanted);
-        self.rest = behind.unwrap_or(self.rest);
-        behind.is_some()
+        let rest_after = self.rest.strip_prefix(wanted);
+        self.rest = rest_after.unwrap_or(self.rest);
+        rest_after.is_some()
     }
 
     fn next(&mut self) -> char {

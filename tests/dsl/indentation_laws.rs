@@ -111,15 +111,15 @@ fn one_prefix<'i>(input: &'i [String], output: &[String]) -> &'i str {
         prefix.chars().all(|c| c == ' ' || c == '\t'),
         "{prefix:?} was taken off"
     );
-    for (line, kept) in input.iter().zip(output).filter(|(line, _)| written(line)) {
+    for (line, expected) in input.iter().zip(output).filter(|(line, _)| written(line)) {
         let is_otherwise = match (indent_of(line).chars().next(), prefix.chars().next()) {
             (Some(own), Some(first)) => own != first,
             _ => false,
         };
-        let taken = if is_otherwise { "" } else { prefix };
+        let removed = if is_otherwise { "" } else { prefix };
         assert_eq!(
             *line,
-            format!("{taken}{kept}"),
+            format!("{removed}{expected}"),
             "of {input:?} was left {output:?}"
         );
     }
@@ -196,9 +196,9 @@ proptest! {
         fenced.pop();
         let opening = indent_of(&fenced[0]).to_owned();
         let shared = common(&fenced);
-        let mut kept = output[..fenced.len()].to_vec();
-        kept[0] = format!("{}{fence}x", &opening[shared.len()..]);
-        prop_assert_eq!(one_prefix(&fenced, &kept), shared);
+        let mut expected = output[..fenced.len()].to_vec();
+        expected[0] = format!("{}{fence}x", &opening[shared.len()..]);
+        prop_assert_eq!(one_prefix(&fenced, &expected), shared);
     }
 
     #[test]

@@ -142,9 +142,9 @@ proptest! {
 
     #[test]
     fn a_truncated_text_has_no_more_operations_than_the_complete_one(text in fragments()) {
-        let whole = operations(&read(&text));
+        let complete = operations(&read(&text));
         let cut = read_with(&text, &Options { stopped_at_limit: true, ..Options::default() });
-        prop_assert!(operations(&cut).iter().all(|operation| whole.contains(operation)));
+        prop_assert!(operations(&cut).iter().all(|operation| complete.contains(operation)));
         let expected = usize::from(!kinds(&cut).contains(&FaultKind::NoSection));
         prop_assert!(kinds(&cut).iter().filter(|&&kind| kind == FaultKind::Truncated).count() >= expected);
     }

@@ -96,12 +96,12 @@ fn faults_are_those_of_a_text_and_have_a_position() {
     rejects(keep(json!(null), "x"), MissingLabel);
     rejects(keep(json!(" "), "x"), MissingLabel);
     rejects(keep(json!("l"), "<snippet>"), Placeholder);
-    let gone = |id: &str, reason: &str| json!({"op": "archive", "id": id, "reason": reason});
-    rejects(gone("KL-1", ""), MissingReason);
-    rejects(gone("KL-01", "b"), MalformedId);
-    rejects(gone("", "b"), MalformedId);
-    rejects(gone("KL-<n>", "b"), Placeholder);
-    rejects(gone("T-1", "b"), WrongSectionId);
+    let archive_of = |id: &str, reason: &str| json!({"op": "archive", "id": id, "reason": reason});
+    rejects(archive_of("KL-1", ""), MissingReason);
+    rejects(archive_of("KL-01", "b"), MalformedId);
+    rejects(archive_of("", "b"), MalformedId);
+    rejects(archive_of("KL-<n>", "b"), Placeholder);
+    rejects(archive_of("T-1", "b"), WrongSectionId);
     rejects(
         json!({"op": "rewrite_progress", "completed": ["a"], "in_progress": [], "remaining": []}),
         MissingInProgress,
@@ -142,8 +142,8 @@ fn an_invalid_operation_is_rejected_and_named() {
         (json!({"id": "KL-1", "reason": "b"}), "op"),
     ] {
         let refused = serde_json::from_value::<OperationRequest>(request.clone());
-        let told = refused.expect_err("refused").to_string();
-        assert!(told.contains(named), "{request}: {told}");
+        let error = refused.expect_err("refused").to_string();
+        assert!(error.contains(named), "{request}: {error}");
     }
 }
 

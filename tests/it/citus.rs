@@ -21,10 +21,10 @@ async fn on_citus_every_operation_on_a_memory_works_in_every_vault() {
     let url = std::env::var("TEST_CITUS_NODES_URL")
         .expect("TEST_CITUS_NODES_URL names a database with the extension");
     // The harness creates a database for every service; this one stays empty.
-    let beside = Arc::new(Database::create().await);
+    let second_database = Arc::new(Database::create().await);
     let models = Dictated::new();
     let service = Service::start_with_at(
-        beside,
+        second_database,
         |config| config.database.url = Some(url.into()),
         Some(models.models()),
     )

@@ -53,8 +53,8 @@ async fn every_table_is_distributed_once_after_the_tables_it_references() {
     let mut connection = PgConnection::connect(&database.url()).await.unwrap();
     let without = distribute(&database);
     assert!(!without.status.success(), "the functions are not there");
-    let told = String::from_utf8_lossy(&without.stderr);
-    assert!(told.contains("CREATE EXTENSION citus"), "{told}");
+    let error_output = String::from_utf8_lossy(&without.stderr);
+    assert!(error_output.contains("CREATE EXTENSION citus"), "{error_output}");
 
     raw_sql(STAND_IN).execute(&mut connection).await.unwrap();
     let output = distribute(&database);
@@ -218,7 +218,7 @@ async fn separate_statements_save_the_same_rows_as_one_statement() {
         in_pieces.storage().distribution().await.unwrap(),
         Distribution::ByVault
     );
-    let mut told = in_pieces.storage().notifications();
+    let mut error_output = in_pieces.storage().notifications();
     live(&in_pieces).await;
 
     let (expected, found) = (written(&at_once).await, written(&in_pieces).await);
@@ -226,6 +226,6 @@ async fn separate_statements_save_the_same_rows_as_one_statement() {
     assert_eq!(found, expected);
     in_pieces.listen().await;
     in_pieces.memory("agent").put("told").await.is(201);
-    let heard = tokio::time::timeout(Duration::from_secs(20), told.recv()).await;
+    let heard = tokio::time::timeout(Duration::from_secs(20), error_output.recv()).await;
     assert_eq!(heard.unwrap().unwrap().memory.as_str(), "agent");
 }

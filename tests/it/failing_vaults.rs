@@ -132,10 +132,10 @@ async fn a_locked_row_does_not_block_indexing_of_other_vaults() {
         let memory = Memory::new(&service, vault, "agent");
         memory.put("a parser\n").await.is(201);
     }
-    let mut held = service.rows().begin().await.unwrap();
+    let mut locking = service.rows().begin().await.unwrap();
     sqlx::query("SELECT FROM memories WHERE vault_id = $1 FOR UPDATE")
         .bind(BROKEN)
-        .execute(&mut *held)
+        .execute(&mut *locking)
         .await
         .unwrap();
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -144,7 +144,7 @@ async fn a_locked_row_does_not_block_indexing_of_other_vaults() {
         pending(&service, "b-sound").await == 0
     })
     .await;
-    held.rollback().await.unwrap();
+    locking.rollback().await.unwrap();
     eventually("it is tried again", async || pending(&service, BROKEN).await == 0).await;
     background.stop().await;
 }

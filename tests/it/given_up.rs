@@ -31,12 +31,12 @@ async fn cancelled_after<T>(polls: usize, future: impl Future<Output = T>) -> bo
 }
 
 /// Sessions of the service that are in a transaction, as seen by another connection.
-async fn in_a_transaction(beside: &mut PgConnection) -> i64 {
+async fn in_a_transaction(connection: &mut PgConnection) -> i64 {
     sqlx::query_scalar(
         "SELECT count(*) FROM pg_stat_activity
          WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'idle in transaction%'",
     )
-    .fetch_one(beside)
+    .fetch_one(connection)
     .await
     .unwrap()
 }
@@ -46,12 +46,12 @@ async fn a_cancelled_request_leaves_no_connection_in_a_transaction() {
     let service = Service::start().await;
     let (vault, memory) = ("acme".parse().unwrap(), "agent".parse().unwrap());
     let (storage, update) = (service.storage(), "none".parse().unwrap());
-    let mut beside = PgConnection::connect(&service.database_url()).await.unwrap();
+    let mut connection = PgConnection::connect(&service.database_url()).await.unwrap();
     let mut points = 0;
     // Where it waits: for a connection, for `BEGIN`, for its statements.
     while !cancelled_after(points, storage.cancel_update(&vault, &memory, &update)).await {
         let settled = async {
-            while in_a_transaction(&mut beside).await > 0 {
+            while in_a_transaction(&mut connection).await > 0 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };

@@ -312,7 +312,7 @@ async fn no_read_is_older_than_the_bound_whatever_happens_to_the_connections() {
     let read = async {
         let mut reads = 0;
         while !stop.load(Ordering::Relaxed) {
-            let asked = Instant::now();
+            let requested_at = Instant::now();
             let answer = here.get("context").await;
             if answer.status == 200 {
                 reads += 1;
@@ -321,7 +321,7 @@ async fn no_read_is_older_than_the_bound_whatever_happens_to_the_connections() {
                 let bound = acknowledged
                     .iter()
                     .rev()
-                    .find(|(at, _)| asked.duration_since(*at) > STALENESS_BOUND);
+                    .find(|(at, _)| requested_at.duration_since(*at) > STALENESS_BOUND);
                 let is_new = bound.is_none_or(|(_, least)| found >= *least);
                 assert!(is_new, "seed {seed}: {found} was read, {bound:?} was there");
             } else {

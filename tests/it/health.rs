@@ -61,9 +61,9 @@ fn the_address_may_come_from_the_environment_and_the_output_may_be_json() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(told["url"], "http://127.0.0.1:1/below/readyz");
-    assert_eq!(told["healthy"], false);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["url"], "http://127.0.0.1:1/below/readyz");
+    assert_eq!(report["healthy"], false);
     let error: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
     assert_eq!(error["exit_code"], 1);
 }

@@ -155,7 +155,7 @@ async fn a_failing_model_is_retried_later_until_the_update_fails() {
     let memory = service.memory("agent");
     let _workers = service.work(GRACE);
     let id = accepted(&memory, &dictate(json!({"fails": "learnings"}))).await;
-    let behind = accepted(&memory, &insight(2)).await;
+    let later_update = accepted(&memory, &insight(2)).await;
 
     let waiting = async {
         while run(&memory, &id).await["attempts"] != 1 || run(&memory, &id).await["status"] != "queued" {
@@ -172,7 +172,7 @@ async fn a_failing_model_is_retried_later_until_the_update_fails() {
             .contains("learnings")
     );
     // No later update of the memory overtakes it.
-    assert_eq!(run(&memory, &behind).await["attempts"], 0);
+    assert_eq!(run(&memory, &later_update).await["attempts"], 0);
 
     service.clock.advance(Duration::from_secs(80));
     let failed = becomes(&memory, &id, "failed").await;
@@ -183,7 +183,7 @@ async fn a_failing_model_is_retried_later_until_the_update_fails() {
             .unwrap()
             .contains("learnings model failed")
     );
-    assert_eq!(becomes(&memory, &behind, "applied").await["version"], 1);
+    assert_eq!(becomes(&memory, &later_update, "applied").await["version"], 1);
 }
 
 #[tokio::test]
@@ -357,15 +357,15 @@ async fn a_queued_update_that_cannot_be_parsed_fails_and_applies_nothing() {
         assert_eq!(changed.unwrap().rows_affected(), 1);
         broken.push((id, problem));
     }
-    let whole = accepted(&memory, &insight(2)).await;
+    let complete = accepted(&memory, &insight(2)).await;
 
     let _workers = service.work(GRACE);
 
-    assert_eq!(becomes(&memory, &whole, "applied").await["version"], 2);
+    assert_eq!(becomes(&memory, &complete, "applied").await["version"], 2);
     for (id, problem) in broken {
         let failed = becomes(&memory, &id, "failed").await;
-        let told = failed["outcome"]["problem"].as_str().unwrap();
-        assert!(told.starts_with(problem), "{told}");
+        let problem_type = failed["outcome"]["problem"].as_str().unwrap();
+        assert!(problem_type.starts_with(problem), "{problem_type}");
         assert_eq!(
             (&failed["version"], &failed["attempts"]),
             (&json!(null), &json!(1))

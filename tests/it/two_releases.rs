@@ -58,8 +58,8 @@ async fn ids_assigned_by_either_release_are_not_reused() {
         "UPDATE memories SET learning_counter = 5, task_counter = 2",
     )
     .await;
-    let told = Answer::to(memory.itself(Method::GET)).await.is(200).json();
-    assert_eq!(told["counters"], json!({"KL": 5, "VC": 0, "T": 2, "D": 0}));
+    let reported = Answer::to(memory.itself(Method::GET)).await.is(200).json();
+    assert_eq!(reported["counters"], json!({"KL": 5, "VC": 0, "T": 2, "D": 0}));
     assert_eq!(learns(&memory, "two").await, "KL-6");
     assert_eq!(posts(&memory, "tasks", task.clone()).await, "T-3");
     // It finds in its columns the ids that this release assigned.

@@ -143,12 +143,12 @@ async fn a_flood_of_invalid_keys_causes_few_queries() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let bad = format!("wm_0123456789ab_{}", "0".repeat(64));
-    let asked = (0..64).map(|_| {
+    let requests = (0..64).map(|_| {
         let request = service.request(Method::GET, "/v1/vaults").bearer_auth(&bad);
         Answer::to(request)
     });
     let began = std::time::Instant::now();
-    for answer in futures::future::join_all(asked).await {
+    for answer in futures::future::join_all(requests).await {
         answer.problem(401, "unauthorized", None);
     }
     admin.get("/v1/vaults").await.is(200);

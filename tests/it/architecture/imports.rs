@@ -148,10 +148,10 @@ impl Modules<'_> {
     fn arrows(&self) -> Arrows {
         let mut arrows = Arrows::new();
         for (id, module) in self.all.iter().enumerate() {
-            let taken = module.imports.iter().filter(|import| {
+            let imported = module.imports.iter().filter(|import| {
                 !import.is_exported || import.name == "*" || module.words.contains(&import.name)
             });
-            let paths = taken.map(|import| &import.path).chain(&module.paths);
+            let paths = imported.map(|import| &import.path).chain(&module.paths);
             for target in paths.flat_map(|path| self.resolve(id, path, 0)) {
                 let Target::Item { file, name } = target else {
                     continue;

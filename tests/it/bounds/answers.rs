@@ -60,11 +60,14 @@ async fn a_blame_is_streamed_completely() {
         .await
         .is(200);
     let blame = answer.json();
-    let told = blame["lines"].as_array().unwrap();
-    assert_eq!((blame["version"].as_i64(), told.len()), (Some(2), lines.len()));
-    for (number, (told, line)) in told.iter().zip(&lines).enumerate() {
+    let blame_lines = blame["lines"].as_array().unwrap();
+    assert_eq!(
+        (blame["version"].as_i64(), blame_lines.len()),
+        (Some(2), lines.len())
+    );
+    for (number, (blame_lines, line)) in blame_lines.iter().zip(&lines).enumerate() {
         assert_eq!(
-            (told["line"].as_u64(), told["text"].as_str()),
+            (blame_lines["line"].as_u64(), blame_lines["text"].as_str()),
             (Some(number as u64 + 1), Some(&**line))
         );
     }

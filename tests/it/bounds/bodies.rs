@@ -48,10 +48,10 @@ async fn a_fault_after_the_listed_ones_still_fails_the_request() {
         .is(200);
     // 300 duplicates do not fail the request; the last item does.
     let text = ADD.to_owned() + &"    - because a: b\n".repeat(300) + "    - no reason\n";
-    let told = Answer::to(memory.applying("?on_invalid=fail", &text))
+    let response = Answer::to(memory.applying("?on_invalid=fail", &text))
         .await
         .problem(422, "invalid", None);
-    assert_eq!(told["more_rejected"], 101);
+    assert_eq!(response["more_rejected"], 101);
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ async fn held(service: &Service, vault: &str) -> (i64, i64) {
         .await
         .is(200)
         .json();
-    let told = (
+    let reported = (
         usage["memories"].as_i64().unwrap(),
         usage["bytes"].as_i64().unwrap(),
     );
@@ -29,8 +29,8 @@ async fn held(service: &Service, vault: &str) -> (i64, i64) {
     .fetch_one(service.rows())
     .await
     .unwrap();
-    assert_eq!(told, (there.get(0), there.get(1)));
-    told
+    assert_eq!(reported, (there.get(0), there.get(1)));
+    reported
 }
 
 #[tokio::test]

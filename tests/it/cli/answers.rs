@@ -12,12 +12,12 @@ async fn an_unreachable_address_is_an_error_that_says_how_to_start_a_service() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let told = User::of(&url).run(&["get"]).await.is(3);
+    let output = User::of(&url).run(&["get"]).await.is(3);
     assert!(
-        told.err.contains(&url) && told.err.contains("working-memory serve"),
-        "{told:?}"
+        output.err.contains(&url) && output.err.contains("working-memory serve"),
+        "{output:?}"
     );
-    assert_eq!(told.err.lines().count(), 1, "{told:?}");
+    assert_eq!(output.err.lines().count(), 1, "{output:?}");
 }
 
 #[tokio::test]
@@ -35,23 +35,23 @@ async fn every_kind_of_error_has_its_exit_code() {
     ] {
         let body = json!({"type": "urn:x", "title": "T", "status": status, "detail": "so\u{1b}[2J it is"});
         let stub = Stub::by(move |_| (status, "application/problem+json", body.to_string())).await;
-        let told = User::of(&stub.url).run(&["get"]).await.is(code);
+        let output = User::of(&stub.url).run(&["get"]).await.is(code);
         assert!(
-            told.err.starts_with("working-memory: so\\u001b[2J it is"),
-            "{told:?}"
+            output.err.starts_with("working-memory: so\\u001b[2J it is"),
+            "{output:?}"
         );
-        assert_eq!(told.out, "");
+        assert_eq!(output.out, "");
     }
 }
 
 #[tokio::test]
 async fn a_server_that_is_not_the_service_is_an_error() {
     let stub = Stub::by(|_| (404, "text/html", "<h1>Not here</h1>".to_owned())).await;
-    let told = User::of(&stub.url).run(&["log"]).await.is(1);
-    assert!(told.err.contains("not a working-memory service"), "{told:?}");
+    let output = User::of(&stub.url).run(&["log"]).await.is(1);
+    assert!(output.err.contains("not a working-memory service"), "{output:?}");
     let stub = Stub::by(|_| (200, "text/html", "<h1>Hello</h1>".to_owned())).await;
-    let told = User::of(&stub.url).run(&["log"]).await.is(1);
-    assert!(told.err.contains("cannot be read"), "{told:?}");
+    let output = User::of(&stub.url).run(&["log"]).await.is(1);
+    assert!(output.err.contains("cannot be read"), "{output:?}");
 }
 
 #[tokio::test]
@@ -92,6 +92,6 @@ async fn a_write_whose_connection_is_lost_is_retried_with_the_same_key() {
 async fn a_missing_response_is_busy() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let told = User::of(&url).run(&["get", "--timeout", "1"]).await.is(7);
-    assert!(told.err.contains("--timeout"), "{told:?}");
+    let output = User::of(&url).run(&["get", "--timeout", "1"]).await.is(7);
+    assert!(output.err.contains("--timeout"), "{output:?}");
 }

@@ -106,8 +106,8 @@ async fn irreversible_commands_ask_for_confirmation() {
     assert_eq!(service.count("memories").await, 1);
     assert_eq!(user.run(&["delete", "--yes"]).await.is(0).out, "deleted agent\n");
     assert_eq!(service.count("memories").await, 0);
-    let gone = user.run(&["delete", "--yes"]).await.is(4);
-    assert!(gone.err.contains("memory agent of vault acme"), "{gone:?}");
+    let missing = user.run(&["delete", "--yes"]).await.is(4);
+    assert!(missing.err.contains("memory agent of vault acme"), "{missing:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -126,7 +126,7 @@ async fn events_are_printed_and_followed() {
         .unwrap();
     let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
     // Writes until an event arrives: the stream may open late.
-    let told = async {
+    let received = async {
         for number in 0.. {
             user.run_with(&["put", "--memory", "other"], &format!("{number}"))
                 .await
@@ -137,7 +137,9 @@ async fn events_are_printed_and_followed() {
         }
         unreachable!()
     };
-    let line = tokio::time::timeout(Duration::from_secs(60), told).await.unwrap();
+    let line = tokio::time::timeout(Duration::from_secs(60), received)
+        .await
+        .unwrap();
     assert!(line.contains(" version other version "), "{line}");
     follow.kill().await.unwrap();
     let nobody = user

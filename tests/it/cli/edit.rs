@@ -76,10 +76,10 @@ async fn a_text_that_is_rejected_is_saved_in_a_file() {
     let blank = user.run(&["edit"]).await.is(5);
     assert!(blank.err.contains("your text is kept in "), "{blank:?}");
     assert_eq!(user.run(&["get"]).await.is(0).out, "base\n");
-    let nobody = User::of("http://127.0.0.1:9");
-    let none = nobody.run(&["edit"]).await.is(2);
+    let without_service = User::of("http://127.0.0.1:9");
+    let none = without_service.run(&["edit"]).await.is(2);
     assert!(none.err.contains("set EDITOR"), "{none:?}");
-    nobody.with("EDITOR", "true").run(&["edit"]).await.is(3);
+    without_service.with("EDITOR", "true").run(&["edit"]).await.is(3);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -109,8 +109,8 @@ async fn init_writes_the_memory_of_a_folder() {
         "{text}"
     );
     // The other commands read the file.
-    let asked = user.run(&["get"]).await.is(3);
-    assert!(asked.err.contains("http://127.0.0.1:9"), "{asked:?}");
+    let result = user.run(&["get"]).await.is(3);
+    assert!(result.err.contains("http://127.0.0.1:9"), "{result:?}");
     let again = user.run(&["init"]).await.is(2);
     assert!(again.err.contains("--force"), "{again:?}");
     let hook = user.path().join(".git/hooks/post-commit");

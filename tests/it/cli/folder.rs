@@ -181,8 +181,8 @@ async fn files_of_users_stay_and_files_of_old_epics_are_removed_only_if_exported
     let (service, user) = full().await;
     user.file("a/CONTEXT.md", "# Mine\nkeep this\n");
     user.file("a/archive/epics/mine.md", "mine\n");
-    let told = export(&user, "agent", "a").await;
-    assert!(told.err.contains("CONTEXT.md.kept"), "{told:?}");
+    let output = export(&user, "agent", "a").await;
+    assert!(output.err.contains("CONTEXT.md.kept"), "{output:?}");
     assert_eq!(
         fs::read_to_string(user.path().join("a/CONTEXT.md.kept")).unwrap(),
         "# Mine\nkeep this\n"
@@ -192,10 +192,10 @@ async fn files_of_users_stay_and_files_of_old_epics_are_removed_only_if_exported
 
     // Another memory in the same folder has none of these epics.
     assert!(service.memory("bare").put("x").await.status == 201);
-    let told = export(&user, "bare", "a").await;
+    let output = export(&user, "bare", "a").await;
     assert!(
-        told.err.contains("archive/epics/start.md is no longer needed"),
-        "{told:?}"
+        output.err.contains("archive/epics/start.md is no longer needed"),
+        "{output:?}"
     );
     let left: Vec<_> = files(&epics).into_keys().collect();
     assert_eq!(left, ["mine.md", "start.md"]);
@@ -221,8 +221,8 @@ async fn links_are_not_followed() {
         )
         .unwrap();
         let folder = format!("to-{link}");
-        let told = user.run(&["window", "export", &folder]).await.is(1);
-        assert!(told.err.contains("symbolic link"), "{told:?}");
+        let output = user.run(&["window", "export", &folder]).await.is(1);
+        assert!(output.err.contains("symbolic link"), "{output:?}");
     }
     assert_eq!(files(&user.path().join("outside")).len(), 1);
 
@@ -310,8 +310,8 @@ async fn an_empty_folder_and_a_missing_one_are_different_errors() {
     let user = User::of(&format!("http://{}", service.socket_address()));
     user.run(&["window", "import", "nowhere"]).await.is(2);
     fs::create_dir(user.path().join("empty")).unwrap();
-    let told = user.run(&["window", "import", "empty"]).await.is(1);
-    assert!(told.err.contains("contains none of CONTEXT.md"), "{told:?}");
+    let output = user.run(&["window", "import", "empty"]).await.is(1);
+    assert!(output.err.contains("contains none of CONTEXT.md"), "{output:?}");
     user.file("blank/CONTEXT.md", "");
     let report = import(&user, "agent", "blank").await;
     assert_eq!(
@@ -319,8 +319,8 @@ async fn an_empty_folder_and_a_missing_one_are_different_errors() {
         (&json!(true), &json!(null))
     );
     assert_eq!(service.count("memories").await, 0);
-    let told = user.run(&["window", "export", "out"]).await.is(4);
-    assert!(told.err.contains("memory agent of vault acme"), "{told:?}");
+    let output = user.run(&["window", "export", "out"]).await.is(4);
+    assert!(output.err.contains("memory agent of vault acme"), "{output:?}");
     assert!(!user.path().join("out").exists());
 }
 

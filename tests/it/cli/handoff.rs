@@ -26,9 +26,9 @@ fn current(user: &User) -> PathBuf {
 async fn without_a_copy_the_error_says_to_refresh() {
     let user = User::of("http://127.0.0.1:9");
     for command in ["show", "status", "path"] {
-        let told = user.run(&[command]).await.is(4);
-        assert!(told.err.contains("working-memory refresh"), "{told:?}");
-        assert_eq!(told.out, "");
+        let output = user.run(&[command]).await.is(4);
+        assert!(output.err.contains("working-memory refresh"), "{output:?}");
+        assert_eq!(output.out, "");
     }
     assert_eq!(
         user.run(&["status", "--json"]).await.is(4).json()["status"],
@@ -83,10 +83,10 @@ async fn a_damaged_copy_is_an_error_and_refresh_repairs_it() {
     for name in ["WORKING_MEMORY.manifest.json", "WORKING_MEMORY.md"] {
         fs::write(current(&user).join(name), "{\"local\": 1").unwrap();
         for command in [&["show", "--offline"][..], &["status"], &["path"]] {
-            let told = user.run(command).await.is(1);
+            let output = user.run(command).await.is(1);
             assert!(
-                told.err.contains("damaged") && told.err.contains("refresh"),
-                "{told:?}"
+                output.err.contains("damaged") && output.err.contains("refresh"),
+                "{output:?}"
             );
         }
         user.run(&["refresh"]).await.is(0);
@@ -124,8 +124,8 @@ async fn a_handoff_of_another_memory_is_not_stored() {
     other["memory_id"] = "../../escape".into();
     let stub = Stub::json(201, other).await;
     let user = User::of(&stub.url);
-    let told = user.run(&["refresh"]).await.is(1);
-    assert!(told.err.contains("another memory"), "{told:?}");
+    let output = user.run(&["refresh"]).await.is(1);
+    assert!(output.err.contains("another memory"), "{output:?}");
     user.run(&["show", "--offline"]).await.is(4);
 }
 
@@ -198,10 +198,10 @@ async fn a_script_can_show_and_refresh_by_exit_codes() {
         shown.out.starts_with("> Freshness: stale. ") && shown.out.contains("cited_record_archived"),
         "{shown:?}"
     );
-    let told = user.run(&["status"]).await.is(8);
+    let output = user.run(&["status"]).await.is(8);
     assert!(
-        told.out.contains("stale") && told.out.contains("by the service"),
-        "{told:?}"
+        output.out.contains("stale") && output.out.contains("by the service"),
+        "{output:?}"
     );
     let offline = user.run(&["status", "--offline", "--json"]).await;
     assert_eq!(offline.json()["checked"], "local");
@@ -249,18 +249,18 @@ async fn a_service_that_does_not_answer_in_time_is_not_waited_for() {
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let began = std::time::Instant::now();
-    let told = user.run(&["status", "--json", "--url", &url]).await.is(4).json();
+    let output = user.run(&["status", "--json", "--url", &url]).await.is(4).json();
     assert!(
         began.elapsed() < std::time::Duration::from_secs(30),
         "{:?}",
         began.elapsed()
     );
     assert_eq!(
-        (&told["status"], &told["checked"]),
+        (&output["status"], &output["checked"]),
         (&json!("missing"), &json!("local"))
     );
     assert!(
-        told["unchecked_because"].as_str().unwrap().contains("300 ms"),
-        "{told}"
+        output["unchecked_because"].as_str().unwrap().contains("300 ms"),
+        "{output}"
     );
 }

@@ -270,11 +270,11 @@ async fn wrong_arguments_change_nothing() {
         "{other:?}"
     );
     user.run(&["sync", "notes", "--vault", "other"]).await.is(2);
-    let nobody = user
+    let unreachable = user
         .run(&["sync", "notes", "--url", "http://127.0.0.1:9"])
         .await
         .is(3);
-    assert!(nobody.err.contains("no service answers"), "{nobody:?}");
+    assert!(unreachable.err.contains("no service answers"), "{unreachable:?}");
     // Another service at the address has no files.
     let empty = Service::start().await;
     let url = format!("http://{}", empty.socket_address());

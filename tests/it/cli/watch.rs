@@ -85,10 +85,10 @@ async fn a_watched_folder_stays_current_after_a_restart_of_the_service() {
     user.run(&["set-status", "--goal", "third"]).await.is(0);
     says(&status, "Goal: third").await;
 
-    let mut told = watch.stderr.take().unwrap();
+    let mut stderr_pipe = watch.stderr.take().unwrap();
     assert_eq!(stop(watch, Signal::TERM).await, Some(0));
     let mut lines = String::new();
-    told.read_to_string(&mut lines).await.unwrap();
+    stderr_pipe.read_to_string(&mut lines).await.unwrap();
     assert!(
         lines.contains("no events: ") || lines.contains("the files are unchanged"),
         "{lines}"

@@ -127,9 +127,9 @@ async fn a_stream_needs_a_session() {
     let mut response = request.send().await.unwrap();
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     admin.put("acme", "one\n").await.is(201);
-    let mut told = String::new();
-    while !told.contains("event: version") {
-        told.push_str(&String::from_utf8_lossy(
+    let mut received = String::new();
+    while !received.contains("event: version") {
+        received.push_str(&String::from_utf8_lossy(
             &response.chunk().await.unwrap().unwrap(),
         ));
     }

@@ -61,8 +61,8 @@ async fn the_stream_of_an_update_ends_with_its_key_and_the_update_is_finished() 
     gate.asked().await;
 
     admin.delete(&format!("/v1/keys/{}", writer.key_id)).await.is(204);
-    let told = watch.rest().await;
-    assert!(told.iter().all(|event| event.name != "done"), "{told:?}");
+    let received = watch.rest().await;
+    assert!(received.iter().all(|event| event.name != "done"), "{received:?}");
     gate.open();
 
     let events = admin.request(Method::GET, EVENTS).header("Last-Event-ID", "0");

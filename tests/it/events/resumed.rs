@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-async fn page(service: &Service, query: &str, behind: Option<&str>) -> Value {
+async fn page(service: &Service, query: &str, position: Option<&str>) -> Value {
     let path = format!("/v1/vaults/acme/events{query}");
     let mut request = service
         .request(Method::GET, &path)
         .header("Accept", "application/json");
-    if let Some(id) = behind {
+    if let Some(id) = position {
         request = request.header("Last-Event-ID", id);
     }
     Answer::to(request).await.is(200).json()
@@ -109,14 +109,14 @@ async fn concurrent_writers_and_reconnecting_clients() {
     let writing = join_all(writers.map(|(name, writer)| write(name, writer)));
     let watching = async {
         let mut seen: Vec<Sent> = Vec::new();
-        let mut behind = "0".to_owned();
+        let mut position = "0".to_owned();
         while seen.len() < MEMORIES * WRITERS * TEXTS {
             // Each time on the other instance.
             let service = if seen.len().is_multiple_of(2) { &one } else { &two };
-            let mut watch = Watch::vault(service, "", Some(&behind)).await;
+            let mut watch = Watch::vault(service, "", Some(&position)).await;
             let some = 5.min(MEMORIES * WRITERS * TEXTS - seen.len());
             seen.extend(watch.take(some).await);
-            behind = seen.last().unwrap().id.clone().unwrap();
+            position = seen.last().unwrap().id.clone().unwrap();
         }
         seen
     };
@@ -125,16 +125,17 @@ async fn concurrent_writers_and_reconnecting_clients() {
 
     let ids: BTreeSet<_> = seen.iter().map(|event| event.id.clone()).collect();
     assert_eq!(ids.len(), seen.len());
-    let mut told: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+    let mut received: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
     for event in &seen {
         let memory = event.data["memory_id"].as_str().unwrap();
-        told.entry(memory)
+        received
+            .entry(memory)
             .or_default()
             .push(event.data["version"].as_i64().unwrap());
     }
     let complete: Vec<i64> = (1..=i64::try_from(WRITERS * TEXTS).unwrap()).collect();
     for name in &names {
-        assert_eq!(told[name.as_str()], complete, "{name}");
+        assert_eq!(received[name.as_str()], complete, "{name}");
     }
 }
 

@@ -21,12 +21,12 @@ async fn the_event_of_a_new_version_has_everything_but_its_text() {
     let request = memory.putting("the secret text").header("X-Actor-Id", "ann");
     let put = Answer::to(request).await.is(201).json();
 
-    let told = watch.next().await.unwrap();
-    assert_eq!(told.name, "version");
+    let received = watch.next().await.unwrap();
+    assert_eq!(received.name, "version");
     assert_eq!(
-        told.data,
+        received.data,
         json!({
-            "id": told.id, "kind": "version", "time": put["creation_time"], "vault_id": "acme",
+            "id": received.id, "kind": "version", "time": put["creation_time"], "vault_id": "acme",
             "memory_id": "agent", "version": 2, "context_id": put["context_id"], "actor": "ann", "source": "put",
             "update_id": null, "details": null,
         })
@@ -63,22 +63,23 @@ async fn the_steps_of_a_queued_update_are_events_in_order() {
         .is(202)
         .json();
 
-    let told = watch.take(11).await;
+    let received = watch.take(11).await;
 
-    let steps: Vec<&str> = told
+    let steps: Vec<&str> = received
         .iter()
         .filter_map(|event| event.data["details"]["step"].as_str())
         .collect();
     assert_eq!(steps[..3], ["queued", "started", "captured"]);
     assert_eq!(steps.iter().filter(|step| **step == "asked").count(), 3);
     assert_eq!(steps.iter().filter(|step| **step == "answered").count(), 3);
-    assert_eq!(kinds(&told)[9..], ["version", "update"]);
+    assert_eq!(kinds(&received)[9..], ["version", "update"]);
     assert_eq!(
-        told[10].data["details"],
+        received[10].data["details"],
         json!({"step": "finished", "status": "applied"})
     );
     assert!(
-        told.iter()
+        received
+            .iter()
             .all(|event| event.data["update_id"] == run["update_id"])
     );
     service.stop();
@@ -92,9 +93,9 @@ async fn a_deletion_is_an_event() {
     let mut watch = Watch::vault(&service, "?kinds=memory_deleted,handoff", None).await;
     memory.put("text").await.is(201);
     memory.delete().await.is(204);
-    let told = watch.next().await.unwrap();
+    let received = watch.next().await.unwrap();
     assert_eq!(
-        (told.name.as_str(), &told.data["memory_id"]),
+        (received.name.as_str(), &received.data["memory_id"]),
         ("memory_deleted", &json!("agent"))
     );
 }
@@ -221,9 +222,9 @@ async fn two_hundred_clients_receive_the_same_events() {
     }
     let mut first: Option<Vec<Sent>> = None;
     for client in &mut clients {
-        let told = client.take(20).await;
-        let same = first.get_or_insert_with(|| told.clone());
-        assert_eq!(*same, told);
+        let received = client.take(20).await;
+        let same = first.get_or_insert_with(|| received.clone());
+        assert_eq!(*same, received);
     }
     let versions: Vec<Value> = first
         .unwrap()
@@ -249,16 +250,19 @@ async fn a_handoff_is_an_event_when_it_is_created_and_not_when_it_is_reused() {
     let made = refresh().await.is(201).json();
     refresh().await.is(200);
     memory.put("the end").await.is(201);
-    let told = watch.next().await.unwrap();
+    let received = watch.next().await.unwrap();
     assert_eq!(
         [
-            &told.data["kind"],
-            &told.data["memory_id"],
-            &told.data["actor"],
-            &told.data["version"]
+            &received.data["kind"],
+            &received.data["memory_id"],
+            &received.data["actor"],
+            &received.data["version"]
         ],
         [&json!("handoff"), &json!("agent"), &json!("ann"), &Value::Null]
     );
-    assert_eq!(told.data["details"], json!({ "handoff_id": made["handoff_id"] }));
+    assert_eq!(
+        received.data["details"],
+        json!({ "handoff_id": made["handoff_id"] })
+    );
     assert_eq!(watch.next().await.unwrap().name, "version");
 }

@@ -50,20 +50,20 @@ impl Watch {
 
     /// The next events, so many.
     pub(super) async fn take(&mut self, count: usize) -> Vec<Sent> {
-        let mut taken = Vec::new();
-        while taken.len() < count {
-            taken.push(self.next().await.expect("the stream ended"));
+        let mut received = Vec::new();
+        while received.len() < count {
+            received.push(self.next().await.expect("the stream ended"));
         }
-        taken
+        received
     }
 
     /// All events to the end of the stream.
     pub(super) async fn rest(&mut self) -> Vec<Sent> {
-        let mut taken = Vec::new();
+        let mut received = Vec::new();
         while let Some(sent) = self.next().await {
-            taken.push(sent);
+            received.push(sent);
         }
-        taken
+        received
     }
 
     async fn wait(&mut self) -> Option<Sent> {

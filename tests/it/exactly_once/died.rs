@@ -97,8 +97,8 @@ async fn a_retry_after_a_crash_after_the_commit_is_answered_and_not_executed_aga
                 .unwrap();
         assert_eq!(status.as_deref(), left, "{what}");
         assert!((200..300).contains(&first.status), "{what}: {}", first.text());
-        let told = first.json();
-        assert_ne!(told["is_error"], true, "{what}: {told}");
+        let first_response = first.json();
+        assert_ne!(first_response["is_error"], true, "{what}: {first_response}");
         let saved = stored(&service).await;
         assert_ne!(saved, before, "{what} saved nothing");
 
@@ -115,7 +115,7 @@ async fn a_retry_after_a_crash_after_the_commit_is_answered_and_not_executed_aga
         for name in ["content-type", "etag", "location", "x-context-version"] {
             assert_eq!(again.headers.get(name), first.headers.get(name), "{what}: {name}");
         }
-        assert_eq!(told_again, told, "{what}");
+        assert_eq!(told_again, first_response, "{what}");
         if saving.again() == Again::Kept {
             assert_eq!(again.body, first.body, "{what}");
         }
@@ -155,21 +155,21 @@ async fn a_request_whose_claim_was_taken_over_while_it_waited_saves_nothing() {
             .await
             .unwrap();
         let request = saving.asking(&service).header(KEY, format!("k{number}"));
-        let asked = tokio::spawn(Answer::to(request));
-        let taken = async || {
-            let taken =
+        let request_task = tokio::spawn(Answer::to(request));
+        let claims = async || {
+            let claims =
                 sqlx::query("UPDATE idempotency_keys SET claim_id = 'another' WHERE claim_id <> 'another'")
                     .execute(service.rows())
                     .await
                     .unwrap();
-            taken.rows_affected() == 1
+            claims.rows_affected() == 1
         };
-        while !taken().await {
+        while !claims().await {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         locks.rollback().await.unwrap();
 
-        let answer = asked.await.unwrap();
+        let answer = request_task.await.unwrap();
 
         assert_eq!(answer.status, 409, "{what}: {}", answer.text());
         answer.problem(409, "still-running", Some(KEY));
@@ -181,7 +181,7 @@ async fn a_request_whose_claim_was_taken_over_while_it_waited_saves_nothing() {
 async fn stored_responses_are_deleted_with_the_data_they_contain() {
     let service = Service::start().await;
     die_before_keeping_answers(&service).await;
-    let gone = async |saving: &Saving, key: &str, why: &str| {
+    let expect_deleted = async |saving: &Saving, key: &str, why: &str| {
         let problem = saving.ask(&service, key).await.problem(410, "gone", Some(KEY));
         let detail = problem["detail"].as_str().unwrap();
         assert!(detail.contains(why), "{key}: {detail}");
@@ -199,13 +199,13 @@ async fn stored_responses_are_deleted_with_the_data_they_contain() {
     let renamed = rename.ask(&service, "rename").await.is(200);
 
     memory.redact("1").await.is(200);
-    gone(&create, "create", "redacted").await;
+    expect_deleted(&create, "create", "redacted").await;
     assert_eq!(rename.ask(&service, "rename").await.is(200).body, renamed.body);
     memory.delete().await.is(204);
     for (saving, key) in [(&edit, "edit"), (&rename, "rename")] {
-        gone(saving, key, "deleted").await;
+        expect_deleted(saving, key, "deleted").await;
     }
-    gone(&create, "create", "deleted").await;
+    expect_deleted(&create, "create", "deleted").await;
     assert_eq!(service.count("memories").await, 0);
 
     let window = json!({"history": [{"time": "2026-09-02T00:00:00Z", "intent": "Zero"}], "status": {"goal": "a goal of theirs"}});
@@ -227,11 +227,11 @@ async fn stored_responses_are_deleted_with_the_data_they_contain() {
     memory.put("# Facts\nnothing\n").await.is(201);
 
     memory.redact("1").await.is(200);
-    gone(&import, "import", "redacted").await;
+    expect_deleted(&import, "import", "redacted").await;
     memory.redact("2").await.is(200);
-    gone(&approve, "approve", "redacted").await;
+    expect_deleted(&approve, "approve", "redacted").await;
     memory.delete().await.is(204);
-    gone(&items, "items", "deleted").await;
+    expect_deleted(&items, "items", "deleted").await;
     assert_eq!(service.count("memories").await, 0);
 }
 

@@ -176,9 +176,13 @@ async fn waiting_updates_share_a_transaction_with_their_runs_and_records() {
         );
         let name = format!("m{number}");
         let memory = service.memory(&name);
-        let gone = memory.get("records/KL-1").await.is(200).json();
+        let record = memory.get("records/KL-1").await.is(200).json();
         assert_eq!(
-            (&gone["status"], &gone["archive_reason"], &gone["ended_version"]),
+            (
+                &record["status"],
+                &record["archive_reason"],
+                &record["ended_version"]
+            ),
             (&json!("archived"), &json!("it is over"), &json!(2))
         );
         let new = memory.get("records/KL-3").await.is(200).json();

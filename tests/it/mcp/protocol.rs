@@ -61,8 +61,8 @@ async fn every_version_is_served_without_a_session() {
                 .contains("memory_edit")
         );
     }
-    let told = posting(&service, "").json(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-    Answer::to(told).await.is(202);
+    let reply = posting(&service, "").json(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    Answer::to(reply).await.is(202);
     assert_eq!(ask(&service, "ping", json!({})).await["result"], json!({}));
     Answer::to(service.request(Method::GET, "/mcp"))
         .await
@@ -146,10 +146,10 @@ async fn prompts_contain_the_text_of_the_memory() {
             json!({"name": name, "arguments": arguments}),
         )
         .await;
-        let told = prompt["result"].to_string();
+        let reply = prompt["result"].to_string();
         assert!(
-            told.contains("The parser.") && told.contains("acme"),
-            "{name}: {told}"
+            reply.contains("The parser.") && reply.contains("acme"),
+            "{name}: {reply}"
         );
         assert!(prompt["result"]["description"].is_string());
     }

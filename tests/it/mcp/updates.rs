@@ -45,11 +45,14 @@ async fn its_steps_are_sent_when_progress_is_requested() {
     assert_eq!(done(&result["result"])["status"], "applied");
     assert!(progress.len() > 2, "{events:?}");
     let mut last = 0.0;
-    for told in progress {
-        assert_eq!(told["method"], "notifications/progress");
-        assert_eq!(told["params"]["progressToken"], "p1");
-        let now = told["params"]["progress"].as_f64().unwrap();
-        assert!(now > last && told["params"]["message"].is_string(), "{told}");
+    for notification in progress {
+        assert_eq!(notification["method"], "notifications/progress");
+        assert_eq!(notification["params"]["progressToken"], "p1");
+        let now = notification["params"]["progress"].as_f64().unwrap();
+        assert!(
+            now > last && notification["params"]["message"].is_string(),
+            "{notification}"
+        );
         last = now;
     }
 }

@@ -70,9 +70,12 @@ async fn a_change_of_a_subscribed_memory_is_notified_and_one_of_another_is_not()
     tokio::time::sleep(Duration::from_millis(300)).await;
     service.memory("other").put("b").await.is(201);
     service.memory("agent").put("c").await.is(201);
-    let told = stream.next().await;
-    assert_eq!(told["method"], "notifications/resources/updated", "{told}");
-    assert_eq!(told["params"]["uri"], uri);
+    let notification = stream.next().await;
+    assert_eq!(
+        notification["method"], "notifications/resources/updated",
+        "{notification}"
+    );
+    assert_eq!(notification["params"]["uri"], uri);
     service.stop();
     let ended = stream.next().await;
     assert_eq!(ended["id"], "l1", "{ended}");

@@ -51,14 +51,14 @@ async fn a_retry_prompt_has_the_models_answer_the_faults_and_the_existing_ids() 
         (ChatRole::Assistant, first)
     );
     let again = &after[2].text;
-    for told in [
+    for fragment in [
         "missing_reason",
         "> - no reason here",
         "unknown_id",
         "KL-99",
         "KL-3, KL-8",
     ] {
-        assert!(again.contains(told), "{told}: {again}");
+        assert!(again.contains(fragment), "{fragment}: {again}");
     }
     assert_eq!(asked[0].system, asked[1].system);
     assert_eq!(

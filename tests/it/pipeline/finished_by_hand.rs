@@ -38,13 +38,13 @@ async fn a_faulty_update_saves_nothing_and_can_be_completed_once() {
         (service.count("memories").await, service.count("records").await),
         (0, 0)
     );
-    let kept = run(&memory, &id).await;
+    let stored = run(&memory, &id).await;
     assert_eq!(
-        (&kept["status"], &kept["version"]),
+        (&stored["status"], &stored["version"]),
         (&json!("invalid"), &Value::Null)
     );
-    assert!(kept["exchanges"].to_string().contains("no reason here"));
-    assert_eq!(kept["outcome"]["rejected"][0]["kind"], "missing_reason");
+    assert!(stored["exchanges"].to_string().contains("no reason here"));
+    assert_eq!(stored["outcome"]["rejected"][0]["kind"], "missing_reason");
 
     let finished = finish(&memory, &id, "", LEARNING).await.is(200).json();
     assert_eq!(

@@ -103,8 +103,11 @@ async fn what_the_captured_version_says_is_not_kept_with_the_run() {
     let (kept, _) = stored(&service).await.remove(0);
     assert_eq!(kept["base"], 1);
     assert!(!kept.to_string().contains("the lexer keeps"), "{kept}");
-    let asked = |run: &Value| run["exchanges"].to_string();
-    assert!(asked(&run).contains(&section.replace('\n', "\\n")), "{run}");
+    let exchanges_of = |run: &Value| run["exchanges"].to_string();
+    assert!(
+        exchanges_of(&run).contains(&section.replace('\n', "\\n")),
+        "{run}"
+    );
     let file = export(&service.database_url(), &["--vault", "acme"]);
     let exported = exported_run(&file);
     assert_eq!(exported["exchanges"], run["exchanges"]);
@@ -127,7 +130,7 @@ async fn what_the_captured_version_says_is_not_kept_with_the_run() {
         .unwrap();
     let run = shown(&service, &answer).await.is(200).json();
     assert!(
-        asked(&run).contains("not kept any more") && !asked(&run).contains("the lexer keeps"),
+        exchanges_of(&run).contains("not kept any more") && !exchanges_of(&run).contains("the lexer keeps"),
         "{run}"
     );
 }

@@ -37,12 +37,12 @@ async fn twenty_concurrent_updates_of_one_memory_each_add_their_record() {
     let answers = join_all((0..20).map(|number| memory.update(update(number)))).await;
 
     let answers: Vec<Value> = answers.into_iter().map(|answer| answer.is(200).json()).collect();
-    let mut told: Vec<_> = answers
+    let mut responses: Vec<_> = answers
         .iter()
         .map(|answer| answer["version"].as_i64().unwrap())
         .collect();
-    told.sort_unstable();
-    assert_eq!(told, (1..=20).collect::<Vec<_>>());
+    responses.sort_unstable();
+    assert_eq!(responses, (1..=20).collect::<Vec<_>>());
     // One after another: each read the version of the one before, so nothing was merged and no model was called twice.
     assert!(answers.iter().all(|answer| answer["rebased"] == false));
     assert_eq!(models.asked(Role::Learnings).len(), 20);

@@ -18,9 +18,12 @@ async fn no_row_contains_a_credential_of_a_message() {
 
     assert_eq!(service.tables_that_hold(&token).await, Vec::<String>::new());
     assert!(!answer.text().contains(&token));
-    let kept: String = sqlx::query_scalar("SELECT request::text FROM updates")
+    let stored: String = sqlx::query_scalar("SELECT request::text FROM updates")
         .fetch_one(service.rows())
         .await
         .unwrap();
-    assert!(kept.contains("deploy from CI with the token [secret]"), "{kept}");
+    assert!(
+        stored.contains("deploy from CI with the token [secret]"),
+        "{stored}"
+    );
 }

@@ -292,10 +292,10 @@ async fn a_client_that_disconnects_leaves_no_lock() {
     let request = memory
         .request(Method::POST, "update")
         .json(&dictate(json!({"learnings": learning("never")})));
-    let gone = tokio::spawn(request.send());
+    let disconnected = tokio::spawn(request.send());
     gate.asked().await;
-    gone.abort();
-    let _ = gone.await;
+    disconnected.abort();
+    let _ = disconnected.await;
 
     let next = memory.update(dictate(json!({"learnings": learning("next")})));
     let (answer, ()) = tokio::join!(next, async {

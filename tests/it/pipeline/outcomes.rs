@@ -58,14 +58,15 @@ async fn every_reader_of_a_run_gets_the_outcome_of_the_response() {
     let second = update(&memory, "keep the lock file").await;
     assert_eq!((&first["version"], &second["version"]), (&json!(1), &json!(2)));
 
-    let kept: Vec<String> = sqlx::query_scalar("SELECT outcome::text FROM updates")
+    let stored: Vec<String> = sqlx::query_scalar("SELECT outcome::text FROM updates")
         .fetch_all(service.rows())
         .await
         .unwrap();
     assert!(
-        kept.iter()
-            .all(|kept| !kept.contains("pin the tool") && !kept.contains("lock file")),
-        "{kept:?}"
+        stored
+            .iter()
+            .all(|stored| !stored.contains("pin the tool") && !stored.contains("lock file")),
+        "{stored:?}"
     );
     for answer in [&first, &second] {
         is_as_answered(&outcome_of(&memory, answer).await, answer);

@@ -130,8 +130,8 @@ async fn a_call_with_the_same_task_id_is_a_repeat_that_calls_no_model() {
 
     assert_eq!(dictated.asked(Role::Learnings).len(), asked);
     assert_eq!(service.count("memory_contexts").await, 1);
-    let taken = memory.update(session(json!({}), record("t", "b"))).await;
-    let problem = taken.problem(409, "conflict", Some("record.task_id"));
+    let response = memory.update(session(json!({}), record("t", "b"))).await;
+    let problem = response.problem(409, "conflict", Some("record.task_id"));
     assert_eq!(problem["record_id"], "T-1");
     // Tasks of `RecordTask` count, too.
     let task = json!({"task_id": "u", "intent": "c", "summary": "d"});

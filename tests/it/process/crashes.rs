@@ -34,7 +34,7 @@ struct Kept {
 impl Writing {
     /// Puts one text after the other until it is stopped or the service is unreachable.
     async fn write(&self, program: &Program, writer: usize) -> Vec<Kept> {
-        let mut kept = Vec::new();
+        let mut saved = Vec::new();
         let memory = format!("m{}", writer % MEMORIES);
         for number in 0.. {
             if self.stop.load(Ordering::Relaxed) {
@@ -55,7 +55,7 @@ impl Writing {
                     };
                     self.acknowledged.fetch_add(1, Ordering::Relaxed);
                     let version = answer["version"].as_i64().unwrap();
-                    kept.push(Kept {
+                    saved.push(Kept {
                         memory: memory.clone(),
                         version,
                         text,
@@ -74,7 +74,7 @@ impl Writing {
                 other => panic!("{other}: {}", response.text().await.unwrap()),
             }
         }
-        kept
+        saved
     }
 
     async fn all(&self, program: &Program) -> Vec<Kept> {
@@ -114,13 +114,13 @@ async fn stored(program: &Program) -> BTreeMap<(String, i64), String> {
     stored
 }
 
-async fn assert_nothing_acknowledged_is_lost_or_duplicated(program: &Program, kept: &[Kept]) {
+async fn assert_nothing_acknowledged_is_lost_or_duplicated(program: &Program, saved: &[Kept]) {
     let stored = stored(program).await;
     for Kept {
         memory,
         version,
         text,
-    } in kept
+    } in saved
     {
         assert_eq!(
             stored.get(&(memory.clone(), *version)),
@@ -138,15 +138,15 @@ async fn a_service_killed_while_it_writes_loses_nothing_acknowledged() {
     let mut program = Program::start(folder.path()).await;
     let writing = Writing::default();
 
-    let (kept, ()) = tokio::join!(writing.all(&program), async {
+    let (saved, ()) = tokio::join!(writing.all(&program), async {
         writing.until_acknowledged(300).await;
         program.signal(Signal::KILL);
     });
     program.ended().await;
 
-    assert!(kept.len() >= 300);
+    assert!(saved.len() >= 300);
     let again = Program::start(folder.path()).await;
-    assert_nothing_acknowledged_is_lost_or_duplicated(&again, &kept).await;
+    assert_nothing_acknowledged_is_lost_or_duplicated(&again, &saved).await;
     again.put("m0", "and goes on").await.is(201);
 }
 
@@ -156,7 +156,7 @@ async fn a_killed_database_causes_503_and_the_service_recovers_by_itself() {
     let program = Program::start(folder.path()).await;
     let writing = Writing::default();
 
-    let (kept, ()) = tokio::join!(writing.all(&program), async {
+    let (saved, ()) = tokio::join!(writing.all(&program), async {
         let began = Instant::now();
         writing.until_acknowledged(50).await;
         // A request that waits for a connection may not notice the outage; some requests are in progress at that time.
@@ -181,5 +181,5 @@ async fn a_killed_database_causes_503_and_the_service_recovers_by_itself() {
     });
 
     program.get("/readyz").await.is(200);
-    assert_nothing_acknowledged_is_lost_or_duplicated(&program, &kept).await;
+    assert_nothing_acknowledged_is_lost_or_duplicated(&program, &saved).await;
 }

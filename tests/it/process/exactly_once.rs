@@ -85,8 +85,8 @@ impl Writing {
                     .post(format!("{address}/v1/vaults/v/memory-tool?root=r"))
                     .json(command)
             };
-            let told = self.ask(text, &format!("tool-{step}"), 200, request).await;
-            assert_eq!(told["is_error"], false, "{text} {command}: {told}");
+            let reply = self.ask(text, &format!("tool-{step}"), 200, request).await;
+            assert_eq!(reply["is_error"], false, "{text} {command}: {reply}");
         }
     }
 
@@ -118,7 +118,7 @@ impl Writing {
     ) -> Value {
         let key = format!("{}-{what}", text.replace(' ', "-"));
         let began = Instant::now();
-        let told = loop {
+        let reply = loop {
             assert!(began.elapsed() < PATIENCE, "no answer to {what} {text}");
             let address = self.address.lock().unwrap().clone();
             let answered = request(&address).header("Idempotency-Key", &key).send().await;
@@ -144,7 +144,7 @@ impl Writing {
             }
         };
         self.done.fetch_add(1, Ordering::Relaxed);
-        told
+        reply
     }
 
     async fn until_done(&self, more: usize) {

@@ -199,7 +199,7 @@ async fn a_silent_database_does_not_block_the_shutdown() {
         program.put("agent", "text\n").await.is(201);
 
         relay.fall_silent();
-        let asked = Instant::now();
+        let requested_at = Instant::now();
         let write = program.request(Method::PUT, "agent", "context");
         let write = write.header("Content-Type", "text/plain").body("more\n");
         let read = program
@@ -210,14 +210,14 @@ async fn a_silent_database_does_not_block_the_shutdown() {
             assert!(answer.headers.contains_key("retry-after"), "{}", answer.text());
             answer.problem(503, "unavailable", None);
         }
-        assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
+        assert!(requested_at.elapsed() < SOON, "{:?}", requested_at.elapsed());
         program.get("/healthz").await.is(200);
         program.get("/readyz").await.is(503);
 
-        let told = Instant::now();
+        let signalled = Instant::now();
         program.signal(Signal::TERM);
         program.ended().await;
-        assert!(told.elapsed() < ENDS_WITHIN, "{:?}", told.elapsed());
+        assert!(signalled.elapsed() < ENDS_WITHIN, "{:?}", signalled.elapsed());
         assert!(ENDS_WITHIN < PATIENCE);
     }
 }
@@ -267,13 +267,13 @@ async fn no_cached_read_is_stale_while_the_listener_is_on_the_old_primary() {
             acknowledged.push((Instant::now(), number));
         }
         for _ in 0..5 {
-            let asked = Instant::now();
+            let requested_at = Instant::now();
             let Some(found) = read().await else { continue };
             reads += 1;
             let bound = acknowledged
                 .iter()
                 .rev()
-                .find(|(at, _)| asked.duration_since(*at) > Duration::from_secs(1));
+                .find(|(at, _)| requested_at.duration_since(*at) > Duration::from_secs(1));
             assert!(
                 bound.is_none_or(|(_, least)| found >= *least),
                 "{found} is older than {bound:?}"

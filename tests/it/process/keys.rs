@@ -46,14 +46,15 @@ async fn commands_create_no_database() {
         &["rebuild-records"],
     ] {
         let output = program(folder.path(), arguments);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{told}");
+        let error_output = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{error_output}");
         assert!(
-            told.contains("there is no database in the folder") && told.contains("DATABASE_URL"),
-            "{told}"
+            error_output.contains("there is no database in the folder")
+                && error_output.contains("DATABASE_URL"),
+            "{error_output}"
         );
         if arguments.contains(&"--json") {
-            let error: Value = serde_json::from_str(&told).unwrap();
+            let error: Value = serde_json::from_str(&error_output).unwrap();
             assert_eq!(error["exit_code"], 1);
         }
     }
@@ -119,7 +120,7 @@ async fn no_secret_is_in_a_log_a_response_or_a_metric() {
     let rotated = printed(&rotated).to_owned();
 
     let program = Program::start_with(folder.path(), &[("WORKING_MEMORY__LOG__FILTER", "trace")]).await;
-    let mut told = String::new();
+    let mut error_output = String::new();
     let unknown = format!("wm_0123456789ab_{}", "5ec7e7".repeat(11).split_at(64).0);
     for token in [&admin, &writer, &rotated, &unknown, "wm_half", "not a key"] {
         for (method, path) in [
@@ -130,7 +131,7 @@ async fn no_secret_is_in_a_log_a_response_or_a_metric() {
         ] {
             let request = program.request_to(method, path).bearer_auth(token);
             let answer = Answer::to(request.header("Content-Type", "text/plain").body("text")).await;
-            told += &format!("{:?} {}", answer.headers, answer.text());
+            error_output += &format!("{:?} {}", answer.headers, answer.text());
         }
     }
     let request = program.request_to(Method::POST, "/v1/keys").bearer_auth(&admin);
@@ -162,7 +163,7 @@ async fn no_secret_is_in_a_log_a_response_or_a_metric() {
     for token in [&admin, &writer, &rotated, &by_route, &unknown] {
         let (_, secret) = token.rsplit_once('_').unwrap();
         assert!(!log.contains(secret), "in the log");
-        assert!(!told.contains(secret), "in an answer");
+        assert!(!error_output.contains(secret), "in an answer");
     }
 }
 
@@ -208,7 +209,10 @@ fn missing_tls_files_prevent_the_start() {
         ("WORKING_MEMORY__HTTP__TLS__KEY", "no.key"),
     ];
     let output = command(folder.path(), &environment).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("http.tls.certificate no.crt"), "{told}");
+    let error_output = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error_output}");
+    assert!(
+        error_output.contains("http.tls.certificate no.crt"),
+        "{error_output}"
+    );
 }

@@ -86,9 +86,9 @@ async fn stale_reads_use_the_standby_and_missing_rows_the_primary() {
 
     pause(&pair).await;
     program.put("agent", "four\n").await.is(201);
-    let behind = read(&program, "contexts").await;
-    let lag: f64 = behind.headers[LAG].to_str().unwrap().parse().unwrap();
-    assert!(lag >= 0.0 && versions(&behind) == 3, "{lag}");
+    let lagging = read(&program, "contexts").await;
+    let lag: f64 = lagging.headers[LAG].to_str().unwrap().parse().unwrap();
+    assert!(lag >= 0.0 && versions(&lagging) == 3, "{lag}");
     // The newest version is read from the primary, and so is a version that the standby does not have yet.
     for rest in ["context", "contexts/4"] {
         let answer = read(&program, rest).await;

@@ -49,9 +49,9 @@ async fn no_secret_is_in_any_response_log_or_row() {
         request.header("Cookie", sent[0]).json(&body)
     };
 
-    let mut told = String::new();
+    let mut responses = String::new();
     let waiting = Answer::to(update(json!({"task": sent[3]}))).await;
-    told += waiting.is(502).text();
+    responses += waiting.is(502).text();
     let partly = update(json!({"task": sent[3], "allow_partial": true}));
     Answer::to(partly).await.is(200);
     let later = update(json!({"task": sent[3], "roles": ["progress"]})).header("Prefer", "respond-async");
@@ -67,7 +67,7 @@ async fn no_secret_is_in_any_response_log_or_row() {
         "/readyz".to_owned(),
         "/metrics".to_owned(),
     ] {
-        told += program.get(&path).await.text();
+        responses += program.get(&path).await.text();
     }
     let log = program.log().await;
     assert!(
@@ -77,11 +77,11 @@ async fn no_secret_is_in_any_response_log_or_row() {
 
     for secret in [MODEL_KEY, &password] {
         assert!(!log.contains(secret), "{secret} in the log");
-        assert!(!told.contains(secret), "{secret} in an answer");
+        assert!(!responses.contains(secret), "{secret} in an answer");
     }
-    let kept = rows(&database.url()).await;
-    assert!(kept.contains("no such key"), "what the model said is kept");
-    assert!(!kept.contains(MODEL_KEY) && !kept.contains(&password));
+    let stored = rows(&database.url()).await;
+    assert!(stored.contains("no such key"), "what the model said is kept");
+    assert!(!stored.contains(MODEL_KEY) && !stored.contains(&password));
     for secret in sent {
         assert!(!log.contains(secret), "{secret} in the log");
     }

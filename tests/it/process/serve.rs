@@ -59,9 +59,9 @@ async fn a_shutdown_finishes_the_request_in_progress() {
                 Content-Length: 11\r\nExpect: 100-continue\r\n\r\n";
     running.write_all(head.as_bytes()).await.unwrap();
     // The service has requested the body, so the request is in progress.
-    let mut asked = [0; 12];
-    running.read_exact(&mut asked).await.unwrap();
-    assert_eq!(&asked, b"HTTP/1.1 100");
+    let mut buffer = [0; 12];
+    running.read_exact(&mut buffer).await.unwrap();
+    assert_eq!(&buffer, b"HTTP/1.1 100");
 
     program.signal(Signal::TERM);
     eventually("nobody new is let in", async || {
@@ -75,8 +75,8 @@ async fn a_shutdown_finishes_the_request_in_progress() {
     assert!(answer.contains("HTTP/1.1 201"), "{answer}");
     assert!(program.ended().await.success());
     let again = Program::start(folder.path()).await;
-    let kept = again.get("/v1/vaults/v/memories/agent/context").await.is(200);
-    assert_eq!(kept.text(), "to the last");
+    let stored = again.get("/v1/vaults/v/memories/agent/context").await.is(200);
+    assert_eq!(stored.text(), "to the last");
 }
 
 #[tokio::test]
@@ -90,10 +90,10 @@ async fn a_second_service_on_one_folder_is_rejected_and_the_first_continues() {
         .unwrap();
 
     assert_eq!(second.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&second.stderr);
+    let error_output = String::from_utf8_lossy(&second.stderr);
     assert!(
-        told.contains("is in use by another working-memory service"),
-        "{told}"
+        error_output.contains("is in use by another working-memory service"),
+        "{error_output}"
     );
     program.put("agent", "still here").await.is(201);
 }

@@ -102,20 +102,20 @@ async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
     let get = async |path: &str| Answer::to(client.request(Method::GET, format!("{address}{path}"))).await;
 
     assert_eq!(get("/healthz").await.is(200).text(), "ok\n");
-    let told = get("/readyz").await;
-    assert_eq!(told.headers["connection"], "close");
-    assert!(told.headers.contains_key("retry-after") && told.headers.contains_key("x-request-id"));
-    let told = told.problem(503, "unavailable", None);
+    let readiness = get("/readyz").await;
+    assert_eq!(readiness.headers["connection"], "close");
+    assert!(readiness.headers.contains_key("retry-after") && readiness.headers.contains_key("x-request-id"));
+    let readiness = readiness.problem(503, "unavailable", None);
     assert_eq!(
-        (&told["not_ready"], &told["checks"]),
+        (&readiness["not_ready"], &readiness["checks"]),
         (
             &json!(["database"]),
             &json!({"database": "failed", "schema": "unknown", "writes": "unknown"})
         )
     );
     for path in ["/v1/vaults", "/v1/keys", "/metrics", "/none"] {
-        let told = get(path).await.problem(503, "unavailable", None);
-        assert!(!told.to_string().contains(name), "{told}");
+        let readiness = get(path).await.problem(503, "unavailable", None);
+        assert!(!readiness.to_string().contains(name), "{readiness}");
     }
 
     reach(&database, port).await;

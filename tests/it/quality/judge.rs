@@ -215,7 +215,7 @@ pub(super) fn judge(session: &Session, before: &State, after: &State) -> Judgeme
         .iter()
         .filter(|record| record.active && !was(&record.id))
         .collect();
-    let gone: Vec<String> = after
+    let removed: Vec<String> = after
         .records
         .iter()
         .filter(|record| !record.active && was(&record.id))
@@ -282,17 +282,17 @@ pub(super) fn judge(session: &Session, before: &State, after: &State) -> Judgeme
         not_archived: session
             .archive
             .iter()
-            .filter(|id| !gone.contains(id))
+            .filter(|id| !removed.contains(id))
             .cloned()
             .collect(),
-        wrongful: gone
+        wrongful: removed
             .iter()
             .filter(|id| !session.archive.contains(id))
             .cloned()
             .collect(),
         changed_noop: session.tags.iter().any(|tag| tag == "noop")
             && !(added.is_empty()
-                && gone.is_empty()
+                && removed.is_empty()
                 && (before.lists.is_empty() || before.lists == after.lists)),
     }
 }

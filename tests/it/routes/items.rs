@@ -128,9 +128,9 @@ async fn a_category_is_removed_as_a_whole() {
     delete(&memory, "items")
         .await
         .problem(422, "invalid", Some("category"));
-    let nobody = service.memory("nobody");
+    let missing = service.memory("nobody");
     assert_eq!(
-        delete(&nobody, "items?category=a").await.is(200).json(),
+        delete(&missing, "items?category=a").await.is(200).json(),
         json!({"removed": 0})
     );
 }
@@ -393,8 +393,8 @@ async fn deleting_a_memory_deletes_its_items_and_not_those_of_the_vault() {
         .json(&json!([{"content": "new"}]));
     assert_eq!(contents(&Answer::to(put).await.is(200).json()), ["new"]);
     service.get(&path).await.problem(404, "not-found", None);
-    let gone = service.request(Method::DELETE, "/v1/vaults/acme/items?category=a");
-    assert_eq!(Answer::to(gone).await.is(200).json(), json!({"removed": 1}));
+    let deleted = service.request(Method::DELETE, "/v1/vaults/acme/items?category=a");
+    assert_eq!(Answer::to(deleted).await.is(200).json(), json!({"removed": 1}));
     assert!(contents(&service.get("/v1/vaults/acme/items").await.is(200).json()).is_empty());
 }
 

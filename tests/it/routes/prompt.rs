@@ -191,8 +191,8 @@ async fn a_budget_drops_parts_in_order_and_never_the_rules() {
         ))
         .await
         .is(201);
-    let whole = memory.get_json("prompt").await.is(200).json();
-    let all = whole["tokens"].as_u64().unwrap();
+    let complete = memory.get_json("prompt").await.is(200).json();
+    let all = complete["tokens"].as_u64().unwrap();
     let tokens = Tokens::default();
     for most in (11..=all).rev().step_by(7) {
         let receipt = memory
@@ -205,7 +205,7 @@ async fn a_budget_drops_parts_in_order_and_never_the_rules() {
         assert!(text.starts_with("Never push to main."), "{text}");
         assert_eq!(
             (&receipt["max_tokens"], &receipt["prefix_hash"]),
-            (&json!(most), &whole["prefix_hash"])
+            (&json!(most), &complete["prefix_hash"])
         );
         assert_eq!(
             memory.get(&format!("prompt?max_tokens={most}")).await.text(),

@@ -155,8 +155,8 @@ async fn a_large_vault_has_the_same_results_as_a_small_one() {
             let path = format!("/v1/vaults/{vault}/search?consistent=true&q={}", encoded(query));
             let items = service.get(&path).await.is(200).json()["items"].clone();
             let shown = items.as_array().unwrap().iter().map(|item| {
-                let told = ["memory_id", "rank", "extract", "record", "section"];
-                told.map(|name| item[name].clone())
+                let members = ["memory_id", "rank", "extract", "record", "section"];
+                members.map(|name| item[name].clone())
             });
             answers.push(shown.collect::<Vec<_>>());
         }

@@ -262,8 +262,8 @@ async fn archiving_redacting_and_deleting_affect_searches_at_once() {
     memory.redact("1").await.is(200);
     assert_eq!(service.count("search_vectors").await, 0);
     index(&service).await;
-    let gone = search(&service, "q=vehicle&status=all&min_score=0.2").await;
-    assert_eq!(found(&gone), Vec::<String>::new());
+    let old_model = search(&service, "q=vehicle&status=all&min_score=0.2").await;
+    assert_eq!(found(&old_model), Vec::<String>::new());
     assert_eq!(service.count("search_vectors").await, 1);
     memory.delete().await.is(204);
     assert_eq!(service.count("search_vectors").await, 0);
@@ -318,8 +318,8 @@ async fn an_outage_disables_only_semantic_search_and_the_response_says_so() {
     index(&service).await;
     // Searches retry a failed server after a while; another instance calls it at once.
     let database = service.database();
-    let beside = Service::start_at(database, server.configure("one")).await;
-    let page = search(&beside, "q=car&min_score=0.2").await;
+    let other_service = Service::start_at(database, server.configure("one")).await;
+    let page = search(&other_service, "q=car&min_score=0.2").await;
     assert_eq!(page["degraded"], Value::Null);
     let mut all = found(&page);
     all.sort();

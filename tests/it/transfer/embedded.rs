@@ -56,11 +56,11 @@ async fn import_and_export_use_the_embedded_database_unless_a_service_runs() {
 
     let lock = std::fs::File::open(folder.path().join("data/service.lock")).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
-    let held = run(folder.path(), &["export", "--vault", "acme"]);
-    assert_eq!(held.status.code(), Some(1));
+    let locked = run(folder.path(), &["export", "--vault", "acme"]);
+    assert_eq!(locked.status.code(), Some(1));
     assert!(
-        stderr(&held).contains("is in use by another working-memory service"),
+        stderr(&locked).contains("is in use by another working-memory service"),
         "{}",
-        stderr(&held)
+        stderr(&locked)
     );
 }

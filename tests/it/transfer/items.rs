@@ -98,9 +98,9 @@ async fn a_memory_of_items_alone_is_exported_too() {
         service.clock.advance(std::time::Duration::from_secs(1));
     }
     // Expired items are not exported.
-    let gone = service.memory("a-gone");
+    let expired = service.memory("a-gone");
     let expires = json!([{"content": "x", "expires_at": "2026-11-21T02:00:03Z"}]);
-    put(&service, &gone.path("items/style"), expires).await;
+    put(&service, &expired.path("items/style"), expires).await;
     service.clock.advance(std::time::Duration::from_secs(1));
     let file = export(&service).await;
 
@@ -119,13 +119,13 @@ async fn a_memory_of_items_alone_is_exported_too() {
     assert_eq!(about(&other).await, about(&service).await);
     let copy = other.memory("b-items");
     assert_eq!(copy.get("items").await.json(), memory.get("items").await.json());
-    let told: Vec<String> = sqlx::query_scalar(
+    let stored: Vec<String> = sqlx::query_scalar(
         "SELECT details ->> 'category' FROM events WHERE memory_id = 'b-items' AND kind = 'items' ORDER BY 1",
     )
     .fetch_all(other.rows())
     .await
     .unwrap();
-    assert_eq!(told, ["rules", "style"]);
+    assert_eq!(stored, ["rules", "style"]);
 
     // Other items of the same memory are not merged with these.
     let third = Service::start().await;

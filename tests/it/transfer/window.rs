@@ -89,8 +89,8 @@ async fn unknown_fields_of_a_task_are_preserved_and_validated() {
         (json!({"priority": "\0"}), "details: must be free of NUL"),
     ] {
         let mut lines = File::of(&plain);
-        let told = lines.0.iter_mut().find(|line| line["record"]["epic"] == "e");
-        told.unwrap()["record"]["details"] = details;
+        let task_line = lines.0.iter_mut().find(|line| line["record"]["epic"] == "e");
+        task_line.unwrap()["record"]["details"] = details;
         let other = Database::create().await;
         refuses(&other.url(), &[], &lines.sealed(), said);
     }

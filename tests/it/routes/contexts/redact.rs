@@ -63,12 +63,12 @@ async fn the_text_is_redacted_and_the_row_stays() {
         &format!("contexts/{}", first["context_id"].as_str().unwrap()),
         "context?as_of=2026-11-21T02:00:30Z",
     ] {
-        let gone = memory.get(below).await.problem(410, "gone", Some("ref"));
+        let problem_410 = memory.get(below).await.problem(410, "gone", Some("ref"));
         assert!(
-            gone["detail"].as_str().unwrap().contains("it held a key"),
-            "{gone}"
+            problem_410["detail"].as_str().unwrap().contains("it held a key"),
+            "{problem_410}"
         );
-        assert_eq!(gone["redaction_reason"], "it held a key");
+        assert_eq!(problem_410["redaction_reason"], "it held a key");
     }
     assert_eq!(memory.get("context").await.is(200).text(), "no key\n");
 }
@@ -199,9 +199,12 @@ async fn text_that_another_version_contains_too_stays() {
         (&kept["content"], &kept["reason"]),
         (&json!("a lesson of many words"), &json!("a"))
     );
-    let gone = memory.get("records/KL-2").await.is(200).json();
-    assert_eq!((&gone["content"], &gone["reason"]), (&json!(""), &json!(null)));
-    assert_eq!(gone["archive_reason"], "d");
+    let problem_410 = memory.get("records/KL-2").await.is(200).json();
+    assert_eq!(
+        (&problem_410["content"], &problem_410["reason"]),
+        (&json!(""), &json!(null))
+    );
+    assert_eq!(problem_410["archive_reason"], "d");
     memory.redact("1").await.is(200);
     assert_eq!(memory.get("records/KL-1").await.is(200).json()["content"], "");
     assert_eq!(service.tables_that_hold("a lesson of many words").await, [""; 0]);

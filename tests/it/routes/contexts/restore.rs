@@ -162,9 +162,9 @@ async fn a_restore_may_have_a_reason_which_the_log_contains() {
     }
     restoring(json!({"reason": "the second was wrong"})).await.is(201);
     let log = memory.get("log").await.is(200).json();
-    let told = log["items"][0]["log"].as_str().unwrap();
+    let log_text = log["items"][0]["log"].as_str().unwrap();
     assert!(
-        told.starts_with("version 1 restored (because the second was wrong): "),
-        "{told}"
+        log_text.starts_with("version 1 restored (because the second was wrong): "),
+        "{log_text}"
     );
 }

@@ -53,8 +53,8 @@ async fn holds(memory: &Memory<'_>, texts: &HashMap<i64, BTreeSet<RecordId>>, ma
             }
         }
     }
-    let told = markdown.lines().filter(|line| line.starts_with("- ")).count();
-    assert_eq!(prose, told, "every line cites: {markdown}");
+    let bullets = markdown.lines().filter(|line| line.starts_with("- ")).count();
+    assert_eq!(prose, bullets, "every line cites: {markdown}");
     assert_eq!(
         memory.get("handoff/status").await.is(200).json()["status"],
         "fresh"

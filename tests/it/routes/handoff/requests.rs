@@ -71,8 +71,8 @@ async fn the_state_of_the_callers_folder_is_accepted_within_limits() {
         .is(201)
         .json();
     let markdown = made["markdown"].as_str().unwrap();
-    let told = section(markdown, "Workspace Snapshot");
-    assert_eq!(told[..2], ["- Branch: \"main\"", "- Commit: \"abc123\""]);
+    let snapshot = section(markdown, "Workspace Snapshot");
+    assert_eq!(snapshot[..2], ["- Branch: \"main\"", "- Commit: \"abc123\""]);
     assert_eq!(markdown.matches("\n## ").count(), 8);
     assert!(!markdown.contains("[KL-9@9]"));
     let path = |length: usize| "x".repeat(length);

@@ -429,7 +429,7 @@ async fn events_report_a_proposal_and_its_decision_without_its_text() {
         .header("Accept", "application/json");
     let page = Answer::to(request).await.is(200).json();
 
-    let told: Vec<_> = page["items"]
+    let listed: Vec<_> = page["items"]
         .as_array()
         .unwrap()
         .iter()
@@ -441,7 +441,7 @@ async fn events_report_a_proposal_and_its_decision_without_its_text() {
         })
         .collect();
     assert_eq!(
-        told,
+        listed,
         [
             ("proposed", true),
             ("proposed", false),

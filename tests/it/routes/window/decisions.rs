@@ -39,8 +39,8 @@ async fn a_decision_supersedes_another_and_the_two_are_linked() {
     let document = memory.get("context?section=decisions").await.is(200);
     let line = "- D-2 [2026-11-21T02:00:00Z] because it is checked: SQL in files\n";
     assert_eq!(document.text(), format!("# Decisions\n{line}"));
-    for gone in ["D-1", "D-77"] {
-        let refused = json!({"decision": "x", "reason": "y", "supersedes": gone});
+    for id in ["D-1", "D-77"] {
+        let refused = json!({"decision": "x", "reason": "y", "supersedes": id});
         let problem = decide(&memory, refused)
             .await
             .problem(422, "invalid", Some("supersedes"));

@@ -74,16 +74,16 @@ async fn a_folder_is_imported_in_one_version_and_only_once() {
     );
     // A number of an archived task is not assigned again.
     assert_eq!(record(&memory, task(1)).await.is(201).json()["record_id"], "T-5");
-    let kept: Value = sqlx::query_scalar("SELECT operations FROM memory_contexts WHERE version = 1")
+    let stored: Value = sqlx::query_scalar("SELECT operations FROM memory_contexts WHERE version = 1")
         .fetch_one(service.rows())
         .await
         .unwrap();
-    let history = kept
+    let history = stored
         .as_array()
         .unwrap()
         .iter()
         .filter(|operation| operation["op"] == "history");
-    assert_eq!(history.count(), 2, "{kept}");
+    assert_eq!(history.count(), 2, "{stored}");
 }
 
 #[tokio::test]

@@ -35,8 +35,11 @@ async fn a_redaction_removes_the_texts_of_a_task() {
         service.tables_that_hold("sk-live-4711").await,
         Vec::<String>::new()
     );
-    let gone = memory.get("records/T-1").await.is(200).json();
-    assert_eq!((&gone["intent"], &gone["outcome"]), (&json!(""), &json!(null)));
+    let archived = memory.get("records/T-1").await.is(200).json();
+    assert_eq!(
+        (&archived["intent"], &archived["outcome"]),
+        (&json!(""), &json!(null))
+    );
     let history = memory.get("archive/history").await.is(200);
     assert!(history.text().contains("T-1 [redacted]"), "{}", history.text());
     assert_eq!(memory.get("records/T-2").await.json()["task_id"], "task-2");
