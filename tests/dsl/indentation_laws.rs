@@ -109,7 +109,7 @@ fn one_prefix<'i>(input: &'i [String], output: &[String]) -> &'i str {
         .unwrap_or_else(|| panic!("{:?} ends in {:?}", input[first], output[first]));
     assert!(
         prefix.chars().all(|c| c == ' ' || c == '\t'),
-        "{prefix:?} was taken off"
+        "{prefix:?} was removed"
     );
     for (line, expected) in input.iter().zip(output).filter(|(line, _)| written(line)) {
         let is_otherwise = match (indent_of(line).chars().next(), prefix.chars().next()) {

@@ -42,7 +42,7 @@ const SWEEPS: [(&str, &str); 16] = [
     ),
     (
         "SELECT DISTINCT ON (vault_id, memory_id) vault_id, memory_id, update_id, status, created_at",
-        "which queued updates are due; one that is queued is told by a notification, which names its vault",
+        "which queued updates are due; a new one is announced by a notification with its vault",
     ),
     (
         "FROM updates WHERE status = 'proposed' AND finished_at <= $1",
@@ -62,7 +62,7 @@ const SWEEPS: [(&str, &str); 16] = [
     ),
     (
         "FROM memories WHERE search_pending AND (vault_id, memory_id) > ($1, $2)",
-        "memories to be indexed that no notification told of",
+        "memories to be indexed without a notification",
     ),
     (
         "count(*) FILTER (WHERE status = 'queued')",

@@ -27,7 +27,7 @@ async fn cache_lease_is_held(service: &Service) {
 
 /// Reads a memory until the database is not queried: until the notification of its own commit arrives, nothing is cached.
 async fn wait_until_cached(service: &Service, memory: &Memory<'_>) {
-    eventually("nothing is kept", || async {
+    eventually("nothing is cached", || async {
         let before = service.storage().head_cache().hits;
         memory.get("context").await.is(200);
         service.storage().head_cache().hits > before
@@ -92,7 +92,7 @@ async fn a_second_read_is_answered_from_the_cache() {
     let asking = request.timeout(Duration::from_millis(300)).send().await;
     assert!(
         asking.is_err_and(|error| error.is_timeout()),
-        "the database was not asked"
+        "the database was not queried"
     );
     transaction.rollback().await.unwrap();
     let request = memory
@@ -167,7 +167,7 @@ async fn a_killed_listening_connection_makes_reads_slower_and_never_stale() {
             listener_of(&one).await.is_some_and(|another| another != listener)
         })
         .await;
-        eventually("nothing is kept again", || async {
+        eventually("nothing is cached again", || async {
             let before = one.storage().head_cache().hits;
             here.get("context").await.is(200);
             one.storage().head_cache().hits > before
@@ -211,7 +211,7 @@ async fn a_silent_listening_connection_ends_the_cache_lease() {
     assert_eq!(text_of(&here).await, "after");
     assert_eq!(one.storage().head_cache().hits, hits);
     drop(stopped);
-    eventually("nothing is kept again", || async {
+    eventually("nothing is cached again", || async {
         here.get("context").await.is(200);
         one.storage().head_cache().hits > hits
     })

@@ -27,10 +27,10 @@ fn update(memory: &Memory<'_>, key: &str) -> RequestBuilder {
 }
 
 /// Models that count their calls and respond slowly.
-fn slow(asked: &Arc<AtomicUsize>) -> Models {
-    let asked = asked.clone();
+fn slow(calls: &Arc<AtomicUsize>) -> Models {
+    let calls = calls.clone();
     scripted(move |_| {
-        let number = asked.fetch_add(1, Ordering::SeqCst);
+        let number = calls.fetch_add(1, Ordering::SeqCst);
         let Step::Answer(answer) = Step::answer(&format!(
             "KEY_LEARNINGS:\n  ADD:\n    - because it was asked: learning {number}\n"
         )) else {
@@ -107,15 +107,15 @@ async fn a_key_belongs_to_one_request() {
 
 #[tokio::test]
 async fn concurrent_equal_requests_are_executed_once_also_on_two_instances() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let service = Service::with_models(slow(&asked)).await;
-    let beside = service.beside(Some(slow(&asked))).await;
-    let memories = [service.memory("agent"), beside.memory("agent")];
+    let calls = Arc::new(AtomicUsize::new(0));
+    let service = Service::with_models(slow(&calls)).await;
+    let second = service.beside(Some(slow(&calls))).await;
+    let memories = [service.memory("agent"), second.memory("agent")];
 
     let requests = (0..8).map(|number| Answer::to(update(&memories[number % 2], "k")));
     let answers = futures::future::join_all(requests).await;
 
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
     let replayed = answers
         .iter()
         .filter(|answer| answer.headers.contains_key("idempotency-replayed"));

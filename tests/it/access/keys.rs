@@ -39,23 +39,23 @@ async fn a_key_is_shown_once_and_stored_as_a_hash() {
 #[tokio::test]
 async fn a_new_key_is_valid_everywhere_at_once_and_a_revoked_one_is_rejected_within_a_second() {
     let service = Service::start().await;
-    let beside = service.beside(None).await;
+    let other = service.beside(None).await;
     service.get("/v1/vaults").await.is(200);
-    beside.get("/v1/vaults").await.is(200);
+    other.get("/v1/vaults").await.is(200);
     let admin = first_admin(&service).await;
     service.get("/v1/vaults").await.problem(401, "unauthorized", None);
-    admin.at(&beside).get("/v1/vaults").await.is(200);
+    admin.at(&other).get("/v1/vaults").await.is(200);
     tokio::time::sleep(A_SECOND).await;
-    beside.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    other.get("/v1/vaults").await.problem(401, "unauthorized", None);
 
     let reader = admin.make(json!({"name": "r", "role": "reader"})).await;
-    reader.at(&beside).get("/v1/vaults").await.is(200);
+    reader.at(&other).get("/v1/vaults").await.is(200);
     reader.get("/v1/vaults").await.is(200);
     admin.delete(&format!("/v1/keys/{}", reader.key_id)).await.is(204);
     reader.get("/v1/vaults").await.problem(401, "unauthorized", None);
     tokio::time::sleep(A_SECOND).await;
     reader
-        .at(&beside)
+        .at(&other)
         .get("/v1/vaults")
         .await
         .problem(401, "unauthorized", None);

@@ -23,9 +23,9 @@ async fn half_a_put(service: &Service, memory: &str) -> TcpStream {
          Content-Length: 11\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).await.unwrap();
-    let mut asked = [0; CONTINUE.len()];
-    stream.read_exact(&mut asked).await.unwrap();
-    assert_eq!(asked, CONTINUE.as_bytes());
+    let mut interim = [0; CONTINUE.len()];
+    stream.read_exact(&mut interim).await.unwrap();
+    assert_eq!(interim, CONTINUE.as_bytes());
     stream.write_all(b"to the").await.unwrap();
     stream
 }

@@ -123,7 +123,7 @@ async fn of_many_large_bodies_some_are_rejected_and_others_are_served() {
         let problem = answer.problem(503, "unavailable", None);
         assert_eq!(problem["limit_name"], Value::from("http.max_bytes_in_flight"));
     }
-    assert!(refused > 0, "forty megabytes were taken at once");
+    assert!(refused > 0, "forty megabytes were accepted at once");
     assert_eq!(
         service.count("memories").await,
         1,

@@ -142,11 +142,14 @@ async fn events_are_printed_and_followed() {
         .unwrap();
     assert!(line.contains(" version other version "), "{line}");
     follow.kill().await.unwrap();
-    let nobody = user
+    let without_service = user
         .run(&["events", "--follow", "--url", "http://127.0.0.1:9"])
         .await
         .is(3);
-    assert!(nobody.err.contains("no service answers"), "{nobody:?}");
+    assert!(
+        without_service.err.contains("no service answers"),
+        "{without_service:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -185,10 +188,12 @@ async fn doctor_reports_what_works_and_what_does_not() {
     ] {
         assert!(well.out.contains(line), "{line}: {well:?}");
     }
-    let nobody = user.run(&["doctor", "--url", "http://127.0.0.1:9"]).await.is(1);
+    let without_service = user.run(&["doctor", "--url", "http://127.0.0.1:9"]).await.is(1);
     assert!(
-        nobody.out.contains("bad     reachable    no service answers"),
-        "{nobody:?}"
+        without_service
+            .out
+            .contains("bad     reachable    no service answers"),
+        "{without_service:?}"
     );
     first_admin(&service).await;
     let wrong = user.run(&["doctor", "--json"]).await.is(1);

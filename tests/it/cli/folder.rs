@@ -280,12 +280,12 @@ async fn incomplete_folders_are_imported_as_far_as_possible() {
     );
     assert_eq!(service.count("memories").await, 0);
 
-    let taken = user.run(&["window", "import", "in"]).await.is(1);
+    let import_output = user.run(&["window", "import", "in"]).await.is(1);
     assert!(
-        taken
+        import_output
             .out
             .contains("imported: 1 status, 1 task, 1 decision, 2 history;"),
-        "{taken:?}"
+        "{import_output:?}"
     );
     for place in [
         "active/decisions.log.md:2: no date\n",
@@ -293,7 +293,7 @@ async fn incomplete_folders_are_imported_as_far_as_possible() {
         "archive/history.md:2: - 2026-10-02 bad",
         "archive/history.md:4: - 2026-10-04 nul \\u0000\n",
     ] {
-        assert!(taken.err.contains(place), "{place} {taken:?}");
+        assert!(import_output.err.contains(place), "{place} {import_output:?}");
     }
     let dry = user
         .run(&["window", "import", "in", "--dry-run", "--json"])
@@ -402,10 +402,13 @@ async fn unknown_content_of_a_folder_is_exit_code_1_unless_lenient() {
         .await
         .problem(404, "not-found", None);
 
-    let taken = user.run(&["window", "import", "notes"]).await.is(1);
+    let import_output = user.run(&["window", "import", "notes"]).await.is(1);
     assert!(
-        taken.err.contains("active/current_status.md:12: - ask Ann") && taken.err.contains("--lenient"),
-        "{taken:?}"
+        import_output
+            .err
+            .contains("active/current_status.md:12: - ask Ann")
+            && import_output.err.contains("--lenient"),
+        "{import_output:?}"
     );
     let window = service.memory("agent").get_json("window").await.is(200).json();
     assert_eq!(

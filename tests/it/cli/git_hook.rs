@@ -110,11 +110,11 @@ async fn an_amended_commit_is_recorded_as_one_task() {
     commit(&["--amend", "-m", "first, amended again"]).await;
     commit(&["-m", "second"]).await;
     let found = tasks(2).await;
-    let told: Vec<&str> = found
+    let outcomes: Vec<&str> = found
         .iter()
         .map(|task| task["content"].as_str().unwrap())
         .collect();
-    assert_eq!(found.len(), 2, "{told:?}");
+    assert_eq!(found.len(), 2, "{outcomes:?}");
 }
 
 #[tokio::test]

@@ -96,7 +96,7 @@ async fn a_damaged_copy_is_an_error_and_refresh_repairs_it() {
 
 #[tokio::test]
 async fn a_rejected_refresh_leaves_the_copy_unchanged() {
-    let stub = Stub::by(|asked| match asked.uri.contains("force") {
+    let stub = Stub::by(|sent| match sent.uri.contains("force") {
         true => (
             422,
             "application/problem+json",
@@ -152,9 +152,9 @@ async fn branch_head_and_changed_files_of_the_folder_are_sent() {
     }
     user.file("new file.txt", "x");
     user.run(&["refresh"]).await.is(0);
-    let asked = stub.asked();
-    assert_eq!(asked[0].json(), json!({}));
-    let workspace = &asked[1].json()["workspace"];
+    let sent = stub.asked();
+    assert_eq!(sent[0].json(), json!({}));
+    let workspace = &sent[1].json()["workspace"];
     assert_eq!(workspace["branch"], "topic");
     assert_eq!(workspace["head"].as_str().unwrap().len(), 40);
     assert!(

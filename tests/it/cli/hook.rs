@@ -87,16 +87,16 @@ async fn ended(memory: &crate::harness::Memory<'_>, count: usize) -> Value {
     panic!("the update did not end");
 }
 
-fn answers(asked: &Asked) -> (u16, &'static str, String) {
-    let body = if asked.uri.contains("/prompt") {
+fn answers(request: &Asked) -> (u16, &'static str, String) {
+    let body = if request.uri.contains("/prompt") {
         json!({"text": "# Notes\n".repeat(9_000), "version": 3})
-    } else if asked.uri.contains("/handoff/refresh") {
+    } else if request.uri.contains("/handoff/refresh") {
         json!({"preface": "Fresh.", "markdown": "line\n".repeat(9_000)})
     } else {
         json!({"update_id": "u", "status": "queued"})
     };
     (
-        if asked.method == "GET" { 200 } else { 202 },
+        if request.method == "GET" { 200 } else { 202 },
         "application/json",
         body.to_string(),
     )
@@ -134,16 +134,16 @@ async fn a_failed_piece_is_retried_with_its_key_until_it_succeeds() {
     user.file("transcript.jsonl", &more);
     end(&user).await;
     end(&user).await;
-    let asked = stub.asked();
-    assert_eq!(asked.len(), 2, "{asked:?}");
-    let messages = |asked: &Asked| asked.json()["messages"].clone();
-    assert_eq!(messages(&asked[0])[0]["content"][0]["text"], "Fix the parser");
-    assert_eq!(messages(&asked[1])[0]["content"][0]["text"], "and the lexer");
-    assert_eq!(asked[0].header("prefer"), Some("respond-async"));
+    let requests = stub.asked();
+    assert_eq!(requests.len(), 2, "{requests:?}");
+    let messages = |request: &Asked| request.json()["messages"].clone();
+    assert_eq!(messages(&requests[0])[0]["content"][0]["text"], "Fix the parser");
+    assert_eq!(messages(&requests[1])[0]["content"][0]["text"], "and the lexer");
+    assert_eq!(requests[0].header("prefer"), Some("respond-async"));
     let size = says("user", "Fix the parser").len();
-    let key = asked[0].header("idempotency-key").unwrap();
+    let key = requests[0].header("idempotency-key").unwrap();
     assert!(key.ends_with(&format!("-0-{size}")), "{key}");
-    assert_eq!(asked[0].json()["task"], "Fix the parser");
+    assert_eq!(requests[0].json()["task"], "Fix the parser");
 }
 
 #[tokio::test]

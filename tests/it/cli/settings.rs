@@ -20,18 +20,18 @@ async fn a_file_in_a_folder_above_names_service_memory_actor_and_key() {
     let mut log = user.command(super::program::PROGRAM, &["log"]);
     let log = log.current_dir(user.path().join("x/y")).output().await.unwrap();
     assert!(log.status.success(), "{log:?}");
-    let asked = stub.only();
-    assert_eq!(asked.uri, "/below/v1/vaults/v/memories/m/log?limit=50");
-    assert_eq!(asked.header("authorization"), Some("Bearer wm_secret"));
-    assert_eq!(asked.header("x-actor-id"), Some("a"));
-    assert_eq!(asked.header("idempotency-key"), None);
+    let request = stub.only();
+    assert_eq!(request.uri, "/below/v1/vaults/v/memories/m/log?limit=50");
+    assert_eq!(request.header("authorization"), Some("Bearer wm_secret"));
+    assert_eq!(request.header("x-actor-id"), Some("a"));
+    assert_eq!(request.header("idempotency-key"), None);
 
     user.run(&["log", "--memory", "n", "--actor", "b", "-n", "3"])
         .await
         .is(0);
-    let asked = &stub.asked()[1];
-    assert_eq!(asked.uri, "/below/v1/vaults/v/memories/n/log?limit=3");
-    assert_eq!(asked.header("x-actor-id"), Some("b"));
+    let request = &stub.asked()[1];
+    assert_eq!(request.uri, "/below/v1/vaults/v/memories/n/log?limit=3");
+    assert_eq!(request.header("x-actor-id"), Some("b"));
 }
 
 #[tokio::test]
@@ -100,15 +100,15 @@ async fn errors_are_json_when_json_is_requested() {
     .await;
     let user = User::of(&stub.url);
     let refused = user.run(&["set-status", "--goal", "x", "--json"]).await.is(5);
-    let told: serde_json::Value = serde_json::from_str(&refused.err).unwrap();
+    let error_json: serde_json::Value = serde_json::from_str(&refused.err).unwrap();
     assert_eq!(
-        (&told["error"], &told["exit_code"]),
+        (&error_json["error"], &error_json["exit_code"]),
         (&json!("it is refused"), &json!(5))
     );
-    assert_eq!(told["problem"]["field"], "goal");
+    assert_eq!(error_json["problem"]["field"], "goal");
     let misused = user.run(&["get", "--no-such-option", "--json"]).await.is(2);
-    let told: serde_json::Value = serde_json::from_str(&misused.err).unwrap();
-    assert_eq!(told["exit_code"], 2);
+    let error_json: serde_json::Value = serde_json::from_str(&misused.err).unwrap();
+    assert_eq!(error_json["exit_code"], 2);
     let plain = user.run(&["set-status", "--goal", "x"]).await.is(5);
     assert_eq!(plain.err, "working-memory: it is refused\n");
 }

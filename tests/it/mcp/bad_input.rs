@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 async fn wrong_arguments_are_named() {
     let service = Service::start().await;
     service.memory("agent").put("a").await.is(201);
-    for (tool, arguments, told) in [
+    for (tool, arguments, error_text) in [
         ("memory_read", json!({}), "argument vault is missing"),
         (
             "memory_read",
@@ -100,7 +100,7 @@ async fn wrong_arguments_are_named() {
     ] {
         let result = call(&service, tool, arguments.clone()).await;
         let text = refused(&result);
-        assert!(text.contains(told), "{tool} {arguments}: {text}");
+        assert!(text.contains(error_text), "{tool} {arguments}: {text}");
     }
     assert_eq!(service.count("memory_contexts").await, 1);
 }
@@ -110,8 +110,11 @@ async fn a_text_over_the_limit_is_rejected_with_both_sizes() {
     let service = Service::start().await;
     let text = "x".repeat(102_401);
     let result = call(&service, "memory_write", agent(json!({"text": text}))).await;
-    let told = refused(&result);
-    assert!(told.contains("102400") && told.contains("102401"), "{told}");
+    let error_text = refused(&result);
+    assert!(
+        error_text.contains("102400") && error_text.contains("102401"),
+        "{error_text}"
+    );
     assert_eq!(result["_meta"]["working-memory/problem"]["status"], 413);
     assert_eq!(service.count("memories").await, 0);
 }

@@ -25,7 +25,7 @@ impl Stream {
             }
             let chunk = tokio::time::timeout(Duration::from_secs(20), self.response.chunk()).await;
             let chunk = chunk
-                .expect("nothing was told in time")
+                .expect("no notification in time")
                 .unwrap()
                 .expect("the stream ended");
             self.pending.push_str(std::str::from_utf8(&chunk).unwrap());

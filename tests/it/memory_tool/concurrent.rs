@@ -32,8 +32,8 @@ async fn sixteen_concurrent_replacements_in_one_file_are_all_applied() {
 #[tokio::test]
 async fn of_concurrent_creations_at_one_path_one_succeeds_and_no_file_is_below_another() {
     let service = Service::start().await;
-    let beside = service.beside(None).await;
-    let files = [Files::of(&service, "agent"), Files::of(&beside, "agent")];
+    let second = service.beside(None).await;
+    let files = [Files::of(&service, "agent"), Files::of(&second, "agent")];
     let create = |n: usize, path: &str| {
         files[n % 2].run(json!({"command": "create", "path": path, "file_text": format!("by {n}")}))
     };

@@ -42,9 +42,9 @@ async fn a_retry_prompt_has_the_models_answer_the_faults_and_the_existing_ids() 
         .is(200)
         .json();
 
-    let asked = models.asked(Role::Learnings);
-    assert_eq!(asked.len(), 2);
-    let (before, after) = (&asked[0].messages, &asked[1].messages);
+    let requests = models.asked(Role::Learnings);
+    assert_eq!(requests.len(), 2);
+    let (before, after) = (&requests[0].messages, &requests[1].messages);
     assert_eq!(after[..before.len()], before[..]);
     assert_eq!(
         (after[1].speaker, after[1].text.as_str()),
@@ -60,7 +60,7 @@ async fn a_retry_prompt_has_the_models_answer_the_faults_and_the_existing_ids() 
     ] {
         assert!(again.contains(fragment), "{fragment}: {again}");
     }
-    assert_eq!(asked[0].system, asked[1].system);
+    assert_eq!(requests[0].system, requests[1].system);
     assert_eq!(
         (
             models.asked(Role::Progress).len(),

@@ -13,7 +13,7 @@ fn no_change(role: Role) -> Reply {
 
 #[tokio::test]
 async fn each_role_gets_the_grammar_of_its_section_with_the_ids_of_the_memory() {
-    let stub = Stub::start(|asked| no_change(asked.role())).await;
+    let stub = Stub::start(|request| no_change(request.role())).await;
     let configure = stub.configure(Provider::Openai, 0);
     let configure = |config: &mut Config| {
         configure(config);

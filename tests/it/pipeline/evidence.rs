@@ -378,7 +378,7 @@ async fn searches_return_the_evidence_of_a_record_until_redaction() {
             break;
         }
         tries += 1;
-        assert!(tries < 200, "nothing is kept");
+        assert!(tries < 200, "nothing is cached");
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
 

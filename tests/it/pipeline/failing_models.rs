@@ -13,8 +13,8 @@ use working_memory::domain::operation::Role;
 /// A word in the good responses.
 const TASK: &str = "Wrote the parser, now wire it: pin the tool chain, then run `cargo test`.";
 
-fn good(asked: &Asked) -> Reply {
-    Reply::text(match asked.role() {
+fn good(model_request: &Asked) -> Reply {
+    Reply::text(match model_request.role() {
         Role::Progress => PROGRESS,
         Role::Learnings => LEARNING,
         Role::Verbatim => VERBATIM,
@@ -32,9 +32,13 @@ impl Served {
     async fn start(provider: Provider, retries: u32) -> Self {
         let replies: Arc<Mutex<VecDeque<Reply>>> = Arc::default();
         let queue = replies.clone();
-        let stub = Stub::start(move |asked| match asked.role() {
-            Role::Learnings => queue.lock().unwrap().pop_front().unwrap_or_else(|| good(asked)),
-            _ => good(asked),
+        let stub = Stub::start(move |model_request| match model_request.role() {
+            Role::Learnings => queue
+                .lock()
+                .unwrap()
+                .pop_front()
+                .unwrap_or_else(|| good(model_request)),
+            _ => good(model_request),
         })
         .await;
         let service = Service::start_with(stub.configure(provider, retries), None).await;
@@ -80,10 +84,10 @@ async fn every_kind_of_failure_has_its_own_error_and_saves_only_the_run() {
     ] {
         let runs = served.service.count("updates").await;
 
-        let (answer, asked) = served.update("agent", vec![reply], json!({"task": TASK})).await;
+        let (answer, model_request) = served.update("agent", vec![reply], json!({"task": TASK})).await;
 
         let problem = answer.problem(status, name, None);
-        assert_eq!((&problem["role"], asked), (&json!("learnings"), 1));
+        assert_eq!((&problem["role"], model_request), (&json!("learnings"), 1));
         assert!(!problem.to_string().contains("sk-secret"));
         let id = problem["update_id"].as_str().unwrap();
         let run = served.service.memory("agent").get(&format!("updates/{id}")).await;
@@ -134,8 +138,8 @@ async fn temporary_failures_are_retried_and_rejections_are_not() {
         for (number, (reply, attempts)) in cases.into_iter().enumerate() {
             let update = json!({"task": TASK, "roles": ["learnings"]});
             let memory = format!("agent-{number}");
-            let (answer, asked) = served.update(&memory, vec![reply], update).await;
-            assert_eq!(asked, attempts, "{}", answer.text());
+            let (answer, model_request) = served.update(&memory, vec![reply], update).await;
+            assert_eq!(model_request, attempts, "{}", answer.text());
             if attempts == 2 {
                 let answer = answer.is(200).json();
                 assert_eq!(answer["models"]["learnings"]["attempts"], 2);
@@ -152,15 +156,15 @@ async fn retry_after_is_honoured_within_the_deadline() {
     let served = Served::start(Provider::Openai, 2).await;
     let begun = Instant::now();
     let short = vec![Reply::Status(429, Some("1"), "wait")];
-    let (answer, asked) = served.update("agent", short, json!({"task": TASK})).await;
+    let (answer, model_request) = served.update("agent", short, json!({"task": TASK})).await;
     answer.is(200);
     assert!(begun.elapsed() >= Duration::from_secs(1));
-    assert_eq!(asked, 2);
+    assert_eq!(model_request, 2);
 
     let long = vec![Reply::Status(429, Some("3600"), "wait")];
-    let (answer, asked) = served.update("agent", long, json!({"task": TASK})).await;
+    let (answer, model_request) = served.update("agent", long, json!({"task": TASK})).await;
     answer.problem(502, "model-failed", None);
-    assert_eq!(asked, 1);
+    assert_eq!(model_request, 1);
 }
 
 #[tokio::test]
@@ -217,10 +221,10 @@ async fn a_failed_retry_leaves_the_first_answer_in_use() {
     let answer = answer.is(200).json();
     assert_eq!(answer["rejected"][0]["kind"], "missing_reason");
     assert_eq!(answer["warnings"][0]["kind"], "reprompt_failed");
-    let told = answer["warnings"][0]["detail"].as_str().unwrap();
+    let warning = answer["warnings"][0]["detail"].as_str().unwrap();
     assert!(
-        told.contains("400") && !told.contains("context too long"),
-        "{told}"
+        warning.contains("400") && !warning.contains("context too long"),
+        "{warning}"
     );
     assert!(answer["operations"].to_string().contains("tool chain is kept"));
 }
@@ -253,14 +257,14 @@ async fn unusual_valid_responses_are_accepted() {
             assert_eq!(record["content"], "pin the tool chain");
         }
         let cut = Reply::CutOff(format!("{LEARNING}    - because cut: half a thou"));
-        let (answer, asked) = served.update("cut", vec![cut], json!({"task": TASK})).await;
+        let (answer, model_request) = served.update("cut", vec![cut], json!({"task": TASK})).await;
         let answer = answer.is(200).json();
-        assert_eq!((asked, &answer["rejected"]), (2, &json!([])), "{answer}");
+        assert_eq!((model_request, &answer["rejected"]), (2, &json!([])), "{answer}");
 
         let empty = vec![Reply::text(""), Reply::text(" \n")];
-        let (answer, asked) = served.update("empty", empty, json!({"task": TASK})).await;
+        let (answer, model_request) = served.update("empty", empty, json!({"task": TASK})).await;
         let answer = answer.is(200).json();
-        assert_eq!((asked, &answer["status"]), (2, &json!("applied")));
+        assert_eq!((model_request, &answer["status"]), (2, &json!("applied")));
         assert_eq!(answer["warnings"][0]["kind"], "no_section");
     }
 }

@@ -81,9 +81,9 @@ async fn messages_are_kept_once_a_run_and_instructions_once_a_vault() {
     }
 
     // The previous release reads them as before.
-    let whole = run["exchanges"].clone();
+    let complete = run["exchanges"].clone();
     service.storage().migrate_down(19).await.unwrap();
-    assert_eq!(stored(&service).await[0].0, whole);
+    assert_eq!(stored(&service).await[0].0, complete);
     service.storage().migrate().await.unwrap();
     assert_eq!(shown(&service, &first).await.is(200).json(), run);
 }

@@ -91,8 +91,8 @@ async fn two_services_that_rewrite_progress_end_with_one_of_the_two_or_a_conflic
 async fn no_connection_is_held_while_models_think() {
     // Every model of every update is called before any responds, with one database connection for all of them.
     let all = Arc::new(Barrier::new(60));
-    let stub = Stub::start(move |asked| {
-        let text = match asked.role() {
+    let stub = Stub::start(move |request| {
+        let text = match request.role() {
             Role::Learnings => learning("together"),
             role => format!("{}: NO CHANGE", role.header()),
         };

@@ -25,8 +25,8 @@ async fn only_the_requested_roles_are_called() {
     let answer = service.memory("agent").update(update).await.is(200).json();
 
     assert!(models.asked(Role::Learnings).is_empty());
-    let asked: Vec<_> = answer["models"].as_object().unwrap().keys().collect();
-    assert_eq!(asked, ["progress", "verbatim"]);
+    let called_roles: Vec<_> = answer["models"].as_object().unwrap().keys().collect();
+    assert_eq!(called_roles, ["progress", "verbatim"]);
     assert_eq!(service.count("records").await, 1);
 }
 

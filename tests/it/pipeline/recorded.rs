@@ -114,7 +114,7 @@ async fn a_call_with_the_same_task_id_is_a_repeat_that_calls_no_model() {
     let memory = service.memory("agent");
     let first = session(json!({"learnings": learning("one")}), record("t", "a"));
     memory.update(first.clone()).await.is(200);
-    let asked = dictated.asked(Role::Learnings).len();
+    let calls = dictated.asked(Role::Learnings).len();
 
     let mut other = first.clone();
     other["task"] = json!("something else was done");
@@ -128,7 +128,7 @@ async fn a_call_with_the_same_task_id_is_a_repeat_that_calls_no_model() {
         assert_eq!((&again["operations"], &again["diff"]), (&json!([]), &json!("")));
     }
 
-    assert_eq!(dictated.asked(Role::Learnings).len(), asked);
+    assert_eq!(dictated.asked(Role::Learnings).len(), calls);
     assert_eq!(service.count("memory_contexts").await, 1);
     let response = memory.update(session(json!({}), record("t", "b"))).await;
     let problem = response.problem(409, "conflict", Some("record.task_id"));

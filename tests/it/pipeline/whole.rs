@@ -23,8 +23,8 @@ async fn three_concurrent_model_calls_create_one_version_with_a_complete_report(
     for provider in [Provider::Openai, Provider::Anthropic] {
         // No server responds before all three were called: sequential calls would time out.
         let all = Arc::new(Barrier::new(3));
-        let stub = Stub::start(move |asked| {
-            Reply::Together(all.clone(), Box::new(Reply::text(answer_of(asked.role()))))
+        let stub = Stub::start(move |request| {
+            Reply::Together(all.clone(), Box::new(Reply::text(answer_of(request.role()))))
         })
         .await;
         let service = Service::start_with(stub.configure(provider, 0), None).await;
@@ -164,9 +164,11 @@ async fn an_update_that_archives_and_replaces_records_links_the_replacements() {
         .is(200);
 
     let correction = "KEY_LEARNINGS:\n  ADD:\n    - because it moved: pin it in rust-toolchain.toml\n  ARCHIVE:\n    - KL-1 because it is said better now\n";
-    let gone = "VERBATIM_CONTEXT:\n  ARCHIVE:\n    - VC-1 because the command changed\n";
+    let archive_text = "VERBATIM_CONTEXT:\n  ARCHIVE:\n    - VC-1 because the command changed\n";
     let answer = memory
-        .update(dictate(json!({"learnings": correction, "verbatim": gone})))
+        .update(dictate(
+            json!({"learnings": correction, "verbatim": archive_text}),
+        ))
         .await
         .is(200)
         .json();

@@ -161,7 +161,7 @@ async fn a_killed_database_causes_503_and_the_service_recovers_by_itself() {
         writing.until_acknowledged(50).await;
         // A request that waits for a connection may not notice the outage; some requests are in progress at that time.
         while writing.unavailable.load(Ordering::Relaxed) == 0 {
-            assert!(began.elapsed() < PATIENCE, "nobody was told 503");
+            assert!(began.elapsed() < PATIENCE, "no response was 503");
             let killed = program.postmaster().unwrap();
             kill_process(killed, Signal::KILL).unwrap();
             eventually("another server runs", async || {

@@ -73,8 +73,8 @@ async fn another_instance_continues_the_embedding_of_a_killed_one() {
         distinct() == MEMORIES && all_are_found(&living).await
     })
     .await;
-    let asked = server.asked("one");
-    let again = asked.len() - MEMORIES;
+    let texts = server.asked("one");
+    let again = texts.len() - MEMORIES;
     assert!(again <= IN_FLIGHT, "{again} were embedded twice");
 }
 

@@ -245,11 +245,11 @@ async fn every_request_with_a_key_is_executed_once_despite_crashes() {
     for text in tasks.iter().chain(&learnings) {
         count(text);
     }
-    let mut asked = 0;
+    let mut attempts = 0;
     for text in written.into_iter().flatten() {
         assert_eq!(times.remove(&text), Some(1), "{text}");
-        asked += 1;
+        attempts += 1;
     }
-    assert!(asked > 60, "{asked}");
-    assert_eq!(times, BTreeMap::new(), "nobody asked for these");
+    assert!(attempts > 60, "{attempts}");
+    assert_eq!(times, BTreeMap::new(), "texts without a request");
 }

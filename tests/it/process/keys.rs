@@ -74,8 +74,8 @@ async fn keys_are_created_and_vaults_exported_while_a_service_runs() {
         service.get("/v1/vaults").await.status == 401
     })
     .await;
-    let asked = service.request_to(Method::GET, "/v1/vaults").bearer_auth(&token);
-    Answer::to(asked).await.is(200);
+    let listing = service.request_to(Method::GET, "/v1/vaults").bearer_auth(&token);
+    Answer::to(listing).await.is(200);
 }
 
 #[track_caller]

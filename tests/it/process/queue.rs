@@ -41,8 +41,8 @@ async fn count(program: &Program, status: &str) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_updates_of_a_killed_instance_finish_once() {
-    let stub = Stub::start(|asked| {
-        let said = asked.body.to_string();
+    let stub = Stub::start(|model_request| {
+        let said = model_request.body.to_string();
         let named = said
             .split("insight-")
             .nth(1)

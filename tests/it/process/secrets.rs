@@ -24,7 +24,7 @@ async fn rows(url: &str) -> String {
 
 #[tokio::test]
 async fn no_secret_is_in_any_response_log_or_row() {
-    let stub = Stub::start(|asked| match asked.role() {
+    let stub = Stub::start(|model_request| match model_request.role() {
         Role::Learnings => Reply::Text(learning("insight")),
         _ => Reply::Status(401, None, "no such key: Bearer sk-5ec7e7-of-the-model"),
     })

@@ -200,8 +200,8 @@ async fn a_shutdown_finishes_the_update_in_progress() {
         .request(Method::POST, "agent", "update")
         .json(&json!({"task": "wire it", "roles": ["progress"]}));
     let running = tokio::spawn(Answer::to(update));
-    let asked = || outside.seen.parents.lock().unwrap().len();
-    eventually("the model is asked", async || asked() == 1).await;
+    let calls = || outside.seen.parents.lock().unwrap().len();
+    eventually("the model is called", async || calls() == 1).await;
 
     program.signal(Signal::TERM);
     let address = program.address.trim_start_matches("http://").to_owned();

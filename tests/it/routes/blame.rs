@@ -114,12 +114,12 @@ async fn origins_that_are_not_stored_are_computed() {
     for text in ["a\nb\nc\n", "a\nx\nc\n", "c\na\nx\n", "c\na\nx\nb\n", "b\nc\n"] {
         put(&memory, "ann", text).await;
     }
-    let kept = [
+    let stored = [
         memory.get("blame?ref=4").await.json(),
         memory.get("blame").await.json(),
     ];
-    assert_eq!(versions(&kept[0]), [1, 1, 2, 4]);
-    assert_eq!(versions(&kept[1]), [4, 1]);
+    assert_eq!(versions(&stored[0]), [1, 1, 2, 4]);
+    assert_eq!(versions(&stored[1]), [4, 1]);
 
     for from in [5, 3, 1] {
         forget_origins(&service, from).await;
@@ -127,7 +127,7 @@ async fn origins_that_are_not_stored_are_computed() {
             memory.get("blame?ref=4").await.json(),
             memory.get("blame").await.json(),
         ];
-        assert_eq!(derived, kept, "forgotten from version {from}");
+        assert_eq!(derived, stored, "forgotten from version {from}");
     }
     let unknown: Vec<i64> = sqlx::query_scalar(
         "SELECT version FROM memory_contexts WHERE vault_id = 'acme' AND line_origins IS NULL ORDER BY version",
@@ -135,7 +135,7 @@ async fn origins_that_are_not_stored_are_computed() {
     .fetch_all(service.rows())
     .await
     .unwrap();
-    assert_eq!(unknown, [1, 2, 3], "what was derived is kept");
+    assert_eq!(unknown, [1, 2, 3], "computed origins are stored");
     put(&memory, "ann", "b\nc\nd\n").await;
     assert_eq!(versions(&memory.get("blame").await.json()), [4, 1, 6]);
 }
@@ -195,7 +195,7 @@ async fn a_thousand_versions_of_a_hundred_kilobytes_are_blamed_in_time() {
         writing += begin.elapsed();
     }
     eprintln!("a put: {:?}", writing / 1_000);
-    let mut kept = Value::Null;
+    let mut stored = Value::Null;
     for forgotten in [1_001, 900, 1] {
         forget_origins(&service, forgotten).await;
         for below in [
@@ -208,7 +208,7 @@ async fn a_thousand_versions_of_a_hundred_kilobytes_are_blamed_in_time() {
             let answer = memory.get_json(below).await.is(200);
             let time = begin.elapsed();
             eprintln!(
-                "{below}: {time:?} for {} KB, origins kept up to {}",
+                "{below}: {time:?} for {} KB, origins stored up to {}",
                 answer.body.len() / 1_024,
                 forgotten - 1
             );
@@ -217,10 +217,10 @@ async fn a_thousand_versions_of_a_hundred_kilobytes_are_blamed_in_time() {
             }
             if below == "blame" {
                 let body = answer.json();
-                if kept.is_null() {
-                    kept = body;
+                if stored.is_null() {
+                    stored = body;
                 } else {
-                    assert!(body == kept, "derived origins differ from kept ones");
+                    assert!(body == stored, "computed origins differ from stored ones");
                 }
             }
         }

@@ -65,9 +65,14 @@ async fn without_a_model_only_words_are_searched_and_the_error_names_the_setting
         (&hit["status"], &hit["record_version"]),
         (&json!("active"), &json!(1))
     );
-    let asked = search(&service, "q=soup&mode=hybrid").await;
-    assert_eq!(asked["mode"], "text");
-    assert!(asked["degraded"].as_str().unwrap().contains("no embedding model"));
+    let response = search(&service, "q=soup&mode=hybrid").await;
+    assert_eq!(response["mode"], "text");
+    assert!(
+        response["degraded"]
+            .as_str()
+            .unwrap()
+            .contains("no embedding model")
+    );
     assert_eq!(service.count("search_vectors").await, 0);
 }
 
@@ -361,7 +366,7 @@ async fn a_new_model_is_indexed_while_the_old_one_serves_searches() {
     server.is_down(true);
     assert!(
         new.meaning().index().await.is_err(),
-        "not asked how long its vectors are"
+        "the model was called for its vector dimension"
     );
     server.is_down(false);
     // It is known, and nothing is embedded with it yet.
@@ -382,7 +387,7 @@ async fn a_new_model_is_indexed_while_the_old_one_serves_searches() {
     new.meaning().index().await.unwrap();
     assert_eq!(server.asked("two").len(), 3);
     let spaces = new.storage().embedding_spaces().await.unwrap();
-    assert_eq!(spaces.0.len(), 1, "the old one is gone");
+    assert_eq!(spaces.0.len(), 1, "the old model is removed");
     assert_eq!(spaces.0[0].settings.model, "two");
     assert_eq!(new.count("search_vectors").await, 1);
     // The instance with the old model leaves the indexing to the other.

@@ -194,9 +194,9 @@ async fn text_that_another_version_contains_too_stays() {
 
     memory.redact("2").await.is(200);
 
-    let kept = memory.get("records/KL-1").await.is(200).json();
+    let stored_record = memory.get("records/KL-1").await.is(200).json();
     assert_eq!(
-        (&kept["content"], &kept["reason"]),
+        (&stored_record["content"], &stored_record["reason"]),
         (&json!("a lesson of many words"), &json!("a"))
     );
     let problem_410 = memory.get("records/KL-2").await.is(200).json();

@@ -123,8 +123,11 @@ async fn missing_and_redacted_versions_cannot_be_restored() {
     memory.redact("1").await.is(200);
 
     memory.restore("9").await.problem(404, "not-found", Some("ref"));
-    let gone = memory.restore("1").await.problem(410, "gone", Some("ref"));
-    assert!(gone["detail"].as_str().unwrap().contains("redacted"), "{gone}");
+    let error_410 = memory.restore("1").await.problem(410, "gone", Some("ref"));
+    assert!(
+        error_410["detail"].as_str().unwrap().contains("redacted"),
+        "{error_410}"
+    );
     assert_eq!(service.count("memory_contexts").await, 2);
 }
 

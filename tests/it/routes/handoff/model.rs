@@ -75,15 +75,15 @@ async fn valid_lines_are_accepted_and_invalid_ones_retried_once_and_dropped() {
     );
     assert_eq!(manifest["model"]["failed"], json!(null));
 
-    let asked = model.asked();
-    assert_eq!(asked.len(), 2, "once more and no oftener");
+    let requests = model.asked();
+    assert_eq!(requests.len(), 2, "once more and no oftener");
     assert!(
-        asked[0].messages[0].text.contains("[KL-1@1] active learning"),
+        requests[0].messages[0].text.contains("[KL-1@1] active learning"),
         "{}",
-        asked[0].messages[0].text
+        requests[0].messages[0].text
     );
-    assert_eq!(asked[1].messages[1].speaker, ChatRole::Assistant);
-    let again = &asked[1].messages[2].text;
+    assert_eq!(requests[1].messages[1].speaker, ChatRole::Assistant);
+    let again = &requests[1].messages[2].text;
     for bad in [
         "Nobody said this",
         "Deploy everything tonight",

@@ -62,14 +62,17 @@ async fn the_oldest_task_beyond_the_window_is_archived_in_the_same_version() {
         (&sixth["version"], &sixth["archived"]),
         (&json!(6), &json!(["T-1"]))
     );
-    let gone = memory.get("records/T-1").await.is(200).json();
+    let archived_task = memory.get("records/T-1").await.is(200).json();
     assert_eq!(
-        (&gone["status"], &gone["ended_version"]),
+        (&archived_task["status"], &archived_task["ended_version"]),
         (&json!("archived"), &json!(6))
     );
-    assert_eq!(gone["archive_reason"], "left the window of 5 recent tasks");
     assert_eq!(
-        (&gone["task_id"], &gone["summary"]),
+        archived_task["archive_reason"],
+        "left the window of 5 recent tasks"
+    );
+    assert_eq!(
+        (&archived_task["task_id"], &archived_task["summary"]),
         (&json!("task-1"), &json!("Done. All of it."))
     );
     let active = memory.get("records?kind=T").await.is(200).json();
