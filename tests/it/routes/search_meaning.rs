@@ -366,7 +366,7 @@ async fn a_new_model_is_indexed_while_the_old_one_serves_searches() {
     server.is_down(true);
     assert!(
         new.meaning().index().await.is_err(),
-        "the model was called for its vector dimension"
+        "the model was not called for its vector dimension"
     );
     server.is_down(false);
     // It is known, and nothing is embedded with it yet.
