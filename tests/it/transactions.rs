@@ -11,13 +11,13 @@ use working_memory::storage::access::sessions::Session;
 async fn inject(service: &Service, times: u32, moment: &str, what: &str) {
     let statement = format!(
         "CREATE SEQUENCE attempts;
-         CREATE FUNCTION inject() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+         CREATE FUNCTION happens() RETURNS TRIGGER LANGUAGE plpgsql AS $$
          BEGIN
              IF nextval('attempts') <= {times} THEN {what}; END IF;
              RETURN COALESCE(NEW, OLD);
          END $$;
          {moment} INSERT OR DELETE ON sessions
-         {deferred} FOR EACH ROW EXECUTE FUNCTION inject();",
+         {deferred} FOR EACH ROW EXECUTE FUNCTION happens();",
         deferred = if moment.contains("CONSTRAINT") {
             "DEFERRABLE INITIALLY DEFERRED"
         } else {
