@@ -69,9 +69,9 @@ fn run(folder: &Path, name: &str, arguments: &[&str]) {
         .env("WORKING_MEMORY_HOME", folder)
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
+    let error_output = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success() && !output.stdout.is_empty(),
-        "{name}: {told}"
+        "{name}: {error_output}"
     );
 }

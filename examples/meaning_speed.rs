@@ -37,7 +37,7 @@ async fn main() -> Outcome<()> {
         .map(|_| vector(&mut random, dimensions, None))
         .collect();
     let measured: VaultId = "measured".parse()?;
-    let mut kept: Vec<Vec<u8>> = Vec::new();
+    let mut samples: Vec<Vec<u8>> = Vec::new();
     let started = Instant::now();
     let share = all.div_ceil(of_vault.max(1));
     for memory in 0..all.div_ceil(PER_MEMORY) {
@@ -53,7 +53,7 @@ async fn main() -> Outcome<()> {
             })
             .collect();
         if vault == measured.as_str() {
-            kept.extend(vectors.iter().map(|vector| quantised(vector)));
+            samples.extend(vectors.iter().map(|vector| quantised(vector)));
         }
         fill(&storage, &vault, memory, &vectors).await?;
     }
@@ -64,7 +64,7 @@ async fn main() -> Outcome<()> {
     let filled = started.elapsed().as_secs();
     println!(
         "{all} passages of {dimensions} dimensions, {} of them of one vault: {size}, filled in {filled} s",
-        kept.len()
+        samples.len()
     );
 
     let filter = PassageFilter::active();
@@ -85,7 +85,7 @@ async fn main() -> Outcome<()> {
             .await?;
         times.push(begun.elapsed());
         // Compared with every vector of the vault.
-        let mut exact: Vec<f32> = kept.iter().map(|vector| similarity(&query, vector)).collect();
+        let mut exact: Vec<f32> = samples.iter().map(|vector| similarity(&query, vector)).collect();
         exact.sort_by(|one, other| other.total_cmp(one));
         let least = exact[9];
         right += found.iter().take(10).filter(|near| near.score >= least).count();

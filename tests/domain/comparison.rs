@@ -1,4 +1,4 @@
-//! What lies between two documents, and what a text put as a whole would lose.
+//! The difference of two documents, and what a put of a whole text would drop.
 
 use crate::hostile::document;
 use proptest::prelude::*;
@@ -60,7 +60,7 @@ fn records_and_sections_are_compared() {
 }
 
 #[test]
-fn a_section_appended_behind_a_free_one_does_not_change_it() {
+fn a_section_appended_after_a_free_one_does_not_change_it() {
     let before = "# Facts\nx";
     let after = "# Facts\nx\n\n# Decisions\n- D-1 because b: a\n";
     let comparison = compare(before, after);
@@ -69,7 +69,7 @@ fn a_section_appended_behind_a_free_one_does_not_change_it() {
 }
 
 #[test]
-fn a_text_collapses_that_drops_more_than_half_or_any_record() {
+fn a_text_that_drops_more_than_half_or_any_record_is_a_collapse() {
     let lost = |before: &str, after: &str| collapse(before, after, &project(before, after));
     assert_eq!(lost("", "x"), []);
     assert_eq!(lost("1234", "12"), []);
@@ -90,7 +90,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_way_back_is_the_way_there_turned_round(before in document(), after in document()) {
+    fn the_reverse_comparison_is_the_inverse(before in document(), after in document()) {
         let there = compare(&before, &after);
         let back = compare(&after, &before);
         prop_assert_eq!(&there.added, &back.archived);

@@ -1,4 +1,4 @@
-//! Laws of reading: what the service writes is read back to the byte, and every document is read.
+//! Property tests of parsing: what the service writes is parsed back byte for byte, and every document can be parsed.
 
 use crate::hostile::{document, lines, text};
 use chrono::DateTime;
@@ -11,14 +11,14 @@ use working_memory::domain::operation::Operation;
 
 const BLANKS: [char; 3] = [' ', '\t', '\r'];
 
-/// A line that a record line can hold as it is.
+/// A line that a record line can contain unchanged.
 fn sayable() -> impl Strategy<Value = String> {
     text(8)
         .prop_map(|text| text.trim_matches(BLANKS).to_owned())
         .prop_filter("it says something", |text| !text.is_empty())
 }
 
-/// A line that can be a reason as it is: no `:` with a blank behind it.
+/// A line that can be a reason unchanged: no `:` followed by a space.
 fn reason() -> impl Strategy<Value = String> {
     sayable().prop_filter("it does not end early", |text| {
         !BLANKS.iter().any(|b| text.contains(&format!(":{b}")))
@@ -29,7 +29,7 @@ fn label() -> impl Strategy<Value = String> {
     sayable().prop_filter("it does not end early", |text| !text.contains("=>"))
 }
 
-/// A snippet as it is kept: its last line is not blank and has no end.
+/// A snippet as it is stored: its last line is not blank and has no line end.
 fn snippet() -> impl Strategy<Value = String> {
     let last = text(5).prop_filter("it says something", |text| {
         !text.chars().all(|c| BLANKS.contains(&c)) && !text.ends_with('\r')
@@ -37,7 +37,7 @@ fn snippet() -> impl Strategy<Value = String> {
     (lines(), last).prop_map(|(lines, last)| lines.replace('\0', "\n") + &last)
 }
 
-/// What stands in the document after operations: reason, label, content of its last record.
+/// The document after operations: reason, label, content of its last record.
 fn last_record(document: &str, operation: Operation) -> (Option<String>, Option<String>, String) {
     let limits = Limits {
         context_bytes: usize::MAX,
@@ -45,15 +45,19 @@ fn last_record(document: &str, operation: Operation) -> (Option<String>, Option<
     };
     let now = DateTime::from_timestamp(1_800_000_000, 0).expect("a time");
     let applied = apply(document, Counters::default(), &[operation], now, &limits).expect("applied");
-    let told = applied.operations.last().expect("an operation");
+    let applied_operation = applied.operations.last().expect("an operation");
     let record = records(&applied.text)
         .into_iter()
-        .find(|record| Some(record.id) == told.id)
+        .find(|record| Some(record.id) == applied_operation.id)
         .expect("the record");
     assert_eq!(record.time, Some(now));
     assert_eq!(
         (&record.reason, &record.label, Some(&record.content)),
-        (&told.reason, &told.label, told.content.as_ref())
+        (
+            &applied_operation.reason,
+            &applied_operation.label,
+            applied_operation.content.as_ref()
+        )
     );
     (record.reason, record.label, record.content)
 }
@@ -62,8 +66,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_stands_at_a_byte_is_what_the_outline_and_the_records_say(document in document(), at in any::<prop::sample::Index>()) {
-        // Of blank lines only what follows says where they belong, and no word begins there.
+    fn the_element_at_a_byte_matches_the_outline_and_the_records(document in document(), at in any::<prop::sample::Index>()) {
+        // To which section blank lines belong depends only on what follows, and no word starts there.
         let words: Vec<usize> = document.char_indices().filter(|(_, c)| !c.is_whitespace()).map(|(byte, _)| byte).collect();
         prop_assume!(!words.is_empty());
         let byte = words[at.index(words.len())];
@@ -74,13 +78,13 @@ proptest! {
     }
 
     #[test]
-    fn a_learning_is_read_back_as_given(document in document(), reason in reason(), content in sayable()) {
+    fn a_learning_is_parsed_back_unchanged(document in document(), reason in reason(), content in sayable()) {
         let read = last_record(&document, Operation::AddLearning { reason: reason.clone(), content: content.clone(), replaces: None });
         prop_assert_eq!(read, (Some(reason), None, content));
     }
 
     #[test]
-    fn a_snippet_is_read_back_to_the_byte(
+    fn a_snippet_is_parsed_back_byte_for_byte(
         document in document(), reason in reason(), label in label(), snippet in snippet(),
     ) {
         let operation =
@@ -112,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn a_diff_holds_both_texts(before in document(), after in document()) {
+    fn a_diff_contains_both_texts(before in document(), after in document()) {
         let diff = unified_diff(&before, &after, "a", "b");
         prop_assert_eq!(diff.is_empty(), before == after);
         prop_assert_eq!(&diff, &unified_diff(&before, &after, "a", "b"));
@@ -120,7 +124,7 @@ proptest! {
     }
 }
 
-/// A text with a unified diff applied to it: a reader of the form that shares nothing with its writer.
+/// A text with a unified diff applied to it: a parser that shares no code with the writer.
 fn patched(before: &str, diff: &str) -> String {
     let mut old = before.split_inclusive('\n');
     let (mut taken, mut out, mut last_mark) = (0, String::new(), ' ');

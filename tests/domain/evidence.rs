@@ -1,4 +1,4 @@
-//! Whole answers held to whole inputs: paraphrases of careful people, and texts from elsewhere.
+//! Complete model responses checked against complete inputs: careful paraphrases, and texts from elsewhere.
 
 use serde_json::Value;
 use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Judged, Strictness};
@@ -31,7 +31,7 @@ fn judged(input: &str, content: &str) -> Judged {
     Judge::new(case, &items).items(items).remove(0)
 }
 
-/// The texts of a list that are taken, and those that are not.
+/// The texts of a list that are accepted, and those that are rejected.
 fn verdicts(list: &str) -> (Vec<String>, Vec<String>) {
     let lines = PARAPHRASES
         .lines()
@@ -54,20 +54,20 @@ fn verdicts(list: &str) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn faithful_paraphrases_are_taken() {
+fn faithful_paraphrases_are_accepted() {
     let (_, rejected) = verdicts("faithful");
     assert!(rejected.len() <= 2, "{}: {rejected:#?}", rejected.len());
 }
 
 #[test]
-fn what_the_input_does_not_say_is_not_taken() {
+fn texts_without_evidence_in_the_input_are_rejected() {
     let (taken, _) = verdicts("unfaithful");
     assert!(taken.len() <= 20, "{}: {taken:#?}", taken.len());
 }
 
 #[test]
-fn a_large_input_is_read_once_whatever_is_asked_of_it() {
-    // No time is measured here: what would not be linear would not end.
+fn a_large_input_is_read_once_for_all_checks() {
+    // No time is measured here: a check that is not linear would not finish.
     let message = "aaaa bbbb ".repeat(100_000) + &"あいうえお".repeat(40_000);
     let snippet = "aaaa bbbb\n".repeat(400);
     let input = Input {

@@ -1,4 +1,4 @@
-//! Headings of all levels, the paths to them, and sections found by path.
+//! Headings of all levels, their paths, and sections found by path.
 
 use crate::hostile::document;
 use proptest::prelude::*;
@@ -96,7 +96,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_heading_begins_its_range_and_is_found_by_its_path(document in document()) {
+    fn every_heading_starts_its_range_and_is_found_by_its_path(document in document()) {
         let headings = headings(&document);
         for heading in headings.all() {
             let text = &document[heading.range.clone()];

@@ -1,5 +1,4 @@
-//! Input that is meant to break the reader: documents out of lines that look like structure, and texts that
-//! look like lines.
+//! Input that is meant to break the parser: documents of lines that look like structure, and texts that look like lines.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,7 +6,7 @@ use proptest::sample::select;
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Operation, Progress};
 
-/// Pieces that mean something somewhere.
+/// Fragments that have a meaning somewhere.
 const PIECES: [&str; 40] = [
     "a",
     "b",
@@ -51,7 +50,7 @@ const PIECES: [&str; 40] = [
     "<x>",
 ];
 
-/// Lines that open, close and fill everything there is.
+/// Lines that open, close and fill every structure.
 const LINES: [&str; 46] = [
     "",
     "",
@@ -101,7 +100,7 @@ const LINES: [&str; 46] = [
     "- a =>",
 ];
 
-/// A document put by hand, in any state of disorder.
+/// A document put by hand, with any disorder.
 pub(crate) fn document() -> impl Strategy<Value = String> {
     let ending = prop_oneof![8 => Just("\n"), 1 => Just("\r\n"), 1 => Just("\r")];
     let line = prop_oneof![9 => select(&LINES[..]).prop_map(str::to_owned), 1 => text(6)];
@@ -139,7 +138,7 @@ pub(crate) fn lines() -> impl Strategy<Value = String> {
     })
 }
 
-/// Operations as no parser would give them.
+/// Operations that no parser would return.
 pub(crate) fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let any_text = || prop_oneof![text(6), lines()];
     let id = (select(&RecordKind::ALL[..]), 1..6_i64).prop_map(|(kind, number)| RecordId::new(kind, number));

@@ -1,4 +1,4 @@
-//! The document and the memory held to their laws on hostile input; no database.
+//! Property tests of the document and the memory on malicious input; no database.
 
 mod comparison;
 mod document_laws;

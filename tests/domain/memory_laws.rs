@@ -1,4 +1,4 @@
-//! Laws of change: what an update may touch, and which ids it may give.
+//! Property tests of changes: what an update may change, and which ids it may assign.
 
 use crate::hostile::{document, operations};
 use chrono::{DateTime, Utc};
@@ -22,7 +22,7 @@ fn now() -> DateTime<Utc> {
     DateTime::from_timestamp(1_800_000_000, 0).expect("a time")
 }
 
-/// What a document accepts of operations.
+/// The operations that a document accepts.
 fn accepted(document: &str, operations: Vec<Operation>) -> Vec<Operation> {
     let item = |(place, operation)| Item {
         operation,
@@ -59,7 +59,7 @@ fn free_text(document: &str) -> Vec<&str> {
         .collect()
 }
 
-/// What may be written behind the last free text: a line end, the line that closes a fence, an empty line.
+/// What may be written after the last free text: a line end, the line that closes a fence, an empty line.
 fn is_seam(text: &str) -> bool {
     let text = text.strip_suffix('\n').unwrap_or(text);
     text.lines()
@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn free_text_keeps_every_byte_and_its_place(document in document(), operations in operations()) {
+    fn free_text_keeps_every_byte_and_its_position(document in document(), operations in operations()) {
         let after = applied(&document, &accepted(&document, operations)).text;
         let (was, is) = (free_text(&document), free_text(&after));
         prop_assert_eq!(was.len(), is.len());
@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_leaves_and_nothing_changes_without_an_archive_that_names_it(
+    fn no_record_is_removed_or_changed_without_an_archive_of_its_id(
         document in document(), operations in operations(),
     ) {
         let operations = accepted(&document, operations);
@@ -111,24 +111,24 @@ proptest! {
     }
 
     #[test]
-    fn what_is_told_is_what_stands_there(document in document(), operations in operations()) {
+    fn the_reported_changes_match_the_document(document in document(), operations in operations()) {
         let operations = accepted(&document, operations);
         let applied = applied(&document, &operations);
         let (before, after) = (by_id(&document), by_id(&applied.text));
-        for told in &applied.operations {
-            let Some(id) = told.id else {
+        for reported in &applied.operations {
+            let Some(id) = reported.id else {
                 prop_assert!(outline(&applied.text).iter().any(|s| s.managed.is_some_and(|m| m.name() == "progress")));
                 continue;
             };
             let record = after.get(&id).or_else(|| before.get(&id)).expect("a record");
-            prop_assert_eq!(told.content.as_ref(), Some(&record.content));
-            prop_assert_eq!(told.label.as_ref(), record.label.as_ref());
+            prop_assert_eq!(reported.content.as_ref(), Some(&record.content));
+            prop_assert_eq!(reported.label.as_ref(), record.label.as_ref());
         }
         if applied.text == document {
             prop_assert!(applied.operations.is_empty());
         }
         let additions = operations.iter().filter(|o| matches!(o, Operation::AddLearning { .. } | Operation::AddVerbatim { .. }));
-        let new = applied.operations.iter().filter(|told| told.op.name() == "add");
+        let new = applied.operations.iter().filter(|reported| reported.op.name() == "add");
         prop_assert_eq!(additions.count(), new.count());
     }
 
@@ -136,15 +136,15 @@ proptest! {
     fn the_same_text_again_adds_and_rewrites_nothing(document in document(), operations in operations()) {
         let lasting: Vec<_> =
             operations.into_iter().filter(|o| !matches!(o, Operation::Archive { .. })).collect();
-        // The label's and reason's normal forms are the memory's own: a second time compares what is written.
+        // The label and the reason are normalized by the memory: the second time compares what is written.
         let once = applied(&document, &accepted(&document, lasting));
-        let told: Vec<_> = once.operations.iter().filter_map(as_operation).collect();
-        let twice = applied(&once.text, &accepted(&once.text, told));
+        let reported: Vec<_> = once.operations.iter().filter_map(as_operation).collect();
+        let twice = applied(&once.text, &accepted(&once.text, reported));
         prop_assert_eq!(twice.text, once.text);
     }
 
     #[test]
-    fn following_the_changes_of_a_version_gives_its_records(before in document(), after in document()) {
+    fn applying_the_changes_of_a_version_results_in_its_records(before in document(), after in document()) {
         let mut followed = by_id(&before);
         for change in project(&before, &after) {
             match change {
@@ -171,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn an_id_once_in_use_is_never_given_again(
+    fn an_id_is_never_assigned_again(
         steps in vec((document(), operations(), 0..4_usize, any::<prop::sample::Index>()), 1..8),
     ) {
         let mut versions = vec![String::new()];
@@ -208,14 +208,14 @@ proptest! {
     }
 }
 
-/// What was done, as an operation to do again.
-fn as_operation(told: &working_memory::domain::memory::AppliedOperation) -> Option<Operation> {
-    let id = told.id?;
+/// A reported change, as an operation to apply again.
+fn as_operation(reported: &working_memory::domain::memory::AppliedOperation) -> Option<Operation> {
+    let id = reported.id?;
     let (reason, content) = (
-        told.reason.clone().unwrap_or_default(),
-        told.content.clone().unwrap_or_default(),
+        reported.reason.clone().unwrap_or_default(),
+        reported.content.clone().unwrap_or_default(),
     );
-    let label = told.label.clone().unwrap_or_default();
+    let label = reported.label.clone().unwrap_or_default();
     match id.kind {
         RecordKind::Learning => Some(Operation::AddLearning {
             reason,

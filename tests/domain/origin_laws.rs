@@ -1,4 +1,4 @@
-//! Laws of blame: which version brought each line of a document in.
+//! Property tests of blame: which version introduced each line of a document.
 
 use crate::hostile::document;
 use proptest::collection::vec;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use working_memory::domain::document::{Origins, Run};
 
-/// Texts one after another: of few different lines, so that lines repeat, move and come back.
+/// A sequence of texts: with few different lines, so that lines repeat, move and are added again.
 fn history() -> impl Strategy<Value = Vec<String>> {
     let line = select(vec!["a", "b", "c", "d", "e", "", "  ", "# x", "- y"]);
     let end = select(vec!["\n", "\n", "\n", "\r\n"]);
@@ -41,7 +41,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_line_stands_in_all_versions_since_its_own(history in history()) {
+    fn every_line_is_in_all_versions_since_its_own(history in history()) {
         let last = history.last().expect("a text");
         let origins = origins(&history);
         prop_assert_eq!(origins.lines(), last.lines().count());
@@ -53,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn a_line_that_is_there_once_is_of_the_version_that_first_had_it(history in history()) {
+    fn a_line_added_once_belongs_to_the_first_version_that_contains_it(history in history()) {
         let last = history.last().expect("a text");
         for (line, version) in last.lines().zip(origins(&history).versions()) {
             let counts: Vec<_> = history.iter().map(|text| count(text, line)).collect();
@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn a_version_brings_in_no_more_lines_than_it_has_and_unchanged_text_changes_nothing(history in history()) {
+    fn a_version_introduces_at_most_its_own_lines_and_unchanged_text_changes_nothing(history in history()) {
         let last = history.last().expect("a text");
         let origins = origins(&history);
         for run in origins.runs() {
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn origins_are_read_back_as_written_down(history in history()) {
+    fn origins_are_read_back_as_written(history in history()) {
         let origins = origins(&history);
         prop_assert_eq!(Origins::from_runs(origins.runs().iter().copied()), origins);
     }

@@ -1,4 +1,5 @@
-//! Laws of prompts: order, budget, the stable prefix, and that counting piece by piece is counting the whole.
+//! Property tests of prompts: order, budget, the stable prefix, and that the counts of the pieces add up to the count of the
+//! whole.
 
 use crate::hostile::document;
 use chrono::{DateTime, Utc};
@@ -22,7 +23,7 @@ const CATEGORIES: [&str; 7] = [
     "Zeta",
 ];
 
-/// The order of the parts, other categories by name between the third and the fourth.
+/// The order of the parts; other categories come by name between the third and the fourth.
 const BEHIND: [&str; 9] = [
     "free",
     "key_learnings",
@@ -37,8 +38,8 @@ const BEHIND: [&str; 9] = [
 
 fn place(name: &str) -> (usize, &str) {
     let stable = CATEGORIES[..3].iter().position(|known| *known == name);
-    let behind = BEHIND.iter().position(|known| *known == name);
-    match (stable, behind) {
+    let place_after = BEHIND.iter().position(|known| *known == name);
+    match (stable, place_after) {
         (Some(place), _) => (place, ""),
         (None, None) => (3, name),
         (None, Some(place)) => (4 + place, ""),
@@ -103,7 +104,7 @@ fn sum(prompt: &Assembly, tokens: &Tokens) -> usize {
 
 proptest! {
     #[test]
-    fn parts_stand_in_their_order_and_none_twice(items in items(), document in document()) {
+    fn parts_are_in_order_and_none_twice(items in items(), document in document()) {
         let prompt = whole(&items, &document);
         let places: Vec<_> = prompt.parts.iter().map(|part| place(&part.name)).collect();
         prop_assert!(places.is_sorted(), "{places:?}");
@@ -114,14 +115,14 @@ proptest! {
     }
 
     #[test]
-    fn counting_piece_by_piece_is_counting_the_text(items in items(), document in document()) {
+    fn the_counts_of_the_pieces_add_up_to_the_count_of_the_text(items in items(), document in document()) {
         let tokens = Tokens::default();
         let prompt = whole(&items, &document);
         prop_assert_eq!(sum(&prompt, &tokens), tokens.count(&prompt.text()), "{:?}", prompt.text());
     }
 
     #[test]
-    fn a_budget_is_kept_and_the_rules_with_it(items in items(), document in document(), share in 0..=100usize) {
+    fn a_budget_is_respected_and_the_rules_stay(items in items(), document in document(), share in 0..=100usize) {
         let tokens = Tokens::default();
         let full = whole(&items, &document);
         let most = tokens.count(&full.text()) * share / 100;
@@ -132,9 +133,9 @@ proptest! {
                 prop_assert_eq!(rules(&prompt), rules(&full));
                 prop_assert_eq!(prompt.dropped.is_empty(), prompt.parts == full.parts);
                 let left: usize = prompt.parts.iter().map(|part| part.pieces.len()).sum();
-                let gone: usize = prompt.dropped.iter().map(|part| part.pieces.len()).sum();
+                let dropped_pieces: usize = prompt.dropped.iter().map(|part| part.pieces.len()).sum();
                 let all: usize = full.parts.iter().map(|part| part.pieces.len()).sum();
-                prop_assert_eq!(left + gone, all);
+                prop_assert_eq!(left + dropped_pieces, all);
             }
             Err(OverBudget { needed }) => {
                 let rules = rules(&full).expect("only rules are never dropped");
@@ -145,7 +146,7 @@ proptest! {
     }
 
     #[test]
-    fn everything_but_the_rules_can_go_and_each_piece_once(items in items(), document in document()) {
+    fn everything_but_the_rules_can_be_dropped_and_each_piece_once(items in items(), document in document()) {
         let parts = whole(&items, &document).parts;
         let steps = drops(&parts, None);
         let mut seen = BTreeSet::new();
@@ -159,14 +160,14 @@ proptest! {
     }
 
     #[test]
-    fn the_prefix_is_that_of_the_stable_items_whatever_else_is_there(
+    fn the_prefix_depends_only_on_the_stable_items(
         items in items(), more in items(), document in document(), other in document(),
     ) {
         let stable = |item: &PromptItem| CATEGORIES[..3].contains(&item.category.as_str());
         let before = whole(&items, &document).prefix_hash();
         let changing = more.into_iter().filter(|item| !stable(item));
-        let kept = items.iter().filter(|item| stable(item)).cloned();
-        let later: Vec<_> = kept.chain(changing).collect();
+        let stable_items = items.iter().filter(|item| stable(item)).cloned();
+        let later: Vec<_> = stable_items.chain(changing).collect();
         prop_assert_eq!(&before, &whole(&later, &other).prefix_hash());
         let mut changed = later;
         changed.push(item(99, "tool_guidance", "one more".to_owned()));
@@ -185,7 +186,7 @@ fn whole_of(part: working_memory::domain::prompt::Part) -> String {
 }
 
 #[test]
-fn text_that_is_only_blank_to_a_tokenizer_does_not_join_pieces() {
+fn text_that_only_a_tokenizer_treats_as_blank_does_not_join_pieces() {
     let tokens = Tokens::default();
     for content in [
         "\u{2028}\n\n  x",

@@ -1,5 +1,5 @@
-//! Large documents: everything is linear in them. The bounds are far above what is needed, so that a busy
-//! machine does not fail them, and far below what quadratic work takes.
+//! Large documents: every operation is linear in their size. The limits are far above what is needed, so that a busy machine
+//! does not fail them, and far below what quadratic work takes.
 
 use chrono::DateTime;
 use std::collections::BTreeSet;
@@ -49,7 +49,7 @@ fn ten_thousand_records_are_validated_and_changed_in_time() {
 }
 
 #[test]
-fn documents_out_of_headings_and_fences_alone_are_read_in_time() {
+fn documents_of_headings_and_fences_alone_are_parsed_in_time() {
     let begin = Instant::now();
     for line in [
         "# a\n",
@@ -75,7 +75,7 @@ fn documents_out_of_headings_and_fences_alone_are_read_in_time() {
 }
 
 #[test]
-fn the_diff_of_documents_with_nothing_in_place_comes_in_time() {
+fn the_diff_of_reordered_documents_is_computed_in_time() {
     let count = 9_000;
     let forwards = learnings(1..=count);
     let pairs = [
@@ -92,7 +92,7 @@ fn the_diff_of_documents_with_nothing_in_place_comes_in_time() {
 }
 
 #[test]
-fn origins_of_documents_with_nothing_in_place_come_in_time() {
+fn origins_of_reordered_documents_are_computed_in_time() {
     let lines = |number: usize| format!("{}\n", number % 89);
     for count in [4_000, 30_000] {
         let forwards: String = (0..count).map(lines).collect();

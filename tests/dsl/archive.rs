@@ -1,4 +1,4 @@
-//! `ARCHIVE`: the three spellings, several ids, ids as models write them, and ids that are none.
+//! `ARCHIVE`: the three spellings, several ids, ids as models write them, and invalid ids.
 
 use crate::expect::{accepts, archive, faults_at, kinds, learning, learnings_archive, read, reads, rejects};
 use working_memory::domain::operation::FaultKind::{
@@ -25,7 +25,7 @@ fn an_archive_names_a_record_and_a_reason() {
 }
 
 #[test]
-fn a_colon_may_stand_before_or_behind_because() {
+fn a_colon_may_be_before_or_after_because() {
     learning_archived("- KL-1: because x", "KL-1", "x");
     learning_archived("- KL-1 because: x", "KL-1", "x");
     learning_archived("- KL-1 : because x", "KL-1", "x");
@@ -67,7 +67,7 @@ fn the_reason_is_the_rest_of_the_line() {
 }
 
 #[test]
-fn ids_are_known_in_brackets_in_bold_and_in_lower_case() {
+fn ids_are_recognized_in_brackets_in_bold_and_in_lower_case() {
     for id in [
         "[KL-3]",
         "**KL-3**",
@@ -85,7 +85,7 @@ fn ids_are_known_in_brackets_in_bold_and_in_lower_case() {
 }
 
 #[test]
-fn the_largest_number_is_an_id_and_the_next_is_none() {
+fn the_largest_number_is_a_valid_id_and_the_next_is_invalid() {
     learning_archived(
         "- KL-9223372036854775807 because x",
         "KL-9223372036854775807",
@@ -133,7 +133,7 @@ fn what_is_not_a_kind_and_a_number_from_one_is_malformed() {
 }
 
 #[test]
-fn an_id_of_another_kind_stands_in_the_wrong_section() {
+fn an_id_of_another_kind_is_in_the_wrong_section() {
     for id in ["VC-3", "T-3", "D-3", "vc-3", "[T-3]", "**D-3**"] {
         rejects(
             &learnings_archive(&format!("    - {id} because x")),
@@ -163,7 +163,7 @@ fn an_archive_without_a_reason_is_rejected() {
 }
 
 #[test]
-fn a_missing_reason_is_told_before_a_bad_id() {
+fn a_missing_reason_is_reported_before_a_bad_id() {
     for line in ["- KL-0", "- foo", "- VC-1", "- T-1 because", "- KL-01 because:"] {
         rejects(&learnings_archive(&format!("    {line}")), [MissingReason]);
     }
@@ -177,7 +177,7 @@ fn several_ids_without_a_reason_archive_nothing() {
 }
 
 #[test]
-fn a_bad_id_in_a_row_of_ids_hides_no_good_one() {
+fn a_bad_id_in_a_list_of_ids_hides_no_good_one() {
     reads(
         &learnings_archive("    - KL-1, KL-x, KL-2 because y"),
         [archive("KL-1", "y"), archive("KL-2", "y")],
@@ -192,7 +192,7 @@ fn a_bad_id_in_a_row_of_ids_hides_no_good_one() {
 
 #[test]
 fn a_record_archived_twice_is_read_twice() {
-    // Whether it still exists is known only where the memory is known.
+    // Whether it still exists is known only with the memory.
     accepts(
         &learnings_archive("    - KL-1 because x\n    - KL-1 because y"),
         [archive("KL-1", "x"), archive("KL-1", "y")],
@@ -220,7 +220,7 @@ fn a_fault_names_the_record_where_it_could_be_read() {
 }
 
 #[test]
-fn archives_and_additions_stand_in_one_section_in_either_order() {
+fn archives_and_additions_may_be_in_one_section_in_either_order() {
     accepts(
         "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because x\n  ADD:\n    - because a: b\n",
         [archive("KL-1", "x"), learning("a", "b")],
@@ -232,7 +232,7 @@ fn archives_and_additions_stand_in_one_section_in_either_order() {
 }
 
 #[test]
-fn an_archive_list_written_twice_adds_up() {
+fn two_archive_lists_are_combined() {
     accepts(
         "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because x\nKEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because y\n",
         [archive("KL-1", "x"), archive("KL-2", "y")],
@@ -240,7 +240,7 @@ fn an_archive_list_written_twice_adds_up() {
 }
 
 #[test]
-fn a_section_given_back_as_it_stands_archives_nothing() {
+fn a_section_returned_unchanged_archives_nothing() {
     for text in [
         "KEY_LEARNINGS:\n- KL-1 because it bit us: pin the tool chain\n",
         "# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z] because it bit us: pin it\n- KL-2 because x\n",

@@ -1,7 +1,7 @@
-//! The words the cases are written in.
+//! The helpers of the cases.
 //!
-//! A text may begin with a line break, so that it can stand in the test as it stands in an answer; that
-//! first line break is not part of the case.
+//! A text may begin with a line break, so that it can be laid out in the test as in a model response; that first line break is
+//! not part of the case.
 
 use working_memory::domain::dsl::{Options, Parsed, parse};
 use working_memory::domain::operation::{Fault, FaultKind, Operation, Progress};
@@ -19,7 +19,7 @@ pub(crate) fn kinds(parsed: &Parsed) -> Vec<FaultKind> {
     parsed.faults.iter().map(|fault| fault.kind).collect()
 }
 
-/// Reads leniently and holds what is true of every reading.
+/// Parses leniently and checks what is true of every result.
 pub(crate) fn read(text: &str) -> Parsed {
     read_with(text, &Options::default())
 }
@@ -82,7 +82,7 @@ pub(crate) fn reads<const N: usize, const M: usize>(
     assert_eq!(kinds(&parsed), faults, "faults of:\n{text}\n{:?}", parsed.faults);
 }
 
-/// Exactly these operations, whatever is warned of; nothing is rejected.
+/// Exactly these operations, with any warnings; nothing is rejected.
 #[track_caller]
 pub(crate) fn takes<const N: usize>(text: &str, expected: [Operation; N]) {
     let text = case(text);
@@ -101,7 +101,7 @@ pub(crate) fn takes<const N: usize>(text: &str, expected: [Operation; N]) {
     assert!(rejected.is_empty(), "rejected from:\n{text}\n{rejected:?}");
 }
 
-/// The text has one fault of this kind; its range holds `inside` and nothing of `outside`.
+/// The text has one fault of this kind; its range contains `inside` and nothing of `outside`.
 #[track_caller]
 pub(crate) fn faults_at(text: &str, kind: FaultKind, inside: &str, outside: &[&str]) -> Fault {
     let text = case(text);
@@ -155,17 +155,17 @@ pub(crate) fn progress(completed: &[&str], in_progress: &[&str], remaining: &[&s
     })
 }
 
-/// Lines of `KEY_LEARNINGS / ADD`, as they would stand there.
+/// Lines of `KEY_LEARNINGS / ADD`.
 pub(crate) fn learnings_add(lines: &str) -> String {
     format!("KEY_LEARNINGS:\n  ADD:\n{lines}\n")
 }
 
-/// Lines of `KEY_LEARNINGS / ARCHIVE`, as they would stand there.
+/// Lines of `KEY_LEARNINGS / ARCHIVE`.
 pub(crate) fn learnings_archive(lines: &str) -> String {
     format!("KEY_LEARNINGS:\n  ARCHIVE:\n{lines}\n")
 }
 
-/// Lines of `VERBATIM_CONTEXT / ADD`, as they would stand there.
+/// Lines of `VERBATIM_CONTEXT / ADD`.
 pub(crate) fn verbatim_add(lines: &str) -> String {
     format!("VERBATIM_CONTEXT:\n  ADD:\n{lines}\n")
 }

@@ -1,5 +1,5 @@
-//! What holds of every fault: the first of the table, one an item, in the order of the text, none hiding a
-//! good item.
+//! Rules of all faults: each item has at most one, the first of the table; they are in the order of the text, and none hides a
+//! valid item.
 
 use crate::expect::{archive, case, kinds, learning, operations, progress, read, reads, rejects, verbatim};
 use working_memory::domain::operation::FaultKind::{
@@ -9,7 +9,7 @@ use working_memory::domain::operation::FaultKind::{
 use working_memory::domain::operation::Role;
 
 #[test]
-fn an_item_with_several_faults_is_told_with_the_first_of_the_table() {
+fn of_several_faults_of_an_item_the_first_of_the_table_is_reported() {
     for (list, item, expected) in [
         ("KEY_LEARNINGS:\n  ADD", "- because:", MissingReason),
         ("KEY_LEARNINGS:\n  ADD", "- <bullet>", MissingReason),
@@ -46,7 +46,7 @@ fn an_item_with_several_faults_is_told_with_the_first_of_the_table() {
 }
 
 #[test]
-fn a_rejected_insight_over_several_lines_is_told_once() {
+fn a_rejected_insight_over_several_lines_is_reported_once() {
     rejects(
         "KEY_LEARNINGS:\n  ADD:\n    - no reason\n      and a second line\n",
         [MissingReason],
@@ -107,7 +107,7 @@ fn no_fault_hides_a_good_item() {
 }
 
 #[test]
-fn every_fault_is_told_in_the_order_of_the_text() {
+fn every_fault_is_reported_in_the_order_of_the_text() {
     let parsed = read(case(MANY));
     let mut expected = vec![
         UnknownHeader,
@@ -123,19 +123,19 @@ fn every_fault_is_told_in_the_order_of_the_text() {
         UnclosedFence,
         WrongSectionId,
     ];
-    // The fault of the progress stands anywhere in its block: at its header, or over all of it.
-    let told = kinds(&parsed);
-    let place = told
+    // The fault of the progress may be anywhere in its block: at its header, or over all of it.
+    let fault_kinds = kinds(&parsed);
+    let place = fault_kinds
         .iter()
         .position(|&kind| kind == MissingInProgress)
         .expect("the progress is faulty");
-    assert!(place <= 1, "{told:?}");
+    assert!(place <= 1, "{fault_kinds:?}");
     expected.insert(place, MissingInProgress);
-    assert_eq!(told, expected);
+    assert_eq!(fault_kinds, expected);
 }
 
 #[test]
-fn a_fault_knows_its_section() {
+fn a_fault_has_its_section() {
     let parsed = read(case(MANY));
     for fault in &parsed.faults {
         let expected = match fault.kind {
@@ -149,7 +149,7 @@ fn a_fault_knows_its_section() {
 }
 
 #[test]
-fn ranges_of_items_hold_the_item_and_no_other() {
+fn ranges_of_items_contain_the_item_and_no_other() {
     let text = case(MANY);
     let parsed = read(text);
     let slices: Vec<_> = parsed
@@ -176,7 +176,7 @@ fn ranges_of_items_hold_the_item_and_no_other() {
 }
 
 #[test]
-fn faults_of_one_section_leave_the_others_alone() {
+fn faults_of_one_section_do_not_affect_the_others() {
     reads(
         "
 CURRENT_PROGRESS:
@@ -195,7 +195,7 @@ VERBATIM_CONTEXT:
 }
 
 #[test]
-fn the_same_fault_twice_is_told_twice() {
+fn the_same_fault_twice_is_reported_twice() {
     rejects(
         "KEY_LEARNINGS:\n  ADD:\n    - x\n    - x\n",
         [MissingReason, MissingReason],

@@ -1,5 +1,5 @@
-//! GBNF read as a server reads it, so far as the service writes it, and texts derived from it at random. What is not
-//! well-formed panics with its place.
+//! A GBNF parser for the subset that the service writes, and random texts derived from a grammar. It panics on invalid input
+//! with its position.
 
 use fastrand::Rng;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ enum Node {
 pub(crate) struct Grammar(BTreeMap<String, Node>);
 
 impl Grammar {
-    /// Reads a grammar and checks that it has a root and that every rule that is named is there.
+    /// Parses a grammar and checks that it has a root and defines every rule that is used.
     pub(crate) fn read(text: &str) -> Self {
         let mut rules = BTreeMap::new();
         for line in text
@@ -114,9 +114,9 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn take(&mut self, wanted: &str) -> bool {
-        let behind = self.rest.strip_prefix(wanted);
-        self.rest = behind.unwrap_or(self.rest);
-        behind.is_some()
+        let rest_after = self.rest.strip_prefix(wanted);
+        self.rest = rest_after.unwrap_or(self.rest);
+        rest_after.is_some()
     }
 
     fn next(&mut self) -> char {
@@ -201,7 +201,7 @@ impl Reader<'_> {
         }
     }
 
-    /// No digit may follow: servers differ in how many they take.
+    /// No digit may follow: servers differ in how many they accept.
     fn hexadecimal(&mut self, digits: usize) -> char {
         let (number, rest) = self.rest.split_at(digits);
         assert!(

@@ -1,4 +1,4 @@
-//! Texts and operations made at random, for the laws.
+//! Random texts and operations for the property tests.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use working_memory::domain::dsl::Options;
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Operation, Progress};
 
-/// Pieces that mean something to the parser, so that random texts are full of near misses.
+/// Fragments that mean something to the parser, so that random texts are full of near misses.
 const FRAGMENTS: [&str; 60] = [
     "\n",
     "\n",
@@ -86,7 +86,7 @@ pub(crate) fn options() -> impl Strategy<Value = Options> {
     })
 }
 
-/// One line of content: no line end, no blanks around it, no placeholder, and too long to say "n/a" by chance.
+/// One line of content: no line end, no blanks around it, no placeholder, and too long to be "n/a" by chance.
 fn line() -> impl Strategy<Value = String> {
     "[a-zA-Z0-9é日`*_.,;()/\"'-][a-zA-Z0-9é日`*_.,;()/\"' <-]{4,30}[a-zA-Z0-9é日`*_;/\"']"
 }
@@ -107,9 +107,9 @@ fn snippet_line() -> impl Strategy<Value = String> {
     (indentation, text).prop_map(|(indentation, text)| format!("{indentation}{text}"))
 }
 
-/// Any lines, but the first is not blank, and the end has no blank line and no half line end. (Blank lines
-/// above the first do not say how much of its indentation belongs to the snippet.) A fence that the first
-/// line opens is closed, lest the next item's fence close it, and not indented, which a closing fence loses.
+/// Any lines, but the first is not blank, and the end has no blank line and no half line end. (Blank lines above the first do
+/// not say how much of its indentation belongs to the snippet.) A fence that the first line opens is closed, so that the next
+/// item's fence does not close it, and not indented, which a closing fence would lose.
 fn snippet() -> impl Strategy<Value = String> {
     vec(snippet_line(), 1..8).prop_map(|lines| {
         let blank = lines.iter().take_while(|line| line.trim().is_empty()).count();
@@ -177,7 +177,7 @@ fn progresses() -> impl Strategy<Value = Vec<Operation>> {
     proptest::option::of(progress).prop_map(|progress| progress.into_iter().collect())
 }
 
-/// Operations in the order in which the canonical text has them.
+/// Operations in the order of the canonical text.
 pub(crate) fn all_operations() -> impl Strategy<Value = Vec<Operation>> {
     (progresses(), learnings(), verbatims())
         .prop_map(|(progress, learnings, verbatims)| [progress, learnings, verbatims].concat())

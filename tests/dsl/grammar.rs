@@ -1,4 +1,4 @@
-//! The grammar that models are held to says nothing that the parser would ask a model again about.
+//! The grammar for constrained output allows nothing for which the model would be called again.
 
 use crate::gbnf::Grammar;
 use proptest::collection::vec;
@@ -27,7 +27,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_text_of_the_grammar_has_no_fault_that_is_asked_again(
+    fn a_text_of_the_grammar_has_no_fault_that_causes_a_retry(
         role in prop::sample::select(&ROLES[..]),
         numbers in vec(prop_oneof![1..30_i64, 1..20_000_i64, Just(i64::MAX)], 0..12),
         max_additions in 0..5_usize,
@@ -51,7 +51,7 @@ proptest! {
                     matches!(item.operation, Operation::AddLearning { .. } | Operation::AddVerbatim { .. })
                 });
                 prop_assert!(additions.count() <= max_additions, "{}", text);
-                // No item runs into the next: there are as many as there are bullets of the lists.
+                // No item runs into the next: there are as many as the lists have bullets.
                 if role != Role::Progress {
                     let bullets = text.lines().filter(|line| line.starts_with("    - ")).count();
                     prop_assert_eq!(parsed.items.len(), bullets, "{}", text);
@@ -67,7 +67,7 @@ proptest! {
 }
 
 #[test]
-fn the_ids_that_are_there_and_no_others_can_be_archived() {
+fn only_existing_ids_can_be_archived() {
     let numbers = [1, 3, 10, 12, 13, 19, 100, 123, i64::MAX];
     let grammar = gbnf(Role::Learnings, &ids(RecordKind::Learning, &numbers), 3);
     let grammar = Grammar::read(&grammar);
@@ -85,7 +85,7 @@ fn the_ids_that_are_there_and_no_others_can_be_archived() {
 }
 
 #[test]
-fn a_role_without_records_cannot_archive_and_may_always_say_that_nothing_changes() {
+fn a_role_without_records_cannot_archive_and_may_always_respond_no_change() {
     let others = ids(RecordKind::Verbatim, &[1, 2]);
     let grammar = gbnf(Role::Learnings, &others, 3);
     assert!(!grammar.contains("ARCHIVE"), "{grammar}");
@@ -98,7 +98,7 @@ fn a_role_without_records_cannot_archive_and_may_always_say_that_nothing_changes
 }
 
 #[test]
-fn a_memory_of_very_many_records_has_a_grammar_of_bounded_size() {
+fn a_memory_of_very_many_records_has_a_grammar_of_limited_size() {
     let numbers: Vec<i64> = (1..200_000).map(|n| n * 7_919).collect();
     let grammar = gbnf(Role::Learnings, &ids(RecordKind::Learning, &numbers), 3);
     assert!(grammar.len() < MAX_IDS * 64, "{} bytes", grammar.len());

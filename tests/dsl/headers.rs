@@ -1,4 +1,4 @@
-//! Headers are known by their words; what only looks like one is an unknown header.
+//! Headers are recognized by their words; a line that only looks like one is an unknown header.
 
 use crate::expect::{
     accepts, archive, faults_at, kinds, learning, operations, progress, read, reads, rejects, verbatim,
@@ -58,7 +58,7 @@ CURRENT_PROGRESS:
 }
 
 #[test]
-fn an_unknown_header_is_told_with_its_line() {
+fn an_unknown_header_is_reported_with_its_line() {
     let fault = faults_at(
         "KEY_LEARNINGS:\n  ADD:\n    - because a: b\n  REPLACE:\n    - KL-1 because c\n  ARCHIVE:\n    - KL-2 because d\n",
         UnknownHeader,
@@ -69,7 +69,7 @@ fn an_unknown_header_is_told_with_its_line() {
 }
 
 #[test]
-fn an_unknown_header_behind_an_indented_snippet_ends_it() {
+fn an_unknown_header_after_an_indented_snippet_ends_it() {
     reads(
         "VERBATIM_CONTEXT:\n  ADD:\n    - because a: l =>\n      x\nDECISIONS:\n  - because b: c\n",
         [verbatim("a", "l", "x")],
@@ -78,7 +78,7 @@ fn an_unknown_header_behind_an_indented_snippet_ends_it() {
 }
 
 #[test]
-fn each_unknown_header_is_told_once() {
+fn each_unknown_header_is_reported_once() {
     reads(
         "KEY_LEARNINGS:\n  CHANGE:\n    - x\n    - y\n  ADD:\n    - because a: b\nDECISIONS:\n  - z\nRISKS:\n  - w\n",
         [learning("a", "b")],
@@ -87,7 +87,7 @@ fn each_unknown_header_is_told_once() {
 }
 
 #[test]
-fn a_list_of_another_section_takes_no_items() {
+fn items_below_a_list_of_another_section_are_dropped() {
     for text in [
         "CURRENT_PROGRESS:\n  ADD:\n    - because a: b\n",
         "VERBATIM_CONTEXT:\n  Completed:\n    - because a: b => c\n",
@@ -141,7 +141,7 @@ fn a_text_without_a_known_header_has_no_section() {
 }
 
 #[test]
-fn the_sections_that_stand_in_a_text_are_told_also_without_items() {
+fn the_sections_of_a_text_are_returned_also_without_items() {
     let sections = |text: &str| {
         let mut sections = read(text).sections;
         sections.sort();

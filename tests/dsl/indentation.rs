@@ -1,14 +1,14 @@
-//! The indentation that a snippet loses: one prefix for all of its lines, so that they keep their place to each other.
+//! The indentation that is removed from a snippet: one prefix from all its lines, so that their relative indentation stays.
 
 use crate::expect::{accepts, verbatim, verbatim_add};
 
-/// One item of the list; its bullet stands in column 4.
+/// One item of the list; its bullet is in column 4.
 #[track_caller]
 fn snippet(item: &str, expected: &str) {
     below("    ", item, expected);
 }
 
-/// One item below a bullet that is indented so.
+/// One item below a bullet with this indentation.
 #[track_caller]
 fn below(bullet: &str, item: &str, expected: &str) {
     accepts(
@@ -58,7 +58,7 @@ fn a_block_whose_first_line_is_its_deepest_stays_a_block() {
 }
 
 #[test]
-fn what_all_lines_have_in_common_goes() {
+fn the_common_indentation_is_removed() {
     snippet("\n      x\n        y\n      z", "x\n  y\nz");
     snippet("\n          x\n            y\n          z", "x\n  y\nz");
     snippet("\n          x\n      y\n        z", "    x\ny\n  z");
@@ -66,8 +66,8 @@ fn what_all_lines_have_in_common_goes() {
 }
 
 #[test]
-fn what_is_in_common_is_counted_in_bytes_not_in_columns() {
-    // The tab reaches as far as four blanks, and has nothing in common with them.
+fn the_common_indentation_is_counted_in_bytes_not_in_columns() {
+    // The tab is as wide as four blanks, and has no common prefix with them.
     below("", "\n\tx\n    y\n\t\tz", "x\n    y\n\tz");
     below("", "\n    x\n\ty\n      z", "x\n\ty\n  z");
     below("", "\n  \tx\n  y\n  \t\tz", "\tx\ny\n\t\tz");
@@ -75,14 +75,14 @@ fn what_is_in_common_is_counted_in_bytes_not_in_columns() {
 }
 
 #[test]
-fn a_line_that_is_not_indented_leaves_the_others_as_they_are() {
+fn with_an_unindented_line_the_others_are_unchanged() {
     snippet("\n    x\ny\n    z", "    x\ny\n    z");
     snippet("\n  x\n    y\nz", "  x\n    y\nz");
     snippet("\n\tx\ny", "\tx\ny");
 }
 
 #[test]
-fn blank_lines_lose_what_they_have_and_decide_nothing() {
+fn blank_lines_are_emptied_and_do_not_affect_the_indentation() {
     snippet("\n      x\n\n   \n        \n      y", "x\n\n\n  \ny");
     snippet("\n      x\n \t \n      y", "x\n\t \ny");
     snippet("\n \n      x\n      y", "\nx\ny");
@@ -90,7 +90,7 @@ fn blank_lines_lose_what_they_have_and_decide_nothing() {
 }
 
 #[test]
-fn behind_the_arrow_the_bullets_indentation_and_two_more_go() {
+fn after_the_arrow_the_bullets_indentation_and_two_more_are_removed() {
     snippet(
         " fn x() {\n          body();\n      }",
         "fn x() {\n    body();\n}",
@@ -102,7 +102,7 @@ fn behind_the_arrow_the_bullets_indentation_and_two_more_go() {
 }
 
 #[test]
-fn behind_the_arrow_nothing_goes_of_lines_that_have_less_in_common() {
+fn after_the_arrow_nothing_is_removed_from_lines_with_less_in_common() {
     snippet(" x\n     y\n        z", "x\n     y\n        z");
     snippet(" x\n        y\n    z", "x\n        y\n    z");
     snippet(" x\n  y\n z", "x\n  y\n z");
@@ -110,14 +110,14 @@ fn behind_the_arrow_nothing_goes_of_lines_that_have_less_in_common() {
 }
 
 #[test]
-fn behind_the_arrow_of_a_bullet_indented_by_blanks_no_tab_goes() {
+fn after_the_arrow_of_a_bullet_indented_by_blanks_no_tab_is_removed() {
     snippet(" x\n\t\ty", "x\n\t\ty");
     snippet(" x\n    \ty", "x\n\ty");
     below("", " x\n\ty", "x\n\ty");
 }
 
 #[test]
-fn behind_the_arrow_of_a_bullet_indented_by_tabs_one_tab_more_goes() {
+fn after_the_arrow_of_a_bullet_indented_by_tabs_one_more_tab_is_removed() {
     below("\t", " x\n\t\ty\n\t\t\tz", "x\ny\n\tz");
     below("\t", " x\n\t    y", "x\ny");
     below("\t\t", " x\n\t\t\ty", "x\ny");
@@ -127,7 +127,7 @@ fn behind_the_arrow_of_a_bullet_indented_by_tabs_one_tab_more_goes() {
 }
 
 #[test]
-fn behind_the_arrow_closing_brackets_show_where_the_first_line_stands() {
+fn after_the_arrow_closing_brackets_show_the_indentation_of_the_first_line() {
     snippet(" fn x() {\n        body();\n    }", "fn x() {\n    body();\n}");
     snippet(
         " call(\n      one,\n      two\n  )",
@@ -136,13 +136,13 @@ fn behind_the_arrow_closing_brackets_show_where_the_first_line_stands() {
     snippet(" a([{\n  b\n }])", "a([{\n b\n}])");
     snippet(" x {\n    }", "x {\n}");
     below("", " x {\n  }", "x {\n}");
-    // It is the first of the least indented lines that tells.
+    // The first of the least indented lines decides.
     snippet(
         " a {\n        b\n    }\n    c {\n        d\n    }",
         "a {\n    b\n}\nc {\n    d\n}",
     );
     snippet(" x = [\n    1,\n    ]", "x = [\n    1,\n    ]");
-    // More than a bracket is a line like any other.
+    // A line with more than a bracket is treated like any other.
     snippet(
         " x(function () {\n        y();\n    });",
         "x(function () {\n        y();\n    });",
@@ -150,13 +150,13 @@ fn behind_the_arrow_closing_brackets_show_where_the_first_line_stands() {
 }
 
 #[test]
-fn lines_that_begin_otherwise_stay_behind_the_arrow_too() {
+fn after_the_arrow_lines_with_another_prefix_are_unchanged_too() {
     snippet(" x\n      y\n\tz", "x\ny\n\tz");
     snippet(" x\n\t\ty\n        z", "x\n\t\ty\n        z");
 }
 
 #[test]
-fn fences_lose_their_own_indentation_and_the_lines_between_what_they_have_in_common() {
+fn fences_lose_their_own_indentation_and_the_lines_between_their_common_one() {
     snippet(
         "\n      ```py\n      def a():\n          return 1\n      ```",
         "```py\ndef a():\n    return 1\n```",
@@ -175,7 +175,7 @@ fn blank_lines_alone_between_fences_lose_the_indentation_too() {
 }
 
 #[test]
-fn between_fences_goes_at_most_the_indentation_of_the_opening_fence() {
+fn between_fences_at_most_the_indentation_of_the_opening_fence_is_removed() {
     snippet(
         "\n      ```\n          x\n            y\n      ```",
         "```\n    x\n      y\n```",
@@ -197,7 +197,7 @@ fn between_fences_a_recipe_keeps_its_tab() {
 }
 
 #[test]
-fn behind_the_closing_fence_the_same_goes() {
+fn after_the_closing_fence_the_same_indentation_is_removed() {
     snippet(
         "\n      ```\n      x\n      ```\n      and more\n\n        of it",
         "```\nx\n```\nand more\n\n  of it",
@@ -209,7 +209,7 @@ fn behind_the_closing_fence_the_same_goes() {
 }
 
 #[test]
-fn a_fence_behind_the_arrow_goes_by_the_bullet() {
+fn a_fence_after_the_arrow_uses_the_indentation_of_the_bullet() {
     snippet(
         " ```py\n      def a():\n          return 1\n      ```",
         "```py\ndef a():\n    return 1\n```",

@@ -1,4 +1,4 @@
-//! However a text is shifted under its bullet, or not at all, its lines keep their place to each other.
+//! Property test: however a text is indented under its bullet, its lines keep their relative indentation.
 
 use crate::expect::read;
 use proptest::collection::vec;
@@ -14,7 +14,7 @@ fn config() -> ProptestConfig {
     }
 }
 
-/// A line of a text: its indentation and what it says, which is empty for a blank line.
+/// A line of a text: its indentation and its content, which is empty for a blank line.
 type Written = (String, &'static str);
 
 /// Words that are no header, no bullet, no fence, and not only brackets.
@@ -54,13 +54,13 @@ fn lines() -> impl Strategy<Value = Vec<Written>> {
     })
 }
 
-/// Where the text stands: the indentation of its bullet, what its lines are shifted by, and the line end.
+/// The position of the text: the indentation of its bullet, the indentation added to its lines, and the line end.
 fn place() -> impl Strategy<Value = (String, String, &'static str)> {
     let bullet = select(vec!["", "  ", "    ", "      ", "\t", "\t\t", "  \t"]).prop_map(str::to_owned);
     (bullet, indentation(), select(vec!["\n", "\r\n"]))
 }
 
-/// The lines as they stand in the input.
+/// The lines as they are in the input.
 fn shifted(lines: &[Written], shift: &str) -> Vec<String> {
     let all = lines
         .iter()
@@ -68,7 +68,7 @@ fn shifted(lines: &[Written], shift: &str) -> Vec<String> {
     all.collect()
 }
 
-/// The lines of the snippet of an item that begins with this; one blank behind the arrow is taken off by the parser.
+/// The lines of the snippet of an item with this start; the parser removes one blank after the arrow.
 fn snippet_lines(bullet: &str, behind: &str, below: &[String], end: &str) -> Vec<String> {
     let mut text = format!("VERBATIM_CONTEXT:{end}ADD:{end}{bullet}- because a: l =>{behind}{end}");
     text.push_str(&below.join(end));
@@ -97,8 +97,8 @@ fn columns(indent: &str) -> usize {
     indent.chars().fold(0, wider)
 }
 
-/// What was taken off: the same of all lines, but of those that are indented by the other character than the first
-/// nothing. Blank lines decide nothing.
+/// The removed prefix: the same of all lines, except that nothing is removed from lines indented by another character than the
+/// first. Blank lines do not count.
 fn one_prefix<'i>(input: &'i [String], output: &[String]) -> &'i str {
     let written = |line: &&String| !line.trim().is_empty();
     let Some(first) = input.iter().position(|line| written(&line)) else {
@@ -109,24 +109,24 @@ fn one_prefix<'i>(input: &'i [String], output: &[String]) -> &'i str {
         .unwrap_or_else(|| panic!("{:?} ends in {:?}", input[first], output[first]));
     assert!(
         prefix.chars().all(|c| c == ' ' || c == '\t'),
-        "{prefix:?} was taken off"
+        "{prefix:?} was removed"
     );
-    for (line, kept) in input.iter().zip(output).filter(|(line, _)| written(line)) {
+    for (line, expected) in input.iter().zip(output).filter(|(line, _)| written(line)) {
         let is_otherwise = match (indent_of(line).chars().next(), prefix.chars().next()) {
             (Some(own), Some(first)) => own != first,
             _ => false,
         };
-        let taken = if is_otherwise { "" } else { prefix };
+        let removed = if is_otherwise { "" } else { prefix };
         assert_eq!(
             *line,
-            format!("{taken}{kept}"),
+            format!("{removed}{expected}"),
             "of {input:?} was left {output:?}"
         );
     }
     prefix
 }
 
-/// What the lines have in common that are indented by the same character as the first, or not at all.
+/// The common indentation of the lines that are indented by the same character as the first, or not at all.
 fn common(input: &[String]) -> String {
     let mut indents = input
         .iter()
@@ -156,7 +156,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn lines_below_the_bullet_keep_their_place((bullet, shift, end) in place(), lines in lines()) {
+    fn lines_below_the_bullet_keep_their_relative_indentation((bullet, shift, end) in place(), lines in lines()) {
         let mut input = shifted(&lines, &shift);
         if columns(indent_of(&input[0])) > columns(&bullet) {
             input.truncate(until_prose(&input));
@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_below_the_arrows_line_keep_their_place((bullet, shift, end) in place(), lines in lines()) {
+    fn lines_below_the_line_of_the_arrow_keep_their_relative_indentation((bullet, shift, end) in place(), lines in lines()) {
         let mut input = shifted(&lines, &shift);
         input.truncate(until_prose(&input));
         let output = snippet_lines(&bullet, " f(x)", &input, end);
@@ -182,7 +182,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_between_fences_keep_their_place((bullet, shift, end) in place(), lines in lines(), fences in vec(indentation(), 2), is_tilde in any::<bool>()) {
+    fn lines_between_fences_keep_their_relative_indentation((bullet, shift, end) in place(), lines in lines(), fences in vec(indentation(), 2), is_tilde in any::<bool>()) {
         let fence = if is_tilde { "~~~" } else { "```" };
         let input = shifted(&lines, &shift);
         let mut fenced = vec![format!("{shift}{}{fence}x", fences[0])];
@@ -192,17 +192,17 @@ proptest! {
         prop_assert_eq!(output.len(), fenced.len(), "{:?} of {:?}", output, fenced);
         prop_assert_eq!(&output[0], &format!("{fence}x"));
         prop_assert_eq!(output.last().map(String::as_str), Some(fence));
-        // Together with the opening fence, which is at most what goes.
+        // Together with the opening fence, whose indentation is the most that is removed.
         fenced.pop();
         let opening = indent_of(&fenced[0]).to_owned();
         let shared = common(&fenced);
-        let mut kept = output[..fenced.len()].to_vec();
-        kept[0] = format!("{}{fence}x", &opening[shared.len()..]);
-        prop_assert_eq!(one_prefix(&fenced, &kept), shared);
+        let mut expected = output[..fenced.len()].to_vec();
+        expected[0] = format!("{}{fence}x", &opening[shared.len()..]);
+        prop_assert_eq!(one_prefix(&fenced, &expected), shared);
     }
 
     #[test]
-    fn lines_between_a_fence_behind_the_arrow_keep_their_place((bullet, shift, end) in place(), lines in lines(), closing in indentation()) {
+    fn lines_in_a_fence_after_the_arrow_keep_their_relative_indentation((bullet, shift, end) in place(), lines in lines(), closing in indentation()) {
         let input = shifted(&lines, &shift);
         let mut fenced = input.clone();
         fenced.push(format!("{closing}```"));

@@ -1,4 +1,4 @@
-//! What holds for any text and any operations.
+//! Property tests for any text and any operations.
 
 use crate::expect::{kinds, operations, read, read_with};
 use crate::generated::{all_operations, fragments, learnings, options, verbatims};
@@ -15,8 +15,8 @@ fn config() -> ProptestConfig {
     }
 }
 
-/// Not all that can be read can be printed to be read again: not a bullet whose folded lines say "no change",
-/// not a snippet with an open fence, with blank lines above an indented one, or that ends in half a line end.
+/// Not every parsed operation can be printed and parsed back: not a bullet whose folded lines are "no change", not a snippet
+/// with an open fence, with blank lines above an indented one, or that ends in half a line end.
 fn has_a_canonical_form(operation: &Operation) -> bool {
     match operation {
         Operation::RewriteProgress(_) => false,
@@ -47,7 +47,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_read_is_valid(text in fragments()) {
+    fn parsed_operations_are_valid(text in fragments()) {
         for item in read(&text).items {
             match item.operation {
                 Operation::RewriteProgress(progress) => {
@@ -78,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_printed_reads_back(expected in all_operations()) {
+    fn printed_operations_are_parsed_back(expected in all_operations()) {
         let printed = print(&expected);
         let parsed = read(&printed);
         prop_assert_eq!(operations(&parsed), expected, "{}", printed);
@@ -86,7 +86,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_printed_reads_back_strictly(expected in all_operations()) {
+    fn printed_operations_are_parsed_back_strictly(expected in all_operations()) {
         let printed = print(&expected);
         let parsed = read_with(&printed, &Options::strict());
         prop_assert_eq!(operations(&parsed), expected, "{}", printed);
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_read_prints_and_reads_back(text in fragments()) {
+    fn parsed_operations_are_printed_and_parsed_back(text in fragments()) {
         let mut first = operations(&read(&text));
         first.retain(has_a_canonical_form);
         // Printing puts the sections in order, and additions before archives; the order inside each stays.
@@ -116,7 +116,7 @@ proptest! {
         let faulty = format!("    {faulty}");
         lines.insert(bullets[place.index(bullets.len())], &faulty);
         let parsed = read(&lines.join("\n"));
-        // An archive spoilt into an addition's place is still an archive: nothing else may differ.
+        // An archive with an error, in the place of an addition, is still an archive: nothing else may differ.
         prop_assert_eq!(operations(&parsed), expected, "{}", lines.join("\n"));
     }
 
@@ -141,10 +141,10 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_text_gives_no_more_than_the_whole(text in fragments()) {
-        let whole = operations(&read(&text));
+    fn a_truncated_text_has_no_more_operations_than_the_complete_one(text in fragments()) {
+        let complete = operations(&read(&text));
         let cut = read_with(&text, &Options { stopped_at_limit: true, ..Options::default() });
-        prop_assert!(operations(&cut).iter().all(|operation| whole.contains(operation)));
+        prop_assert!(operations(&cut).iter().all(|operation| complete.contains(operation)));
         let expected = usize::from(!kinds(&cut).contains(&FaultKind::NoSection));
         prop_assert!(kinds(&cut).iter().filter(|&&kind| kind == FaultKind::Truncated).count() >= expected);
     }

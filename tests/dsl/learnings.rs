@@ -31,7 +31,7 @@ fn several_bullets_are_several_additions_in_their_order() {
 }
 
 #[test]
-fn because_is_known_in_any_case() {
+fn because_is_recognized_in_any_case() {
     bullet("- BECAUSE a: b", "a", "b");
     bullet("- Because a: b", "a", "b");
     bullet("- bEcAuSe a: b", "a", "b");
@@ -83,14 +83,14 @@ fn a_colon_at_the_line_end_ends_the_reason_and_leaves_nothing() {
 }
 
 #[test]
-fn blanks_around_reason_and_content_go() {
+fn blanks_around_reason_and_content_are_removed() {
     bullet("-    because    a  :    b   ", "a", "b");
     bullet("- because\ta:\tb\t", "a", "b");
 }
 
 #[test]
 fn tabs_in_a_line_count_to_the_next_multiple_of_four() {
-    // `x` stands in column 17, so that the tab behind it reaches from 18 to 20.
+    // `x` is in column 17, so the tab after it reaches from 18 to 20.
     bullet("- because a: x\ty", "a", "x  y");
 }
 
@@ -139,7 +139,7 @@ fn an_item_with_nothing_between_because_and_the_colon_has_no_reason() {
 }
 
 #[test]
-fn nothing_behind_the_reason_is_an_empty_content() {
+fn nothing_after_the_reason_is_an_empty_content() {
     for line in [
         "- because a:",
         "- because a: ",
@@ -182,8 +182,8 @@ fn folding_puts_one_blank_between_lines() {
 }
 
 #[test]
-fn folded_lines_are_read_through_the_same_view_as_the_first() {
-    // `c` stands in column 6, so that the tab behind it reaches from 7 to 8.
+fn folded_lines_expand_tabs_like_the_first() {
+    // `c` is in column 6, so the tab after it reaches from 7 to 8.
     reads(
         &learnings_add("    - because a: b\n      c\td\n      \u{3000}e\u{b}"),
         [learning("a", "b c d e")],
@@ -224,7 +224,7 @@ fn each_folded_insight_has_its_own_warning() {
 }
 
 #[test]
-fn a_fault_names_its_section_and_its_place() {
+fn a_fault_has_its_section_and_its_position() {
     let fault = faults_at(
         &learnings_add("    - because a: b\n    - no reason here\n    - because c: d"),
         MissingReason,
@@ -244,7 +244,7 @@ fn a_faulty_item_hides_no_good_one() {
 }
 
 #[test]
-fn a_section_written_twice_adds_up() {
+fn two_blocks_of_a_section_are_combined() {
     accepts(
         "
 KEY_LEARNINGS:
@@ -261,7 +261,7 @@ KEY_LEARNINGS:
 }
 
 #[test]
-fn more_additions_than_a_section_takes_are_still_read() {
+fn more_additions_than_a_section_accepts_are_still_parsed() {
     let lines: Vec<_> = (0..7).map(|n| format!("    - because a: b{n}")).collect();
     let parsed = crate::expect::read(&learnings_add(&lines.join("\n")));
     assert_eq!((parsed.items.len(), parsed.faults.len()), (7, 0));

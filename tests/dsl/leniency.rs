@@ -20,7 +20,7 @@ fn headers_may_be_bold() {
 }
 
 #[test]
-fn headers_may_stand_in_backticks() {
+fn headers_may_be_in_backticks() {
     headers("`KEY_LEARNINGS:`", "`ADD:`");
     headers("`KEY_LEARNINGS`:", "  `ADD`:");
     headers("`KEY_LEARNINGS`", "`ADD`");
@@ -162,7 +162,7 @@ fn bullets_may_be_stars_dots_or_numbers() {
 }
 
 #[test]
-fn any_indentation_orders_the_levels() {
+fn any_indentation_separates_the_levels() {
     for [list, bullet] in [
         ["", ""],
         ["", "  "],
@@ -212,7 +212,7 @@ fn line_ends_may_be_crlf() {
 }
 
 #[test]
-fn blanks_behind_a_structural_line_mean_nothing() {
+fn blanks_after_a_structural_line_are_ignored() {
     accepts(
         "KEY_LEARNINGS:  \t\n  ADD: \n    - because a: b \t \n  ARCHIVE:\t\n    - KL-1 because c  \n",
         [learning("a", "b"), archive("KL-1", "c")],
@@ -220,7 +220,7 @@ fn blanks_behind_a_structural_line_mean_nothing() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_text() {
+fn a_byte_order_mark_is_ignored() {
     accepts(
         "\u{feff}KEY_LEARNINGS:\n  ADD:\n    - because a: b\n",
         [learning("a", "b")],
@@ -228,7 +228,7 @@ fn a_byte_order_mark_is_no_text() {
 }
 
 #[test]
-fn text_may_stand_before_the_first_header_and_after_the_last_item() {
+fn text_may_be_before_the_first_header_and_after_the_last_item() {
     accepts(
         "Let me think.\n\n- a first thought\n- a second one\n\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n\nI hope this helps!\n",
         [learning("a", "b")],
@@ -240,7 +240,7 @@ fn text_may_stand_before_the_first_header_and_after_the_last_item() {
 }
 
 #[test]
-fn one_fence_may_stand_around_the_whole_answer() {
+fn one_fence_may_be_around_the_whole_answer() {
     for (open, close) in [
         ("```", "```"),
         ("```text", "```"),
@@ -273,7 +273,7 @@ fn the_fence_around_the_answer_may_have_text_around_it() {
 }
 
 #[test]
-fn the_fence_around_the_answer_may_hold_fenced_snippets() {
+fn the_fence_around_the_answer_may_contain_fenced_snippets() {
     accepts(
         "````\nVERBATIM_CONTEXT:\n  ADD:\n    - because a: b =>\n      ```rust\n      c\n      ```\n    - because d: e => f\n````\n",
         [verbatim("a", "b", "```rust\nc\n```"), verbatim("d", "e", "f")],

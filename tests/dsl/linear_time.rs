@@ -1,4 +1,4 @@
-//! Reading takes time in proportion to the text, also where every line asks for another look.
+//! Parsing time is linear in the text, also for inputs in which every line causes a lookahead.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use working_memory::domain::dsl::{Options, parse};
 /// The bytes of the smaller text; the larger has eight times as many.
 const SMALL: usize = 100_000;
 
-/// A machine under load may be slow for a moment: below this a measurement says nothing.
+/// A machine under load may be slow for a moment: a shorter measurement is ignored.
 const FLOOR: Duration = Duration::from_millis(50);
 
 fn time_of(text: &str) -> Duration {
@@ -16,13 +16,13 @@ fn time_of(text: &str) -> Duration {
     start.elapsed()
 }
 
-/// Eight times the text takes about eight times as long; a square would take sixty-four.
+/// Eight times the text takes about eight times as long; quadratic work would take sixty-four times as long.
 #[track_caller]
 fn is_linear(text_of: impl Fn(usize) -> String) {
     let (small, large) = (text_of(SMALL), text_of(SMALL * 8));
     let base = time_of(&small).max(FLOOR);
     let is_slow = || time_of(&large) >= base * 40;
-    // Only a text that is slow again and again is slow.
+    // Only a text that is slow repeatedly is slow.
     assert!(
         !(is_slow() && is_slow() && is_slow()),
         "{} bytes take at most {base:?}, {} bytes forty times that",

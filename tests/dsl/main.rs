@@ -1,7 +1,7 @@
-//! What the update DSL accepts and what it rejects (DESIGN §2), as inline text and as laws. No database.
+//! What the update DSL accepts and what it rejects (DESIGN §2), as inline texts and as property tests. No database.
 //!
-//! The cases are read from the contract: a file per part of the grammar, whole answers as small models
-//! write them, and laws that hold for any text.
+//! The cases follow the specification: a file for each part of the grammar, complete responses as small models write them, and
+//! laws that hold for any text.
 
 mod archive;
 mod expect;

@@ -1,4 +1,4 @@
-//! The many ways in which a model says that nothing changed.
+//! The many ways in which a model responds that nothing changed.
 
 use crate::expect::{accepts, learning, progress, rejects};
 use working_memory::domain::operation::FaultKind::NoSection;
@@ -34,7 +34,7 @@ fn a_section_may_say_it_on_a_line_of_its_own() {
 }
 
 #[test]
-fn a_section_may_say_it_behind_its_header() {
+fn a_section_may_say_it_after_its_header() {
     for header in ["CURRENT_PROGRESS", "KEY_LEARNINGS", "VERBATIM_CONTEXT"] {
         for form in forms() {
             accepts(&format!("{header}: {form}\n"), []);
@@ -43,7 +43,7 @@ fn a_section_may_say_it_behind_its_header() {
 }
 
 #[test]
-fn a_list_may_say_it_below_or_behind_its_header() {
+fn a_list_may_say_it_below_or_after_its_header() {
     for (section, list) in [
         ("KEY_LEARNINGS", "ADD"),
         ("KEY_LEARNINGS", "ARCHIVE"),
@@ -62,7 +62,7 @@ fn a_list_may_say_it_below_or_behind_its_header() {
 }
 
 #[test]
-fn every_bullet_mark_may_stand_before_it() {
+fn every_bullet_mark_may_be_before_it() {
     for mark in ["-", "*", "•", "1."] {
         accepts(&format!("KEY_LEARNINGS:\n  ADD:\n    {mark} none\n"), []);
     }

@@ -1,4 +1,4 @@
-//! The template given back, and content that only resembles it.
+//! The template returned by the model, and content that only resembles it.
 
 use crate::expect::{
     accepts, faults_at, learning, learnings_add, learnings_archive, progress, read, reads, rejects, verbatim,
@@ -116,7 +116,7 @@ fn a_placeholder_bullet_hides_no_good_bullet() {
 }
 
 #[test]
-fn what_is_more_than_one_pair_of_angle_brackets_is_content() {
+fn text_beyond_one_pair_of_angle_brackets_is_content() {
     for content in [
         "Vec<T>",
         "<T> and <U>",
@@ -158,7 +158,7 @@ fn what_is_more_than_one_pair_of_angle_brackets_is_content() {
 }
 
 #[test]
-fn what_is_missing_is_told_before_a_placeholder() {
+fn a_missing_part_is_reported_before_a_placeholder() {
     rejects(&learnings_add("    - because <reason>:"), [EmptyContent]);
     rejects(
         &learnings_add("    - because: <one-line insight>"),
@@ -192,7 +192,7 @@ fn an_item_of_placeholders_is_one_fault_with_its_own_place() {
 }
 
 #[test]
-fn good_items_beside_the_template_are_taken() {
+fn valid_items_beside_the_template_are_accepted() {
     reads(
         &learnings_add("    - because <reason>: <one-line insight>\n    - because a: b"),
         [learning("a", "b")],

@@ -59,7 +59,7 @@ fn the_lists_come_in_any_order() {
 }
 
 #[test]
-fn a_list_written_twice_adds_up() {
+fn two_blocks_of_a_list_are_combined() {
     accepts(
         "
 CURRENT_PROGRESS:
@@ -75,7 +75,7 @@ CURRENT_PROGRESS:
 }
 
 #[test]
-fn of_two_blocks_the_last_counts() {
+fn of_two_blocks_the_last_is_used() {
     accepts(
         "
 CURRENT_PROGRESS:
@@ -131,12 +131,12 @@ fn bullets_without_one_in_progress_are_a_fault() {
 }
 
 #[test]
-fn bullets_of_no_list_are_bullets_but_not_in_progress() {
+fn bullets_outside_a_list_are_bullets_but_not_in_progress() {
     rejects("CURRENT_PROGRESS:\n  - a\n  - b\n", [MissingInProgress]);
 }
 
 #[test]
-fn a_missing_in_progress_is_told_of_the_progress_section() {
+fn a_missing_in_progress_is_a_fault_of_the_progress_section() {
     let fault = faults_at(
         "CURRENT_PROGRESS:\n  Completed:\n    - a\nKEY_LEARNINGS: none\n",
         MissingInProgress,
@@ -207,7 +207,7 @@ fn a_flat_progress_is_read() {
 }
 
 #[test]
-fn blank_lines_between_bullets_and_lists_mean_nothing() {
+fn blank_lines_between_bullets_and_lists_are_ignored() {
     accepts(
         "\n\nCURRENT_PROGRESS:\n\n  Completed:\n\n    - a\n\n    - b\n\n\n  In Progress:\n   \n    - c\n\n",
         [progress(&["a", "b"], &["c"], &[])],

@@ -1,4 +1,4 @@
-//! Operations asked for one by one are judged like the items of a text.
+//! Single operations of a request are validated like the items of a text.
 
 use crate::expect::{archive, kinds, learning, operations, progress, verbatim};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn rejects(request: Value, expected: FaultKind) {
 }
 
 #[test]
-fn every_operation_says_what_the_same_item_of_a_text_says() {
+fn every_operation_means_the_same_as_the_item_of_a_text() {
     let parsed = reads(json!([
         {"op": "rewrite_progress", "completed": ["c"], "in_progress": ["i", "j"], "remaining": []},
         {"op": "add", "section": "learnings", "reason": "because a", "content": " b "},
@@ -52,7 +52,7 @@ fn every_operation_says_what_the_same_item_of_a_text_says() {
 }
 
 #[test]
-fn a_snippet_is_exact_whatever_lines_it_holds() {
+fn a_snippet_is_exact_with_any_lines() {
     for snippet in [
         "KEY_LEARNINGS:\n  ADD:\n    - because x: y",
         "\tall:\r\n\t\tcargo test",
@@ -70,14 +70,14 @@ fn a_snippet_is_exact_whatever_lines_it_holds() {
 }
 
 #[test]
-fn an_insight_of_several_lines_is_folded_and_told() {
+fn an_insight_of_several_lines_is_folded_with_a_warning() {
     let parsed = reads(json!([{"op": "add", "section": "learnings", "reason": "a", "content": "b\n  c\n"}]));
     assert_eq!(operations(&parsed), [learning("a", "b c")]);
     assert_eq!(kinds(&parsed), [MultiLineInsight]);
 }
 
 #[test]
-fn faults_are_those_of_a_text_and_name_the_place() {
+fn faults_are_those_of_a_text_and_have_a_position() {
     let add = |reason: &str, content: &str| json!({"op": "add", "section": "learnings", "reason": reason, "content": content});
     rejects(add(" ", "b"), MissingReason);
     rejects(add("because", "b"), MissingReason);
@@ -96,12 +96,12 @@ fn faults_are_those_of_a_text_and_name_the_place() {
     rejects(keep(json!(null), "x"), MissingLabel);
     rejects(keep(json!(" "), "x"), MissingLabel);
     rejects(keep(json!("l"), "<snippet>"), Placeholder);
-    let gone = |id: &str, reason: &str| json!({"op": "archive", "id": id, "reason": reason});
-    rejects(gone("KL-1", ""), MissingReason);
-    rejects(gone("KL-01", "b"), MalformedId);
-    rejects(gone("", "b"), MalformedId);
-    rejects(gone("KL-<n>", "b"), Placeholder);
-    rejects(gone("T-1", "b"), WrongSectionId);
+    let archive_of = |id: &str, reason: &str| json!({"op": "archive", "id": id, "reason": reason});
+    rejects(archive_of("KL-1", ""), MissingReason);
+    rejects(archive_of("KL-01", "b"), MalformedId);
+    rejects(archive_of("", "b"), MalformedId);
+    rejects(archive_of("KL-<n>", "b"), Placeholder);
+    rejects(archive_of("T-1", "b"), WrongSectionId);
     rejects(
         json!({"op": "rewrite_progress", "completed": ["a"], "in_progress": [], "remaining": []}),
         MissingInProgress,
@@ -117,7 +117,7 @@ fn faults_are_those_of_a_text_and_name_the_place() {
 }
 
 #[test]
-fn an_addition_names_the_record_whose_place_it_takes() {
+fn an_addition_names_the_record_that_it_replaces() {
     let add = |replaces: &str| json!({"op": "add", "section": "learnings", "reason": "a", "content": "b", "replaces": replaces});
     let parsed = reads(json!([add("KL-3")]));
     let replaces: Vec<_> = operations(&parsed).iter().map(Operation::replaces).collect();
@@ -127,7 +127,7 @@ fn an_addition_names_the_record_whose_place_it_takes() {
 }
 
 #[test]
-fn what_is_no_operation_is_refused_and_named() {
+fn an_invalid_operation_is_rejected_and_named() {
     for (request, named) in [
         (json!({"op": "add", "reason": "a", "content": "b"}), "section"),
         (
@@ -142,13 +142,13 @@ fn what_is_no_operation_is_refused_and_named() {
         (json!({"id": "KL-1", "reason": "b"}), "op"),
     ] {
         let refused = serde_json::from_value::<OperationRequest>(request.clone());
-        let told = refused.expect_err("refused").to_string();
-        assert!(told.contains(named), "{request}: {told}");
+        let error = refused.expect_err("refused").to_string();
+        assert!(error.contains(named), "{request}: {error}");
     }
 }
 
 #[test]
-fn a_nul_is_found_wherever_it_stands() {
+fn a_nul_is_found_anywhere() {
     let list = requests(json!([
         {"op": "archive", "id": "KL-1", "reason": "b"},
         {"op": "rewrite_progress", "in_progress": ["a", "b\u{0}"]},
@@ -161,7 +161,7 @@ fn a_nul_is_found_wherever_it_stands() {
 }
 
 #[test]
-fn a_request_reads_back_as_it_is_kept() {
+fn a_stored_request_is_parsed_back() {
     let list = requests(json!([
         {"op": "add", "section": "verbatim", "reason": "a", "label": "l", "content": "b", "replaces": "VC-1"},
         {"op": "add", "section": "learnings", "reason": "a", "content": "b"},

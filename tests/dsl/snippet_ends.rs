@@ -1,4 +1,4 @@
-//! Where a snippet ends: at headers, at bullets, at prose, or with the text.
+//! Where a snippet ends: at headers, at bullets, at prose, or at the end of the text.
 
 use crate::expect::{accepts, archive, learning, reads, takes, verbatim, verbatim_add};
 use working_memory::domain::operation::FaultKind::MissingReason;
@@ -61,7 +61,7 @@ fn any_bullet_ends_an_indented_snippet_also_one_without_because() {
 }
 
 #[test]
-fn deeper_bullets_are_snippet() {
+fn deeper_bullets_belong_to_the_snippet() {
     accepts(
         "
 VERBATIM_CONTEXT:
@@ -81,7 +81,7 @@ VERBATIM_CONTEXT:
 }
 
 #[test]
-fn deeper_headers_are_snippet() {
+fn deeper_headers_belong_to_the_snippet() {
     accepts(
         "
 VERBATIM_CONTEXT:
@@ -123,7 +123,7 @@ fn a_list_or_section_header_not_deeper_than_the_bullet_ends_it() {
 }
 
 #[test]
-fn a_snippet_behind_the_arrow_ends_at_bullets_and_headers_too() {
+fn a_snippet_after_the_arrow_ends_at_bullets_and_headers_too() {
     accepts(
         &verbatim_add("    - because a: l => x\n    - because b: m => y\n  ARCHIVE:\n    - VC-1 because z"),
         [
@@ -159,7 +159,7 @@ fn prose_in_column_0_ends_an_indented_snippet() {
 }
 
 #[test]
-fn prose_between_column_0_and_the_bullet_is_snippet() {
+fn prose_between_column_0_and_the_bullet_belongs_to_the_snippet() {
     accepts(
         &verbatim_add("    - because a: l =>\n      x\n  y\n      z"),
         [verbatim("a", "l", "    x\ny\n    z")],
@@ -167,7 +167,7 @@ fn prose_between_column_0_and_the_bullet_is_snippet() {
 }
 
 #[test]
-fn an_item_behind_prose_is_read_again() {
+fn an_item_after_prose_is_parsed() {
     takes(
         &verbatim_add("    - because a: l =>\n      x\nAnd one more.\n    - because b: m => y"),
         [verbatim("a", "l", "x"), verbatim("b", "m", "y")],
@@ -175,7 +175,7 @@ fn an_item_behind_prose_is_read_again() {
 }
 
 #[test]
-fn an_unindented_snippet_holds_prose_bullets_and_deeper_lines() {
+fn an_unindented_snippet_contains_prose_bullets_and_deeper_lines() {
     accepts(
         "
 VERBATIM_CONTEXT:
@@ -203,7 +203,7 @@ That is still snippet.
 }
 
 #[test]
-fn an_unindented_snippet_may_stand_at_the_bullets_own_column() {
+fn an_unindented_snippet_may_be_at_the_bullets_own_column() {
     accepts(
         "
 VERBATIM_CONTEXT:

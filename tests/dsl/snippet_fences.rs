@@ -1,4 +1,4 @@
-//! Snippets that a model fenced: they run to the closing fence, whatever stands between.
+//! Fenced snippets: they extend to the closing fence, with any lines between.
 
 use crate::expect::{accepts, archive, faults_at, learning, reads, verbatim, verbatim_add};
 use working_memory::domain::operation::FaultKind::UnclosedFence;
@@ -76,7 +76,7 @@ on:
 }
 
 #[test]
-fn a_fence_may_open_behind_the_arrow() {
+fn a_fence_may_open_after_the_arrow() {
     accepts(
         &verbatim_add(
             "    - because a: l => ```sh\n      cargo test\n    - because no: no => no\n      ```\n    - because b: m => n",
@@ -124,7 +124,7 @@ fn a_fence_with_a_language_opens_and_never_closes() {
 }
 
 #[test]
-fn trailing_blanks_behind_the_closing_fence_are_allowed() {
+fn trailing_blanks_after_the_closing_fence_are_allowed() {
     accepts(
         &verbatim_add("- because a: l =>\n```\n- because no: no => no\n```  \n- because b: m => n"),
         [
@@ -135,7 +135,7 @@ fn trailing_blanks_behind_the_closing_fence_are_allowed() {
 }
 
 #[test]
-fn deeper_text_behind_the_closing_fence_is_snippet() {
+fn deeper_text_after_the_closing_fence_belongs_to_the_snippet() {
     accepts(
         &verbatim_add(
             "    - because a: l =>\n      ```\n      x\n      ```\n      and more\n\n        of it\n    - because b: m => n",
@@ -148,7 +148,7 @@ fn deeper_text_behind_the_closing_fence_is_snippet() {
 }
 
 #[test]
-fn prose_in_column_0_behind_the_closing_fence_is_not() {
+fn prose_in_column_0_after_the_closing_fence_does_not() {
     accepts(
         &verbatim_add("    - because a: l =>\n      ```\n      x\n      ```\nThat is all."),
         [verbatim("a", "l", "```\nx\n```")],
@@ -164,7 +164,7 @@ fn prose_in_column_0_behind_the_closing_fence_is_not() {
 }
 
 #[test]
-fn a_header_or_bullet_behind_the_closing_fence_ends_it() {
+fn a_header_or_bullet_after_the_closing_fence_ends_it() {
     accepts(
         &verbatim_add("- because a: l =>\n```\nx\n```\nARCHIVE:\n- VC-1 because b"),
         [verbatim("a", "l", "```\nx\n```"), archive("VC-1", "b")],
@@ -188,7 +188,7 @@ fn carriage_returns_do_not_hide_a_closing_fence() {
 }
 
 #[test]
-fn a_fence_that_never_closes_means_nothing_and_is_warned_of() {
+fn an_unclosed_fence_is_ignored_with_a_warning() {
     reads(
         &verbatim_add(
             "    - because a: l =>\n      ```rust\n      x\n    - because b: m => n\n  ARCHIVE:\n    - VC-1 because c",
@@ -219,7 +219,7 @@ fn a_fence_that_never_closes_means_nothing_and_is_warned_of() {
 }
 
 #[test]
-fn a_fence_below_the_first_line_means_nothing() {
+fn a_fence_below_the_first_line_is_ignored() {
     accepts(
         &verbatim_add("    - because a: l =>\n      x\n      ```\n    - because b: m => n\n      ```"),
         [verbatim("a", "l", "x\n```"), verbatim("b", "m", "n\n```")],
@@ -239,7 +239,7 @@ fn inline_code_opens_no_fence() {
 }
 
 #[test]
-fn a_fence_that_holds_nothing_is_still_a_snippet() {
+fn an_empty_fence_is_a_snippet() {
     accepts(
         &verbatim_add("    - because a: l =>\n      ```\n      ```"),
         [verbatim("a", "l", "```\n```")],

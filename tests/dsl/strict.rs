@@ -1,4 +1,4 @@
-//! Strict mode: the canonical form is read, each leniency is refused by itself.
+//! Strict mode: the canonical form is accepted, each leniency is rejected separately.
 
 use crate::expect::{archive, case, kinds, learning, operations, progress, read, read_with, verbatim};
 use working_memory::domain::dsl::{Options, print};
@@ -44,7 +44,7 @@ fn canonical_operations() -> Vec<Operation> {
     ]
 }
 
-/// Strictly read, the text does not give what it gives leniently, and something is said about it.
+/// In strict mode, the text does not have its lenient result, and a fault is reported.
 #[track_caller]
 fn refuses(text: &str) {
     let text = case(text);
@@ -62,7 +62,7 @@ fn refuses(text: &str) {
     );
 }
 
-/// The canonical text with one thing written otherwise.
+/// The canonical text with one thing written differently.
 #[track_caller]
 fn refuses_with(canonical: &str, other: &str) {
     let text = case(CANONICAL);
@@ -78,7 +78,7 @@ fn the_canonical_text_is_read() {
 }
 
 #[test]
-fn what_is_printed_is_read() {
+fn printed_operations_are_accepted() {
     let printed = print(&canonical_operations());
     let parsed = read_with(&printed, &Options::strict());
     assert_eq!(operations(&parsed), canonical_operations(), "{printed}");
@@ -86,7 +86,7 @@ fn what_is_printed_is_read() {
 }
 
 #[test]
-fn what_is_printed_has_the_form_of_the_contract() {
+fn printed_operations_have_the_specified_form() {
     let printed = print(&canonical_operations());
     for line in case(CANONICAL)
         .lines()

@@ -1,4 +1,4 @@
-//! Answers in JSON stand for texts, which are read like any other.
+//! Model responses in JSON are converted to texts, which are parsed like any other.
 
 use crate::generated::{learnings, verbatims};
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn operations(role: Role, answer: &Value) -> Vec<Operation> {
     parsed.items.into_iter().map(|item| item.operation).collect()
 }
 
-/// The answer that says some operations.
+/// The JSON response for some operations.
 fn answer(operations: &[Operation]) -> Value {
     let (mut add, mut archive) = (Vec::new(), Vec::new());
     for operation in operations {
@@ -40,7 +40,7 @@ fn answer(operations: &[Operation]) -> Value {
     json!({"add": add, "archive": archive})
 }
 
-/// As it is after a way through one line.
+/// As it is after it was folded into one line.
 fn folded(operation: Operation) -> Operation {
     let line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match operation {
@@ -72,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn learnings_are_read_as_they_were_said(said in learnings()) {
+    fn learnings_are_read_unchanged(said in learnings()) {
         let expected: Vec<Operation> = said.iter().cloned().map(folded).collect();
         prop_assert_eq!(operations(Role::Learnings, &answer(&said)), expected);
     }
@@ -118,7 +118,7 @@ fn progress_is_read_and_nothing_is_no_change() {
 }
 
 #[test]
-fn what_would_be_read_as_something_else_is_written_otherwise_and_what_is_missing_is_told() {
+fn ambiguous_content_is_escaped_and_missing_members_are_reported() {
     let said = json!({"add": [
         {"reason": "because CI failed: twice:", "content": "pin: it"},
         {"reason": " ", "content": "no reason"},

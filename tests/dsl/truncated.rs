@@ -1,4 +1,4 @@
-//! A model that stopped at its token limit: the last item is not trusted.
+//! A model that stopped at its token limit: the last item is dropped.
 
 use crate::expect::{
     archive, kinds, learning, learnings_add, learnings_archive, operations, progress, read_with, verbatim,
@@ -8,7 +8,7 @@ use working_memory::domain::dsl::Options;
 use working_memory::domain::operation::FaultKind::{MissingInProgress, Truncated};
 use working_memory::domain::operation::Operation;
 
-/// What is left of a text that was cut off at its end; exactly one warning says so.
+/// The result for a text that was truncated; exactly one warning says so.
 #[track_caller]
 fn cut<const N: usize>(text: &str, expected: [Operation; N]) {
     let parsed = read_with(
@@ -27,7 +27,7 @@ fn cut<const N: usize>(text: &str, expected: [Operation; N]) {
 }
 
 #[test]
-fn the_last_addition_is_not_taken() {
+fn the_last_addition_is_dropped() {
     cut(
         &learnings_add("    - because a: b\n    - because c: d"),
         [learning("a", "b")],
@@ -40,7 +40,7 @@ fn the_last_addition_is_not_taken() {
 }
 
 #[test]
-fn the_last_archive_is_not_taken() {
+fn the_last_archive_is_dropped() {
     cut(
         &learnings_archive("    - KL-1 because a\n    - KL-2 because b"),
         [archive("KL-1", "a")],
@@ -48,7 +48,7 @@ fn the_last_archive_is_not_taken() {
 }
 
 #[test]
-fn all_ids_of_the_last_archive_are_not_taken() {
+fn all_ids_of_the_last_archive_are_dropped() {
     cut(
         &learnings_archive("    - KL-1 because a\n    - KL-2, KL-3 because it was"),
         [archive("KL-1", "a")],
@@ -56,7 +56,7 @@ fn all_ids_of_the_last_archive_are_not_taken() {
 }
 
 #[test]
-fn the_last_snippet_is_not_taken() {
+fn the_last_snippet_is_dropped() {
     cut(
         &verbatim_add("    - because a: l => x\n    - because b: m =>\n      fn main() {"),
         [verbatim("a", "l", "x")],
@@ -68,7 +68,7 @@ fn the_last_snippet_is_not_taken() {
 }
 
 #[test]
-fn a_last_item_that_is_faulty_costs_no_good_one() {
+fn a_faulty_last_item_does_not_drop_a_valid_one() {
     cut(
         "KEY_LEARNINGS:\n  ADD:\n    - because a: b\n    - because CI has",
         [learning("a", "b")],
@@ -92,7 +92,7 @@ fn a_last_item_that_is_faulty_costs_no_good_one() {
 }
 
 #[test]
-fn a_progress_whose_bullet_is_last_is_not_taken_as_a_whole() {
+fn a_progress_whose_bullet_is_last_is_dropped_completely() {
     cut(
         "CURRENT_PROGRESS:\n  Completed:\n    - a\n  In Progress:\n    - b\n  Remaining:\n    - write the",
         [],
@@ -122,7 +122,7 @@ fn a_cut_progress_is_not_also_a_missing_one() {
 }
 
 #[test]
-fn a_progress_before_the_last_item_is_taken() {
+fn a_progress_before_the_last_item_is_accepted() {
     cut(
         "CURRENT_PROGRESS:\n  In Progress:\n    - a\nKEY_LEARNINGS:\n  ADD:\n    - because b: c\n    - because d: e",
         [progress(&[], &["a"], &[]), learning("b", "c")],
@@ -138,7 +138,7 @@ fn the_last_item_is_the_last_of_the_text_not_of_a_section() {
 }
 
 #[test]
-fn a_text_that_was_not_cut_is_trusted_to_its_end() {
+fn a_complete_text_is_accepted_to_its_end() {
     let parsed = read_with(&learnings_add("    - because a: b"), &Options::default());
     assert_eq!(
         (operations(&parsed), kinds(&parsed)),

@@ -3,7 +3,7 @@
 use crate::expect::{accepts, case, operations, read, rejects, verbatim, verbatim_add};
 use working_memory::domain::operation::FaultKind::{EmptyContent, MissingLabel, MissingReason};
 
-/// One item of the list; its bullet stands in column 4.
+/// One item of the list; its bullet is in column 4.
 #[track_caller]
 fn snippet(item: &str, label: &str, expected: &str) {
     accepts(
@@ -13,7 +13,7 @@ fn snippet(item: &str, label: &str, expected: &str) {
 }
 
 #[test]
-fn a_snippet_may_stand_behind_the_arrow() {
+fn a_snippet_may_be_after_the_arrow() {
     snippet(
         "the command => cargo test --all",
         "the command",
@@ -62,7 +62,7 @@ fn the_label_ends_at_the_first_arrow() {
 }
 
 #[test]
-fn exactly_one_blank_behind_the_arrow_goes() {
+fn exactly_one_blank_after_the_arrow_is_removed() {
     snippet("l => x", "l", "x");
     snippet("l =>x", "l", "x");
     snippet("l =>  x", "l", " x");
@@ -171,7 +171,7 @@ fn without_a_snippet_the_content_is_empty() {
 }
 
 #[test]
-fn an_empty_snippet_takes_nothing_of_the_next_item() {
+fn an_empty_snippet_contains_nothing_of_the_next_item() {
     let text = "
 VERBATIM_CONTEXT:
   ADD:

@@ -1,4 +1,4 @@
-//! Whole answers, in the ways in which small models write them.
+//! Complete responses, as small models write them.
 
 use crate::expect::{archive, case, kinds, learning, operations, progress, read, reads, takes, verbatim};
 use working_memory::domain::operation::FaultKind::{
@@ -161,7 +161,7 @@ VERBATIM_CONTEXT:
 }
 
 #[test]
-fn the_template_given_back() {
+fn the_template_returned_unchanged() {
     let parsed = read(case(
         "
 CURRENT_PROGRESS:
@@ -264,7 +264,7 @@ KEY_LEARNINGS:
 }
 
 #[test]
-fn an_answer_cut_inside_a_fence_without_word_of_it() {
+fn a_truncated_answer_inside_a_fence_without_a_stop_reason() {
     reads(
         "
 VERBATIM_CONTEXT:

@@ -1,6 +1,6 @@
-//! The service on several nodes. `TEST_CITUS_NODES_URL` names a database that has the extension and its nodes, and is there for
-//! this test alone: its tables are made and distributed here, and what is written stays. Without it there is nothing to
-//! run on, so the test is run only where it is asked for, by `make test-citus`.
+//! The service on several Citus nodes. `TEST_CITUS_NODES_URL` names a database with the extension and its worker nodes, for
+//! this test alone: the test creates and distributes the tables, and leaves its rows behind. The test is ignored by default;
+//! `make test-citus` runs it.
 
 use crate::harness::{Answer, Database, Memory, Service};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
@@ -12,19 +12,19 @@ use working_memory::clock::Clock;
 use working_memory::domain::retention::Retention;
 use working_memory::storage::Distribution;
 
-/// Enough vaults that they stand on several nodes, whatever the number of shards.
+/// Enough vaults to be placed on several nodes, whatever the number of shards.
 const VAULTS: usize = 8;
 
 #[tokio::test]
 #[ignore = "needs a distributed database: TEST_CITUS_NODES_URL"]
-async fn on_citus_everything_that_is_done_to_a_memory_is_done_in_every_vault() {
+async fn on_citus_every_operation_on_a_memory_works_in_every_vault() {
     let url = std::env::var("TEST_CITUS_NODES_URL")
         .expect("TEST_CITUS_NODES_URL names a database with the extension");
-    // The harness makes one for every service; this one stays empty.
-    let beside = Arc::new(Database::create().await);
+    // The harness creates a database for every service; this one stays empty.
+    let second_database = Arc::new(Database::create().await);
     let models = Dictated::new();
     let service = Service::start_with_at(
-        beside,
+        second_database,
         |config| config.database.url = Some(url.into()),
         Some(models.models()),
     )
@@ -41,7 +41,7 @@ async fn on_citus_everything_that_is_done_to_a_memory_is_done_in_every_vault() {
     let run = fastrand::u64(..);
     let vaults: Vec<String> = (0..VAULTS).map(|number| format!("t{run:x}-{number}")).collect();
     for vault in &vaults {
-        a_memory_lives(&service, vault).await;
+        exercise_memory(&service, vault).await;
     }
     let listed = service.get("/v1/vaults?limit=100").await.is(200).json();
     assert!(
@@ -52,7 +52,7 @@ async fn on_citus_everything_that_is_done_to_a_memory_is_done_in_every_vault() {
 
     let workers = service.work(Duration::from_secs(30));
     for vault in &vaults {
-        a_queued_update_is_run(&Memory::new(&service, vault, "queued")).await;
+        run_queued_update(&Memory::new(&service, vault, "queued")).await;
     }
     service.stop();
     workers.stopped().await;
@@ -75,7 +75,7 @@ async fn on_citus_everything_that_is_done_to_a_memory_is_done_in_every_vault() {
     }
 }
 
-async fn a_memory_lives(service: &Service, vault: &str) {
+async fn exercise_memory(service: &Service, vault: &str) {
     let memory = Memory::new(service, vault, "agent");
     memory.put("# Notes\nthe parser\n").await.is(201);
     memory.put("# Notes\nthe parser keeps tokens\n").await.is(201);
@@ -113,7 +113,7 @@ async fn a_memory_lives(service: &Service, vault: &str) {
     assert!(events["items"].as_array().unwrap().len() >= 5, "{events}");
 }
 
-async fn a_queued_update_is_run(memory: &Memory<'_>) {
+async fn run_queued_update(memory: &Memory<'_>) {
     let body = dictate(json!({ "learnings": learning("a late insight") }));
     let request = memory.request(Method::POST, "update").json(&body);
     let answer = Answer::to(request.header("Prefer", "respond-async")).await;

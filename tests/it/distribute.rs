@@ -1,5 +1,5 @@
-//! How tables come to be distributed, and what a half distributed database is told. There is no Citus here: functions and
-//! a table of its names stand in for it, and write down what they are asked.
+//! How tables are distributed, and the error for a partly distributed database. There is no Citus here: functions and a table
+//! with its names replace it and record their calls.
 
 use crate::harness::{Answer, Database, Memory, Service};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
@@ -40,7 +40,7 @@ fn distribute(database: &Database) -> Output {
         .unwrap()
 }
 
-async fn asked(connection: &mut PgConnection) -> Vec<String> {
+async fn recorded_calls(connection: &mut PgConnection) -> Vec<String> {
     sqlx::query_scalar("SELECT what FROM asked ORDER BY place")
         .fetch_all(connection)
         .await
@@ -48,13 +48,13 @@ async fn asked(connection: &mut PgConnection) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_table_is_distributed_behind_those_it_refers_to_and_once() {
+async fn every_table_is_distributed_once_after_the_tables_it_references() {
     let database = Database::create().await;
     let mut connection = PgConnection::connect(&database.url()).await.unwrap();
     let without = distribute(&database);
     assert!(!without.status.success(), "the functions are not there");
-    let told = String::from_utf8_lossy(&without.stderr);
-    assert!(told.contains("CREATE EXTENSION citus"), "{told}");
+    let error_output = String::from_utf8_lossy(&without.stderr);
+    assert!(error_output.contains("CREATE EXTENSION citus"), "{error_output}");
 
     raw_sql(STAND_IN).execute(&mut connection).await.unwrap();
     let output = distribute(&database);
@@ -64,7 +64,7 @@ async fn every_table_is_distributed_behind_those_it_refers_to_and_once() {
         String::from_utf8_lossy(&output.stderr)
     );
 
-    let all = asked(&mut connection).await;
+    let all = recorded_calls(&mut connection).await;
     assert_eq!(all[0], "api_keys everywhere");
     assert_eq!(all[1], "memories by vault_id beside none");
     assert!(
@@ -83,7 +83,7 @@ async fn every_table_is_distributed_behind_those_it_refers_to_and_once() {
     assert_eq!(i64::try_from(all.len()).unwrap(), tables);
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), all.len());
 
-    // What was broken off is gone on with; what is done is left alone.
+    // An interrupted distribution is continued; tables that are distributed already are left alone.
     raw_sql("DELETE FROM pg_dist_partition WHERE logicalrelid = 'events'::regclass")
         .execute(&mut connection)
         .await
@@ -94,13 +94,13 @@ async fn every_table_is_distributed_behind_those_it_refers_to_and_once() {
 }
 
 #[tokio::test]
-async fn the_tables_decide_and_not_the_extension() {
+async fn distribution_is_detected_by_the_tables_and_not_by_the_extension() {
     let service = Service::start().await;
     let storage = service.storage();
     let distribution = async || storage.distribution().await.unwrap();
     assert_eq!(distribution().await, Distribution::Local);
     raw_sql(STAND_IN).execute(service.rows()).await.unwrap();
-    // An extension that is there, and used for nothing of the service.
+    // The extension is installed, but no table of the service is distributed.
     assert_eq!(distribution().await, Distribution::Local);
     raw_sql("INSERT INTO pg_dist_partition VALUES ('asked')")
         .execute(service.rows())
@@ -119,14 +119,14 @@ async fn the_tables_decide_and_not_the_extension() {
         local.contains(&"events".to_owned()) && !local.contains(&"memories".to_owned()),
         "{local:?}"
     );
-    // It works nevertheless.
+    // The service works nevertheless.
     service.memory("agent").put("one").await.is(201);
 
     storage.distribute().await.unwrap();
     assert_eq!(distribution().await, Distribution::ByVault);
 }
 
-/// What a distributed database says where a node is lost, for one vault.
+/// The error of a distributed database for one vault when a node is lost.
 const LOST_NODE: &str = "
 CREATE FUNCTION lost_node() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
@@ -139,7 +139,7 @@ $$;
 CREATE TRIGGER lost_node BEFORE INSERT OR UPDATE ON memories FOR EACH ROW EXECUTE FUNCTION lost_node();";
 
 #[tokio::test]
-async fn a_lost_node_leaves_the_outcome_unknown_where_there_are_nodes_and_is_a_fault_where_there_are_none() {
+async fn a_lost_node_means_an_unknown_outcome_with_nodes_and_an_error_without() {
     let service = Service::start().await;
     raw_sql(LOST_NODE).execute(service.rows()).await.unwrap();
     let lost = Memory::new(&service, "lost", "agent");
@@ -154,11 +154,11 @@ async fn a_lost_node_leaves_the_outcome_unknown_where_there_are_nodes_and_is_a_f
     let answer = lost.put("one").await;
     assert_eq!(answer.header("retry-after"), "1");
     answer.problem(503, "unavailable", None);
-    // The others are of other nodes.
+    // The other vaults are on other nodes.
     service.memory("agent").put("one").await.is(201);
 }
 
-/// What the tables have of a memory's life, without the ids that chance makes.
+/// The rows of a memory, without the ids that are random.
 const WRITTEN: [&str; 7] = [
     "SELECT memory_id || head_version || learning_counter || verbatim_counter || changed_at FROM memories",
     "SELECT version || source || bytes || log || COALESCE(operations::text, '') || COALESCE(line_origins::text, '') || context
@@ -182,7 +182,7 @@ async fn written(service: &Service) -> Vec<Vec<String>> {
     tables
 }
 
-/// Versions by hand, by operations with records that come, change and go, and by models with a run.
+/// Versions by puts, by operations that add, change and archive records, and by an update with a run.
 async fn live(service: &Service) {
     let memory = service.memory("agent");
     memory.put("# Notes\none\n").await.is(201);
@@ -206,7 +206,7 @@ async fn live(service: &Service) {
 }
 
 #[tokio::test]
-async fn what_is_saved_in_pieces_is_what_is_saved_at_once() {
+async fn separate_statements_save_the_same_rows_as_one_statement() {
     let models = Dictated::new();
     let at_once = models.service().await;
     live(&at_once).await;
@@ -218,7 +218,7 @@ async fn what_is_saved_in_pieces_is_what_is_saved_at_once() {
         in_pieces.storage().distribution().await.unwrap(),
         Distribution::ByVault
     );
-    let mut told = in_pieces.storage().notifications();
+    let mut error_output = in_pieces.storage().notifications();
     live(&in_pieces).await;
 
     let (expected, found) = (written(&at_once).await, written(&in_pieces).await);
@@ -226,6 +226,6 @@ async fn what_is_saved_in_pieces_is_what_is_saved_at_once() {
     assert_eq!(found, expected);
     in_pieces.listen().await;
     in_pieces.memory("agent").put("told").await.is(201);
-    let heard = tokio::time::timeout(Duration::from_secs(20), told.recv()).await;
+    let heard = tokio::time::timeout(Duration::from_secs(20), error_output.recv()).await;
     assert_eq!(heard.unwrap().unwrap().memory.as_str(), "agent");
 }

@@ -1,6 +1,6 @@
-//! Whether the database may be distributed by vault, found out without a distributed one: every table is partitioned by
-//! the hash of `vault_id`, every checked statement is planned with values, and its plan may read one partition only. A
-//! statement that reads all of them would ask every node. Where one has to, it stands in a list here, with why.
+//! Checks without Citus whether the database can be distributed by vault: every table is partitioned by the hash of
+//! `vault_id`, every checked statement is planned with values, and its plan may read one partition only. A statement that
+//! reads all of them would query every node. Where that is necessary, the statement is listed here with the reason.
 
 use crate::harness::Database;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::fs;
 
 const PARTITIONS: usize = 4;
 
-/// Statements over all vaults, by a part of their text, and why each is one.
+/// Statements over all vaults, by a part of their text, with the reason.
 const SWEEPS: [(&str, &str); 16] = [
     (
         "GROUP BY owner.vault_id ORDER BY owner.vault_id LIMIT $2",
@@ -42,7 +42,7 @@ const SWEEPS: [(&str, &str); 16] = [
     ),
     (
         "SELECT DISTINCT ON (vault_id, memory_id) vault_id, memory_id, update_id, status, created_at",
-        "which queued updates are due; one that is queued is told by a notification, which names its vault",
+        "which queued updates are due; a new one is announced by a notification with its vault",
     ),
     (
         "FROM updates WHERE status = 'proposed' AND finished_at <= $1",
@@ -62,7 +62,7 @@ const SWEEPS: [(&str, &str); 16] = [
     ),
     (
         "FROM memories WHERE search_pending AND (vault_id, memory_id) > ($1, $2)",
-        "memories to be indexed that no notification told of",
+        "memories to be indexed without a notification",
     ),
     (
         "count(*) FILTER (WHERE status = 'queued')",
@@ -78,7 +78,7 @@ const SWEEPS: [(&str, &str); 16] = [
     ),
 ];
 
-/// What has not the same value wherever and whenever it is asked: not in a statement that changes a distributed table. A
+/// Expressions whose value depends on the session or the time: not allowed in a statement that changes a distributed table. A
 /// time plus an interval depends on the session's time zone.
 const NOT_IMMUTABLE: [&str; 9] = [
     "interval '",
@@ -118,7 +118,7 @@ fn checked() -> Vec<Checked> {
     all
 }
 
-/// A type of the database and a value of it.
+/// A PostgreSQL type and a value of it.
 fn value(kind: &str, is_json: bool) -> (&'static str, &'static str) {
     match kind {
         "Text" if is_json => ("text", "'{}'"),
@@ -154,7 +154,7 @@ async fn execute(connection: &mut PgConnection, statement: String) {
     done.unwrap_or_else(|error| panic!("{error}\n{statement}"));
 }
 
-/// Every table of vaults becomes one that is partitioned by them.
+/// Replaces every table with a `vault_id` by one that is partitioned by it.
 async fn partition(connection: &mut PgConnection) {
     let tables: Vec<String> = sqlx::query_scalar(
         "SELECT table_name::text FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
@@ -208,7 +208,7 @@ async fn partitions(connection: &mut PgConnection, number: usize, statement: &Ch
 }
 
 #[tokio::test]
-async fn every_statement_stays_with_its_vault() {
+async fn every_statement_reads_one_partition() {
     let database = Database::create().await;
     let mut connection = PgConnection::connect(&database.url()).await.unwrap();
     partition(&mut connection).await;
@@ -250,7 +250,7 @@ async fn every_statement_stays_with_its_vault() {
 }
 
 #[test]
-fn what_changes_a_table_says_the_same_on_every_node() {
+fn statements_that_change_a_table_are_deterministic() {
     for Checked { text, .. } in checked() {
         let changes = ["INSERT INTO", "UPDATE ", "DELETE FROM"];
         if changes.iter().any(|change| text.contains(change)) {
@@ -261,10 +261,10 @@ fn what_changes_a_table_says_the_same_on_every_node() {
     }
 }
 
-/// Expressions of the statement that saves versions: the memories that it locked and moved, by their vaults.
+/// Expressions of the statement that saves versions: the memories that it locked and updated, by their vaults.
 const MOVED: &str = "moved";
 
-/// Each `INSERT` of a statement that takes its rows out of lists, from its first word to its last row.
+/// Each `INSERT` of a statement that takes its rows from arrays, from its first word to its last row.
 fn inserts_of_lists(text: &str) -> Vec<String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let inserts = text.split("INSERT INTO ").skip(1).map(|insert| {
@@ -277,7 +277,7 @@ fn inserts_of_lists(text: &str) -> Vec<String> {
     inserts.filter(|insert| insert.contains("unnest(")).collect()
 }
 
-/// The tables that an insert takes its rows from, joined with the lists.
+/// The tables that an insert reads its rows from, joined with the arrays.
 fn joined(insert: &str) -> Vec<&str> {
     let words: Vec<&str> = insert.split(' ').collect();
     let from = words
@@ -297,10 +297,10 @@ fn is_beside_a_row_of_its_vault(insert: &str) -> bool {
     })
 }
 
-/// Rows of nothing but lists belong to no node: a distributed database would bring them to its coordinator, send them to
-/// the nodes from there and commit in two phases.
+/// Rows that come only from arrays belong to no node: a distributed database would collect them on its coordinator, send them
+/// to the nodes and commit in two phases.
 #[test]
-fn rows_of_lists_are_inserted_beside_a_row_of_their_vault() {
+fn rows_from_arrays_are_joined_with_a_row_of_their_vault() {
     let mut found = 0;
     for Checked { text, .. } in checked() {
         for insert in inserts_of_lists(&text) {
@@ -315,7 +315,7 @@ fn rows_of_lists_are_inserted_beside_a_row_of_their_vault() {
 }
 
 #[test]
-fn an_insert_of_nothing_but_lists_is_found() {
+fn an_insert_from_arrays_alone_is_found() {
     let bare = "INSERT INTO runs (vault_id, hash) SELECT $1, hash FROM unnest($2::text[]) AS given (hash)";
     let joined = "INSERT INTO runs (vault_id, hash)
          SELECT memories.vault_id, given.hash FROM memories
@@ -334,10 +334,10 @@ fn an_insert_of_nothing_but_lists_is_found() {
     assert!(inserts_of_lists("INSERT INTO runs (vault_id) VALUES ($1)").is_empty());
 }
 
-/// As a part of a query on a table, `pg_notify` would run on a node, where nobody listens. On a single server the statement
-/// that saves versions has it (`save_versions.sql`); a distributed database is sent that in pieces, without it.
+/// In a query on a table, `pg_notify` would run on a worker node, where nobody listens. On a single server the statement that
+/// saves versions contains it (`save_versions.sql`); a distributed database gets separate statements without it.
 #[test]
-fn instances_are_notified_by_a_statement_of_its_own() {
+fn instances_are_notified_by_a_separate_statement() {
     let notifying: Vec<String> = checked()
         .into_iter()
         .map(|statement| statement.text)

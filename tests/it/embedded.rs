@@ -1,4 +1,4 @@
-//! The embedded PostgreSQL, started for real from the binaries of this machine.
+//! The embedded PostgreSQL, started from the binaries installed on this machine.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
@@ -46,7 +46,7 @@ async fn setting(url: &str, sql: &'static str) -> String {
     text(url, sql).await.unwrap()
 }
 
-/// Process id of the server, as it has written it down.
+/// Process id of the server, from its pid file.
 fn server_pid(data_dir: &Path) -> Option<Pid> {
     let text = fs::read_to_string(data_dir.join("postgres/cluster/postmaster.pid")).ok()?;
     Pid::from_raw(text.lines().next()?.parse().ok()?)
@@ -64,7 +64,7 @@ async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
 }
 
 #[tokio::test]
-async fn a_new_cluster_is_ready_in_seconds_and_keeps_its_data_over_a_restart() {
+async fn a_new_cluster_is_ready_in_seconds_and_keeps_its_data_after_a_restart() {
     let dir = TempDir::new().unwrap();
     let began = Instant::now();
     let server = start_durable(dir.path()).await;
@@ -151,7 +151,7 @@ async fn the_server_log_does_not_repeat_what_clients_send() {
 }
 
 #[tokio::test]
-async fn a_killed_server_comes_back_with_what_was_committed() {
+async fn a_killed_server_restarts_with_all_committed_data() {
     let dir = TempDir::new().unwrap();
     let server = start_durable(dir.path()).await;
     let url = server.url();
@@ -173,7 +173,7 @@ async fn a_killed_server_comes_back_with_what_was_committed() {
 }
 
 #[tokio::test]
-async fn a_dropped_server_stops_and_gives_its_folder_free() {
+async fn a_dropped_server_stops_and_releases_its_folder() {
     let dir = TempDir::new().unwrap();
     let server = start(dir.path()).await;
     let url = server.url();
@@ -192,7 +192,7 @@ async fn a_dropped_server_stops_and_gives_its_folder_free() {
 }
 
 #[tokio::test]
-async fn a_second_service_on_one_folder_is_refused_and_told_who_has_it() {
+async fn a_second_service_on_one_folder_is_rejected_with_the_owner_in_the_error() {
     let dir = TempDir::new().unwrap();
     let server = start(dir.path()).await;
     let refused = EmbeddedServer::start(options(dir.path())).await.unwrap_err();
@@ -208,9 +208,9 @@ async fn a_second_service_on_one_folder_is_refused_and_told_who_has_it() {
 }
 
 #[tokio::test]
-async fn an_initdb_that_was_killed_half_way_is_done_again() {
+async fn an_interrupted_initdb_is_repeated() {
     let dir = TempDir::new().unwrap();
-    // What such a start leaves: the home of the server, and in it a cluster without its proper name.
+    // The state after an interrupted start: the server's home contains a cluster under a temporary name.
     start(dir.path()).await.stop().await.unwrap();
     let home = dir.path().join("postgres");
     fs::rename(home.join("cluster"), home.join("cluster.new")).unwrap();
@@ -222,7 +222,7 @@ async fn an_initdb_that_was_killed_half_way_is_done_again() {
 }
 
 #[tokio::test]
-async fn a_path_too_long_or_too_odd_for_a_socket_works_all_the_same() {
+async fn a_path_that_is_too_long_or_unusual_for_a_socket_works() {
     for name in ["x".repeat(120), "it's, a \"folder\" & more".to_owned()] {
         let dir = TempDir::new().unwrap();
         let data_dir = dir.path().join(name);
@@ -247,7 +247,7 @@ async fn a_server_that_cannot_start_shows_the_end_of_its_log() {
 }
 
 #[tokio::test]
-async fn a_folder_that_cannot_be_made_is_named() {
+async fn a_folder_that_cannot_be_created_is_named() {
     let error = EmbeddedServer::start(options(Path::new("/dev/null/data")))
         .await
         .unwrap_err()
@@ -256,13 +256,13 @@ async fn a_folder_that_cannot_be_made_is_named() {
 }
 
 #[tokio::test]
-async fn as_root_a_folder_out_of_the_accounts_reach_gets_its_cluster_elsewhere() {
+async fn as_root_a_folder_that_the_account_cannot_reach_gets_its_cluster_elsewhere() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
     let dir = TempDir::new().unwrap();
     fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
-    // Something else lives here, so the folder is not opened; its mode 0700 shuts the account out.
+    // The folder contains other files, so its mode stays 0700, which keeps the account out.
     fs::write(dir.path().join("notes.txt"), "mine").unwrap();
     let options = EmbeddedOptions {
         throw_away: true,
@@ -277,7 +277,7 @@ async fn as_root_a_folder_out_of_the_accounts_reach_gets_its_cluster_elsewhere()
 }
 
 #[tokio::test]
-async fn as_root_a_private_folder_made_for_the_data_lets_the_account_through_and_stays_roots() {
+async fn as_root_a_private_data_folder_stays_owned_by_root_and_lets_the_account_through() {
     let dir = TempDir::new().unwrap();
     fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
     let server = start(dir.path()).await;
@@ -288,7 +288,7 @@ async fn as_root_a_private_folder_made_for_the_data_lets_the_account_through_and
     assert_eq!(owner, rustix::process::geteuid().as_raw());
 }
 
-/// The account of the cluster, for tests that play its part; nothing where the suite does not run as root.
+/// The account of the cluster, for tests that act as it; none where the suite does not run as root.
 #[expect(clippy::print_stderr, reason = "says why nothing was tried")]
 fn account_of(data_dir: &Path) -> Option<u32> {
     if !rustix::process::geteuid().is_root() {
@@ -310,7 +310,7 @@ async fn as_root_links_and_programs_that_the_account_planted_are_not_followed_or
     fs::write(&victim, "root's own\n").unwrap();
     let planted = |path: &Path| lchown(path, Some(account), Some(account)).unwrap();
 
-    // A log that leads elsewhere is refused by name, and what it leads to is neither written nor shown.
+    // A log that is a symbolic link is rejected by name; its target is neither written nor shown.
     fs::remove_file(&log).unwrap();
     symlink(&victim, &log).unwrap();
     planted(&log);
@@ -324,7 +324,7 @@ async fn as_root_links_and_programs_that_the_account_planted_are_not_followed_or
     );
     fs::remove_file(&log).unwrap();
 
-    // A program with the set-user-id bit that is as large as a log which is moved aside.
+    // A program with the set-user-id bit, as large as a log that is rotated.
     fs::write(&log, vec![b'#'; 5 << 20]).unwrap();
     planted(&log);
     fs::set_permissions(&log, Permissions::from_mode(0o6755)).unwrap();
@@ -349,7 +349,7 @@ async fn as_root_links_and_programs_that_the_account_planted_are_not_followed_or
 }
 
 #[tokio::test]
-async fn as_root_a_data_folder_of_an_earlier_version_becomes_roots_and_its_lock_is_no_link() {
+async fn as_root_a_data_folder_of_an_earlier_version_becomes_owned_by_root_and_its_lock_is_not_a_link() {
     let dir = TempDir::new().unwrap();
     fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
     start(dir.path()).await.stop().await.unwrap();
@@ -359,7 +359,7 @@ async fn as_root_a_data_folder_of_an_earlier_version_becomes_roots_and_its_lock_
     let victim = TempDir::new().unwrap();
     let victim = victim.path().join("victim");
     fs::write(&victim, "root's own\n").unwrap();
-    // As earlier versions left it where the account could not get through otherwise.
+    // As earlier versions left it where the account could not traverse the path otherwise.
     lchown(dir.path(), Some(account), Some(account)).unwrap();
     let lock = dir.path().join("service.lock");
     fs::remove_file(&lock).unwrap();
@@ -379,7 +379,7 @@ async fn as_root_a_data_folder_of_an_earlier_version_becomes_roots_and_its_lock_
 }
 
 #[tokio::test]
-async fn a_cluster_that_let_in_everybody_lets_in_its_own_users_only() {
+async fn a_cluster_that_accepted_everybody_accepts_only_its_own_users() {
     let dir = TempDir::new().unwrap();
     fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
     start(dir.path()).await.stop().await.unwrap();
@@ -396,7 +396,7 @@ async fn a_cluster_that_let_in_everybody_lets_in_its_own_users_only() {
     .await;
     assert_eq!(methods, "peer");
     if rustix::process::geteuid().is_root() {
-        // Also where somebody opened the way to the socket.
+        // Also where somebody made the socket's directory accessible.
         let run = dir.path().join("postgres/run");
         for (path, mode) in [
             (dir.path().join("postgres"), 0o711),

@@ -1,5 +1,5 @@
-//! A database that has been through every schema: at each version a memory was written with all that version had
-//! tables and columns for, and nothing of it is lost on the way to the newest.
+//! A database that has been through every schema version: at each version a memory was written with all tables and columns of
+//! that version, and nothing of it is lost by migrating to the newest.
 
 use crate::harness::{Database, Service};
 use serde_json::{Map, Value, json};
@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a memory `{m}` has from a version on. Later versions take these rows, too. A migration that brings a table adds
-/// what fills it.
+/// The rows of a memory `{m}` from a schema version on. Later versions accept these rows, too. A migration that adds a table
+/// adds rows for it here.
 const ROWS: [(i64, &str); 14] = [
     (
         1,
@@ -128,7 +128,7 @@ const ROWS: [(i64, &str); 14] = [
     ),
 ];
 
-/// Tables that belong to no memory are filled by tests of their own.
+/// Tables without a memory are filled by their own tests.
 async fn tables(pool: &PgPool) -> Vec<String> {
     sqlx::query_scalar(
         "SELECT c.table_name::text FROM information_schema.columns c
@@ -163,7 +163,7 @@ fn may_change(table: &str, column: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_any_schema_held_is_there_at_the_newest() {
+async fn rows_of_every_schema_version_survive_migration_to_the_newest() {
     let database = Arc::new(Database::create_empty().await);
     let pool = PgPool::connect(&database.url()).await.unwrap();
     let migrations = Migrator::new(Path::new("migrations")).await.unwrap();
@@ -198,7 +198,7 @@ async fn what_any_schema_held_is_there_at_the_newest() {
         let now = rows(&pool, memory).await;
         for (table, then) in then {
             let now = &now[table];
-            // Columns may have come, and rows: a migration fills new tables out of old ones.
+            // Columns and rows may be added: a migration may fill new tables from old ones.
             for row in then {
                 let is_there = now.iter().any(|now| {
                     let mut same = row.iter();
@@ -225,7 +225,7 @@ async fn what_any_schema_held_is_there_at_the_newest() {
     memory_is_found(&service).await;
 }
 
-/// What was indexed with its accents is found without them, too.
+/// Text that was indexed with accents is found without them, too.
 async fn memory_is_found(service: &Service) {
     let memory = service.memory("at-5");
     memory.put("# Facts\nzwölf Fälle\n").await.is(201);

@@ -1,5 +1,5 @@
-//! No table of memories is forgotten: by deletion, by redaction, by export and import. A new table with a `memory_id` is
-//! filled by `fill`, and stands in a list here if one of the three leaves it alone on purpose.
+//! No table of memories is forgotten by deletion, redaction, export or import. A new table with a `memory_id` must be filled
+//! by `fill`, and is listed here if one of the three skips it on purpose.
 
 use crate::harness::{Answer, Database, EmbeddingServer, Service};
 use crate::transfer::program::{export, imports};
@@ -8,10 +8,10 @@ use serde_json::json;
 use sqlx::PgPool;
 use std::collections::BTreeMap;
 
-/// What every text says, so that it is found wherever it is quoted.
+/// A word in every text, so that it is found wherever it is quoted.
 const QUOTED: &str = "Quagga7351";
 
-/// Tables that keep rows of a deleted memory, and why.
+/// Tables that keep rows of a deleted memory, with the reason.
 const KEPT_WHEN_DELETED: [(&str, &str); 2] = [
     (
         "events",
@@ -20,7 +20,7 @@ const KEPT_WHEN_DELETED: [(&str, &str); 2] = [
     ("idempotency_keys", "a late retry is 410 and brings nothing back"),
 ];
 
-/// Tables that do not travel in an export, and why.
+/// Tables that are not exported, with the reason.
 const NOT_EXPORTED: [(&str, &str); 5] = [
     ("events", "they happened in the service that tells of them"),
     ("handoffs", "they are compiled from the rest"),
@@ -64,7 +64,7 @@ async fn send(service: &Service, method: Method, path: &str, body: serde_json::V
     .await
 }
 
-/// Fills every table with rows of one memory, which is a file of the memory tool, too; gives its id.
+/// Fills every table with rows of one memory, which is also a file of the memory tool; returns its id.
 async fn fill(service: &Service) -> String {
     let file = json!({"command": "create", "path": "/memories/notes.md", "file_text": "# Facts\n- none\n"});
     let made = send(
@@ -98,7 +98,7 @@ async fn fill(service: &Service) -> String {
 }
 
 #[tokio::test]
-async fn every_table_of_memories_is_reached_by_export_redaction_and_deletion() {
+async fn export_redaction_and_deletion_cover_every_table_of_memories() {
     let embeddings = EmbeddingServer::start().await;
     let service = Service::start_with(embeddings.configure("m"), None).await;
     let id = fill(&service).await;

@@ -1,5 +1,4 @@
-//! What goes through all vaults goes on with the others where one fails: a trigger that raises in it, a row that somebody
-//! holds.
+//! Jobs over all vaults continue with the other vaults when one fails: because of a trigger that raises, or of a locked row.
 
 use crate::harness::{Answer, Memory, Service};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
@@ -18,15 +17,15 @@ const NEWEST: Retention = Retention {
     keep_provenance: false,
 };
 
-/// The first in the order of vaults: what ends at it never comes to the others.
+/// The first vault in the order: a job that stops at it never reaches the others.
 const BROKEN: &str = "a-broken";
 
 async fn execute(service: &Service, statement: &'static str) {
     sqlx::raw_sql(statement).execute(service.rows()).await.unwrap();
 }
 
-/// From now on this raises for the broken vault.
-async fn breaks(service: &Service, event_and_table: &str) {
+/// From now on this raises an error for the broken vault.
+async fn break_vault(service: &Service, event_and_table: &str) {
     let statement = format!(
         "CREATE OR REPLACE FUNCTION broken() RETURNS TRIGGER LANGUAGE plpgsql AS $$
          BEGIN
@@ -60,9 +59,9 @@ async fn pending(service: &Service, vault: &str) -> i64 {
 }
 
 #[tokio::test]
-async fn a_vault_that_cannot_be_indexed_keeps_no_other_from_it_and_is_indexed_later() {
+async fn a_vault_that_cannot_be_indexed_does_not_block_others_and_is_indexed_later() {
     let service = Service::start().await;
-    breaks(&service, "INSERT OR UPDATE ON search_entries").await;
+    break_vault(&service, "INSERT OR UPDATE ON search_entries").await;
     for vault in [BROKEN, "b-sound", "c-sound"] {
         let memory = Memory::new(&service, vault, "agent");
         memory.put("a parser\n").await.is(201);
@@ -90,11 +89,11 @@ async fn a_vault_that_cannot_be_indexed_keeps_no_other_from_it_and_is_indexed_la
 }
 
 #[tokio::test]
-async fn what_is_written_is_indexed_vault_by_vault_while_the_memories_of_all_cannot_be_read() {
+async fn writes_are_indexed_by_vault_while_the_query_over_all_memories_fails() {
     let service = Service::start().await;
     let broken = Memory::new(&service, BROKEN, "agent");
     broken.put("a parser\n").await.is(201);
-    // As a shard whose server is away: whatever comes to one of its rows fails.
+    // As with a shard whose server is unreachable: every access to one of its rows fails.
     execute(
         &service,
         "ALTER TABLE memories RENAME TO reachable_memories;
@@ -127,16 +126,16 @@ async fn what_is_written_is_indexed_vault_by_vault_while_the_memories_of_all_can
 }
 
 #[tokio::test]
-async fn a_row_that_somebody_holds_keeps_no_other_vault_from_being_indexed() {
+async fn a_locked_row_does_not_block_indexing_of_other_vaults() {
     let service = Service::start().await;
     for vault in [BROKEN, "b-sound"] {
         let memory = Memory::new(&service, vault, "agent");
         memory.put("a parser\n").await.is(201);
     }
-    let mut held = service.rows().begin().await.unwrap();
+    let mut locking = service.rows().begin().await.unwrap();
     sqlx::query("SELECT FROM memories WHERE vault_id = $1 FOR UPDATE")
         .bind(BROKEN)
-        .execute(&mut *held)
+        .execute(&mut *locking)
         .await
         .unwrap();
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -145,7 +144,7 @@ async fn a_row_that_somebody_holds_keeps_no_other_vault_from_being_indexed() {
         pending(&service, "b-sound").await == 0
     })
     .await;
-    held.rollback().await.unwrap();
+    locking.rollback().await.unwrap();
     eventually("it is tried again", async || pending(&service, BROKEN).await == 0).await;
     background.stop().await;
 }
@@ -157,7 +156,7 @@ async fn accepted(memory: &Memory<'_>, body: &Value) -> String {
 }
 
 #[tokio::test]
-async fn updates_of_a_vault_that_cannot_be_claimed_keep_no_others_waiting() {
+async fn updates_that_cannot_be_claimed_do_not_block_other_vaults() {
     let service = Dictated::new().service().await;
     let body = dictate(json!({ "learnings": learning("insight 1") }));
     let mut waiting = Vec::new();
@@ -166,7 +165,7 @@ async fn updates_of_a_vault_that_cannot_be_claimed_keep_no_others_waiting() {
         let id = accepted(&memory, &body).await;
         waiting.push((memory, id));
     }
-    breaks(&service, "UPDATE ON updates").await;
+    break_vault(&service, "UPDATE ON updates").await;
     let workers = service.work(Duration::from_secs(30));
     let status = async |(memory, id): &(Memory<'_>, String)| {
         memory.get(&format!("updates/{id}")).await.is(200).json()["status"].clone()
@@ -186,7 +185,7 @@ async fn updates_of_a_vault_that_cannot_be_claimed_keep_no_others_waiting() {
 }
 
 #[tokio::test]
-async fn retention_goes_on_behind_a_vault_that_fails() {
+async fn retention_continues_after_a_vault_that_fails() {
     let service = Service::start().await;
     for vault in [BROKEN, "b-sound"] {
         let memory = Memory::new(&service, vault, "agent");
@@ -194,7 +193,7 @@ async fn retention_goes_on_behind_a_vault_that_fails() {
             memory.put(text).await.is(201);
         }
     }
-    breaks(&service, "DELETE ON memory_contexts").await;
+    break_vault(&service, "DELETE ON memory_contexts").await;
     let prune = async || {
         service
             .storage()
@@ -212,7 +211,7 @@ async fn retention_goes_on_behind_a_vault_that_fails() {
         let request = memory.request(Method::POST, "operations").json(&operations);
         Answer::to(request).await.is(200);
     }
-    breaks(&service, "DELETE ON updates").await;
+    break_vault(&service, "DELETE ON updates").await;
     let later = service.clock.now() + TimeDelta::days(1);
     assert_eq!(service.storage().prune_runs(later).await.unwrap(), 1);
     execute(&service, "DROP TRIGGER broken ON updates").await;

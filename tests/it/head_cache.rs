@@ -1,4 +1,4 @@
-//! Newest versions that the process keeps: never older than promised, whatever happens to the listening connection.
+//! The head cache: it never returns a version older than promised, whatever happens to the listening connection.
 
 use crate::harness::{Answer, Memory, Relay, Service, Target};
 use reqwest::Method;
@@ -11,23 +11,23 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 use working_memory::storage::STALENESS_BOUND;
 
-/// A service that hears what others write, and keeps what it reads.
-async fn keeping() -> Service {
+/// A service that listens for notifications and caches heads.
+async fn with_cache() -> Service {
     let service = Service::start().await;
-    keeps(&service).await;
+    cache_lease_is_held(&service).await;
     service
 }
 
-async fn keeps(service: &Service) {
+async fn cache_lease_is_held(service: &Service) {
     service.listen().await;
     let memory = service.memory("probe");
     memory.put("probe").await;
-    is_kept(service, &memory).await;
+    wait_until_cached(service, &memory).await;
 }
 
-/// Reads a memory until the database is not asked: while its own commit has still to be heard of, nothing is kept.
-async fn is_kept(service: &Service, memory: &Memory<'_>) {
-    eventually("nothing is kept", || async {
+/// Reads a memory until the database is not queried: until the notification of its own commit arrives, nothing is cached.
+async fn wait_until_cached(service: &Service, memory: &Memory<'_>) {
+    eventually("nothing is cached", || async {
         let before = service.storage().head_cache().hits;
         memory.get("context").await.is(200);
         service.storage().head_cache().hits > before
@@ -47,7 +47,7 @@ async fn text_of(memory: &Memory<'_>) -> String {
     memory.get("context").await.is(200).text().to_owned()
 }
 
-/// The server process behind the listening connection, if there is one.
+/// The server process of the listening connection, if there is one.
 async fn listener_of(service: &Service) -> Option<i32> {
     sqlx::query_scalar(
         "SELECT pid FROM pg_stat_activity
@@ -59,11 +59,11 @@ async fn listener_of(service: &Service) -> Option<i32> {
 }
 
 #[tokio::test]
-async fn what_was_read_once_is_given_without_the_database() {
-    let service = keeping().await;
+async fn a_second_read_is_answered_from_the_cache() {
+    let service = with_cache().await;
     let memory = service.memory("agent");
     memory.put("# Notes\nkept\n").await.is(201);
-    is_kept(&service, &memory).await;
+    wait_until_cached(&service, &memory).await;
     let first = memory.get("context").await.is(200);
     let mut other = PgConnection::connect(&service.database_url()).await.unwrap();
     let mut transaction = other.begin().await.unwrap();
@@ -92,7 +92,7 @@ async fn what_was_read_once_is_given_without_the_database() {
     let asking = request.timeout(Duration::from_millis(300)).send().await;
     assert!(
         asking.is_err_and(|error| error.is_timeout()),
-        "the database was not asked"
+        "the database was not queried"
     );
     transaction.rollback().await.unwrap();
     let request = memory
@@ -103,7 +103,7 @@ async fn what_was_read_once_is_given_without_the_database() {
 
 #[tokio::test]
 async fn a_writer_reads_what_it_wrote() {
-    let service = keeping().await;
+    let service = with_cache().await;
     let memory = service.memory("agent");
     for number in 0..50 {
         let text = format!("- [KL-{number}] put {number}\n");
@@ -122,8 +122,8 @@ async fn a_writer_reads_what_it_wrote() {
 }
 
 #[tokio::test]
-async fn what_another_instance_writes_or_deletes_is_seen_within_the_bound() {
-    let one = keeping().await;
+async fn writes_and_deletions_of_another_instance_are_seen_within_the_bound() {
+    let one = with_cache().await;
     let two = one.beside(None).await;
     let (here, there) = (one.memory("agent"), two.memory("agent"));
     for number in 0..20 {
@@ -142,8 +142,8 @@ async fn what_another_instance_writes_or_deletes_is_seen_within_the_bound() {
 }
 
 #[tokio::test]
-async fn a_killed_listening_connection_costs_speed_and_never_freshness() {
-    let one = keeping().await;
+async fn a_killed_listening_connection_makes_reads_slower_and_never_stale() {
+    let one = with_cache().await;
     let two = one.beside(None).await;
     let (here, there) = (one.memory("agent"), two.memory("agent"));
     for round in 0..3 {
@@ -167,7 +167,7 @@ async fn a_killed_listening_connection_costs_speed_and_never_freshness() {
             listener_of(&one).await.is_some_and(|another| another != listener)
         })
         .await;
-        eventually("nothing is kept again", || async {
+        eventually("nothing is cached again", || async {
             let before = one.storage().head_cache().hits;
             here.get("context").await.is(200);
             one.storage().head_cache().hits > before
@@ -176,7 +176,7 @@ async fn a_killed_listening_connection_costs_speed_and_never_freshness() {
     }
 }
 
-/// Lets the server process go on when the test ends, however it does: the database could not be dropped otherwise.
+/// Resumes the stopped server process when the test ends, also after a panic: the database could not be dropped otherwise.
 struct Stopped(i32);
 
 impl Stopped {
@@ -198,8 +198,8 @@ fn signal(process: i32, signal: &str) {
 }
 
 #[tokio::test]
-async fn a_listening_connection_that_is_silent_is_not_believed() {
-    let one = keeping().await;
+async fn a_silent_listening_connection_ends_the_cache_lease() {
+    let one = with_cache().await;
     let two = one.beside(None).await;
     let (here, there) = (one.memory("agent"), two.memory("agent"));
     there.put("before").await.is(201);
@@ -211,7 +211,7 @@ async fn a_listening_connection_that_is_silent_is_not_believed() {
     assert_eq!(text_of(&here).await, "after");
     assert_eq!(one.storage().head_cache().hits, hits);
     drop(stopped);
-    eventually("nothing is kept again", || async {
+    eventually("nothing is cached again", || async {
         here.get("context").await.is(200);
         one.storage().head_cache().hits > hits
     })
@@ -219,27 +219,27 @@ async fn a_listening_connection_that_is_silent_is_not_believed() {
     assert_eq!(text_of(&here).await, "after");
 }
 
-/// While nobody hears of it, and still believes the connection, the head that is kept here is not the newest one.
+/// While notifications are lost and the lease is still valid, the cached head is not the newest one.
 #[tokio::test]
-async fn nothing_is_put_or_refused_for_good_by_a_head_that_others_replaced() {
-    let one = keeping().await;
+async fn a_stale_cached_head_neither_saves_nor_rejects_a_put() {
+    let one = with_cache().await;
     let two = one.beside(None).await;
     let (here, there) = (one.memory("agent"), two.memory("agent"));
     there.put("# Notes\nfirst\n").await.is(201);
     eventually("not seen", || async { text_of(&here).await.contains("first") }).await;
     let _stopped = Stopped::new(listener_of(&one).await.unwrap());
 
-    // What is kept here is this very text.
+    // The cached text is this very text.
     there.put("# Notes\nsecond\n").await.is(201);
     let third = here.put("# Notes\nfirst\n").await.is(201).json();
     assert_eq!(third["version"], 3);
-    // What is kept here has another tag.
+    // The cached head has another ETag.
     let fourth = there.put("# Notes\nfourth\n").await.is(201);
     let fifth = here
         .putting("# Notes\nfifth\n")
         .header("If-Match", fourth.header("etag"));
     assert_eq!(Answer::to(fifth).await.is(201).json()["version"], 5);
-    // What is kept here lacks a line that was there before this put.
+    // The cached head lacks a line that was there before this put.
     there.put("# Notes\nsixth\n").await.is(201);
     here.put("# Notes\nsixth\nseventh\n").await.is(201);
     let origins: Vec<i64> = sqlx::query_scalar(
@@ -254,7 +254,7 @@ async fn nothing_is_put_or_refused_for_good_by_a_head_that_others_replaced() {
 }
 
 #[tokio::test]
-async fn nothing_is_kept_where_nobody_listens() {
+async fn nothing_is_cached_without_a_listening_connection() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("text").await.is(201);
@@ -264,7 +264,7 @@ async fn nothing_is_kept_where_nobody_listens() {
     assert_eq!((used.hits, used.heads, used.bytes), (0, 0, 0));
 }
 
-/// What happens to the ways to the database.
+/// What happens to the connections to the database.
 fn happen(relay: &Relay, random: &mut fastrand::Rng) -> &'static str {
     match random.u8(0..6) {
         0 | 1 => {
@@ -282,10 +282,10 @@ fn happen(relay: &Relay, random: &mut fastrand::Rng) -> &'static str {
     }
 }
 
-/// Reads while the ways of the pool and of the listener are cut, silent and there again, each by itself: none shows
-/// what was replaced, and its writer answered, more than the bound before it was asked for.
+/// Reads while the connections of the pool and of the listener are cut, silent and restored, each separately: no read returns
+/// a version that was replaced, by an acknowledged write, longer ago than the bound.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_older_than_the_bound_whatever_happens_to_the_ways_to_the_database() {
+async fn no_read_is_older_than_the_bound_whatever_happens_to_the_connections() {
     let writer = Service::start().await;
     let there = writer.memory("agent");
     there.put("0").await.is(201);
@@ -294,7 +294,7 @@ async fn nothing_is_older_than_the_bound_whatever_happens_to_the_ways_to_the_dat
     let reader = Service::through(writer.database(), pool.url(&writer.database_url())).await;
     reader.listen_at(listener.url(&writer.database_url())).await;
     let here = reader.memory("agent");
-    is_kept(&reader, &here).await;
+    wait_until_cached(&reader, &here).await;
 
     let seed = fastrand::u64(..);
     let mut random = fastrand::Rng::with_seed(seed);
@@ -312,7 +312,7 @@ async fn nothing_is_older_than_the_bound_whatever_happens_to_the_ways_to_the_dat
     let read = async {
         let mut reads = 0;
         while !stop.load(Ordering::Relaxed) {
-            let asked = Instant::now();
+            let requested_at = Instant::now();
             let answer = here.get("context").await;
             if answer.status == 200 {
                 reads += 1;
@@ -321,7 +321,7 @@ async fn nothing_is_older_than_the_bound_whatever_happens_to_the_ways_to_the_dat
                 let bound = acknowledged
                     .iter()
                     .rev()
-                    .find(|(at, _)| asked.duration_since(*at) > STALENESS_BOUND);
+                    .find(|(at, _)| requested_at.duration_since(*at) > STALENESS_BOUND);
                 let is_new = bound.is_none_or(|(_, least)| found >= *least);
                 assert!(is_new, "seed {seed}: {found} was read, {bound:?} was there");
             } else {
@@ -352,8 +352,8 @@ async fn nothing_is_older_than_the_bound_whatever_happens_to_the_ways_to_the_dat
 }
 
 #[tokio::test]
-async fn a_read_that_asks_the_database_mends_the_cache() {
-    let one = keeping().await;
+async fn a_read_from_the_database_repairs_the_cache() {
+    let one = with_cache().await;
     let two = one.beside(None).await;
     let (here, there) = (one.memory("agent"), two.memory("agent"));
     there.put("before").await.is(201);

@@ -1,11 +1,11 @@
-//! `working-memory health`, against anything that speaks HTTP.
+//! `working-memory health`, against any HTTP server.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::process::{Command, Output};
 use std::thread;
 
-/// Runs the command against a server that gives every request this one answer.
+/// Runs the command against a server that returns this response to every request.
 fn health(answer: &'static str) -> Output {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -33,7 +33,7 @@ fn a_ready_service_is_healthy() {
 }
 
 #[test]
-fn a_service_that_is_not_ready_is_not_and_says_why() {
+fn a_service_that_is_not_ready_is_unhealthy_with_a_reason() {
     let output = health("HTTP/1.1 503 Service Unavailable\r\n\r\n");
     assert_eq!(output.status.code(), Some(1));
     assert!(
@@ -43,7 +43,7 @@ fn a_service_that_is_not_ready_is_not_and_says_why() {
 }
 
 #[test]
-fn nobody_there_is_not_healthy() {
+fn an_unreachable_service_is_unhealthy() {
     let program = env!("CARGO_BIN_EXE_working-memory");
     let output = Command::new(program)
         .args(["health", "--address", "127.0.0.1:1"])
@@ -53,7 +53,7 @@ fn nobody_there_is_not_healthy() {
 }
 
 #[test]
-fn the_address_comes_from_the_environment_too_and_the_answer_is_json_if_asked() {
+fn the_address_may_come_from_the_environment_and_the_output_may_be_json() {
     let program = env!("CARGO_BIN_EXE_working-memory");
     let output = Command::new(program)
         .args(["health", "--json"])
@@ -61,9 +61,9 @@ fn the_address_comes_from_the_environment_too_and_the_answer_is_json_if_asked() 
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(told["url"], "http://127.0.0.1:1/below/readyz");
-    assert_eq!(told["healthy"], false);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["url"], "http://127.0.0.1:1/below/readyz");
+    assert_eq!(report["healthy"], false);
     let error: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
     assert_eq!(error["exit_code"], 1);
 }

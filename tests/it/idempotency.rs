@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: a request runs once, however often and wherever it is sent.
+//! `Idempotency-Key`: a request is executed once, however often and to whichever instance it is sent.
 
 use crate::harness::{Answer, Memory, Service, scripted};
 use crate::pipeline::dictated::{Gate, dictate, learning};
@@ -26,11 +26,11 @@ fn update(memory: &Memory<'_>, key: &str) -> RequestBuilder {
         .json(&json!({"task": "x: one, two, learning", "roles": ["learnings"]}))
 }
 
-/// Models that count how often they are asked and take their time.
-fn slow(asked: &Arc<AtomicUsize>) -> Models {
-    let asked = asked.clone();
+/// Models that count their calls and respond slowly.
+fn slow(calls: &Arc<AtomicUsize>) -> Models {
+    let calls = calls.clone();
     scripted(move |_| {
-        let number = asked.fetch_add(1, Ordering::SeqCst);
+        let number = calls.fetch_add(1, Ordering::SeqCst);
         let Step::Answer(answer) = Step::answer(&format!(
             "KEY_LEARNINGS:\n  ADD:\n    - because it was asked: learning {number}\n"
         )) else {
@@ -51,7 +51,7 @@ fn is_replay_of(again: &Answer, first: &Answer) {
 }
 
 #[tokio::test]
-async fn a_retry_gets_the_first_answer_also_when_the_memory_has_moved_on() {
+async fn a_retry_returns_the_first_response_also_when_the_memory_has_changed() {
     let service = Service::start().await;
     let memory = service.memory("agent");
 
@@ -106,16 +106,16 @@ async fn a_key_belongs_to_one_request() {
 }
 
 #[tokio::test]
-async fn equal_requests_at_once_run_one_of_them_also_on_two_instances() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let service = Service::with_models(slow(&asked)).await;
-    let beside = service.beside(Some(slow(&asked))).await;
-    let memories = [service.memory("agent"), beside.memory("agent")];
+async fn concurrent_equal_requests_are_executed_once_also_on_two_instances() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let service = Service::with_models(slow(&calls)).await;
+    let second = service.beside(Some(slow(&calls))).await;
+    let memories = [service.memory("agent"), second.memory("agent")];
 
     let requests = (0..8).map(|number| Answer::to(update(&memories[number % 2], "k")));
     let answers = futures::future::join_all(requests).await;
 
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
     let replayed = answers
         .iter()
         .filter(|answer| answer.headers.contains_key("idempotency-replayed"));
@@ -127,7 +127,7 @@ async fn equal_requests_at_once_run_one_of_them_also_on_two_instances() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_finds_the_work_done() {
+async fn a_request_finishes_after_its_client_disconnects() {
     let gate = Gate::new();
     let service = Service::with_models(gate.before(Role::Learnings)).await;
     let memory = service.memory("agent");
@@ -149,8 +149,8 @@ async fn a_client_that_goes_away_finds_the_work_done() {
     assert_eq!(service.count("updates").await, 1);
 }
 
-/// A first request whose process died: its claim stands and nobody renews it.
-async fn claim_of_the_dead(service: &Service, memory: &Memory<'_>) {
+/// A first request whose process died: its claim exists and is not renewed.
+async fn abandoned_claim(service: &Service, memory: &Memory<'_>) {
     Answer::to(put(memory, "k", "one")).await.is(201);
     sqlx::query(
         "UPDATE idempotency_keys
@@ -163,10 +163,10 @@ async fn claim_of_the_dead(service: &Service, memory: &Memory<'_>) {
 }
 
 #[tokio::test]
-async fn a_first_request_that_died_is_waited_for_and_then_answered_from_what_it_saved() {
+async fn a_retry_waits_for_an_abandoned_claim_and_returns_the_saved_result() {
     let service = Service::start_with(|config| config.http.request_timeout_seconds = 1, None).await;
     let memory = service.memory("agent");
-    claim_of_the_dead(&service, &memory).await;
+    abandoned_claim(&service, &memory).await;
 
     let waited = Answer::to(put(&memory, "k", "one")).await;
     assert_eq!(waited.header("retry-after"), "1");
@@ -187,7 +187,7 @@ async fn a_first_request_that_died_is_waited_for_and_then_answered_from_what_it_
 }
 
 #[tokio::test]
-async fn what_may_pass_later_is_run_again_and_what_cannot_is_replayed() {
+async fn temporary_failures_are_executed_again_and_permanent_ones_replayed() {
     let tries = Arc::new(AtomicUsize::new(0));
     let counting = tries.clone();
     let models = scripted(move |_| match counting.fetch_add(1, Ordering::SeqCst) {
@@ -220,7 +220,7 @@ async fn what_may_pass_later_is_run_again_and_what_cannot_is_replayed() {
 }
 
 #[tokio::test]
-async fn a_stream_that_failed_is_run_again_and_one_that_was_told_whole_is_replayed_in_any_form() {
+async fn a_failed_stream_is_executed_again_and_a_complete_one_is_replayed_in_any_response_mode() {
     let tries = Arc::new(AtomicUsize::new(0));
     let counting = tries.clone();
     let models = scripted(move |_| match counting.fetch_add(1, Ordering::SeqCst) {
@@ -236,10 +236,10 @@ async fn a_stream_that_failed_is_run_again_and_one_that_was_told_whole_is_replay
     Answer::to(streaming()).await.problem(502, "model-failed", None);
     let first = Answer::to(streaming()).await.is(200);
     assert_eq!(first.header("content-type"), "text/event-stream");
-    let told = first.text();
-    assert!(told.starts_with("event: started\n"), "{told}");
-    assert!(told.contains("event: saved\n"), "{told}");
-    assert_eq!(told.matches("event: done\n").count(), 1, "{told}");
+    let first_text = first.text();
+    assert!(first_text.starts_with("event: started\n"), "{first_text}");
+    assert!(first_text.contains("event: saved\n"), "{first_text}");
+    assert_eq!(first_text.matches("event: done\n").count(), 1, "{first_text}");
 
     is_replay_of(&Answer::to(streaming()).await, &first);
     is_replay_of(&Answer::to(update(&memory, "k")).await, &first);
@@ -250,7 +250,7 @@ async fn a_stream_that_failed_is_run_again_and_one_that_was_told_whole_is_replay
 }
 
 #[tokio::test]
-async fn a_key_that_is_none_is_named_and_nothing_runs() {
+async fn an_invalid_key_is_rejected_before_anything_is_executed() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let long = [b'x'; 256];
@@ -270,7 +270,7 @@ async fn a_key_that_is_none_is_named_and_nothing_runs() {
 }
 
 #[tokio::test]
-async fn a_key_is_forgotten_after_a_day() {
+async fn a_key_expires_after_a_day() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for number in 0..5 {
@@ -291,7 +291,7 @@ async fn a_key_is_forgotten_after_a_day() {
     assert_eq!(service.count("idempotency_keys").await, 1);
 }
 
-/// Leaves the keys as a process leaves them that dies after it saved and before it kept an answer.
+/// Leaves the keys as a process leaves them that dies after it committed and before it stored the response.
 async fn forget_answers(service: &Service, lease_until: &str) {
     let statement = format!(
         "UPDATE idempotency_keys
@@ -305,7 +305,7 @@ async fn forget_answers(service: &Service, lease_until: &str) {
 }
 
 #[tokio::test]
-async fn what_a_process_saved_before_it_died_is_answered_from_that_and_not_saved_again() {
+async fn a_retry_after_a_crash_returns_what_was_saved_and_saves_nothing() {
     let service = Service::with_models(scripted(|_| Step::answer("(none)"))).await;
     let memory = service.memory("agent");
     memory.put("# Facts\nfirst\n").await.is(201);
@@ -324,7 +324,7 @@ async fn what_a_process_saved_before_it_died_is_answered_from_that_and_not_saved
     ];
     let ask = async |number: usize| {
         let mut request = requests[number]();
-        // The one that has a key of its own already takes it.
+        // The request that has a key of its own already accepts it.
         if number != 8 {
             request = request.header(KEY, format!("k{number}"));
         }
@@ -377,14 +377,14 @@ async fn what_a_process_saved_before_it_died_is_answered_from_that_and_not_saved
                 "{number} {name}"
             );
         }
-        // Kept now: the next retry gets these very bytes.
+        // Stored now: the next retry returns these very bytes.
         assert_eq!(ask(number).await.body, again.body, "{number}");
     }
     assert_eq!(rows().await, before);
 }
 
 #[tokio::test]
-async fn a_claim_that_nobody_renews_is_taken_over_long_before_its_lease_ends() {
+async fn a_claim_that_is_not_renewed_is_taken_over_long_before_its_lease_ends() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let first = Answer::to(put(&memory, "k", "one")).await.is(201);
@@ -424,7 +424,7 @@ async fn a_request_whose_claim_was_taken_over_saves_nothing() {
 }
 
 #[tokio::test]
-async fn a_late_retry_brings_nothing_back_that_was_deleted() {
+async fn a_late_retry_does_not_restore_deleted_data() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     Answer::to(put(&memory, "k", "one")).await.is(201);
@@ -445,7 +445,7 @@ async fn a_late_retry_brings_nothing_back_that_was_deleted() {
 }
 
 #[tokio::test]
-async fn a_redaction_takes_out_the_answers_that_it_touches_and_leaves_the_others() {
+async fn a_redaction_removes_only_the_stored_responses_that_it_affects() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let secret = "# Facts\nthe secret that nobody is to read again\n";

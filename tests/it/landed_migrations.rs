@@ -1,13 +1,13 @@
-//! Migration files that databases may have run already never change, and new ones are ones that every database can run.
+//! Released migration files never change, and every database can run the new ones.
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 
-/// `sha256sum migrations/*.sql`, as they landed.
+/// `sha256sum migrations/*.sql`, as released.
 const LANDED: &str = include_str!("../data/migrations.sha256");
 
-/// Up to here several subcommands stand in one `ALTER TABLE`.
+/// Up to this migration, an `ALTER TABLE` may have several subcommands.
 const LAST_WITH_SEVERAL: &str = "0013";
 
 fn files() -> BTreeMap<String, String> {
@@ -28,7 +28,7 @@ fn hash(text: &str) -> String {
 }
 
 #[test]
-fn a_migration_that_landed_never_changes_and_a_new_one_is_added_to_the_list() {
+fn a_released_migration_never_changes_and_a_new_one_is_listed() {
     let landed: BTreeMap<&str, &str> = LANDED
         .lines()
         .map(|line| {
@@ -70,7 +70,7 @@ fn statements(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Subcommands of an `ALTER TABLE`: what commas outside brackets and quotes divide.
+/// Subcommands of an `ALTER TABLE`: separated by commas outside brackets and quotes.
 fn subcommands(statement: &str) -> usize {
     let (mut depth, mut quoted, mut count) = (0, false, 1);
     for c in statement.chars() {

@@ -1,5 +1,5 @@
-//! The law of a memory's life: whatever is done to it, in whatever order, its versions are contiguous, its ids are
-//! unique for ever, and its records are what its documents say.
+//! The invariants of a memory: after any operations in any order, its versions are contiguous, its ids are never reused, and
+//! its records match its documents.
 
 use crate::harness::{Database, TestClock};
 use futures::stream::{self, StreamExt};
@@ -29,11 +29,11 @@ use working_memory::storage::{
 const SEQUENCES: usize = 1_000;
 const AT_ONCE: usize = 6;
 
-/// What is done to a memory. Versions are counted from the newest back, so that most of them are there.
+/// An operation on a memory. Versions are counted back from the newest, so that most of them exist.
 #[derive(Debug, Clone)]
 enum Step {
     Put(String),
-    /// The models answer with this text.
+    /// The models return this text.
     Update(String),
     Operations(String),
     Restore(i64),
@@ -94,7 +94,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// One version as the test remembers it.
+/// One version as the test recorded it.
 struct Remembered {
     text: String,
     redacted: bool,
@@ -109,7 +109,7 @@ struct Life<'a> {
     actor: ActorId,
     /// The versions since the memory was last deleted.
     versions: Vec<Remembered>,
-    /// All context ids of all lives.
+    /// All context ids, also from before deletions.
     given: HashSet<ContextId>,
 }
 
@@ -278,7 +278,7 @@ impl Life<'_> {
         }
     }
 
-    /// Remembers the newest version if one was made.
+    /// Records the newest version if one was created.
     async fn follow(&mut self, made: bool) {
         if made {
             let latest = self
@@ -334,7 +334,7 @@ impl Life<'_> {
         assert_eq!(stored, self.told());
     }
 
-    /// Records and their history are what the versions say, and what no version says any more is kept.
+    /// Records and their history match the versions, and a value that no version contains any more is preserved.
     async fn is_rebuilt_as_it_is(&self) {
         let rebuilt = self
             .storage
@@ -345,7 +345,7 @@ impl Life<'_> {
         assert_eq!(rebuilt, Rebuilt { memories, mended: 0 }, "{}", self.memory);
     }
 
-    /// After retention: the newest versions are there, the births of active records, and nothing else.
+    /// After retention: the newest versions exist, the first versions of active records, and nothing else.
     async fn keeps_the_newest(&self, count: i64) {
         let told = self.told();
         let births = told
@@ -365,7 +365,7 @@ impl Life<'_> {
         assert_eq!(numbers, expected);
     }
 
-    /// The records that the documents tell of.
+    /// The records that the documents describe.
     fn told(&self) -> BTreeMap<RecordId, Told> {
         let mut told: BTreeMap<RecordId, Told> = BTreeMap::new();
         for (version, remembered) in (1..).zip(&self.versions) {
@@ -417,7 +417,7 @@ impl Life<'_> {
     }
 }
 
-/// What is told of a record.
+/// What the documents say about a record.
 #[derive(Debug, PartialEq, Eq)]
 struct Told {
     label: Option<String>,
@@ -439,7 +439,7 @@ impl Told {
     }
 }
 
-/// Models that say what the task says.
+/// Models that return what the task says.
 fn echoing() -> Models {
     Models::new(|role| {
         let model = Scripted::by_rule(role.name(), |request| Says::answer(&request.source.task));
@@ -448,7 +448,7 @@ fn echoing() -> Models {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_memory_keeps_its_law_whatever_is_done_to_it() {
+async fn a_memory_keeps_its_invariants_after_any_operations() {
     let database = Database::create().await;
     let clock: Arc<dyn Clock> = Arc::new(TestClock::new());
     let options = PoolOptions {
@@ -471,7 +471,7 @@ async fn a_memory_keeps_its_law_whatever_is_done_to_it() {
         config.limits,
         config.pipeline,
     );
-    // The same sequences every time: what fails here fails for everybody.
+    // A fixed seed: the same sequences in every run.
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
     let sequences: Vec<Vec<Step>> = (0..SEQUENCES)

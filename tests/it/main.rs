@@ -1,4 +1,4 @@
-//! Tests against real servers and the real program.
+//! Integration tests against real servers and the real program.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod access;

@@ -1,4 +1,4 @@
-//! A database full of rows of an older schema, brought up, back, and up again.
+//! A database full of rows of an older schema, migrated up, down, and up again.
 
 use crate::harness::{Answer, Database, Service};
 use reqwest::Method;
@@ -8,11 +8,11 @@ use sqlx::{PgPool, raw_sql};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The schema of the first release that was in use.
+/// The schema of the first release that was in production.
 const OLD: i64 = 6;
 const MEMORIES: i64 = 200;
 
-/// Two versions of each memory, with what belongs to them.
+/// Two versions of each memory, with their other rows.
 const ROWS: &str = r#"
 INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter, verbatim_counter,
                       task_counter, decision_counter, created_at, changed_at, indexed_version)
@@ -63,7 +63,7 @@ const TABLES: [&str; 6] = [
     "idempotency_keys",
 ];
 
-/// All rows of a table, each as JSON, by what names them.
+/// All rows of a table, each as JSON, by their keys.
 async fn rows(pool: &PgPool, table: &str) -> Vec<Map<String, Value>> {
     let statement = format!("SELECT to_jsonb(t) FROM {table} AS t");
     let rows: Vec<Value> = sqlx::query_scalar(sqlx::AssertSqlSafe(statement))
@@ -94,7 +94,7 @@ async fn all_rows(pool: &PgPool) -> Vec<Vec<Map<String, Value>>> {
     all
 }
 
-/// Whether all that was there is there still; columns may have come to it.
+/// Whether all earlier rows still exist; columns may have been added to them.
 #[track_caller]
 fn holds_all(now: &[Vec<Map<String, Value>>], then: &[Vec<Map<String, Value>>]) {
     for (table, (now, then)) in TABLES.iter().zip(now.iter().zip(then)) {
@@ -133,13 +133,13 @@ async fn works_on_what_was_there(service: &Service) {
         .await
         .is(201);
     assert!(memory.get("handoff").await.is(200).text().contains("[KL-2@2]"));
-    // A key that was used remembers its request.
+    // A key that was used still identifies its request.
     let reused = memory.putting("other").header("Idempotency-Key", "k-m7");
     Answer::to(reused).await.problem(422, "key-reused", None);
 }
 
 #[tokio::test]
-async fn a_database_full_of_old_rows_loses_none_of_them_up_down_and_up_again() {
+async fn a_database_of_old_rows_loses_none_when_migrated_up_down_and_up() {
     let database = Arc::new(Database::create_empty().await);
     let pool = PgPool::connect(&database.url()).await.unwrap();
     let migrations = Migrator::new(Path::new("migrations")).await.unwrap();
@@ -155,7 +155,7 @@ async fn a_database_full_of_old_rows_loses_none_of_them_up_down_and_up_again() {
     holds_all(&all_rows(&pool).await, &old);
     works_on_what_was_there(&service).await;
 
-    // What the new tables and columns are for, so that the way back has something to leave out.
+    // Rows for the new tables and columns, so that the down migration has something to drop.
     let memory = service.memory("new");
     memory.put("one").await.is(201);
     for (below, body) in [

@@ -1,4 +1,4 @@
-//! The documentation of metrics and its rules, held to what the service registers and shows.
+//! The documentation of the metrics and the alerting rules match the metrics that the service registers and exports.
 
 use crate::harness::{Service, scripted};
 use serde_json::json;
@@ -36,7 +36,7 @@ fn the_documentation_lists_every_metric_as_it_is_registered() {
     assert_eq!(listed, registered);
 }
 
-/// Words of an expression that may be names of metrics.
+/// The words of an expression that may be names of metrics.
 fn metrics_named(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
         .filter(|word| {
@@ -48,7 +48,7 @@ fn metrics_named(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn the_rules_ask_for_metrics_that_there_are() {
+fn the_rules_use_existing_metrics() {
     let expressions: String = RULES
         .lines()
         .filter(|line| {
@@ -65,7 +65,7 @@ fn the_rules_ask_for_metrics_that_there_are() {
 }
 
 #[tokio::test]
-async fn an_update_is_seen_in_every_metric_it_concerns_and_no_id_is() {
+async fn an_update_changes_all_its_metrics_and_no_label_contains_an_id() {
     let models = scripted(|role| match role {
         Role::Progress => Step::Fail(ModelError::BadAnswer {
             detail: "x".to_owned(),

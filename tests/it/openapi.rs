@@ -1,7 +1,7 @@
-//! `openapi.yaml` is what the code registers.
+//! `openapi.yaml` matches the document that the code generates.
 
 #[test]
-fn the_committed_document_is_the_codes() {
+fn the_committed_document_matches_the_code() {
     let committed = include_str!("../../openapi.yaml");
     let of_code = working_memory::http::openapi_yaml();
     assert!(

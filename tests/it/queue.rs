@@ -1,4 +1,4 @@
-//! Updates that are accepted before they are run: `Prefer: respond-async`.
+//! Updates that are accepted before they are executed: `Prefer: respond-async`.
 
 use crate::harness::{Answer, Memory, Service};
 use crate::pipeline::dictated::{Dictated, Gate, dictate, learning, progress};
@@ -9,7 +9,7 @@ use working_memory::domain::operation::Role;
 
 const GRACE: Duration = Duration::from_secs(30);
 
-/// An update that is to be run later.
+/// An update to be executed later.
 async fn send(memory: &Memory<'_>, body: &Value) -> Answer {
     let request = memory.request(Method::POST, "update").json(body);
     Answer::to(request.header("Prefer", "respond-async")).await
@@ -24,7 +24,7 @@ async fn run(memory: &Memory<'_>, id: &str) -> Value {
     memory.get(&format!("updates/{id}")).await.is(200).json()
 }
 
-/// The run once it stands so.
+/// The run once it has this status.
 async fn becomes(memory: &Memory<'_>, id: &str, status: &str) -> Value {
     let wanted = async {
         loop {
@@ -50,7 +50,7 @@ fn insight(number: usize) -> Value {
 }
 
 #[tokio::test]
-async fn an_update_is_stored_before_it_is_answered_and_run_later() {
+async fn an_accepted_update_is_stored_before_the_response_and_executed_later() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
 
@@ -90,7 +90,7 @@ async fn an_update_is_stored_before_it_is_answered_and_run_later() {
 }
 
 #[tokio::test]
-async fn updates_of_one_memory_run_in_the_order_they_came_whoever_runs_them() {
+async fn updates_of_one_memory_run_in_the_order_of_arrival_on_any_instance() {
     let models = Dictated::new();
     let one = models.service().await;
     let two = one.beside(Some(models.models())).await;
@@ -112,9 +112,9 @@ async fn updates_of_one_memory_run_in_the_order_they_came_whoever_runs_them() {
 }
 
 #[tokio::test]
-async fn what_a_dead_instance_had_begun_is_finished_by_another_once() {
+async fn an_update_of_a_dead_instance_is_finished_once_by_another() {
     let gate = Gate::new();
-    // With one worker, which is busy: it does not take its own update for dead.
+    // With one worker, which is busy: it must not treat its own update as abandoned.
     let one_worker = |config: &mut working_memory::config::Config| config.pipeline.queue.workers = 1;
     let dying = Service::start_with(one_worker, Some(gate.before(Role::Learnings))).await;
     let memory = dying.memory("agent");
@@ -130,12 +130,12 @@ async fn what_a_dead_instance_had_begun_is_finished_by_another_once() {
         (&json!("running"), &json!(1))
     );
 
-    // Nothing is heard of it any more, for as long as its lease lasts.
+    // Its claim is not renewed for as long as its lease lasts.
     dying.clock.advance(Duration::from_secs(31));
     let done = becomes(&memory, &id, "applied").await;
     assert_eq!((&done["attempts"], &done["version"]), (&json!(2), &json!(1)));
 
-    // It was not dead but slow: its claim is gone, and with it its version.
+    // The instance was not dead but slow: its claim is lost, and its version is not saved.
     gate.open();
     dying.stop();
     workers.stopped().await;
@@ -145,7 +145,7 @@ async fn what_a_dead_instance_had_begun_is_finished_by_another_once() {
 }
 
 #[tokio::test]
-async fn a_model_that_fails_is_asked_again_later_and_given_up_at_last() {
+async fn a_failing_model_is_retried_later_until_the_update_fails() {
     let configure = |config: &mut working_memory::config::Config| {
         config.pipeline.queue.max_attempts = 2;
         config.pipeline.queue.backoff_seconds = 60;
@@ -155,7 +155,7 @@ async fn a_model_that_fails_is_asked_again_later_and_given_up_at_last() {
     let memory = service.memory("agent");
     let _workers = service.work(GRACE);
     let id = accepted(&memory, &dictate(json!({"fails": "learnings"}))).await;
-    let behind = accepted(&memory, &insight(2)).await;
+    let later_update = accepted(&memory, &insight(2)).await;
 
     let waiting = async {
         while run(&memory, &id).await["attempts"] != 1 || run(&memory, &id).await["status"] != "queued" {
@@ -171,8 +171,8 @@ async fn a_model_that_fails_is_asked_again_later_and_given_up_at_last() {
             .unwrap()
             .contains("learnings")
     );
-    // Nobody overtakes.
-    assert_eq!(run(&memory, &behind).await["attempts"], 0);
+    // No later update of the memory overtakes it.
+    assert_eq!(run(&memory, &later_update).await["attempts"], 0);
 
     service.clock.advance(Duration::from_secs(80));
     let failed = becomes(&memory, &id, "failed").await;
@@ -183,11 +183,11 @@ async fn a_model_that_fails_is_asked_again_later_and_given_up_at_last() {
             .unwrap()
             .contains("learnings model failed")
     );
-    assert_eq!(becomes(&memory, &behind, "applied").await["version"], 1);
+    assert_eq!(becomes(&memory, &later_update, "applied").await["version"], 1);
 }
 
 #[tokio::test]
-async fn a_queued_update_is_cancelled_at_once_and_a_finished_one_not_at_all() {
+async fn a_queued_update_is_cancelled_at_once_and_a_finished_one_cannot_be() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let (first, second) = (
@@ -214,7 +214,7 @@ async fn a_queued_update_is_cancelled_at_once_and_a_finished_one_not_at_all() {
 }
 
 #[tokio::test]
-async fn a_running_update_that_is_cancelled_saves_nothing() {
+async fn a_cancelled_running_update_saves_nothing() {
     let gate = Gate::new();
     let service = Service::with_models(gate.before(Role::Learnings)).await;
     let memory = service.memory("agent");
@@ -233,7 +233,7 @@ async fn a_running_update_that_is_cancelled_saves_nothing() {
 
 #[tokio::test]
 async fn cancelling_counts_neither_as_a_lost_claim_nor_as_a_failure() {
-    // The worker learns of it while its model answers, or when it is about to save.
+    // The worker notices while it waits for its model, or when it is about to save.
     for opens_before_the_worker_learns in [false, true] {
         let gate = Gate::new();
         let service = Service::with_models(gate.before(Role::Learnings)).await;
@@ -268,7 +268,7 @@ async fn cancelling_counts_neither_as_a_lost_claim_nor_as_a_failure() {
 }
 
 #[tokio::test]
-async fn a_shutdown_hands_back_what_it_cannot_finish() {
+async fn a_shutdown_requeues_the_updates_that_it_cannot_finish() {
     let gate = Gate::new();
     let service = Service::with_models(gate.before(Role::Learnings)).await;
     let memory = service.memory("agent");
@@ -290,7 +290,7 @@ async fn a_shutdown_hands_back_what_it_cannot_finish() {
 }
 
 #[tokio::test]
-async fn if_match_is_checked_when_it_comes_and_when_it_is_applied() {
+async fn if_match_is_checked_on_acceptance_and_when_the_update_is_applied() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let head = memory.put("# Notes\n").await.is(201).header("etag").to_owned();
@@ -318,7 +318,7 @@ async fn if_match_is_checked_when_it_comes_and_when_it_is_applied() {
 }
 
 #[tokio::test]
-async fn a_queued_update_that_cannot_be_read_fails_and_applies_nothing() {
+async fn a_queued_update_that_cannot_be_parsed_fails_and_applies_nothing() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let head = memory.put("# Notes\n").await.is(201).header("etag").to_owned();
@@ -357,15 +357,15 @@ async fn a_queued_update_that_cannot_be_read_fails_and_applies_nothing() {
         assert_eq!(changed.unwrap().rows_affected(), 1);
         broken.push((id, problem));
     }
-    let whole = accepted(&memory, &insight(2)).await;
+    let complete = accepted(&memory, &insight(2)).await;
 
     let _workers = service.work(GRACE);
 
-    assert_eq!(becomes(&memory, &whole, "applied").await["version"], 2);
+    assert_eq!(becomes(&memory, &complete, "applied").await["version"], 2);
     for (id, problem) in broken {
         let failed = becomes(&memory, &id, "failed").await;
-        let told = failed["outcome"]["problem"].as_str().unwrap();
-        assert!(told.starts_with(problem), "{told}");
+        let problem_type = failed["outcome"]["problem"].as_str().unwrap();
+        assert!(problem_type.starts_with(problem), "{problem_type}");
         assert_eq!(
             (&failed["version"], &failed["attempts"]),
             (&json!(null), &json!(1))
@@ -375,7 +375,7 @@ async fn a_queued_update_that_cannot_be_read_fails_and_applies_nothing() {
 }
 
 #[tokio::test]
-async fn progress_that_others_changed_meanwhile_is_merged_like_any() {
+async fn concurrent_changes_of_progress_are_merged_as_in_a_synchronous_update() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     memory.put("# Notes\nkept\n").await.is(201);
@@ -396,7 +396,7 @@ async fn progress_that_others_changed_meanwhile_is_merged_like_any() {
 }
 
 #[tokio::test]
-async fn a_retry_with_its_key_is_the_same_run() {
+async fn a_retry_with_the_same_key_returns_the_same_run() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let send = || {
@@ -417,7 +417,7 @@ async fn a_retry_with_its_key_is_the_same_run() {
 }
 
 #[tokio::test]
-async fn a_full_queue_refuses() {
+async fn a_full_queue_rejects_updates() {
     let configure = |config: &mut working_memory::config::Config| {
         config.pipeline.queue.max_per_memory = 2;
         config.pipeline.queue.max_per_vault = 3;
@@ -446,7 +446,7 @@ async fn a_full_queue_refuses() {
 }
 
 #[tokio::test]
-async fn a_deleted_memory_takes_its_queue_along() {
+async fn deleting_a_memory_deletes_its_queued_updates() {
     let gate = Gate::new();
     let service = Service::with_models(gate.before(Role::Learnings)).await;
     let memory = service.memory("agent");
@@ -468,7 +468,7 @@ async fn a_deleted_memory_takes_its_queue_along() {
 }
 
 #[tokio::test]
-async fn a_memory_that_does_not_exist_is_made() {
+async fn a_queued_update_creates_its_memory() {
     let service = Service::start().await;
     let memory = service.memory("new");
     let _workers = service.work(GRACE);
@@ -478,7 +478,7 @@ async fn a_memory_that_does_not_exist_is_made() {
 }
 
 #[tokio::test]
-async fn beyond_the_vault_s_bound_a_caller_that_waits_is_told_to_come_back() {
+async fn beyond_the_vaults_limit_a_synchronous_update_is_rejected_with_retry_after() {
     let gate = Gate::new();
     let configure = |config: &mut working_memory::config::Config| {
         config.pipeline.concurrent_updates_per_vault = 1;

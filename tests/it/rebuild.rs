@@ -20,7 +20,7 @@ async fn rows(service: &Service) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn lost_records_come_back_from_the_versions() {
+async fn lost_records_are_rebuilt_from_the_versions() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory
@@ -44,12 +44,12 @@ async fn lost_records_come_back_from_the_versions() {
     .fetch_all(service.rows())
     .await
     .unwrap();
-    let told: Vec<String> = history
+    let history_lines: Vec<String> = history
         .iter()
         .map(|(kind, number, version, change)| format!("{version} {kind}-{number} {change}"))
         .collect();
     assert_eq!(
-        told,
+        history_lines,
         [
             "1 KL-1 added",
             "1 KL-2 added",
@@ -89,7 +89,7 @@ async fn lost_records_come_back_from_the_versions() {
 }
 
 #[tokio::test]
-async fn tasks_decisions_and_what_superseded_them_survive_a_rebuilding() {
+async fn tasks_decisions_and_their_replacements_survive_a_rebuild() {
     let service = Service::start().await;
     let memory = service.memory("m");
     for number in 1..=7 {
@@ -109,12 +109,12 @@ async fn tasks_decisions_and_what_superseded_them_survive_a_rebuilding() {
     });
     post(&memory, "window/import", history).await.is(201);
     let before = rows(&service).await;
-    let told: Vec<String> =
+    let history_lines: Vec<String> =
         sqlx::query_scalar("SELECT change FROM record_changes WHERE kind = 'D' ORDER BY version, number")
             .fetch_all(service.rows())
             .await
             .unwrap();
-    assert_eq!(told, ["added", "superseded", "added"]);
+    assert_eq!(history_lines, ["added", "superseded", "added"]);
     let rebuilt = service.storage().rebuild_records(None, None).await.unwrap();
     assert_eq!((rebuilt.mended, rows(&service).await), (0, before.clone()));
     for lost in [

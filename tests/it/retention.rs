@@ -1,4 +1,4 @@
-//! Retention: which versions are taken out, and what is told of them then.
+//! Retention: which versions are pruned, and the responses for them afterwards.
 
 use crate::harness::{Service, scripted};
 use chrono::TimeDelta;
@@ -33,7 +33,7 @@ async fn prune(service: &Service, retention: &Retention) -> u64 {
 }
 
 #[tokio::test]
-async fn the_newest_versions_and_the_births_of_active_records_stay() {
+async fn the_newest_versions_and_those_that_introduced_active_records_stay() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("one").await.is(201);
@@ -84,7 +84,7 @@ async fn the_newest_versions_and_the_births_of_active_records_stay() {
 }
 
 #[tokio::test]
-async fn a_version_stays_as_long_as_its_time_can_be_looked_back_at() {
+async fn a_version_stays_as_long_as_its_time_can_be_requested() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for text in ["one", "two", "three"] {
@@ -119,7 +119,7 @@ async fn a_version_stays_as_long_as_its_time_can_be_looked_back_at() {
 }
 
 #[tokio::test]
-async fn a_version_kept_for_its_records_does_not_stand_for_the_time_after_it() {
+async fn a_version_retained_for_its_records_is_not_returned_for_a_later_time() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for number in 1..=5 {
@@ -140,7 +140,7 @@ async fn a_version_kept_for_its_records_does_not_stand_for_the_time_after_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_instances_take_out_each_version_once() {
+async fn concurrent_instances_prune_each_version_once() {
     let service = Service::start().await;
     sqlx::query(
         "INSERT INTO memories VALUES ('v', 'm', 1203, 'c-1203', 0, 0, 0, 0, '2026-11-21T02:00:00Z', '2026-11-21T02:00:00Z')",
@@ -165,7 +165,7 @@ async fn many_instances_take_out_each_version_once() {
 }
 
 #[tokio::test]
-async fn old_runs_go_and_what_they_made_stays() {
+async fn old_runs_are_deleted_and_their_versions_stay() {
     let service = Service::with_models(scripted(|role| match role {
         Role::Learnings => {
             Step::answer("KEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n")

@@ -1,5 +1,5 @@
-//! Transactions and single statements that lose races are run again, counted by name, and not run again where it is not
-//! known what became of them.
+//! Transactions and single statements that fail with serialization failures or deadlocks are retried and counted by name, and
+//! are not retried where their outcome is unknown.
 
 use crate::harness::Service;
 use sqlx::AssertSqlSafe;
@@ -7,8 +7,8 @@ use working_memory::domain::access::SecretHash;
 use working_memory::storage::StorageError;
 use working_memory::storage::access::sessions::Session;
 
-/// From now on this happens to the first `times` changes of a session, at `moment` of their transactions.
-async fn happens(service: &Service, times: u32, moment: &str, what: &str) {
+/// From now on this statement runs in the first `times` transactions of a session that change something, at `moment`.
+async fn inject(service: &Service, times: u32, moment: &str, what: &str) {
     let statement = format!(
         "CREATE SEQUENCE attempts;
          CREATE FUNCTION happens() RETURNS TRIGGER LANGUAGE plpgsql AS $$
@@ -40,7 +40,7 @@ fn hash() -> SecretHash {
     SecretHash::from_bytes(&[7; 32]).unwrap()
 }
 
-/// A service without keys, whose metrics anybody may read, and whose sessions belong to none.
+/// A service without keys, whose metrics need no key, and whose sessions do not expire with one.
 async fn start() -> Service {
     let service = Service::start().await;
     sqlx::raw_sql("ALTER TABLE sessions DROP CONSTRAINT sessions_key_fkey")
@@ -74,9 +74,9 @@ async fn counts(service: &Service, line: &str) {
 }
 
 #[tokio::test]
-async fn a_transaction_that_lost_races_is_run_again_and_counted() {
+async fn a_transaction_that_failed_by_a_conflict_is_retried_and_counted() {
     let service = start().await;
-    happens(&service, 2, AT_THE_STATEMENT, LOSES).await;
+    inject(&service, 2, AT_THE_STATEMENT, LOSES).await;
     begin(&service).await.unwrap();
     assert_eq!((sessions(&service).await, attempts(&service).await), (1, 3));
     counts(
@@ -92,18 +92,18 @@ async fn a_transaction_that_lost_races_is_run_again_and_counted() {
 }
 
 #[tokio::test]
-async fn a_commit_that_the_database_refused_is_a_lost_race_too() {
+async fn a_commit_that_the_database_rejected_is_retried_too() {
     let service = start().await;
-    happens(&service, 1, AT_THE_COMMIT, LOSES).await;
+    inject(&service, 1, AT_THE_COMMIT, LOSES).await;
     begin(&service).await.unwrap();
     assert_eq!((sessions(&service).await, attempts(&service).await), (1, 2));
 }
 
 #[tokio::test]
-async fn a_single_statement_that_was_in_a_deadlock_is_run_again() {
+async fn a_single_statement_that_deadlocked_is_retried() {
     let service = start().await;
     begin(&service).await.unwrap();
-    happens(&service, 2, AT_THE_STATEMENT, DEADLOCKS).await;
+    inject(&service, 2, AT_THE_STATEMENT, DEADLOCKS).await;
     service.storage().end_session(&hash()).await.unwrap();
     assert_eq!((sessions(&service).await, attempts(&service).await), (0, 3));
     counts(
@@ -119,9 +119,9 @@ async fn a_single_statement_that_was_in_a_deadlock_is_run_again() {
 }
 
 #[tokio::test]
-async fn a_race_that_is_always_lost_is_an_error_that_leaves_nothing() {
+async fn a_conflict_that_never_ends_is_an_error_and_saves_nothing() {
     let service = start().await;
-    happens(&service, u32::MAX, AT_THE_STATEMENT, LOSES).await;
+    inject(&service, u32::MAX, AT_THE_STATEMENT, LOSES).await;
     let lost = begin(&service).await;
     assert!(matches!(lost, Err(StorageError::Unavailable(_))), "{lost:?}");
     assert_eq!((sessions(&service).await, attempts(&service).await), (0, 6));
@@ -133,9 +133,9 @@ async fn a_race_that_is_always_lost_is_an_error_that_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_commit_that_broke_is_not_repeated() {
+async fn a_commit_with_an_unknown_outcome_is_not_retried() {
     let service = start().await;
-    happens(&service, u32::MAX, AT_THE_COMMIT, BREAKS).await;
+    inject(&service, u32::MAX, AT_THE_COMMIT, BREAKS).await;
     let broken = begin(&service).await;
     assert!(matches!(broken, Err(StorageError::Unavailable(_))), "{broken:?}");
     assert_eq!(attempts(&service).await, 1);

@@ -1,5 +1,5 @@
-//! Programs of the release before write to the same database: what they know of a memory's counters are four columns, and no
-//! id that they give is given again.
+//! The previous release writes to the same database: it knows a memory's counters as four columns, and no id that it assigns
+//! is assigned again.
 
 use crate::harness::{Answer, Database, Memory, Service};
 use reqwest::Method;
@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, PgPool, raw_sql};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The schema that programs of the release before know.
+/// The schema that the previous release knows.
 const BEFORE: i64 = 23;
 
 async fn sql(service: &Service, statement: &str) {
@@ -19,7 +19,7 @@ async fn sql(service: &Service, statement: &str) {
         .unwrap();
 }
 
-/// What the row has: the array, and the four columns.
+/// The counters in the row: the array, and the four columns.
 async fn counters(service: &Service) -> (Option<Vec<i64>>, Vec<i64>) {
     sqlx::query_as(
         "SELECT counters, ARRAY[learning_counter, verbatim_counter, task_counter, decision_counter] FROM memories
@@ -41,7 +41,7 @@ async fn posts(memory: &Memory<'_>, below: &str, body: Value) -> Value {
 }
 
 #[tokio::test]
-async fn ids_that_either_release_gave_are_not_given_again() {
+async fn ids_assigned_by_either_release_are_not_reused() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let task = json!({"intent": "a", "summary": "b"});
@@ -52,17 +52,17 @@ async fn ids_that_either_release_gave_are_not_given_again() {
         (Some(vec![1, 0, 0, 0]), vec![1, 0, 0, 0])
     );
 
-    // The release before raises its columns, and what it adds is archived by it too: no text says the numbers.
+    // The previous release raises its columns, and archives what it added: no text contains the numbers.
     sql(
         &service,
         "UPDATE memories SET learning_counter = 5, task_counter = 2",
     )
     .await;
-    let told = Answer::to(memory.itself(Method::GET)).await.is(200).json();
-    assert_eq!(told["counters"], json!({"KL": 5, "VC": 0, "T": 2, "D": 0}));
+    let reported = Answer::to(memory.itself(Method::GET)).await.is(200).json();
+    assert_eq!(reported["counters"], json!({"KL": 5, "VC": 0, "T": 2, "D": 0}));
     assert_eq!(learns(&memory, "two").await, "KL-6");
     assert_eq!(posts(&memory, "tasks", task.clone()).await, "T-3");
-    // It reads in its columns what this release gave.
+    // It finds in its columns the ids that this release assigned.
     assert_eq!(
         counters(&service).await,
         (Some(vec![6, 0, 3, 0]), vec![6, 0, 3, 0])
@@ -75,7 +75,7 @@ async fn ids_that_either_release_gave_are_not_given_again() {
     .await;
     assert_eq!(posts(&memory, "decisions", json!({"decision": "x"})).await, "D-5");
     assert_eq!(learns(&memory, "three").await, "KL-8");
-    // What is put raises both, and what the other release gave stays.
+    // A put raises both, and the ids that the other release assigned stay in use.
     sql(&service, "UPDATE memories SET verbatim_counter = 3").await;
     memory
         .put("# Key Learnings\n- KL-20 because a: one\n")
@@ -88,7 +88,7 @@ async fn ids_that_either_release_gave_are_not_given_again() {
 }
 
 #[tokio::test]
-async fn a_row_of_the_release_before_has_no_array_and_absent_counters_are_none() {
+async fn a_row_of_the_previous_release_has_no_array_and_missing_counters_are_unset() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
@@ -111,7 +111,7 @@ async fn a_row_of_the_release_before_has_no_array_and_absent_counters_are_none()
 }
 
 #[tokio::test]
-async fn a_counter_of_a_kind_that_only_a_newer_release_knows_is_left_alone() {
+async fn a_counter_of_an_unknown_kind_is_preserved() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("# Notes\none\n").await.is(201);
@@ -127,7 +127,7 @@ async fn a_counter_of_a_kind_that_only_a_newer_release_knows_is_left_alone() {
 }
 
 #[tokio::test]
-async fn what_a_newer_release_tells_of_a_task_stays_until_it_is_redacted() {
+async fn unknown_fields_of_a_task_from_a_newer_release_stay_until_redaction() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let task = json!({"intent": "Parser", "summary": "built", "epic": "e", "outcome": {"n": 1}});
@@ -160,7 +160,7 @@ async fn what_a_newer_release_tells_of_a_task_stays_until_it_is_redacted() {
         stored().await,
         Some(json!({"priority": "high", "note": ["[redacted]"]}))
     );
-    // A task that no version holds any more says nothing.
+    // A task that no version contains any more has no text.
     memory.put("# Notes\nthree\n").await.is(201);
     for version in ["1", "3"] {
         memory.redact(version).await.is(200);
@@ -168,7 +168,7 @@ async fn what_a_newer_release_tells_of_a_task_stays_until_it_is_redacted() {
     assert_eq!(stored().await, None);
 }
 
-/// Which files hold the tables: another one after a rewrite.
+/// The files of the tables: others after a rewrite.
 async fn files(pool: &PgPool) -> Vec<i64> {
     sqlx::query_scalar(
         "SELECT relfilenode::bigint FROM pg_class WHERE oid IN ('memories'::regclass, 'records'::regclass) ORDER BY oid",
@@ -179,7 +179,7 @@ async fn files(pool: &PgPool) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn the_way_up_rewrites_nothing_and_the_way_down_loses_no_number() {
+async fn migrating_up_rewrites_no_table_and_migrating_down_loses_no_counter() {
     let database = Arc::new(Database::create_empty().await);
     let pool = PgPool::connect(&database.url()).await.unwrap();
     let migrations = Migrator::new(Path::new("migrations")).await.unwrap();
@@ -192,7 +192,7 @@ async fn the_way_up_rewrites_nothing_and_the_way_down_loses_no_number() {
     service.storage().migrate().await.unwrap();
     let memory = service.memory("agent");
     memory.put("# Notes\none\n").await.is(201);
-    // A release to come writes the array alone.
+    // A future release writes the array alone.
     sql(&service, "UPDATE memories SET counters = '{9,8,7,6}'").await;
     service.storage().migrate_down(BEFORE).await.unwrap();
     let columns: Vec<i64> = sqlx::query_scalar(

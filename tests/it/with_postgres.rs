@@ -35,14 +35,14 @@ fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// The data folder in a URL whose socket is `<data folder>/postgres/run`.
+/// The data folder of a URL whose socket is in `<data folder>/postgres/run`.
 fn data_dir(url: &str) -> &Path {
     let socket_dir = url.split_once("host=").unwrap().1.split('&').next().unwrap();
     Path::new(socket_dir).ancestors().nth(2).unwrap()
 }
 
 #[test]
-fn the_command_gets_the_url_its_input_and_its_exit_code_back() {
+fn the_command_gets_the_url_and_standard_input_and_its_exit_code_is_returned() {
     let script = "read line; echo \"$line $DATABASE_URL\"; exit 7";
     let mut child = with_postgres(&[], script)
         .stdin(Stdio::piped())
@@ -61,7 +61,7 @@ fn the_command_gets_the_url_its_input_and_its_exit_code_back() {
 }
 
 #[test]
-fn a_command_that_does_not_exist_is_127() {
+fn a_missing_command_exits_with_127() {
     let mut command = Command::new(PROGRAM);
     let output = command
         .args(["with-postgres", "--", "/no/such/program"])
@@ -71,7 +71,7 @@ fn a_command_that_does_not_exist_is_127() {
 }
 
 #[test]
-fn termination_is_passed_on_and_cleaned_up_after() {
+fn termination_is_forwarded_and_the_data_folder_removed() {
     let script = "trap 'echo got it; exit 3' TERM; echo $DATABASE_URL; while :; do sleep 0.1; done";
     let mut child = with_postgres(&[], script)
         .stdin(Stdio::null())
@@ -90,7 +90,7 @@ fn termination_is_passed_on_and_cleaned_up_after() {
 }
 
 #[test]
-fn broken_off_while_it_starts_it_leaves_nothing_behind() {
+fn a_start_that_is_interrupted_leaves_no_files() {
     let temporary = tempfile::Builder::new()
         .permissions(permissions(0o755))
         .tempdir()
@@ -112,7 +112,7 @@ fn broken_off_while_it_starts_it_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_killed_runs_left_behind_is_removed_and_nothing_else() {
+fn only_files_of_killed_runs_are_removed() {
     let temporary = tempfile::Builder::new()
         .permissions(permissions(0o755))
         .tempdir()
@@ -142,9 +142,9 @@ fn what_killed_runs_left_behind_is_removed_and_nothing_else() {
     assert!(in_use.exists() && other.exists() && young.exists());
 }
 
-/// The service dies, its server shuts itself down, and the next start has everything that was committed.
+/// The service is killed, its server shuts down by itself, and the next start finds everything that was committed.
 #[test]
-fn after_the_owner_was_killed_the_next_start_has_the_data() {
+fn after_the_owner_is_killed_the_next_start_has_the_data() {
     let dir = TempDir::new().unwrap();
     let server = killed_owner(&dir, false);
     eventually("the orphaned server shuts down", || {
@@ -153,9 +153,9 @@ fn after_the_owner_was_killed_the_next_start_has_the_data() {
     assert_recovers(&dir);
 }
 
-/// The same where nothing could tell the server: the next start finds it still running, and stops it.
+/// The same where nothing could signal the server: the next start finds it still running, and stops it.
 #[test]
-fn a_server_that_outlives_its_killed_owner_does_not_stay_in_the_way() {
+fn a_server_that_outlives_its_killed_owner_is_stopped_by_the_next_start() {
     if !Path::new("/proc/self/cmdline").exists() {
         return;
     }
@@ -169,7 +169,7 @@ fn a_server_that_outlives_its_killed_owner_does_not_stay_in_the_way() {
     assert_recovers(&dir);
 }
 
-/// Starts a server on `dir`, writes to it, kills its owner, and gives the server's process id.
+/// Starts a server on `dir`, writes to it, kills its owner, and returns the server's process id.
 fn killed_owner(dir: &TempDir, cut_lifeline: bool) -> Pid {
     let ready = dir.path().join("ready");
     let script = format!(
@@ -177,7 +177,7 @@ fn killed_owner(dir: &TempDir, cut_lifeline: bool) -> Pid {
         ready.display()
     );
     let data_dir = dir.path().join("data");
-    // An own process group, so that the command of the killed owner can be ended too.
+    // A separate process group, so that the command of the killed owner can be ended too.
     let mut command = with_postgres(&["--data-dir", data_dir.to_str().unwrap()], &script);
     let mut owner = std::os::unix::process::CommandExt::process_group(&mut command, 0)
         .spawn()
@@ -194,7 +194,7 @@ fn killed_owner(dir: &TempDir, cut_lifeline: bool) -> Pid {
     pid(server)
 }
 
-/// The shell that would stop `server` with its owner.
+/// The shell that would stop `server` together with its owner.
 fn lifeline(server: &str) -> Pid {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let found = processes.map(|entry| entry.path()).find(|process| {
@@ -218,9 +218,9 @@ fn assert_recovers(dir: &TempDir) {
     assert!(output.status.success());
 }
 
-/// For a root that runs these tests: the program is for ordinary users as well.
+/// For suites that run as root: the program must work for ordinary users as well.
 #[test]
-fn an_ordinary_user_needs_no_privileges() {
+fn the_program_works_for_an_ordinary_user() {
     if !rustix::process::geteuid().is_root() || Command::new("setpriv").arg("--version").output().is_err() {
         return;
     }

@@ -1,11 +1,11 @@
-//! Whose the versions are, and whose the kept answers.
+//! The actors of versions, and the owners of stored responses.
 
 use super::first_admin;
 use crate::harness::{Answer, Service};
 use serde_json::json;
 
 #[tokio::test]
-async fn the_actor_is_the_keys_name_unless_it_may_speak_for_others() {
+async fn the_actor_is_the_name_of_the_key_unless_it_may_act_for_others() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let own = admin.make(json!({"name": "ci", "role": "writer"})).await;
@@ -28,7 +28,7 @@ async fn the_actor_is_the_keys_name_unless_it_may_speak_for_others() {
 }
 
 #[tokio::test]
-async fn two_callers_do_not_share_idempotency_keys_and_a_replay_needs_the_right_to_ask() {
+async fn two_callers_do_not_share_idempotency_keys_and_a_replay_is_authorized() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let one = admin.make(json!({"name": "one", "role": "writer"})).await;

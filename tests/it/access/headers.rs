@@ -1,11 +1,11 @@
-//! `Authorization`, in good and in bad form.
+//! Valid and invalid `Authorization` headers.
 
 use super::first_admin;
 use crate::harness::{Answer, Service};
 use reqwest::Method;
 
 #[tokio::test]
-async fn a_key_that_is_not_taken_is_unauthorized_and_a_broken_header_malformed() {
+async fn an_invalid_key_is_unauthorized_and_a_broken_header_malformed() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let ask = async |values: &[&str]| {
@@ -49,7 +49,7 @@ async fn a_key_that_is_not_taken_is_unauthorized_and_a_broken_header_malformed()
 }
 
 #[tokio::test]
-async fn metrics_need_any_key_and_the_state_of_the_service_none() {
+async fn metrics_need_any_key_and_health_checks_need_none() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let limited = admin

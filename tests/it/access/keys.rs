@@ -1,4 +1,4 @@
-//! The life of keys: `/v1/keys`.
+//! The life cycle of keys: `/v1/keys`.
 
 use super::first_admin;
 use crate::harness::{Answer, Service};
@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::json;
 use std::time::Duration;
 
-/// After this every instance knows.
+/// After this time every instance knows.
 const A_SECOND: Duration = Duration::from_secs(1);
 
 #[tokio::test]
@@ -37,25 +37,25 @@ async fn a_key_is_shown_once_and_stored_as_a_hash() {
 }
 
 #[tokio::test]
-async fn a_new_key_is_taken_everywhere_at_once_and_a_revoked_one_nowhere_within_a_second() {
+async fn a_new_key_is_valid_everywhere_at_once_and_a_revoked_one_is_rejected_within_a_second() {
     let service = Service::start().await;
-    let beside = service.beside(None).await;
+    let other = service.beside(None).await;
     service.get("/v1/vaults").await.is(200);
-    beside.get("/v1/vaults").await.is(200);
+    other.get("/v1/vaults").await.is(200);
     let admin = first_admin(&service).await;
     service.get("/v1/vaults").await.problem(401, "unauthorized", None);
-    admin.at(&beside).get("/v1/vaults").await.is(200);
+    admin.at(&other).get("/v1/vaults").await.is(200);
     tokio::time::sleep(A_SECOND).await;
-    beside.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    other.get("/v1/vaults").await.problem(401, "unauthorized", None);
 
     let reader = admin.make(json!({"name": "r", "role": "reader"})).await;
-    reader.at(&beside).get("/v1/vaults").await.is(200);
+    reader.at(&other).get("/v1/vaults").await.is(200);
     reader.get("/v1/vaults").await.is(200);
     admin.delete(&format!("/v1/keys/{}", reader.key_id)).await.is(204);
     reader.get("/v1/vaults").await.problem(401, "unauthorized", None);
     tokio::time::sleep(A_SECOND).await;
     reader
-        .at(&beside)
+        .at(&other)
         .get("/v1/vaults")
         .await
         .problem(401, "unauthorized", None);
@@ -67,7 +67,7 @@ async fn a_new_key_is_taken_everywhere_at_once_and_a_revoked_one_nowhere_within_
 }
 
 #[tokio::test]
-async fn a_service_whose_last_key_has_ended_stays_closed() {
+async fn a_service_whose_last_key_has_ended_still_requires_a_key() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     admin.delete(&format!("/v1/keys/{}", admin.key_id)).await.is(204);
@@ -83,7 +83,7 @@ async fn a_service_whose_last_key_has_ended_stays_closed() {
 }
 
 #[tokio::test]
-async fn a_key_that_expires_is_taken_until_then() {
+async fn a_key_is_valid_until_it_expires() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let body = json!({"name": "r", "role": "reader", "expires_at": "2026-11-21T03:00:00+01:00"});
@@ -139,25 +139,25 @@ async fn a_rotated_key_has_a_new_secret_and_the_old_one_ends_now_or_after_its_gr
 }
 
 #[tokio::test]
-async fn a_flood_of_bad_keys_costs_the_database_few_readings() {
+async fn a_flood_of_invalid_keys_causes_few_queries() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let bad = format!("wm_0123456789ab_{}", "0".repeat(64));
-    let asked = (0..64).map(|_| {
+    let requests = (0..64).map(|_| {
         let request = service.request(Method::GET, "/v1/vaults").bearer_auth(&bad);
         Answer::to(request)
     });
     let began = std::time::Instant::now();
-    for answer in futures::future::join_all(asked).await {
+    for answer in futures::future::join_all(requests).await {
         answer.problem(401, "unauthorized", None);
     }
     admin.get("/v1/vaults").await.is(200);
-    // One reading for all that came together, or a few: never one each, fifty milliseconds apart.
+    // One query for all concurrent requests, or a few: never one each, fifty milliseconds apart.
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
 }
 
 #[tokio::test]
-async fn what_a_key_cannot_be_is_named() {
+async fn an_invalid_key_request_is_rejected_with_its_field() {
     let service = Service::start().await;
     let ask = async |body| {
         let request = service.request(Method::POST, "/v1/keys");

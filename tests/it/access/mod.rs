@@ -1,4 +1,4 @@
-//! Who may do what: keys, roles, vaults, bounds and TLS.
+//! Authorization: keys, roles, vaults, limits and TLS.
 
 mod actors;
 mod headers;
@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 use working_memory::domain::access::{AccessRole, VaultScope};
 use working_memory::storage::access::keys::NewKey;
 
-/// A key and a service that takes it.
+/// A key and a service that accepts it.
 pub(crate) struct Holder<'s> {
     service: &'s Service,
     pub(crate) key_id: String,
     pub(crate) token: String,
 }
 
-/// The first key of a service: an administrator of everything.
+/// The first key of a service: an administrator of all vaults.
 pub(crate) async fn first_admin(service: &Service) -> Holder<'_> {
     let request = service.request(Method::POST, "/v1/keys");
     let made = Answer::to(request.json(&json!({"name": "root", "role": "admin"})))
@@ -43,7 +43,7 @@ impl<'s> Holder<'s> {
         }
     }
 
-    /// The same holder at another instance.
+    /// The same key at another instance.
     pub(crate) fn at<'t>(&self, service: &'t Service) -> Holder<'t> {
         Holder {
             service,
@@ -78,7 +78,7 @@ impl<'s> Holder<'s> {
         Answer::to(self.putting(vault, text)).await
     }
 
-    /// Another key, made with a right that this one may not have: on the database, as the command line does.
+    /// Another key, with a right that this one may not have: created in the database, as the command line does.
     pub(crate) async fn make_speaker(&self, name: &str) -> Holder<'s> {
         let new = NewKey {
             name: name.parse().unwrap(),
@@ -97,7 +97,7 @@ impl<'s> Holder<'s> {
         }
     }
 
-    /// Another key, made with this one.
+    /// Another key, created with this one.
     pub(crate) async fn make(&self, body: Value) -> Holder<'s> {
         let made = self.post("/v1/keys", &body).await.is(201);
         Holder::of(self.service, &made.json())

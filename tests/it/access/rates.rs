@@ -1,11 +1,11 @@
-//! Rates of keys and addresses.
+//! Rate limits of keys and addresses.
 
 use super::first_admin;
 use crate::harness::{Answer, Service};
 use serde_json::json;
 
 #[tokio::test]
-async fn one_request_too_many_with_a_key_is_told_when_to_come_back() {
+async fn a_key_over_its_rate_limit_is_rejected_with_retry_after() {
     let service = Service::start_with(|config| config.http.rate_per_key = 2, None).await;
     let admin = first_admin(&service).await;
     let other = admin.make(json!({"name": "o", "role": "reader"})).await;
@@ -21,7 +21,7 @@ async fn one_request_too_many_with_a_key_is_told_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn who_shows_no_key_is_counted_by_address() {
+async fn requests_without_a_key_are_counted_by_address() {
     let service = Service::start_with(|config| config.http.rate_per_address = 2, None).await;
     service.get("/v1/vaults").await.is(200);
     let admin = first_admin(&service).await;

@@ -1,4 +1,4 @@
-//! Items of the category `rules`: an agent cannot change what it is told.
+//! Items of the category `rules`: an agent cannot change its own rules.
 
 use super::first_admin;
 use crate::harness::{Answer, Service};
@@ -21,9 +21,9 @@ async fn only_an_administrator_writes_the_rules_of_a_memory_and_of_a_vault() {
         let made = own.post(items, &rule).await.is(201).json();
         let one = format!("{items}/{}", made["item_id"].as_str().unwrap());
         let category = format!("{items}?category=rules");
-        let whole = format!("{items}/rules");
+        let category_path = format!("{items}/rules");
         let put = async |holder: &super::Holder<'_>| {
-            Answer::to(holder.request(Method::PUT, &whole).json(&rules)).await
+            Answer::to(holder.request(Method::PUT, &category_path).json(&rules)).await
         };
         for refused in [
             writer.post(items, &rule).await,
@@ -43,7 +43,7 @@ async fn only_an_administrator_writes_the_rules_of_a_memory_and_of_a_vault() {
         ] {
             nowhere.problem(404, "not-found", None);
         }
-        // No other spelling is a way around.
+        // Other spellings of the name do not avoid this.
         for category in ["Rules", "rules ", "RULES"] {
             let item = json!({"content": "x", "category": category});
             let status = writer.post(items, &item).await.status;

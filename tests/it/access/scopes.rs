@@ -12,7 +12,7 @@ fn ids(list: &Value, field: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_key_sees_its_own_vaults_in_the_list_over_all_pages() {
+async fn a_key_lists_only_its_own_vaults_on_all_pages() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     for vault in ["acme.a", "acme.b", "acmex", "other", "zeta"] {
@@ -41,7 +41,7 @@ async fn a_key_sees_its_own_vaults_in_the_list_over_all_pages() {
 }
 
 #[tokio::test]
-async fn an_administrator_of_some_vaults_makes_and_sees_only_keys_of_them() {
+async fn an_administrator_of_some_vaults_creates_and_lists_only_keys_of_them() {
     let service = Service::start().await;
     let root = first_admin(&service).await;
     let own = root.make(json!({"name": "own", "role": "admin", "vault_prefix": "acme.", "expires_at": "2027-01-01T00:00:00Z"})).await;
@@ -96,7 +96,7 @@ async fn an_administrator_of_some_vaults_makes_and_sees_only_keys_of_them() {
 }
 
 #[tokio::test]
-async fn an_administrator_of_some_vaults_has_so_many_keys_in_them_and_others_have_theirs() {
+async fn the_number_of_keys_is_limited_per_vault() {
     let configure = |config: &mut working_memory::config::Config| config.limits.vault_keys = 2;
     let service = Service::start_with(configure, None).await;
     let root = first_admin(&service).await;

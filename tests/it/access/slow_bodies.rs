@@ -1,4 +1,4 @@
-//! Requests whose bodies do not come keep no others out.
+//! Requests with slow bodies do not block others.
 
 use crate::harness::{Answer, Service};
 use crate::pipeline::dictated::{Gate, dictate, learning};
@@ -15,7 +15,7 @@ fn one_at_once(config: &mut Config) {
     config.http.max_requests = 1;
 }
 
-/// A put whose body is waited for.
+/// A put whose body is incomplete.
 async fn half_a_put(service: &Service, memory: &str) -> TcpStream {
     let mut stream = TcpStream::connect(service.socket_address()).await.unwrap();
     let head = format!(
@@ -23,9 +23,9 @@ async fn half_a_put(service: &Service, memory: &str) -> TcpStream {
          Content-Length: 11\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).await.unwrap();
-    let mut asked = [0; CONTINUE.len()];
-    stream.read_exact(&mut asked).await.unwrap();
-    assert_eq!(asked, CONTINUE.as_bytes());
+    let mut interim = [0; CONTINUE.len()];
+    stream.read_exact(&mut interim).await.unwrap();
+    assert_eq!(interim, CONTINUE.as_bytes());
     stream.write_all(b"to the").await.unwrap();
     stream
 }
@@ -38,7 +38,7 @@ async fn answer_to_the_rest(mut stream: TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn whoever_is_slow_with_a_body_takes_no_place_of_those_that_run() {
+async fn a_request_with_a_slow_body_holds_no_concurrency_permit() {
     let service = Service::start_with(one_at_once, None).await;
     let mut slow = Vec::new();
     for memory in ["one", "two", "three"] {
@@ -56,7 +56,7 @@ async fn whoever_is_slow_with_a_body_takes_no_place_of_those_that_run() {
 }
 
 #[tokio::test]
-async fn a_body_that_has_arrived_while_others_run_is_told_to_come_again() {
+async fn a_request_whose_body_arrives_while_all_permits_are_held_is_rejected_with_retry_after() {
     let gate = Gate::new();
     let service = Service::start_with(one_at_once, Some(gate.before(Role::Learnings))).await;
     let slow = half_a_put(&service, "slow").await;

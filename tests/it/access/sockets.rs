@@ -1,4 +1,4 @@
-//! Clients that are slow on purpose hold neither the service nor each other.
+//! Deliberately slow clients block neither the service nor each other.
 
 use axum::Router;
 use axum::routing::get;
@@ -10,7 +10,7 @@ use working_memory::http::{Settings, serve};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A server with one huge answer and one small one.
+/// A server with one huge response and one small one.
 pub(super) async fn start(settings: Settings) -> SocketAddr {
     let router = Router::new()
         .route("/huge", get(|| async { "x".repeat(64 << 20) }))
@@ -35,7 +35,7 @@ async fn answer(mut stream: TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn who_reads_nothing_of_a_big_answer_loses_the_place_it_holds() {
+async fn a_client_that_does_not_read_its_response_loses_its_connection() {
     let address = start(Settings {
         max_connections: 1,
         write_timeout: Duration::from_millis(100),
@@ -52,7 +52,7 @@ async fn who_reads_nothing_of_a_big_answer_loses_the_place_it_holds() {
 }
 
 #[tokio::test]
-async fn half_open_connections_give_their_places_back() {
+async fn half_open_connections_are_closed() {
     let address = start(Settings {
         max_connections: 2,
         header_timeout: Duration::from_millis(100),

@@ -1,4 +1,4 @@
-//! TLS of the service's own. The certificates in `tests/data/tls` are for nothing but these tests.
+//! TLS of the service itself. The certificates in `tests/data/tls` are for these tests only.
 
 use super::sockets::start;
 use reqwest::Certificate;
@@ -16,7 +16,7 @@ fn data(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Asks for the small answer, trusting one certificate.
+/// Requests the small response, trusting one certificate.
 async fn ask(address: SocketAddr, trusted: &str) -> Result<String, reqwest::Error> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let certificate = Certificate::from_pem(&fs::read(data(trusted)).unwrap()).unwrap();
@@ -33,7 +33,7 @@ async fn ask(address: SocketAddr, trusted: &str) -> Result<String, reqwest::Erro
 }
 
 #[tokio::test]
-async fn a_certificate_is_used_and_another_one_after_it_is_read_again() {
+async fn a_certificate_is_used_and_a_new_one_after_a_reload() {
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = (folder.path().join("crt"), folder.path().join("key"));
     let install = |name: &str| {
@@ -48,7 +48,7 @@ async fn a_certificate_is_used_and_another_one_after_it_is_read_again() {
         ..Settings::default()
     })
     .await;
-    // One that never begins its handshake keeps nobody waiting.
+    // A client that never starts its handshake blocks nobody.
     let _silent = TcpStream::connect(address).await.unwrap();
     assert_eq!(ask(address, "one.crt").await.unwrap(), "small");
     ask(address, "two.crt").await.unwrap_err();
@@ -77,7 +77,7 @@ fn files_that_cannot_be_used_are_named() {
     }
 }
 
-/// `health --settings` in a folder without a file of settings, with these variables.
+/// `health --settings` in a folder without a settings file, with these variables.
 async fn health(address: SocketAddr, environment: &[(&str, &str)]) -> std::process::Output {
     let folder = tempfile::tempdir().unwrap();
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_working-memory"));
@@ -111,7 +111,7 @@ async fn a_health_check_follows_the_settings_of_the_service() {
     ];
     let output = health(address, &of_tls).await;
     assert!(output.status.success(), "{output:?}");
-    // Settings that say plain HTTP ask so, and a service over TLS does not answer that.
+    // With settings for plain HTTP the check uses it, and a service with TLS does not respond to that.
     assert_eq!(health(address, &[]).await.status.code(), Some(1));
 
     let plain = start(Settings::default()).await;

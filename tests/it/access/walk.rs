@@ -1,4 +1,4 @@
-//! Every operation of the document, with no key, another tenant's key and a reader's key.
+//! Every operation of the OpenAPI document, without a key, with the key of another tenant and with a reader's key.
 
 use super::first_admin;
 use crate::harness::{Answer, Service};
@@ -8,7 +8,7 @@ use serde_json::json;
 const PUBLIC: [&str; 3] = ["/healthz", "/readyz", "/openapi.yaml"];
 const METHODS: [&str; 6] = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
 
-/// Paths of the document, and the operations it names for each.
+/// Paths of the document, with the operations of each.
 pub(super) fn operations() -> Vec<(String, Vec<Method>)> {
     let mut paths: Vec<(String, Vec<Method>)> = Vec::new();
     let document = working_memory::http::openapi_yaml();
@@ -39,7 +39,7 @@ pub(super) fn filled(path: &str, vault: &str) -> String {
 }
 
 #[tokio::test]
-async fn without_a_key_every_route_asks_for_one() {
+async fn without_a_key_every_route_is_unauthorized() {
     let service = Service::start().await;
     first_admin(&service).await;
     for (path, _) in operations() {
@@ -59,7 +59,7 @@ async fn without_a_key_every_route_asks_for_one() {
 }
 
 #[tokio::test]
-async fn a_vault_of_another_tenant_is_answered_like_one_that_is_not_there() {
+async fn a_vault_of_another_tenant_has_the_same_responses_as_a_missing_one() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     admin.put("acme", "# Key Learnings\n- secret\n").await.is(201);
@@ -109,7 +109,7 @@ async fn a_reader_changes_nothing() {
             let request = reader.request(method.clone(), &filled(&path, "acme"));
             let status = request.send().await.unwrap().status().as_u16();
             let is_keys = path.starts_with("/v1/keys");
-            // Messages are taken from everybody; which tools a reader may call is tested beside them.
+            // Every key may send messages; which tools a reader may call is tested in `mcp`.
             let is_protocol = path == "/mcp";
             if method == Method::GET && !is_keys || is_protocol {
                 assert!(![401, 403, 405].contains(&status), "{method} {path}: {status}");
@@ -122,7 +122,7 @@ async fn a_reader_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_writer_adds_and_only_an_administrator_takes_history_away() {
+async fn a_writer_adds_and_only_an_administrator_deletes_history() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let writer = admin

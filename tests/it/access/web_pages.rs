@@ -1,4 +1,4 @@
-//! Web pages and a service that asks for no key: what a browser would send for them.
+//! Cross-site requests to a service without keys, as a browser sends them.
 
 use super::first_admin;
 use super::walk::{filled, operations};
@@ -11,7 +11,7 @@ use working_memory::config::Config;
 
 const CONTEXT: &str = "/v1/vaults/acme/memories/agent/context";
 
-/// Sends a head and no more, and reads what is answered to it.
+/// Sends only the head of a request, and reads the response.
 async fn answer_to(service: &Service, head: &str) -> String {
     let mut stream = TcpStream::connect(service.socket_address()).await.unwrap();
     stream.write_all(head.as_bytes()).await.unwrap();
@@ -29,7 +29,7 @@ fn put(service: &Service) -> RequestBuilder {
 }
 
 #[tokio::test]
-async fn pages_of_other_sites_and_foreign_names_are_refused_and_nothing_is_stored() {
+async fn cross_site_requests_and_unknown_hosts_are_rejected_and_nothing_is_stored() {
     let service = Service::start().await;
     for (header, value) in [
         ("Host", "attacker.example"),
@@ -50,7 +50,7 @@ async fn pages_of_other_sites_and_foreign_names_are_refused_and_nothing_is_store
         );
         assert!(!detail.contains("attacker"), "{detail}");
     }
-    // What a form can send without asking first, a preflight, and the making of a key that locks the owner out.
+    // Form posts without a preflight, a preflight, and the creation of a key that would lock the owner out.
     for (method, path) in [
         (Method::POST, "/v1/vaults/acme/memories/agent/operations"),
         (Method::OPTIONS, CONTEXT),
@@ -70,7 +70,7 @@ async fn pages_of_other_sites_and_foreign_names_are_refused_and_nothing_is_store
 }
 
 #[tokio::test]
-async fn every_route_refuses_a_foreign_name() {
+async fn every_route_rejects_an_unknown_host() {
     let service = Service::start().await;
     for (path, methods) in operations() {
         for method in methods {
@@ -82,7 +82,7 @@ async fn every_route_refuses_a_foreign_name() {
 }
 
 #[tokio::test]
-async fn a_refusal_does_not_wait_for_the_body() {
+async fn a_rejection_does_not_wait_for_the_body() {
     let service = Service::start().await;
     let address = service.socket_address();
     let answer = answer_to(
@@ -97,7 +97,7 @@ async fn a_refusal_does_not_wait_for_the_body() {
 }
 
 #[tokio::test]
-async fn programs_and_the_services_own_pages_notice_nothing() {
+async fn programs_and_same_origin_pages_are_not_affected() {
     let named = |config: &mut Config| {
         config.http.allowed_hosts = vec!["memory.example.org".to_owned()];
     };
@@ -133,7 +133,7 @@ async fn programs_and_the_services_own_pages_notice_nothing() {
 }
 
 #[tokio::test]
-async fn where_keys_are_asked_for_any_name_and_page_may_show_one() {
+async fn with_keys_any_host_and_origin_may_use_one() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let foreign = |request: RequestBuilder| {
@@ -153,7 +153,7 @@ async fn where_keys_are_asked_for_any_name_and_page_may_show_one() {
 }
 
 #[tokio::test]
-async fn a_request_names_exactly_one_host_with_keys_too() {
+async fn a_request_must_have_exactly_one_host_with_keys_too() {
     let open = Service::start().await;
     let closed = Service::start().await;
     let admin = first_admin(&closed).await;

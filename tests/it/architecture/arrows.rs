@@ -1,10 +1,10 @@
-//! The rooms call each other along the arrows and no other way:
-//! `main → cli → {http, mcp, dashboard, pipeline} → {storage, llm} → domain`, and `http → {mcp, dashboard}`.
+//! The modules depend on each other only along these arrows: `main → cli → {http, mcp, dashboard, pipeline} → {storage, llm} →
+//! domain`, and `http → {mcp, dashboard}`.
 
 use super::sources::{code, sources};
 use std::path::Path;
 
-/// A room and what it may not name.
+/// A module and what it may not name.
 const FORBIDDEN: [(&str, &[&str]); 12] = [
     (
         "domain",
@@ -164,7 +164,7 @@ const FORBIDDEN: [(&str, &[&str]); 12] = [
     ),
 ];
 
-/// What only these rooms may name, wherever else it would stand.
+/// Names that only these modules may use.
 const RESERVED: [(&str, &[&str]); 5] = [
     ("sqlx::query", &["storage"]),
     ("axum::", &["http", "dashboard"]),
@@ -190,7 +190,7 @@ fn room(path: &Path) -> Option<String> {
 }
 
 #[test]
-fn the_arrows_between_the_rooms_hold() {
+fn modules_depend_on_each_other_only_along_the_arrows() {
     let mut files = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
     let mut broken = Vec::new();

@@ -1,4 +1,4 @@
-//! No file imports one that imports it, straight or by way of others: what two files need stands in a third.
+//! Imports between files have no cycles, direct or indirect: what two files need is in a third.
 
 use super::imports::{Arrows, arrows};
 use super::sources::{code, code_of, sources};
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Sources by their paths below the folder of `lib.rs`.
 type Sources = BTreeMap<String, String>;
 
-/// The arrows within each group of files of which every one leads to every other.
+/// The imports within each strongly connected group of files.
 fn circles(arrows: &Arrows) -> Vec<Arrows> {
     let mut targets: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (from, to) in arrows.keys() {
@@ -23,7 +23,7 @@ fn circles(arrows: &Arrows) -> Vec<Arrows> {
     let mut circles: BTreeMap<&str, Arrows> = BTreeMap::new();
     for (arrow @ (from, to), names) in arrows {
         if leads(to, from) {
-            // The first of its files by name stands for the whole group.
+            // The first file by name represents the group.
             let first = reached[from.as_str()].iter().find(|file| leads(file, from));
             let circle = circles.entry(first.copied().unwrap_or(from)).or_default();
             circle.insert(arrow.clone(), names.clone());
@@ -55,7 +55,7 @@ fn printed(circles: &[Arrows]) -> String {
 }
 
 #[test]
-fn no_files_import_each_other() {
+fn imports_have_no_cycles() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut paths = Vec::new();
     sources(&folder, &mut paths);
@@ -74,7 +74,7 @@ fn joined(code: Vec<(usize, String)>) -> String {
     code.into_iter().map(|(_, line)| line + "\n").collect()
 }
 
-/// The circles of made-up sources.
+/// The cycles of given sources.
 fn circles_of(files: &[(&str, &str)]) -> String {
     let file = |(path, text): &(&str, &str)| ((*path).to_owned(), joined(code_of(text)));
     let files: Sources = files.iter().map(file).collect();
@@ -82,7 +82,7 @@ fn circles_of(files: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn a_circle_is_told_with_its_arrows_and_names() {
+fn a_cycle_is_reported_with_its_imports_and_names() {
     let files = [
         ("lib.rs", "mod a;\nmod b;\nmod c;\n"),
         (
@@ -105,7 +105,7 @@ fn a_circle_is_told_with_its_arrows_and_names() {
 }
 
 #[test]
-fn a_re_export_is_no_arrow_and_leads_to_what_it_names() {
+fn a_re_export_is_no_import_and_resolves_to_the_declaring_file() {
     let parent = "mod door;\nmod wall;\npub use door::{Door, door};\npub use wall::Wall;\n";
     let door = "use super::Wall;\npub struct Door(Wall);\npub fn door() {}\n";
     let rooms = |parent, wall| {

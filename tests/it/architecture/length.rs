@@ -1,13 +1,13 @@
-//! How long a file may be.
+//! The maximum length of a file.
 
 use super::sources::sources;
 use std::path::Path;
 
-/// The lines that a file of the service may have, and one of tests.
+/// The maximum lines of a source file and of a test file.
 const MOST_LINES: [usize; 2] = [400, 600];
 
 #[test]
-fn no_file_is_too_long() {
+fn no_file_exceeds_its_maximum_length() {
     let mut files = Vec::new();
     for folder in ["src", "tests"] {
         sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut files);

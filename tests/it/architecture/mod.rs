@@ -1,5 +1,4 @@
-//! How the code is built: which rooms may name which, that no files import each other, how long a file may be, and how
-//! pages are read.
+//! Rules of the source code: dependencies between modules, no import cycles, the length of files, and queries of pages.
 
 mod arrows;
 mod circles;

@@ -1,11 +1,11 @@
-//! Pages of lists are found by an index.
+//! Pages of lists are read by an index.
 
 use super::sources::sources;
 use std::path::Path;
 
-/// The statements that choose by `parameter IS NULL OR column > parameter`. In a plan that is kept for all values of
-/// the parameters that is no condition of an index: the page behind a million rows reads the million. What says the
-/// same and is one: `column > parameter`, which for the first page is what stands before all.
+/// The statements that filter by `parameter IS NULL OR column > parameter`. In a generic plan this is no index condition: the
+/// page after a million rows reads the million. An equivalent index condition is `column > parameter`, with a smallest value
+/// as the parameter of the first page.
 fn pages_that_read_what_is_before_them(text: &str) -> Vec<String> {
     let places = text.match_indices(" IS NULL OR ");
     let chosen = places.filter(|(at, _)| {
@@ -19,7 +19,7 @@ fn pages_that_read_what_is_before_them(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_page_is_found_by_an_index() {
+fn pages_are_read_by_an_index() {
     let mut files = Vec::new();
     sources(
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("src/storage"),

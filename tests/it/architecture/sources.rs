@@ -1,4 +1,4 @@
-//! The sources, and what of them is code of the service.
+//! The source files, and which of their lines are code of the service.
 
 use std::path::{Path, PathBuf};
 
@@ -24,8 +24,8 @@ pub(super) fn code(path: &Path) -> Vec<(usize, String)> {
     code_of(&std::fs::read_to_string(path).unwrap())
 }
 
-/// An item of tests ends where the formatter puts its end: at the end of a line before anything was opened, or at a
-/// closing bracket that stands under its beginning.
+/// A test item ends where the formatter puts its end: at the end of a line before any bracket was opened, or at a closing
+/// bracket with the indentation of its start.
 pub(super) fn code_of(text: &str) -> Vec<(usize, String)> {
     let mut code = Vec::new();
     let mut lines = (1..).zip(text.lines());
@@ -48,7 +48,7 @@ pub(super) fn code_of(text: &str) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn code_behind_what_is_for_tests_is_read() {
+fn code_after_a_test_item_is_read() {
     let text = "use a;\n#[cfg(test)]\nuse b;\nuse c;\n// d\nimpl E {\n    #[cfg(test)]\n    fn f() {\n        g();\n    }\n    \
                 fn h() {}\n}\n#[cfg(test)]\nmod tests {\n    use i;\n}\nuse j;\n";
     let code = code_of(text);

@@ -1,6 +1,6 @@
-//! The words and signs of Rust code, without comments and texts.
+//! The words and signs of Rust code, without comments and string literals.
 
-/// What a text holds behind `=` is code where it is a path, as in `#[serde(default = "super::size")]`.
+/// A string literal after `=` counts as code where it is a path, as in `#[serde(default = "super::size")]`.
 pub(super) fn tokens(code: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut rest = code;
@@ -36,7 +36,7 @@ pub(super) fn tokens(code: &str) -> Vec<String> {
     tokens
 }
 
-/// Whether a token is a word, or a rest of code begins with one.
+/// Whether a token is a word, or the remaining code starts with one.
 pub(super) fn is_word(token: &str) -> bool {
     token.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
@@ -49,7 +49,7 @@ fn is_path(text: &str) -> bool {
     text.contains("::") && text.chars().all(|c| is_part_of_word(c) || c == ':')
 }
 
-/// The text, with its quotes, that code begins with: `"a"`, `b"a"`, `r#"a"#`.
+/// The string literal, with its quotes, at the start of the code: `"a"`, `b"a"`, `r#"a"#`.
 fn text_at(code: &str) -> Option<&str> {
     let prefix = code.len() - code.trim_start_matches(['b', 'c', 'r']).len();
     let is_raw = code[..prefix].contains('r');
@@ -72,7 +72,7 @@ fn text_at(code: &str) -> Option<&str> {
     Some(&code[..code.len() - inside.len() + length])
 }
 
-/// The length of the character in quotes that code begins with: of `'a'`, but not of a lifetime, `'a`.
+/// The length of the character literal at the start of the code: of `'a'`, but not of a lifetime, `'a`.
 fn length_of_character(code: &str) -> Option<usize> {
     let inside = code.strip_prefix('\'')?;
     let mut characters = inside.char_indices();
@@ -85,7 +85,7 @@ fn length_of_character(code: &str) -> Option<usize> {
 }
 
 #[test]
-fn comments_and_texts_are_no_tokens() {
+fn comments_and_string_literals_are_no_tokens() {
     let code = r##"fn f<'a>() { g('\'', '"', "a::b", r#"h"i"#, b"\\"); } // j
         #[k(default = "super::l", m = "n")] r#type::<'_>::o"##;
     let tokens = tokens(code).join(" ");

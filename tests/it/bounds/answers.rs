@@ -1,4 +1,4 @@
-//! Answers that nobody reads hold the place of their request, and give it back.
+//! Responses that are not read hold the concurrency permit of their request, and release it.
 
 use super::{get, of, put};
 use crate::harness::{Answer, Service};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// A connection that has asked for the blame of `m` and read the first bytes of the answer.
+/// A connection that requested the blame of `m` and read the first bytes of the response.
 async fn asks_and_does_not_read(service: &Service) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4_096).unwrap();
@@ -24,10 +24,10 @@ async fn asks_and_does_not_read(service: &Service) -> TcpStream {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_is_not_read_holds_the_place_of_its_request() {
+async fn a_response_that_is_not_read_holds_the_permit_of_its_request() {
     let configure = |config: &mut working_memory::config::Config| config.http.max_requests = 1;
     let service = Service::start_with(configure, None).await;
-    // Nearly nine megabytes of JSON: more than the sockets between take.
+    // Nearly nine megabytes of JSON: more than the socket buffers hold.
     let text = "# D\n".to_owned() + &"a\n".repeat(51_000);
     put(&service, "evil", "m", text).await.is(201);
 
@@ -50,7 +50,7 @@ async fn an_answer_that_is_not_read_holds_the_place_of_its_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_blame_comes_in_pieces_and_is_whole() {
+async fn a_blame_is_streamed_completely() {
     let service = Service::start().await;
     let lines: Vec<String> = (0..12_000).map(|n| format!("l{n}")).collect();
     put(&service, "v", "m", lines.join("\n")).await.is(201);
@@ -60,11 +60,14 @@ async fn a_blame_comes_in_pieces_and_is_whole() {
         .await
         .is(200);
     let blame = answer.json();
-    let told = blame["lines"].as_array().unwrap();
-    assert_eq!((blame["version"].as_i64(), told.len()), (Some(2), lines.len()));
-    for (number, (told, line)) in told.iter().zip(&lines).enumerate() {
+    let blame_lines = blame["lines"].as_array().unwrap();
+    assert_eq!(
+        (blame["version"].as_i64(), blame_lines.len()),
+        (Some(2), lines.len())
+    );
+    for (number, (blame_lines, line)) in blame_lines.iter().zip(&lines).enumerate() {
         assert_eq!(
-            (told["line"].as_u64(), told["text"].as_str()),
+            (blame_lines["line"].as_u64(), blame_lines["text"].as_str()),
             (Some(number as u64 + 1), Some(&**line))
         );
     }
@@ -75,7 +78,7 @@ async fn a_blame_comes_in_pieces_and_is_whole() {
 }
 
 #[tokio::test]
-async fn an_address_that_shows_no_key_has_so_many_connections() {
+async fn the_number_of_connections_without_a_key_is_limited_per_address() {
     let configure = |config: &mut working_memory::config::Config| config.http.max_connections_per_address = 2;
     let service = Service::start_with(configure, None).await;
     let address = service.socket_address();

@@ -1,4 +1,4 @@
-//! Bodies of a megabyte of nothing but faults: told in short, and bounded together.
+//! Bodies of a megabyte that consist of faults: reported in short, and limited together.
 
 use super::{get, of, put};
 use crate::harness::{Answer, Service};
@@ -6,7 +6,7 @@ use futures::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// As much of `item` behind `head` as a body may have.
+/// As many `item`s after `head` as a body may have.
 fn full(head: &str, item: &str) -> String {
     head.to_owned() + &item.repeat(((1 << 20) - head.len()) / item.len())
 }
@@ -14,7 +14,7 @@ fn full(head: &str, item: &str) -> String {
 const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n";
 
 #[tokio::test]
-async fn of_many_faults_the_first_are_told_and_the_others_counted() {
+async fn of_many_faults_the_first_are_listed_and_the_others_counted() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let body = full(ADD, "- a\n");
@@ -39,27 +39,27 @@ async fn of_many_faults_the_first_are_told_and_the_others_counted() {
 }
 
 #[tokio::test]
-async fn a_fault_behind_those_that_are_told_still_fails_a_text_that_is_to_fail() {
+async fn a_fault_after_the_listed_ones_still_fails_the_request() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
         .apply("KEY_LEARNINGS:\n  ADD:\n    - because a: b\n")
         .await
         .is(200);
-    // 300 duplicates are no reason to fail; the last item is.
+    // 300 duplicates do not fail the request; the last item does.
     let text = ADD.to_owned() + &"    - because a: b\n".repeat(300) + "    - no reason\n";
-    let told = Answer::to(memory.applying("?on_invalid=fail", &text))
+    let response = Answer::to(memory.applying("?on_invalid=fail", &text))
         .await
         .problem(422, "invalid", None);
-    assert_eq!(told["more_rejected"], 101);
+    assert_eq!(response["more_rejected"], 101);
 }
 
 #[tokio::test]
-async fn what_is_accepted_is_bounded_too_and_says_so() {
+async fn the_list_of_accepted_operations_is_limited_too() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let many: String = (0..10_001).map(|n| format!("- because a: b{n}\n")).collect();
-    // Ten thousand of them are too many for the document, which is told as before.
+    // Ten thousand of them exceed the document's limit, with the same error as before.
     let answer = Answer::to(memory.applying("", &format!("{ADD}{many}"))).await;
     answer.problem(422, "invalid", Some("context"));
 
@@ -92,7 +92,7 @@ async fn one_reason_for_many_records_is_short() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_large_bodies_some_are_refused_and_others_are_served() {
+async fn of_many_large_bodies_some_are_rejected_and_others_are_served() {
     let service = Service::start().await;
     let body = full(ADD, "    - short bullet\n");
     let attacks = (0..40).map(|n| {
@@ -123,7 +123,7 @@ async fn of_many_large_bodies_some_are_refused_and_others_are_served() {
         let problem = answer.problem(503, "unavailable", None);
         assert_eq!(problem["limit_name"], Value::from("http.max_bytes_in_flight"));
     }
-    assert!(refused > 0, "forty megabytes were taken at once");
+    assert!(refused > 0, "forty megabytes were accepted at once");
     assert_eq!(
         service.count("memories").await,
         1,

@@ -1,4 +1,4 @@
-//! What one client, vault or key may take of what all share.
+//! Limits of one client, vault or key on shared resources.
 
 mod answers;
 mod bodies;

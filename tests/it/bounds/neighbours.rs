@@ -1,4 +1,4 @@
-//! One vault may stand still, and the others do not notice.
+//! A blocked vault does not affect the others.
 
 use super::{get, of, put};
 use crate::harness::{Answer, Service};
@@ -7,11 +7,11 @@ use reqwest::Method;
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_vault_whose_requests_all_wait_for_the_database_keeps_no_other_waiting() {
+async fn a_vault_whose_requests_all_wait_for_the_database_does_not_block_others() {
     let service = Service::start().await;
     put(&service, "evil", "m", "# A\n").await.is(201);
     put(&service, "other", "m", "# A\n").await.is(201);
-    // Whoever changes the memory waits for this, with a connection in hand.
+    // Every writer of the memory waits for this lock, with a connection.
     let mut lock = service.rows().begin().await.unwrap();
     sqlx::query("SELECT FROM memories WHERE vault_id = 'evil' FOR UPDATE")
         .execute(&mut *lock)
@@ -23,7 +23,7 @@ async fn a_vault_whose_requests_all_wait_for_the_database_keeps_no_other_waiting
     };
     let stuck = join_all((0..24).map(status));
     let others = async {
-        // Long enough for the connections of a pool to be taken.
+        // Long enough to take all connections of a pool.
         tokio::time::sleep(Duration::from_millis(300)).await;
         for n in 0..10 {
             put(&service, "other", "m", format!("# A\n\n{n}\n")).await.is(201);

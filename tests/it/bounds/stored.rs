@@ -1,4 +1,4 @@
-//! What a vault holds is counted by whatever changes it, and may be bounded.
+//! The storage of a vault is counted by every change, and may be limited.
 
 use super::{of, put};
 use crate::harness::{Answer, Service};
@@ -10,14 +10,14 @@ use working_memory::clock::Clock;
 use working_memory::config::Config;
 use working_memory::domain::retention::Retention;
 
-/// What `GetUsage` tells, which must be what there is.
+/// What `GetUsage` returns, which must match the stored rows.
 async fn held(service: &Service, vault: &str) -> (i64, i64) {
     let usage = service
         .get(&format!("/v1/vaults/{vault}/usage"))
         .await
         .is(200)
         .json();
-    let told = (
+    let reported = (
         usage["memories"].as_i64().unwrap(),
         usage["bytes"].as_i64().unwrap(),
     );
@@ -29,12 +29,12 @@ async fn held(service: &Service, vault: &str) -> (i64, i64) {
     .fetch_one(service.rows())
     .await
     .unwrap();
-    assert_eq!(told, (there.get(0), there.get(1)));
-    told
+    assert_eq!(reported, (there.get(0), there.get(1)));
+    reported
 }
 
 #[tokio::test]
-async fn whatever_makes_or_takes_away_texts_is_counted() {
+async fn everything_that_stores_or_removes_texts_is_counted() {
     let service = Service::start().await;
     assert_eq!(held(&service, "v").await, (0, 0));
     put(&service, "v", "a", "# One\n").await.is(201);
@@ -78,7 +78,7 @@ async fn whatever_makes_or_takes_away_texts_is_counted() {
 }
 
 #[tokio::test]
-async fn beyond_its_quota_a_vault_takes_nothing_and_what_frees_room_goes_on() {
+async fn a_vault_over_its_quota_rejects_writes_and_accepts_deletions() {
     let configure = |config: &mut Config| {
         config.limits.vault_memories = Some(2);
         config.limits.vault_bytes = Some(100);

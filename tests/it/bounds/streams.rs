@@ -1,4 +1,4 @@
-//! Streams of events: so many of a vault, and the others have theirs.
+//! The limit of event streams per vault.
 
 use crate::harness::{Answer, Service};
 use reqwest::{Method, Response};
@@ -13,7 +13,7 @@ async fn stream(service: &Service, vault: &str) -> Response {
 }
 
 #[tokio::test]
-async fn a_vault_has_so_many_streams_and_others_have_theirs() {
+async fn the_number_of_streams_is_limited_per_vault() {
     let configure = |config: &mut working_memory::config::Config| config.events.max_streams_per_vault = 1;
     let service = Service::start_with(configure, None).await;
     let first = stream(&service, "a").await;

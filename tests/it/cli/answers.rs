@@ -1,4 +1,4 @@
-//! What becomes of answers that are no success, and of no answer.
+//! Error responses, and no response.
 
 use super::program::User;
 use super::stub::Stub;
@@ -8,20 +8,20 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 #[tokio::test]
-async fn an_address_where_nobody_listens_is_told_with_how_to_start_one() {
+async fn an_unreachable_address_is_an_error_that_says_how_to_start_a_service() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let told = User::of(&url).run(&["get"]).await.is(3);
+    let output = User::of(&url).run(&["get"]).await.is(3);
     assert!(
-        told.err.contains(&url) && told.err.contains("working-memory serve"),
-        "{told:?}"
+        output.err.contains(&url) && output.err.contains("working-memory serve"),
+        "{output:?}"
     );
-    assert_eq!(told.err.lines().count(), 1, "{told:?}");
+    assert_eq!(output.err.lines().count(), 1, "{output:?}");
 }
 
 #[tokio::test]
-async fn every_kind_of_refusal_has_its_exit_code() {
+async fn every_kind_of_error_has_its_exit_code() {
     for (status, code) in [
         (401, 6),
         (403, 6),
@@ -35,27 +35,27 @@ async fn every_kind_of_refusal_has_its_exit_code() {
     ] {
         let body = json!({"type": "urn:x", "title": "T", "status": status, "detail": "so\u{1b}[2J it is"});
         let stub = Stub::by(move |_| (status, "application/problem+json", body.to_string())).await;
-        let told = User::of(&stub.url).run(&["get"]).await.is(code);
+        let output = User::of(&stub.url).run(&["get"]).await.is(code);
         assert!(
-            told.err.starts_with("working-memory: so\\u001b[2J it is"),
-            "{told:?}"
+            output.err.starts_with("working-memory: so\\u001b[2J it is"),
+            "{output:?}"
         );
-        assert_eq!(told.out, "");
+        assert_eq!(output.out, "");
     }
 }
 
 #[tokio::test]
-async fn something_else_that_answers_is_no_service() {
+async fn a_server_that_is_not_the_service_is_an_error() {
     let stub = Stub::by(|_| (404, "text/html", "<h1>Not here</h1>".to_owned())).await;
-    let told = User::of(&stub.url).run(&["log"]).await.is(1);
-    assert!(told.err.contains("not a working-memory service"), "{told:?}");
+    let output = User::of(&stub.url).run(&["log"]).await.is(1);
+    assert!(output.err.contains("not a working-memory service"), "{output:?}");
     let stub = Stub::by(|_| (200, "text/html", "<h1>Hello</h1>".to_owned())).await;
-    let told = User::of(&stub.url).run(&["log"]).await.is(1);
-    assert!(told.err.contains("cannot be read"), "{told:?}");
+    let output = User::of(&stub.url).run(&["log"]).await.is(1);
+    assert!(output.err.contains("cannot be read"), "{output:?}");
 }
 
 #[tokio::test]
-async fn a_write_whose_connection_is_lost_is_sent_again_under_the_same_key() {
+async fn a_write_whose_connection_is_lost_is_retried_with_the_same_key() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let served = AtomicUsize::new(0);
@@ -70,7 +70,7 @@ async fn a_write_whose_connection_is_lost_is_sent_again_under_the_same_key() {
             let key = request.lines().find(|line| line.starts_with("idempotency-key: "));
             keys.push(key.unwrap().to_owned());
             if served.fetch_add(1, Ordering::Relaxed) == 0 {
-                // Read, perhaps done, and never answered.
+                // Received, perhaps executed, and never answered.
                 continue;
             }
             let body = r#"{"version":1,"context_id":"c","unchanged":false,"warnings":[]}"#;
@@ -89,9 +89,9 @@ async fn a_write_whose_connection_is_lost_is_sent_again_under_the_same_key() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_come_is_busy() {
+async fn a_missing_response_is_busy() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let told = User::of(&url).run(&["get", "--timeout", "1"]).await.is(7);
-    assert!(told.err.contains("--timeout"), "{told:?}");
+    let output = User::of(&url).run(&["get", "--timeout", "1"]).await.is(7);
+    assert!(output.err.contains("--timeout"), "{output:?}");
 }

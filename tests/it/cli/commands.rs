@@ -1,4 +1,4 @@
-//! Commands about versions, vaults and what is deleted, against a real service.
+//! Commands about versions, vaults and deletions, against a real service.
 
 use super::program::{PROGRAM, User};
 use crate::access::first_admin;
@@ -77,7 +77,7 @@ async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_cannot_be_taken_back_is_asked_for() {
+async fn irreversible_commands_ask_for_confirmation() {
     let (service, user) = service_and_user().await;
     user.run_with(&["put"], "a secret\n").await.is(0);
     user.run_with(&["put"], "nothing\n").await.is(0);
@@ -106,8 +106,8 @@ async fn what_cannot_be_taken_back_is_asked_for() {
     assert_eq!(service.count("memories").await, 1);
     assert_eq!(user.run(&["delete", "--yes"]).await.is(0).out, "deleted agent\n");
     assert_eq!(service.count("memories").await, 0);
-    let gone = user.run(&["delete", "--yes"]).await.is(4);
-    assert!(gone.err.contains("memory agent of vault acme"), "{gone:?}");
+    let missing = user.run(&["delete", "--yes"]).await.is(4);
+    assert!(missing.err.contains("memory agent of vault acme"), "{missing:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -125,8 +125,8 @@ async fn events_are_printed_and_followed() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
-    // Something happens until it is told: the stream may open late.
-    let told = async {
+    // Writes until an event arrives: the stream may open late.
+    let received = async {
         for number in 0.. {
             user.run_with(&["put", "--memory", "other"], &format!("{number}"))
                 .await
@@ -137,14 +137,19 @@ async fn events_are_printed_and_followed() {
         }
         unreachable!()
     };
-    let line = tokio::time::timeout(Duration::from_secs(60), told).await.unwrap();
+    let line = tokio::time::timeout(Duration::from_secs(60), received)
+        .await
+        .unwrap();
     assert!(line.contains(" version other version "), "{line}");
     follow.kill().await.unwrap();
-    let nobody = user
+    let without_service = user
         .run(&["events", "--follow", "--url", "http://127.0.0.1:9"])
         .await
         .is(3);
-    assert!(nobody.err.contains("no service answers"), "{nobody:?}");
+    assert!(
+        without_service.err.contains("no service answers"),
+        "{without_service:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -153,7 +158,7 @@ async fn status_shows_what_set_status_wrote() {
     user.run(&["set-status", "--goal", "ship it", "--blocker", "no tests"])
         .await
         .is(0);
-    // Without a handoff there is nothing else to show.
+    // Without a handoff, only the status is shown.
     let status = user.run(&["status", "--timeout", "30"]).await.is(4);
     assert!(
         status
@@ -171,7 +176,7 @@ async fn status_shows_what_set_status_wrote() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_doctor_tells_what_works_and_what_does_not() {
+async fn doctor_reports_what_works_and_what_does_not() {
     let (service, user) = service_and_user().await;
     let well = user.run(&["doctor"]).await.is(0);
     for line in [
@@ -183,10 +188,12 @@ async fn a_doctor_tells_what_works_and_what_does_not() {
     ] {
         assert!(well.out.contains(line), "{line}: {well:?}");
     }
-    let nobody = user.run(&["doctor", "--url", "http://127.0.0.1:9"]).await.is(1);
+    let without_service = user.run(&["doctor", "--url", "http://127.0.0.1:9"]).await.is(1);
     assert!(
-        nobody.out.contains("bad     reachable    no service answers"),
-        "{nobody:?}"
+        without_service
+            .out
+            .contains("bad     reachable    no service answers"),
+        "{without_service:?}"
     );
     first_admin(&service).await;
     let wrong = user.run(&["doctor", "--json"]).await.is(1);

@@ -1,4 +1,4 @@
-//! `edit` with editors that are scripts, and `init`.
+//! `edit` with scripts as editors, and `init`.
 
 use super::program::User;
 use crate::harness::Service;
@@ -14,7 +14,7 @@ async fn with_editor(script: &str) -> (Service, User) {
     (service, user)
 }
 
-/// The texts that are kept.
+/// The texts that are saved in files.
 fn kept(user: &User) -> Vec<String> {
     let folder = user.path().join("home/.working-memory/edits");
     let entries = fs::read_dir(folder)
@@ -44,7 +44,7 @@ async fn a_document_is_edited_and_put() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_somebody_else_wrote_is_shown_and_the_text_is_kept() {
+async fn a_concurrent_change_is_shown_and_the_edited_text_is_saved_in_a_file() {
     let program = super::program::PROGRAM;
     let (_service, user) = with_editor(&format!(
         "printf 'theirs\\n' | {program} put >/dev/null; printf 'mine\\n' > \"$1\""
@@ -66,7 +66,7 @@ async fn what_somebody_else_wrote_is_shown_and_the_text_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_text_that_cannot_be_put_is_kept() {
+async fn a_text_that_is_rejected_is_saved_in_a_file() {
     let (_service, user) = with_editor("printf 'mine\\n' > \"$1\"; exit 3").await;
     user.run_with(&["put"], "base\n").await.is(0);
     let failed = user.run(&["edit"]).await.is(1);
@@ -76,14 +76,14 @@ async fn a_text_that_cannot_be_put_is_kept() {
     let blank = user.run(&["edit"]).await.is(5);
     assert!(blank.err.contains("your text is kept in "), "{blank:?}");
     assert_eq!(user.run(&["get"]).await.is(0).out, "base\n");
-    let nobody = User::of("http://127.0.0.1:9");
-    let none = nobody.run(&["edit"]).await.is(2);
+    let without_service = User::of("http://127.0.0.1:9");
+    let none = without_service.run(&["edit"]).await.is(2);
     assert!(none.err.contains("set EDITOR"), "{none:?}");
-    nobody.with("EDITOR", "true").run(&["edit"]).await.is(3);
+    without_service.with("EDITOR", "true").run(&["edit"]).await.is(3);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_folder_says_which_memory_it_belongs_to() {
+async fn init_writes_the_memory_of_a_folder() {
     let user = User::nobody();
     let git = user.command("git", &["init", "--quiet"]).output().await.unwrap();
     assert!(git.status.success());
@@ -108,9 +108,9 @@ async fn a_folder_says_which_memory_it_belongs_to() {
         text.ends_with("url = \"http://127.0.0.1:9/\"\nvault = \"acme\"\nmemory = \"agent\"\n"),
         "{text}"
     );
-    // The other commands read it.
-    let asked = user.run(&["get"]).await.is(3);
-    assert!(asked.err.contains("http://127.0.0.1:9"), "{asked:?}");
+    // The other commands read the file.
+    let result = user.run(&["get"]).await.is(3);
+    assert!(result.err.contains("http://127.0.0.1:9"), "{result:?}");
     let again = user.run(&["init"]).await.is(2);
     assert!(again.err.contains("--force"), "{again:?}");
     let hook = user.path().join(".git/hooks/post-commit");

@@ -10,7 +10,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 use std::time::Duration;
 
-/// Every file below a folder with its bytes.
+/// Every file below a folder with its content.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
@@ -28,7 +28,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// A text without the ids of records, which another memory gives anew.
+/// A text without the ids of records, which another memory assigns again.
 fn without_records(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let words = text.split(' ').map(|word| match word.strip_prefix("T-") {
@@ -69,7 +69,7 @@ async fn post(service: &Service, memory: &str, below: &str, body: Value) {
     Answer::to(request).await.is(201);
 }
 
-/// A service with a memory `agent` that has something of everything, hostile names included, and its user.
+/// A service with a memory `agent` that has data of every kind, with malicious names, and its user.
 async fn full() -> (Service, User) {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address()));
@@ -115,7 +115,7 @@ async fn full() -> (Service, User) {
 }
 
 #[tokio::test]
-async fn a_folder_taken_over_by_another_memory_comes_out_the_same() {
+async fn a_folder_imported_into_another_memory_is_exported_unchanged() {
     let (service, user) = full().await;
     export(&user, "agent", "a").await;
     service.clock.advance(Duration::from_secs(10_800));
@@ -148,7 +148,7 @@ async fn a_folder_taken_over_by_another_memory_comes_out_the_same() {
 }
 
 #[tokio::test]
-async fn nothing_is_written_outside_and_what_is_current_is_left_alone() {
+async fn nothing_is_written_outside_the_folder_and_current_files_are_not_rewritten() {
     let (service, user) = full().await;
     export(&user, "agent", "deep/a").await;
     let outside: Vec<_> = fs::read_dir(user.path())
@@ -177,12 +177,12 @@ async fn nothing_is_written_outside_and_what_is_current_is_left_alone() {
 }
 
 #[tokio::test]
-async fn files_of_people_are_kept_and_files_of_old_epics_go_only_if_they_are_ours() {
+async fn files_of_users_stay_and_files_of_old_epics_are_removed_only_if_exported() {
     let (service, user) = full().await;
     user.file("a/CONTEXT.md", "# Mine\nkeep this\n");
     user.file("a/archive/epics/mine.md", "mine\n");
-    let told = export(&user, "agent", "a").await;
-    assert!(told.err.contains("CONTEXT.md.kept"), "{told:?}");
+    let output = export(&user, "agent", "a").await;
+    assert!(output.err.contains("CONTEXT.md.kept"), "{output:?}");
     assert_eq!(
         fs::read_to_string(user.path().join("a/CONTEXT.md.kept")).unwrap(),
         "# Mine\nkeep this\n"
@@ -192,15 +192,15 @@ async fn files_of_people_are_kept_and_files_of_old_epics_go_only_if_they_are_our
 
     // Another memory in the same folder has none of these epics.
     assert!(service.memory("bare").put("x").await.status == 201);
-    let told = export(&user, "bare", "a").await;
+    let output = export(&user, "bare", "a").await;
     assert!(
-        told.err.contains("archive/epics/start.md is no longer needed"),
-        "{told:?}"
+        output.err.contains("archive/epics/start.md is no longer needed"),
+        "{output:?}"
     );
     let left: Vec<_> = files(&epics).into_keys().collect();
     assert_eq!(left, ["mine.md", "start.md"]);
 
-    // The list of what was written may come from anybody.
+    // The list of exported files may have been changed by anybody.
     user.file("b/secret.md", "s");
     let hash = "043a718774c572bd8a25adbeb1bfcd5c0256ae11cecf9f9c3f925d0e52beaf89";
     let list = json!({"files": {"archive/epics/../../secret.md": [hash], "secret.md": [hash]}});
@@ -221,8 +221,8 @@ async fn links_are_not_followed() {
         )
         .unwrap();
         let folder = format!("to-{link}");
-        let told = user.run(&["window", "export", &folder]).await.is(1);
-        assert!(told.err.contains("symbolic link"), "{told:?}");
+        let output = user.run(&["window", "export", &folder]).await.is(1);
+        assert!(output.err.contains("symbolic link"), "{output:?}");
     }
     assert_eq!(files(&user.path().join("outside")).len(), 1);
 
@@ -242,7 +242,7 @@ async fn links_are_not_followed() {
 }
 
 #[tokio::test]
-async fn folders_of_people_are_taken_as_far_as_they_go() {
+async fn incomplete_folders_are_imported_as_far_as_possible() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address()));
     user.file(
@@ -280,12 +280,12 @@ async fn folders_of_people_are_taken_as_far_as_they_go() {
     );
     assert_eq!(service.count("memories").await, 0);
 
-    let taken = user.run(&["window", "import", "in"]).await.is(1);
+    let import_output = user.run(&["window", "import", "in"]).await.is(1);
     assert!(
-        taken
+        import_output
             .out
             .contains("imported: 1 status, 1 task, 1 decision, 2 history;"),
-        "{taken:?}"
+        "{import_output:?}"
     );
     for place in [
         "active/decisions.log.md:2: no date\n",
@@ -293,7 +293,7 @@ async fn folders_of_people_are_taken_as_far_as_they_go() {
         "archive/history.md:2: - 2026-10-02 bad",
         "archive/history.md:4: - 2026-10-04 nul \\u0000\n",
     ] {
-        assert!(taken.err.contains(place), "{place} {taken:?}");
+        assert!(import_output.err.contains(place), "{place} {import_output:?}");
     }
     let dry = user
         .run(&["window", "import", "in", "--dry-run", "--json"])
@@ -305,13 +305,13 @@ async fn folders_of_people_are_taken_as_far_as_they_go() {
 }
 
 #[tokio::test]
-async fn a_folder_that_says_nothing_is_told_apart_from_none() {
+async fn an_empty_folder_and_a_missing_one_are_different_errors() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address()));
     user.run(&["window", "import", "nowhere"]).await.is(2);
     fs::create_dir(user.path().join("empty")).unwrap();
-    let told = user.run(&["window", "import", "empty"]).await.is(1);
-    assert!(told.err.contains("contains none of CONTEXT.md"), "{told:?}");
+    let output = user.run(&["window", "import", "empty"]).await.is(1);
+    assert!(output.err.contains("contains none of CONTEXT.md"), "{output:?}");
     user.file("blank/CONTEXT.md", "");
     let report = import(&user, "agent", "blank").await;
     assert_eq!(
@@ -319,13 +319,13 @@ async fn a_folder_that_says_nothing_is_told_apart_from_none() {
         (&json!(true), &json!(null))
     );
     assert_eq!(service.count("memories").await, 0);
-    let told = user.run(&["window", "export", "out"]).await.is(4);
-    assert!(told.err.contains("memory agent of vault acme"), "{told:?}");
+    let output = user.run(&["window", "export", "out"]).await.is(4);
+    assert!(output.err.contains("memory agent of vault acme"), "{output:?}");
     assert!(!user.path().join("out").exists());
 }
 
 #[tokio::test]
-async fn rules_alone_make_a_memory_of_a_folder() {
+async fn a_folder_with_rules_alone_is_imported() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address()));
     user.file("in/CONTEXT.md", "# Rules\n\n- be brief\n");
@@ -344,7 +344,7 @@ async fn rules_alone_make_a_memory_of_a_folder() {
 }
 
 #[tokio::test]
-async fn a_long_history_is_taken_in_several_requests() {
+async fn a_long_history_is_imported_in_several_requests() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address()));
     let summary = "y".repeat(900);
@@ -382,7 +382,7 @@ async fn a_long_history_is_taken_in_several_requests() {
 }
 
 #[tokio::test]
-async fn a_folder_of_people_is_taken_and_what_has_no_place_is_exit_code_1_unless_lenient() {
+async fn unknown_content_of_a_folder_is_exit_code_1_unless_lenient() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address()));
     user.file(
@@ -402,10 +402,13 @@ async fn a_folder_of_people_is_taken_and_what_has_no_place_is_exit_code_1_unless
         .await
         .problem(404, "not-found", None);
 
-    let taken = user.run(&["window", "import", "notes"]).await.is(1);
+    let import_output = user.run(&["window", "import", "notes"]).await.is(1);
     assert!(
-        taken.err.contains("active/current_status.md:12: - ask Ann") && taken.err.contains("--lenient"),
-        "{taken:?}"
+        import_output
+            .err
+            .contains("active/current_status.md:12: - ask Ann")
+            && import_output.err.contains("--lenient"),
+        "{import_output:?}"
     );
     let window = service.memory("agent").get_json("window").await.is(200).json();
     assert_eq!(
@@ -444,7 +447,7 @@ async fn a_folder_of_people_is_taken_and_what_has_no_place_is_exit_code_1_unless
 }
 
 #[tokio::test]
-async fn a_folder_of_another_kind_says_what_was_expected_and_changes_nothing() {
+async fn a_folder_of_another_kind_is_an_error_that_names_the_expected_files() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address()));
     user.file("other/README.md", "- 2026-11-20 no window\n");

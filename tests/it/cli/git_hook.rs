@@ -15,7 +15,7 @@ async fn git(user: &User, arguments: &[&str]) {
     assert!(git.status.success(), "{git:?}");
 }
 
-/// A repository with the hook, whose user has the program on the path.
+/// A repository with the hook, whose user has the program on the `PATH`.
 async fn repository(url: &str) -> User {
     let user = User::of(url);
     let bin = user.path().join("bin");
@@ -80,7 +80,7 @@ async fn each_commit_becomes_a_task() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_amended_commit_is_one_task() {
+async fn an_amended_commit_is_recorded_as_one_task() {
     let service = Service::start().await;
     let user = repository(&format!("http://{}", service.socket_address())).await;
     let tasks = async |at_least: usize| {
@@ -110,11 +110,11 @@ async fn an_amended_commit_is_one_task() {
     commit(&["--amend", "-m", "first, amended again"]).await;
     commit(&["-m", "second"]).await;
     let found = tasks(2).await;
-    let told: Vec<&str> = found
+    let outcomes: Vec<&str> = found
         .iter()
         .map(|task| task["content"].as_str().unwrap())
         .collect();
-    assert_eq!(found.len(), 2, "{told:?}");
+    assert_eq!(found.len(), 2, "{outcomes:?}");
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn a_commit_succeeds_without_a_service_and_does_not_wait_for_a_silent_one(
         let user = repository(url).await.with("WORKING_MEMORY_HOOK_SECONDS", "30");
         let began = Instant::now();
         git(&user, &["commit", "--quiet", "--allow-empty", "-m", "x"]).await;
-        // Also a reader of its output, as `output` is one, is not kept waiting.
+        // A reader of its output, such as `output`, does not wait either.
         assert!(began.elapsed() < Duration::from_secs(25));
     }
 }

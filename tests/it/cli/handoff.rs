@@ -1,4 +1,4 @@
-//! The handoff on this machine.
+//! The local copy of the handoff.
 
 use super::program::User;
 use super::stub::Stub;
@@ -23,12 +23,12 @@ fn current(user: &User) -> PathBuf {
 }
 
 #[tokio::test]
-async fn without_a_copy_one_is_told_to_refresh() {
+async fn without_a_copy_the_error_says_to_refresh() {
     let user = User::of("http://127.0.0.1:9");
     for command in ["show", "status", "path"] {
-        let told = user.run(&[command]).await.is(4);
-        assert!(told.err.contains("working-memory refresh"), "{told:?}");
-        assert_eq!(told.out, "");
+        let output = user.run(&[command]).await.is(4);
+        assert!(output.err.contains("working-memory refresh"), "{output:?}");
+        assert_eq!(output.out, "");
     }
     assert_eq!(
         user.run(&["status", "--json"]).await.is(4).json()["status"],
@@ -37,7 +37,7 @@ async fn without_a_copy_one_is_told_to_refresh() {
 }
 
 #[tokio::test]
-async fn a_refresh_is_kept_and_answers_without_the_service() {
+async fn a_refresh_stores_a_copy_that_is_shown_without_the_service() {
     let stub = Stub::json(201, handoff("h-1", "# Handoff\n")).await;
     let user = User::of(&stub.url);
     let done = user.run(&["refresh", "--force", "--window", "6h"]).await.is(0);
@@ -76,17 +76,17 @@ async fn a_refresh_is_kept_and_answers_without_the_service() {
 }
 
 #[tokio::test]
-async fn a_damaged_copy_is_told_and_refresh_repairs_it() {
+async fn a_damaged_copy_is_an_error_and_refresh_repairs_it() {
     let stub = Stub::json(200, handoff("h-1", "# Handoff\n")).await;
     let user = User::of(&stub.url);
     user.run(&["refresh"]).await.is(0);
     for name in ["WORKING_MEMORY.manifest.json", "WORKING_MEMORY.md"] {
         fs::write(current(&user).join(name), "{\"local\": 1").unwrap();
         for command in [&["show", "--offline"][..], &["status"], &["path"]] {
-            let told = user.run(command).await.is(1);
+            let output = user.run(command).await.is(1);
             assert!(
-                told.err.contains("damaged") && told.err.contains("refresh"),
-                "{told:?}"
+                output.err.contains("damaged") && output.err.contains("refresh"),
+                "{output:?}"
             );
         }
         user.run(&["refresh"]).await.is(0);
@@ -95,8 +95,8 @@ async fn a_damaged_copy_is_told_and_refresh_repairs_it() {
 }
 
 #[tokio::test]
-async fn a_refresh_that_is_refused_leaves_the_copy_as_it_is() {
-    let stub = Stub::by(|asked| match asked.uri.contains("force") {
+async fn a_rejected_refresh_leaves_the_copy_unchanged() {
+    let stub = Stub::by(|sent| match sent.uri.contains("force") {
         true => (
             422,
             "application/problem+json",
@@ -119,18 +119,18 @@ async fn a_refresh_that_is_refused_leaves_the_copy_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_handoff_of_another_memory_is_not_taken() {
+async fn a_handoff_of_another_memory_is_not_stored() {
     let mut other = handoff("h-1", "# Handoff\n");
     other["memory_id"] = "../../escape".into();
     let stub = Stub::json(201, other).await;
     let user = User::of(&stub.url);
-    let told = user.run(&["refresh"]).await.is(1);
-    assert!(told.err.contains("another memory"), "{told:?}");
+    let output = user.run(&["refresh"]).await.is(1);
+    assert!(output.err.contains("another memory"), "{output:?}");
     user.run(&["show", "--offline"]).await.is(4);
 }
 
 #[tokio::test]
-async fn branch_head_and_changed_files_of_the_folder_are_told() {
+async fn branch_head_and_changed_files_of_the_folder_are_sent() {
     let stub = Stub::json(201, handoff("h-1", "# Handoff\n")).await;
     let user = User::of(&stub.url).with("GIT_CONFIG_NOSYSTEM", "1");
     user.run(&["refresh", "--no-workspace"]).await.is(0);
@@ -152,9 +152,9 @@ async fn branch_head_and_changed_files_of_the_folder_are_told() {
     }
     user.file("new file.txt", "x");
     user.run(&["refresh"]).await.is(0);
-    let asked = stub.asked();
-    assert_eq!(asked[0].json(), json!({}));
-    let workspace = &asked[1].json()["workspace"];
+    let sent = stub.asked();
+    assert_eq!(sent[0].json(), json!({}));
+    let workspace = &sent[1].json()["workspace"];
     assert_eq!(workspace["branch"], "topic");
     assert_eq!(workspace["head"].as_str().unwrap().len(), 40);
     assert!(
@@ -167,7 +167,7 @@ async fn branch_head_and_changed_files_of_the_folder_are_told() {
 }
 
 #[tokio::test]
-async fn the_loop_of_showing_and_refreshing_works_by_exit_codes() {
+async fn a_script_can_show_and_refresh_by_exit_codes() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let user = User::of(&format!("http://{}", service.socket_address()));
@@ -186,7 +186,7 @@ async fn the_loop_of_showing_and_refreshing_works_by_exit_codes() {
         (&json!("fresh"), &json!("service"))
     );
 
-    // A cited record is archived: only the service knows.
+    // A cited record is archived: only the service knows this.
     let archive = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is no more\n";
     let operations = memory
         .request(Method::POST, "operations")
@@ -198,10 +198,10 @@ async fn the_loop_of_showing_and_refreshing_works_by_exit_codes() {
         shown.out.starts_with("> Freshness: stale. ") && shown.out.contains("cited_record_archived"),
         "{shown:?}"
     );
-    let told = user.run(&["status"]).await.is(8);
+    let output = user.run(&["status"]).await.is(8);
     assert!(
-        told.out.contains("stale") && told.out.contains("by the service"),
-        "{told:?}"
+        output.out.contains("stale") && output.out.contains("by the service"),
+        "{output:?}"
     );
     let offline = user.run(&["status", "--offline", "--json"]).await;
     assert_eq!(offline.json()["checked"], "local");
@@ -216,7 +216,7 @@ async fn the_loop_of_showing_and_refreshing_works_by_exit_codes() {
 }
 
 #[tokio::test]
-async fn without_the_service_the_copy_is_shown_and_says_that_nobody_checked_it() {
+async fn without_the_service_the_copy_is_shown_as_unchecked() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address()));
     service.memory("agent").put("# Facts\nx\n").await.is(201);
@@ -245,22 +245,22 @@ async fn without_the_service_the_copy_is_shown_and_says_that_nobody_checked_it()
 #[tokio::test]
 async fn a_service_that_does_not_answer_in_time_is_not_waited_for() {
     let user = User::of("http://127.0.0.1:9");
-    // Takes connections and says nothing.
+    // Accepts connections and does not respond.
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let began = std::time::Instant::now();
-    let told = user.run(&["status", "--json", "--url", &url]).await.is(4).json();
+    let output = user.run(&["status", "--json", "--url", &url]).await.is(4).json();
     assert!(
         began.elapsed() < std::time::Duration::from_secs(30),
         "{:?}",
         began.elapsed()
     );
     assert_eq!(
-        (&told["status"], &told["checked"]),
+        (&output["status"], &output["checked"]),
         (&json!("missing"), &json!("local"))
     );
     assert!(
-        told["unchecked_because"].as_str().unwrap().contains("300 ms"),
-        "{told}"
+        output["unchecked_because"].as_str().unwrap().contains("300 ms"),
+        "{output}"
     );
 }

@@ -35,7 +35,7 @@ fn says(role: &str, text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_session_is_kept_and_the_next_one_begins_with_it() {
+async fn a_session_is_recorded_and_shown_to_the_next_one() {
     let service = Service::start().await;
     let _workers = service.work(Duration::ZERO);
     let user = User::of(&format!("http://{}", service.socket_address()));
@@ -52,7 +52,7 @@ async fn a_session_is_kept_and_the_next_one_begins_with_it() {
     let run = ended(&memory, 1).await;
     assert_eq!(run["status"], "applied", "{run}");
 
-    // The same again sends nothing; what came since is sent alone.
+    // The same transcript sends nothing; only new messages are sent.
     end(&user).await;
     let more = says("user", "From now on always run the linter before a commit.");
     user.file("transcript.jsonl", &(first + &more));
@@ -73,7 +73,7 @@ async fn a_session_is_kept_and_the_next_one_begins_with_it() {
     );
 }
 
-/// The newest run, once there are so many and it has ended.
+/// The newest run, when there are this many and it has finished.
 async fn ended(memory: &crate::harness::Memory<'_>, count: usize) -> Value {
     for _ in 0..600 {
         let runs = memory.get("updates").await.is(200).json();
@@ -87,23 +87,23 @@ async fn ended(memory: &crate::harness::Memory<'_>, count: usize) -> Value {
     panic!("the update did not end");
 }
 
-fn answers(asked: &Asked) -> (u16, &'static str, String) {
-    let body = if asked.uri.contains("/prompt") {
+fn answers(request: &Asked) -> (u16, &'static str, String) {
+    let body = if request.uri.contains("/prompt") {
         json!({"text": "# Notes\n".repeat(9_000), "version": 3})
-    } else if asked.uri.contains("/handoff/refresh") {
+    } else if request.uri.contains("/handoff/refresh") {
         json!({"preface": "Fresh.", "markdown": "line\n".repeat(9_000)})
     } else {
         json!({"update_id": "u", "status": "queued"})
     };
     (
-        if asked.method == "GET" { 200 } else { 202 },
+        if request.method == "GET" { 200 } else { 202 },
         "application/json",
         body.to_string(),
     )
 }
 
 #[tokio::test]
-async fn what_is_printed_is_bounded_and_in_the_hosts_form() {
+async fn the_output_is_limited_and_in_the_format_of_the_host() {
     let stub = Stub::by(answers).await;
     let user = User::of(&stub.url);
     let plain = start(&user).await.out;
@@ -123,7 +123,7 @@ async fn what_is_printed_is_bounded_and_in_the_hosts_form() {
 }
 
 #[tokio::test]
-async fn a_piece_that_did_not_get_through_is_sent_again_under_its_key_and_then_no_more() {
+async fn a_failed_piece_is_retried_with_its_key_until_it_succeeds() {
     let stub = Stub::by(answers).await;
     let user = User::of("http://127.0.0.1:9");
     user.file("transcript.jsonl", &says("user", "Fix the parser"));
@@ -134,20 +134,20 @@ async fn a_piece_that_did_not_get_through_is_sent_again_under_its_key_and_then_n
     user.file("transcript.jsonl", &more);
     end(&user).await;
     end(&user).await;
-    let asked = stub.asked();
-    assert_eq!(asked.len(), 2, "{asked:?}");
-    let messages = |asked: &Asked| asked.json()["messages"].clone();
-    assert_eq!(messages(&asked[0])[0]["content"][0]["text"], "Fix the parser");
-    assert_eq!(messages(&asked[1])[0]["content"][0]["text"], "and the lexer");
-    assert_eq!(asked[0].header("prefer"), Some("respond-async"));
+    let requests = stub.asked();
+    assert_eq!(requests.len(), 2, "{requests:?}");
+    let messages = |request: &Asked| request.json()["messages"].clone();
+    assert_eq!(messages(&requests[0])[0]["content"][0]["text"], "Fix the parser");
+    assert_eq!(messages(&requests[1])[0]["content"][0]["text"], "and the lexer");
+    assert_eq!(requests[0].header("prefer"), Some("respond-async"));
     let size = says("user", "Fix the parser").len();
-    let key = asked[0].header("idempotency-key").unwrap();
+    let key = requests[0].header("idempotency-key").unwrap();
     assert!(key.ends_with(&format!("-0-{size}")), "{key}");
-    assert_eq!(asked[0].json()["task"], "Fix the parser");
+    assert_eq!(requests[0].json()["task"], "Fix the parser");
 }
 
 #[tokio::test]
-async fn two_hooks_at_once_send_a_piece_once() {
+async fn two_concurrent_hooks_send_a_piece_once() {
     let stub = Stub::by(answers).await;
     let user = User::of(&stub.url);
     user.file("transcript.jsonl", &says("user", "Fix the parser"));
@@ -156,7 +156,7 @@ async fn two_hooks_at_once_send_a_piece_once() {
 }
 
 #[tokio::test]
-async fn nothing_that_goes_wrong_stops_the_host() {
+async fn no_error_of_a_hook_stops_the_host() {
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let silent = User::of(&format!("http://{}", silent.local_addr().unwrap()));
     silent.file("transcript.jsonl", &says("user", "Fix the parser"));
@@ -193,7 +193,7 @@ async fn nothing_that_goes_wrong_stops_the_host() {
 }
 
 #[tokio::test]
-async fn nothing_goes_to_an_address_that_only_a_file_in_the_folder_names() {
+async fn nothing_is_sent_to_a_remote_address_from_a_file_in_the_folder() {
     let file = "url = \"http://memory.invalid:8080\"\nvault = \"acme\"\nmemory = \"agent\"\n";
     let user = User::nobody();
     user.file(".working-memory.toml", file);
@@ -225,7 +225,7 @@ fn members<'v>(value: &'v Value, name: &str, found: &mut Vec<&'v str>) {
 }
 
 #[tokio::test]
-async fn the_plugin_and_its_readme_run_hooks_that_there_are() {
+async fn the_plugin_and_its_readme_use_existing_hooks() {
     let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/claude-code");
     let read = |name: &str| std::fs::read_to_string(plugin.join(name)).unwrap();
     let parsed = |text: &str| -> Value { serde_json::from_str(text).unwrap() };

@@ -16,7 +16,7 @@ struct Session {
 }
 
 impl Session {
-    /// Starts the program and shakes hands.
+    /// Starts the program and initializes the session.
     async fn start(user: &User) -> Self {
         let mut child = user
             .command(PROGRAM, &["mcp"])
@@ -57,7 +57,7 @@ impl Session {
         serde_json::from_str(&line.expect("no answer in time").unwrap().expect("it ended")).unwrap()
     }
 
-    /// The answer to a request; what is told meanwhile is kept.
+    /// The response to a request; notifications in between are stored.
     async fn ask(&mut self, method: &str, params: Value) -> Value {
         self.send(json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}))
             .await;
@@ -123,7 +123,7 @@ async fn a_client_works_with_the_service_of_the_settings() {
 }
 
 #[tokio::test]
-async fn it_starts_and_lists_tools_while_the_service_is_away() {
+async fn it_starts_and_lists_tools_while_the_service_is_unreachable() {
     let user = User::of("http://127.0.0.1:9");
     let mut session = Session::start(&user).await;
     let tools = session.ask("tools/list", json!({})).await;
@@ -139,7 +139,7 @@ async fn it_starts_and_lists_tools_while_the_service_is_away() {
 }
 
 #[tokio::test]
-async fn configurations_name_the_program_the_memory_and_never_the_key() {
+async fn configurations_contain_the_program_and_the_memory_and_never_the_key() {
     let user = User::of("http://127.0.0.1:9").with("WORKING_MEMORY_API_KEY", "wm_secret_key");
     for client in ["claude-code", "cursor", "vscode", "codex"] {
         let printed = user.run(&["mcp", "--print-config", client]).await.is(0).out;

@@ -1,4 +1,4 @@
-//! The everyday commands against a real service.
+//! The common commands against a real service.
 
 use super::program::User;
 use crate::harness::Service;
@@ -12,7 +12,7 @@ async fn service_and_user() -> (Service, User) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_document_is_put_and_comes_back_byte_for_byte() {
+async fn a_document_is_put_and_returned_byte_for_byte() {
     let (_service, user) = service_and_user().await;
     let user = user.with("WORKING_MEMORY_ACTOR", "me@desk");
     let text = "# Notes\r\n\ttabs \x1b[31mand all\u{202e}\n\nno end";
@@ -53,7 +53,7 @@ async fn a_document_is_put_and_comes_back_byte_for_byte() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_update_and_operations_tell_what_they_did_and_what_not() {
+async fn an_update_and_operations_report_applied_and_rejected_items() {
     let (_service, user) = service_and_user().await;
     user.file(
         "talk.jsonl",
@@ -140,7 +140,7 @@ async fn memories_are_listed_and_searched() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_reader_that_goes_early_is_no_failure() {
+async fn a_closed_output_pipe_is_no_failure() {
     let (_service, user) = service_and_user().await;
     user.run_with(&["put"], &"line\n".repeat(18_000)).await.is(0);
     let mut get = user

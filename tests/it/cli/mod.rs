@@ -1,4 +1,4 @@
-//! The commands that ask a running service, as the program runs them.
+//! The commands that call a running service, run as the real program.
 
 mod answers;
 mod commands;

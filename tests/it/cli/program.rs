@@ -1,4 +1,4 @@
-//! The program as a user of a service runs it.
+//! The program, run as a user of a service runs it.
 
 use serde_json::Value;
 use std::path::Path;
@@ -9,15 +9,15 @@ use tokio::process::Command;
 
 pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_working-memory");
 
-/// A user with a folder of their own, and nothing of the test's environment but the path.
+/// A user with a folder of their own, and nothing of the test's environment but the `PATH`.
 pub(super) struct User {
-    /// The folder that commands run in; the home is `home` below it.
+    /// The folder that commands run in; the home directory is `home` below it.
     pub(super) folder: TempDir,
     /// The environment of every command.
     pub(super) environment: Vec<(String, String)>,
 }
 
-/// What a command did.
+/// The result of a command.
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) code: Option<i32>,
@@ -34,7 +34,7 @@ impl User {
             .with("WORKING_MEMORY_MEMORY", "agent")
     }
 
-    /// A user who has set nothing.
+    /// A user without any settings.
     pub(super) fn nobody() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().join("home");
@@ -106,7 +106,7 @@ impl Done {
         }
     }
 
-    /// Checks the exit code; shows what was said if it is another one.
+    /// Checks the exit code; shows the output if the code differs.
     #[track_caller]
     pub(super) fn is(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self:?}");

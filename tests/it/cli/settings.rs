@@ -1,4 +1,4 @@
-//! Where a command finds out what it is about.
+//! Where a command finds its settings.
 
 use super::program::User;
 use super::stub::Stub;
@@ -20,22 +20,22 @@ async fn a_file_in_a_folder_above_names_service_memory_actor_and_key() {
     let mut log = user.command(super::program::PROGRAM, &["log"]);
     let log = log.current_dir(user.path().join("x/y")).output().await.unwrap();
     assert!(log.status.success(), "{log:?}");
-    let asked = stub.only();
-    assert_eq!(asked.uri, "/below/v1/vaults/v/memories/m/log?limit=50");
-    assert_eq!(asked.header("authorization"), Some("Bearer wm_secret"));
-    assert_eq!(asked.header("x-actor-id"), Some("a"));
-    assert_eq!(asked.header("idempotency-key"), None);
+    let request = stub.only();
+    assert_eq!(request.uri, "/below/v1/vaults/v/memories/m/log?limit=50");
+    assert_eq!(request.header("authorization"), Some("Bearer wm_secret"));
+    assert_eq!(request.header("x-actor-id"), Some("a"));
+    assert_eq!(request.header("idempotency-key"), None);
 
     user.run(&["log", "--memory", "n", "--actor", "b", "-n", "3"])
         .await
         .is(0);
-    let asked = &stub.asked()[1];
-    assert_eq!(asked.uri, "/below/v1/vaults/v/memories/n/log?limit=3");
-    assert_eq!(asked.header("x-actor-id"), Some("b"));
+    let request = &stub.asked()[1];
+    assert_eq!(request.uri, "/below/v1/vaults/v/memories/n/log?limit=3");
+    assert_eq!(request.header("x-actor-id"), Some("b"));
 }
 
 #[tokio::test]
-async fn what_is_missing_or_wrong_is_usage() {
+async fn missing_or_wrong_settings_are_usage_errors() {
     let user = User::nobody();
     let none = user.run(&["get"]).await.is(2);
     assert!(none.err.contains("no vault is named"), "{none:?}");
@@ -65,7 +65,7 @@ async fn help_names_the_exit_codes_and_no_key() {
 }
 
 #[tokio::test]
-async fn completions_and_manual_pages_are_of_the_commands_there_are() {
+async fn completions_and_manual_pages_match_the_commands() {
     let user = User::nobody();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = user.run(&["completions", shell]).await.is(0);
@@ -92,7 +92,7 @@ async fn completions_and_manual_pages_are_of_the_commands_there_are() {
 }
 
 #[tokio::test]
-async fn errors_are_json_where_json_is_asked_for() {
+async fn errors_are_json_when_json_is_requested() {
     let stub = Stub::by(|_| {
         let problem = json!({"detail": "it is refused", "field": "goal", "status": 422});
         (422, "application/problem+json", problem.to_string())
@@ -100,21 +100,21 @@ async fn errors_are_json_where_json_is_asked_for() {
     .await;
     let user = User::of(&stub.url);
     let refused = user.run(&["set-status", "--goal", "x", "--json"]).await.is(5);
-    let told: serde_json::Value = serde_json::from_str(&refused.err).unwrap();
+    let error_json: serde_json::Value = serde_json::from_str(&refused.err).unwrap();
     assert_eq!(
-        (&told["error"], &told["exit_code"]),
+        (&error_json["error"], &error_json["exit_code"]),
         (&json!("it is refused"), &json!(5))
     );
-    assert_eq!(told["problem"]["field"], "goal");
+    assert_eq!(error_json["problem"]["field"], "goal");
     let misused = user.run(&["get", "--no-such-option", "--json"]).await.is(2);
-    let told: serde_json::Value = serde_json::from_str(&misused.err).unwrap();
-    assert_eq!(told["exit_code"], 2);
+    let error_json: serde_json::Value = serde_json::from_str(&misused.err).unwrap();
+    assert_eq!(error_json["exit_code"], 2);
     let plain = user.run(&["set-status", "--goal", "x"]).await.is(5);
     assert_eq!(plain.err, "working-memory: it is refused\n");
 }
 
 #[tokio::test]
-async fn a_number_out_of_range_is_answered_with_the_range() {
+async fn the_error_for_a_number_out_of_range_names_the_range() {
     let user = User::of("http://127.0.0.1:9");
     for (arguments, allowed) in [
         (vec!["versions", "--limit", "-1"], "-1 is not in 1..=500"),

@@ -1,4 +1,4 @@
-//! A server that answers as it is told and keeps what it was asked.
+//! A server that returns configured responses and records the requests.
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 
-/// A request as it came.
+/// A request as received.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) method: Method,
@@ -49,7 +49,7 @@ impl Stub {
         Self::by(move |_| (status, "application/json", body.to_string())).await
     }
 
-    /// Answers by a rule: status, media type, body.
+    /// Responds by a function: status, media type, body.
     pub(super) async fn by(
         rule: impl Fn(&Asked) -> (u16, &'static str, String) + Send + Sync + 'static,
     ) -> Self {
@@ -70,7 +70,7 @@ impl Stub {
                 let connections = connections.clone();
                 tokio::spawn(async move {
                     let stream = hyper_util::rt::TokioIo::new(stream);
-                    // A client may go whenever it likes.
+                    // A client may close its connection at any time.
                     let _ = connections.serve_connection(stream, service).await;
                 });
             }

@@ -38,7 +38,7 @@ async fn create(service: &Service, path: &str, text: &str) {
     .await;
 }
 
-/// What the service has, by path below `/memories`.
+/// The files of the service, by path below `/memories`.
 async fn there(service: &Service) -> BTreeMap<String, String> {
     let list = service.get(&format!("{FILES}&limit=500")).await.is(200).json();
     let mut files = BTreeMap::new();
@@ -53,7 +53,7 @@ async fn there(service: &Service) -> BTreeMap<String, String> {
     files
 }
 
-/// What the folder has that is not hidden.
+/// The files of the folder that are not hidden.
 fn here(folder: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
@@ -83,7 +83,7 @@ fn of(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn both_sides_become_equal_and_stay_so() {
+async fn both_sides_become_equal_and_stay_equal() {
     let (service, user) = service_and_user().await;
     let user = user.with("WORKING_MEMORY_ACTOR", "me@desk");
     let folder = user.path().join("notes");
@@ -146,7 +146,7 @@ async fn both_sides_become_equal_and_stay_so() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_conflict_keeps_both_and_says_so_and_a_change_outlives_a_deletion() {
+async fn a_conflict_is_reported_with_both_texts_saved_and_a_change_wins_over_a_deletion() {
     let (service, user) = service_and_user().await;
     let folder = user.path().join("notes");
     for name in ["a.md", "b.md", "c.md", "d.md"] {
@@ -159,7 +159,7 @@ async fn a_conflict_keeps_both_and_says_so_and_a_change_outlives_a_deletion() {
         json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "base", "new_str": "theirs"}),
     )
     .await;
-    // The same on both sides is no conflict.
+    // The same text on both sides is no conflict.
     user.file("notes/b.md", "same");
     tool(
         &service,
@@ -197,7 +197,7 @@ async fn a_conflict_keeps_both_and_says_so_and_a_change_outlives_a_deletion() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_text_of_this_folder_is_passed_over_and_the_rest_goes_on() {
+async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
     let (service, user) = service_and_user().await;
     let folder = user.path().join("notes");
     user.file("secret.md", "not to be read");
@@ -214,7 +214,7 @@ async fn what_is_no_text_of_this_folder_is_passed_over_and_the_rest_goes_on() {
     create(&service, "up/a.md", "behind a link").await;
     create(&service, ".config/x.md", "hidden").await;
     let done = sync(&user).await.is(0);
-    // It would be behind a link.
+    // It would be behind a symbolic link.
     assert!(
         done.err.contains("up/a.md: is or is behind a symbolic link"),
         "{done:?}"
@@ -245,7 +245,7 @@ async fn what_is_no_text_of_this_folder_is_passed_over_and_the_rest_goes_on() {
         fs::read_to_string(folder.join("up/a.md")).unwrap(),
         "behind a link"
     );
-    // A folder that has become a link is not gone from the service.
+    // A folder that was replaced by a link is not deleted from the service.
     fs::remove_dir_all(folder.join("up")).unwrap();
     symlink(user.path(), folder.join("up")).unwrap();
     sync(&user).await.is(0);
@@ -253,7 +253,7 @@ async fn what_is_no_text_of_this_folder_is_passed_over_and_the_rest_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn mistakes_do_nothing() {
+async fn wrong_arguments_change_nothing() {
     let (service, user) = service_and_user().await;
     let folder = user.path().join("notes");
     let new = user.run(&["sync", "notes"]).await.is(2);
@@ -270,12 +270,12 @@ async fn mistakes_do_nothing() {
         "{other:?}"
     );
     user.run(&["sync", "notes", "--vault", "other"]).await.is(2);
-    let nobody = user
+    let unreachable = user
         .run(&["sync", "notes", "--url", "http://127.0.0.1:9"])
         .await
         .is(3);
-    assert!(nobody.err.contains("no service answers"), "{nobody:?}");
-    // Another service at the address has nothing.
+    assert!(unreachable.err.contains("no service answers"), "{unreachable:?}");
+    // Another service at the address has no files.
     let empty = Service::start().await;
     let url = format!("http://{}", empty.socket_address());
     let refused = user.run(&["sync", "notes", "--url", &url]).await.is(5);
@@ -305,7 +305,7 @@ async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_watched_folder_follows_and_is_watched_once() {
+async fn a_watched_folder_is_synced_continuously_by_one_process() {
     let (service, user) = service_and_user().await;
     let folder = user.path().join("notes");
     let mut watch = user
@@ -339,7 +339,7 @@ async fn a_watched_folder_follows_and_is_watched_once() {
     assert_eq!(watch.wait().await.unwrap().code(), Some(0));
 }
 
-/// The texts that somebody wrote, and that nobody has seen and then changed or deleted.
+/// The texts that were written and that nobody has read and then changed or deleted.
 #[derive(Default)]
 struct Alive {
     texts: BTreeSet<String>,
@@ -355,7 +355,7 @@ impl Alive {
     }
 }
 
-/// An edit on the service by somebody who sees what they change: what a killed process had sent may come between.
+/// An edit on the service, based on what it read: a write of a killed process may arrive in between.
 async fn rewrite(service: &Service, name: &str, alive: &mut Alive, text: Option<String>) {
     let file = format!("{FILES}&path=/memories/{name}");
     loop {
@@ -387,14 +387,15 @@ async fn rewrite(service: &Service, name: &str, alive: &mut Alive, text: Option<
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_lost_wherever_it_is_killed() {
+async fn nothing_is_lost_when_it_is_killed_at_any_point() {
     let (service, user) = service_and_user().await;
     let folder = user.path().join("notes");
     fs::create_dir(&folder).unwrap();
     let mut random = fastrand::Rng::with_seed(7);
     let mut alive = Alive::default();
     let mut killed = 0;
-    // Shorter than a whole run takes, on any machine: it shrinks after a run that ended first, and grows after one that did not.
+    // Shorter than a whole run takes, on any machine: it decreases after a run that finished first, and increases after one
+    // that did not.
     let mut longest_wait = Duration::from_millis(90);
     for _ in 0..40 {
         for _ in 0..random.usize(1..6) {
@@ -430,7 +431,7 @@ async fn nothing_is_lost_wherever_it_is_killed() {
         killed += u32::from(was_killed);
     }
     assert!(killed > 5, "killed {killed} times");
-    // What a killed process had sent may reach the service after its end.
+    // A request of a killed process may reach the service after the process ended.
     eventually("both sides are equal", async || {
         let sync = ["sync", "notes", "--root", "agent", "--allow-deletions"];
         user.run(&sync).await.is(0);

@@ -1,4 +1,4 @@
-//! What is printed on a terminal, which is a pseudo-terminal here.
+//! Output on a terminal, which is a pseudo-terminal here.
 
 use super::program::{PROGRAM, User};
 use crate::harness::Service;
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 
-/// Runs `working-memory` on a terminal of 24 lines; what it showed, and how it ended. `typed` is typed at once.
+/// Runs `working-memory` on a terminal of 24 lines; returns what it showed, and how it ended. `typed` is typed at once.
 async fn on_terminal(user: &User, arguments: &[&str], typed: &str) -> (String, Option<i32>) {
     let control = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&control).unwrap();
@@ -40,7 +40,7 @@ async fn on_terminal(user: &User, arguments: &[&str], typed: &str) -> (String, O
     let reader = tokio::task::spawn_blocking(move || {
         let mut shown = Vec::new();
         let mut piece = [0; 4096];
-        // Ends with an error when nobody has the terminal open any more.
+        // Reading fails when the other end of the terminal is closed.
         while let Ok(count) = control.read(&mut piece) {
             shown.extend_from_slice(&piece[..count]);
         }
@@ -51,7 +51,7 @@ async fn on_terminal(user: &User, arguments: &[&str], typed: &str) -> (String, O
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_terminal_gets_colours_ages_and_nothing_to_obey() {
+async fn a_terminal_gets_colours_and_ages_and_no_control_sequences_of_texts() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address())).with("TERM", "xterm");
     user.run_with(&["put"], "\x1b[2Jcleared\u{202e}\n").await.is(0);
@@ -90,7 +90,7 @@ async fn long_output_goes_through_a_pager_and_short_output_does_not() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_terminal_is_asked_before_a_memory_is_deleted() {
+async fn a_terminal_is_asked_for_confirmation_before_a_deletion() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address())).with("TERM", "xterm");
     user.run_with(&["put"], "text").await.is(0);

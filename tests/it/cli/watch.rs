@@ -1,4 +1,4 @@
-//! `window export --watch` beside a service that is really stopped and started again.
+//! `window export --watch` while the service is stopped and started again.
 
 use super::program::{PROGRAM, User};
 use crate::harness::Database;
@@ -53,7 +53,7 @@ async fn says(file: &Path, word: &str) {
 }
 
 #[tokio::test]
-async fn a_watched_folder_stays_current_over_a_restart_of_the_service() {
+async fn a_watched_folder_stays_current_after_a_restart_of_the_service() {
     let database = Database::create().await;
     let port = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -85,10 +85,10 @@ async fn a_watched_folder_stays_current_over_a_restart_of_the_service() {
     user.run(&["set-status", "--goal", "third"]).await.is(0);
     says(&status, "Goal: third").await;
 
-    let mut told = watch.stderr.take().unwrap();
+    let mut stderr_pipe = watch.stderr.take().unwrap();
     assert_eq!(stop(watch, Signal::TERM).await, Some(0));
     let mut lines = String::new();
-    told.read_to_string(&mut lines).await.unwrap();
+    stderr_pipe.read_to_string(&mut lines).await.unwrap();
     assert!(
         lines.contains("no events: ") || lines.contains("the files are unchanged"),
         "{lines}"

@@ -1,5 +1,4 @@
-//! The commands that write tasks, decisions, status and items, and the one that reads the prompt: the requests they
-//! send.
+//! The commands that write tasks, decisions, status and items, and the one that reads the prompt: the requests that they send.
 
 use super::program::User;
 use super::stub::Stub;
@@ -9,7 +8,7 @@ use serde_json::json;
 const MEMORY: &str = "/v1/vaults/acme/memories/agent";
 
 #[tokio::test]
-async fn a_task_is_sent_with_all_that_is_known_of_it() {
+async fn a_task_is_sent_with_all_its_options() {
     let stub = Stub::json(201, json!({"record_id": "T-7", "version": 9})).await;
     let user = User::of(&stub.url);
     user.file("report.json", "{\"tests\": 12}");
@@ -29,17 +28,17 @@ async fn a_task_is_sent_with_all_that_is_known_of_it() {
         .await
         .is(0);
     assert_eq!(done.out, "recorded T-7, version 9\n");
-    let asked = stub.only();
+    let request = stub.only();
     assert_eq!(
-        (asked.method.clone(), asked.uri.as_str()),
+        (request.method.clone(), request.uri.as_str()),
         (Method::POST, &*format!("{MEMORY}/tasks"))
     );
     assert_eq!(
-        asked.json(),
+        request.json(),
         json!({"intent": "Add parser", "summary": "A line machine", "task_id": "abc", "epic": "dsl",
                "outcome": {"tests": 12}})
     );
-    assert!(asked.header("idempotency-key").is_some());
+    assert!(request.header("idempotency-key").is_some());
     user.file("report.json", "{");
     user.run(&["task", "x", "--summary", "y", "--outcome", "report.json"])
         .await
@@ -65,23 +64,23 @@ async fn a_decision_and_the_status_are_sent() {
         .await
         .is(2);
     user.run(&["set-status", "--goal", "ship"]).await.is(0);
-    let asked = stub.asked();
-    assert_eq!(asked[0].uri, format!("{MEMORY}/decisions"));
+    let request = stub.asked();
+    assert_eq!(request[0].uri, format!("{MEMORY}/decisions"));
     assert_eq!(
-        asked[0].json(),
+        request[0].json(),
         json!({"decision": "SQL in storage", "reason": "one language", "supersedes": "D-3"})
     );
     assert_eq!(
-        (asked[1].method.clone(), asked[1].uri.clone()),
+        (request[1].method.clone(), request[1].uri.clone()),
         (Method::PUT, format!("{MEMORY}/status"))
     );
-    assert_eq!(asked[1].json(), json!({"goal": "ship"}));
+    assert_eq!(request[1].json(), json!({"goal": "ship"}));
 }
 
 #[tokio::test]
 async fn items_are_replaced_listed_and_removed() {
-    let stub = Stub::by(|asked| {
-        let body = match asked.method {
+    let stub = Stub::by(|request| {
+        let body = match request.method {
             Method::PUT => json!({"unchanged": true}),
             Method::GET => json!({"items": [{"item_id": "i1", "category": "rules", "content": "be\nbrief",
                                              "metadata": null, "expires_at": null}], "next_cursor": null}),
@@ -106,21 +105,21 @@ async fn items_are_replaced_listed_and_removed() {
     assert_eq!(listed.out, "i1 rules: be brief\n");
     user.run(&["items", "remove", "i1"]).await.is(0);
     user.run(&["items", "remove", ".."]).await.is(2);
-    let asked = stub.asked();
-    assert_eq!(asked[0].uri, format!("{MEMORY}/items/rules"));
+    let request = stub.asked();
+    assert_eq!(request[0].uri, format!("{MEMORY}/items/rules"));
     assert_eq!(
-        (asked[0].body.as_str(), asked[0].header("content-type")),
+        (request[0].body.as_str(), request[0].header("content-type")),
         ("be brief", Some("text/plain; charset=utf-8"))
     );
-    assert_eq!(asked[1].uri, "/v1/vaults/acme/items?category=rules&limit=50");
+    assert_eq!(request[1].uri, "/v1/vaults/acme/items?category=rules&limit=50");
     assert_eq!(
-        (asked[2].method.clone(), asked[2].uri.clone()),
+        (request[2].method.clone(), request[2].uri.clone()),
         (Method::DELETE, format!("{MEMORY}/items/i1"))
     );
 }
 
 #[tokio::test]
-async fn the_prompt_is_asked_for_as_text_or_with_its_receipt() {
+async fn the_prompt_is_requested_as_text_or_with_its_receipt() {
     let stub = Stub::by(|_| (200, "text/plain", "the prompt".to_owned())).await;
     let user = User::of(&stub.url);
     let printed = user
@@ -137,11 +136,11 @@ async fn the_prompt_is_asked_for_as_text_or_with_its_receipt() {
         .is(0);
     assert_eq!(printed.out, "the prompt");
     user.run(&["prompt", "--json", "--exclude", "rules"]).await.is(0);
-    let asked = stub.asked();
+    let request = stub.asked();
     assert_eq!(
-        asked[0].uri,
+        request[0].uri,
         format!("{MEMORY}/prompt?max_tokens=900&include=rules%2Cworkflow&timezone=Europe%2FBerlin")
     );
-    assert_eq!(asked[0].header("accept"), Some("text/plain"));
-    assert_eq!(asked[1].header("accept"), Some("application/json"));
+    assert_eq!(request[0].header("accept"), Some("text/plain"));
+    assert_eq!(request[1].header("accept"), Some("application/json"));
 }

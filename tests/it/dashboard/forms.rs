@@ -1,4 +1,4 @@
-//! Forms: whose they are, what they do once, and what they do not overwrite.
+//! Forms: CSRF tokens, resubmission, and concurrent changes.
 
 use super::{Browser, Form, furnish, place, shows};
 use crate::access::first_admin;
@@ -9,7 +9,7 @@ const EDIT: &str = "/ui/vaults/acme/memories/agent/edit";
 const FIRST: [(&str, &str); 3] = [("text", "mine\n"), ("once", "one"), ("if_match", "")];
 
 #[tokio::test]
-async fn a_form_of_another_site_does_nothing() {
+async fn a_cross_site_form_is_rejected() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let browser = Browser::signed_in(&service, &admin.token).await;
@@ -49,7 +49,7 @@ async fn a_form_of_another_site_does_nothing() {
 }
 
 #[tokio::test]
-async fn where_no_key_is_asked_for_forms_have_tokens_all_the_same() {
+async fn forms_have_tokens_also_without_keys() {
     let service = Service::start().await;
     let mut browser = Browser::new(&service);
     Answer::to(browser.request(Method::POST, EDIT).form_of(&FIRST))
@@ -61,7 +61,7 @@ async fn where_no_key_is_asked_for_forms_have_tokens_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_form_that_is_sent_twice_does_it_once() {
+async fn a_form_that_is_sent_twice_is_executed_once() {
     let service = Service::start().await;
     let mut browser = Browser::new(&service);
     browser.visit("/ui/").await;
@@ -73,7 +73,7 @@ async fn a_form_that_is_sent_twice_does_it_once() {
 }
 
 #[tokio::test]
-async fn a_stale_form_shows_what_changed_and_keeps_what_was_written() {
+async fn a_stale_form_shows_the_changes_and_preserves_the_entered_text() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let seen = memory.put("# Plan\none\n").await.json()["context_id"]
@@ -118,12 +118,12 @@ async fn a_stale_form_shows_what_changed_and_keeps_what_was_written() {
         );
     }
     assert_eq!(service.count("memory_contexts").await, 2);
-    // A first document of a memory that somebody else made meanwhile.
+    // The first document of a memory that somebody else created concurrently.
     browser.send(EDIT, &FIRST).await.is(412);
 }
 
 #[tokio::test]
-async fn a_stale_decision_leaves_the_proposal_waiting() {
+async fn a_stale_decision_leaves_the_proposal_pending() {
     let service = Service::start().await;
     let [run, _] = furnish(&service, None, "acme").await;
     let mut browser = Browser::new(&service);
@@ -149,7 +149,7 @@ async fn a_stale_decision_leaves_the_proposal_waiting() {
 }
 
 #[tokio::test]
-async fn what_is_approved_is_what_was_ticked() {
+async fn only_selected_operations_are_approved() {
     let service = Service::start().await;
     let [first, second] = furnish(&service, None, "acme").await;
     let mut browser = Browser::new(&service);
@@ -179,7 +179,7 @@ async fn what_is_approved_is_what_was_ticked() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_undone_is_asked_about() {
+async fn irreversible_actions_ask_for_confirmation() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("one\n").await;
@@ -206,7 +206,7 @@ async fn what_cannot_be_undone_is_asked_about() {
 }
 
 #[tokio::test]
-async fn a_document_is_kept_to_the_byte_by_a_form() {
+async fn a_form_preserves_a_document_byte_for_byte() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let mut browser = Browser::new(&service);
@@ -225,7 +225,7 @@ async fn a_document_is_kept_to_the_byte_by_a_form() {
                 .contains(&format!(r#"name="line_ends" value="{ends}""#)),
             "{text:?}"
         );
-        // As a browser does: every line end as CRLF.
+        // As a browser does: every line ends with CRLF.
         let sent = text.replace("\r\n", "\n").replace('\n', "\r\n");
         let id = put["context_id"].as_str().unwrap();
         let fields = [
@@ -244,7 +244,7 @@ async fn a_document_is_kept_to_the_byte_by_a_form() {
 }
 
 #[tokio::test]
-async fn a_key_is_shown_once_and_its_faults_are_told() {
+async fn a_key_is_shown_once_and_invalid_keys_are_reported() {
     let service = Service::start().await;
     let mut browser = Browser::new(&service);
     browser.visit("/ui/keys").await;

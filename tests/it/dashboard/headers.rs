@@ -1,4 +1,4 @@
-//! What every page is sent with.
+//! The headers of every page.
 
 use super::{Browser, place};
 use crate::access::first_admin;
@@ -6,7 +6,7 @@ use crate::harness::{Answer, Service};
 use reqwest::Method;
 
 #[tokio::test]
-async fn the_root_leads_to_the_vaults() {
+async fn the_root_redirects_to_the_vaults() {
     let service = Service::start().await;
     let browser = Browser::new(&service);
     for path in ["/", "/ui"] {
@@ -22,7 +22,7 @@ async fn the_root_leads_to_the_vaults() {
 }
 
 #[tokio::test]
-async fn pages_run_no_script_but_their_own_and_stand_in_no_frame() {
+async fn pages_run_only_their_own_scripts_and_cannot_be_framed() {
     let service = Service::start().await;
     let browser = Browser::new(&service);
     for (path, status) in [
@@ -55,7 +55,7 @@ async fn pages_run_no_script_but_their_own_and_stand_in_no_frame() {
 }
 
 #[tokio::test]
-async fn assets_are_kept_for_ever_under_names_that_change_with_them() {
+async fn assets_are_immutable_and_their_names_change_with_the_content() {
     let service = Service::start().await;
     let browser = Browser::new(&service);
     let page = browser.get("/ui/").await.is(200);
@@ -83,7 +83,7 @@ async fn assets_are_kept_for_ever_under_names_that_change_with_them() {
 }
 
 #[tokio::test]
-async fn errors_are_pages_with_the_words_of_the_problem() {
+async fn errors_are_pages_with_the_text_of_the_problem() {
     let service = Service::start().await;
     let browser = Browser::new(&service);
     for (method, path, status, words) in [
@@ -109,22 +109,22 @@ async fn errors_are_pages_with_the_words_of_the_problem() {
         assert!(answer.text().contains(words), "{path}: {}", answer.text());
         assert!(answer.text().contains("<h1>"), "{path}");
     }
-    // A page of another site is told so as a page, too.
+    // A cross-site request gets a page as well.
     let foreign = browser
         .request(Method::GET, "/ui/")
         .header("Host", "attacker.example");
     let answer = Answer::to(foreign).await.is(403);
     assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
-    // Routes of the interface go on answering problems.
+    // Routes of the API still return problems.
     service.get("/v1/nothing").await.problem(404, "not-found", None);
 }
 
 #[tokio::test]
-async fn a_link_from_another_site_does_not_sign_anybody_out() {
+async fn a_cross_site_link_does_not_sign_anybody_out() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let browser = Browser::new(&service);
-    // The browser keeps a strict cookie to itself here.
+    // The browser does not send a strict cookie here.
     let arriving = browser
         .request(Method::GET, "/ui/vaults/acme")
         .header("Sec-Fetch-Site", "cross-site")

@@ -11,7 +11,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 
-/// A browser that follows no redirection, and keeps its session.
+/// A browser that follows no redirects, and stores its session cookie.
 struct Browser<'s> {
     service: &'s Service,
     client: reqwest::Client,
@@ -33,14 +33,14 @@ impl<'s> Browser<'s> {
         }
     }
 
-    /// One that has signed in.
+    /// A browser that has signed in.
     async fn signed_in(service: &'s Service, key: &str) -> Self {
         let mut browser = Self::new(service);
         browser.sign_in(key).await.is(303);
         browser
     }
 
-    /// Signs in and keeps the session, if there is one.
+    /// Signs in and stores the session cookie, if there is one.
     async fn sign_in(&mut self, key: &str) -> Answer {
         self.visit("/ui/sign-in").await;
         let answer = self.send("/ui/sign-in", &[("key", key)]).await;
@@ -48,7 +48,7 @@ impl<'s> Browser<'s> {
         answer
     }
 
-    /// A request with its cookie, to be refined.
+    /// A request with its cookie, to be extended.
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let address = format!("http://{}{path}", self.service.socket_address());
         let request = self.client.request(method, address);
@@ -62,7 +62,7 @@ impl<'s> Browser<'s> {
         Answer::to(self.request(Method::GET, path)).await
     }
 
-    /// GET, keeping what it sets.
+    /// GET, storing the cookies of the response.
     async fn visit(&mut self, path: &str) -> Answer {
         let answer = self.get(path).await;
         self.keep_cookie(&answer);
@@ -77,13 +77,13 @@ impl<'s> Browser<'s> {
         }
     }
 
-    /// The token of this browser's forms.
+    /// The CSRF token of this browser's forms.
     fn token(&self) -> String {
         let session = working_memory::domain::access::SessionToken::parse(self.cookie.as_deref().unwrap());
         session.unwrap().form_token()
     }
 
-    /// A form with its token, to be refined.
+    /// A form with its token, to be extended.
     fn form(&self, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
         let token = self.token();
         let mut all = vec![("form_token", token.as_str())];
@@ -109,19 +109,19 @@ impl Form for RequestBuilder {
     }
 }
 
-/// Whether a page shows a text, in either of the forms in which one is escaped.
+/// Whether a page contains a text, in either of the forms in which it is escaped.
 fn shows(page: &Answer, text: &str) -> bool {
     let named = text.replace('<', "&lt;").replace('>', "&gt;");
     let numbered = text.replace('<', "&#60;").replace('>', "&#62;");
     page.text().contains(&named) || page.text().contains(&numbered)
 }
 
-/// Where an answer leads.
+/// The `Location` of a response.
 fn place(answer: &Answer) -> &str {
     answer.header("location")
 }
 
-/// A memory with versions, records, a task, a decision, a run, two proposals and a handoff. The ids of the proposals.
+/// A memory with versions, records, a task, a decision, a run, two proposals and a handoff. Returns the ids of the proposals.
 async fn furnish(service: &Service, key: Option<&str>, vault: &str) -> [String; 2] {
     let path = |below: &str| format!("/v1/vaults/{vault}/memories/agent/{below}");
     let with_key = |request: RequestBuilder| match key {

@@ -1,4 +1,4 @@
-//! Every page on hostile text, and what some of them tell.
+//! Every page on malicious text, and the content of some of them.
 
 use super::{Browser, furnish, pages};
 use crate::harness::Service;
@@ -8,7 +8,7 @@ const HOSTILE: &str = "# <script>alert(1)</script>\n<img src=x onerror=alert(1)>
                        # Verbatim Context\n- VC-1 because y: </code></pre><script> => <script>alert(1)</script>\n";
 
 #[tokio::test]
-async fn what_a_memory_says_is_text_on_every_page() {
+async fn the_text_of_a_memory_is_escaped_on_every_page() {
     let service = Service::start().await;
     let [run, _] = furnish(&service, None, "acme").await;
     let memory = service.memory("agent");
@@ -37,7 +37,7 @@ async fn what_a_memory_says_is_text_on_every_page() {
 }
 
 #[tokio::test]
-async fn what_is_new_since_a_version_is_marked() {
+async fn changes_since_a_version_are_marked() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
@@ -107,7 +107,7 @@ async fn memories_are_sorted_by_size_and_by_change_page_by_page() {
 }
 
 #[tokio::test]
-async fn events_are_told_newest_first_page_by_page() {
+async fn events_are_listed_newest_first_page_by_page() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for number in 0..7 {
@@ -141,7 +141,7 @@ async fn events_are_told_newest_first_page_by_page() {
 }
 
 #[tokio::test]
-async fn the_service_tells_its_state() {
+async fn the_state_of_the_service_is_shown() {
     let service = Service::start().await;
     service.memory("agent").put("one\n").await.is(201);
     let browser = Browser::new(&service);
@@ -217,7 +217,7 @@ async fn a_memory_without_a_document_says_so_on_every_page_of_one() {
     browser.get(&format!("{path}/versions/1")).await.is(404);
     browser.get("/ui/vaults/acme/memories/none").await.is(404);
 
-    // A document that was written meanwhile is not deleted by whoever saw none.
+    // A document that was written concurrently is not deleted by a user who saw none.
     let delete = format!("{path}/delete");
     let page = browser.visit(&delete).await.is(200);
     assert!(page.text().contains("it has no document"), "{}", page.text());

@@ -1,4 +1,4 @@
-//! Who sees what, and who may do what.
+//! What each role sees and may do.
 
 use super::{Browser, furnish, pages};
 use crate::access::first_admin;
@@ -108,16 +108,16 @@ async fn nothing_of_another_tenant_is_on_any_page() {
         .get(&format!("/ui/vaults/{vault}/memories/agent/edit"))
         .await
         .is(404);
-    // An administrator of some vaults does not see what is of all of them.
+    // An administrator of some vaults does not see data of all vaults.
     browser.get("/ui/service").await.is(403);
-    // A call from the reference has the same rights.
+    // A call from the API reference has the same rights.
     let fields = [("path:vault_id", vault.as_str()), ("path:memory_id", "agent")];
     let page = browser.send("/ui/api/GetLatestContext", &fields).await.is(200);
     assert!(page.text().contains("404 Not Found") && !page.text().contains(&format!("# {canary}")));
 }
 
 #[tokio::test]
-async fn a_stream_is_for_whoever_is_signed_in() {
+async fn a_stream_needs_a_session() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let stranger = Browser::new(&service);
@@ -127,13 +127,13 @@ async fn a_stream_is_for_whoever_is_signed_in() {
     let mut response = request.send().await.unwrap();
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     admin.put("acme", "one\n").await.is(201);
-    let mut told = String::new();
-    while !told.contains("event: version") {
-        told.push_str(&String::from_utf8_lossy(
+    let mut received = String::new();
+    while !received.contains("event: version") {
+        received.push_str(&String::from_utf8_lossy(
             &response.chunk().await.unwrap().unwrap(),
         ));
     }
-    // It ends with the session's key.
+    // The stream ends with the key of the session.
     admin.delete(&format!("/v1/keys/{}", admin.key_id)).await.is(204);
     while let Ok(Some(_)) = response.chunk().await {}
 }

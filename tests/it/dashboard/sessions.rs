@@ -1,4 +1,4 @@
-//! Signing in and out, and what ends a session.
+//! Signing in and out, and the end of sessions.
 
 use super::{Browser, place};
 use crate::access::first_admin;
@@ -20,7 +20,7 @@ async fn without_keys_nobody_signs_in() {
 }
 
 #[tokio::test]
-async fn with_keys_a_page_leads_to_the_form_and_the_form_back_to_the_page() {
+async fn with_keys_a_page_redirects_to_the_form_and_the_form_back_to_the_page() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let mut browser = Browser::new(&service);
@@ -51,7 +51,7 @@ async fn with_keys_a_page_leads_to_the_form_and_the_form_back_to_the_page() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_not_taken_begins_no_session() {
+async fn an_invalid_key_starts_no_session() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let mut browser = Browser::new(&service);
@@ -77,7 +77,7 @@ async fn a_session_is_stored_as_its_hash_and_the_key_not_at_all() {
 }
 
 #[tokio::test]
-async fn a_session_counts_for_pages_and_a_key_for_routes() {
+async fn pages_accept_a_session_and_routes_a_key() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let browser = Browser::signed_in(&service, &admin.token).await;
@@ -104,7 +104,7 @@ async fn a_session_ends_with_its_key() {
         .await
         .is(401);
     assert_eq!(service.count("memories").await, 0);
-    // A rotation ends what the old secret began.
+    // A rotation ends the sessions of the old secret.
     let key = admin.make(json!({"name": "ben", "role": "writer"})).await;
     let browser = Browser::signed_in(&service, &key.token).await;
     admin
@@ -115,7 +115,7 @@ async fn a_session_ends_with_its_key() {
 }
 
 #[tokio::test]
-async fn a_session_ends_when_its_time_is_over_and_its_row_is_purged() {
+async fn a_session_expires_and_its_row_is_purged() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let browser = Browser::signed_in(&service, &admin.token).await;
@@ -129,7 +129,7 @@ async fn a_session_ends_when_its_time_is_over_and_its_row_is_purged() {
 }
 
 #[tokio::test]
-async fn signing_out_ends_the_session_for_whoever_has_its_cookie() {
+async fn signing_out_ends_the_session_for_every_holder_of_its_cookie() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let browser = Browser::signed_in(&service, &admin.token).await;
@@ -153,7 +153,7 @@ async fn a_key_has_a_bounded_number_of_sessions_and_the_oldest_end() {
 }
 
 #[tokio::test]
-async fn behind_a_proxy_with_tls_the_cookie_is_for_tls_alone() {
+async fn behind_a_proxy_with_tls_the_cookie_is_secure() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let mut browser = Browser::new(&service);

@@ -1,4 +1,4 @@
-//! Streams and the keys that opened them.
+//! Event streams and the API keys that opened them.
 
 use super::watch::Watch;
 use crate::access::first_admin;
@@ -12,7 +12,7 @@ use working_memory::domain::operation::Role;
 const EVENTS: &str = "/v1/vaults/acme/events?kinds=version";
 
 #[tokio::test]
-async fn a_stream_ends_when_its_key_is_revoked_or_expires_and_others_go_on() {
+async fn a_stream_ends_when_its_key_is_revoked_or_expires_and_others_continue() {
     let service = Service::start().await;
     let beside = service.beside(None).await;
     let admin = first_admin(&service).await;
@@ -27,7 +27,7 @@ async fn a_stream_ends_when_its_key_is_revoked_or_expires_and_others_go_on() {
     for watch in [&mut of_admin, &mut of_revoked, &mut of_expiring] {
         assert_eq!(watch.next().await.unwrap().data["version"], 1);
     }
-    // On the other instance than the one that streams.
+    // On another instance than the one that streams.
     admin
         .delete(&format!("/v1/keys/{}", revoked.key_id))
         .await
@@ -41,7 +41,7 @@ async fn a_stream_ends_when_its_key_is_revoked_or_expires_and_others_go_on() {
 }
 
 #[tokio::test]
-async fn a_stream_opened_without_a_key_ends_when_the_first_key_is_made() {
+async fn a_stream_opened_without_a_key_ends_when_the_first_key_is_created() {
     let service = Service::start().await;
     let mut watch = Watch::of(service.request(Method::GET, EVENTS)).await;
     first_admin(&service).await;
@@ -61,8 +61,8 @@ async fn the_stream_of_an_update_ends_with_its_key_and_the_update_is_finished() 
     gate.asked().await;
 
     admin.delete(&format!("/v1/keys/{}", writer.key_id)).await.is(204);
-    let told = watch.rest().await;
-    assert!(told.iter().all(|event| event.name != "done"), "{told:?}");
+    let received = watch.rest().await;
+    assert!(received.iter().all(|event| event.name != "done"), "{received:?}");
     gate.open();
 
     let events = admin.request(Method::GET, EVENTS).header("Last-Event-ID", "0");
@@ -74,7 +74,7 @@ async fn the_stream_of_an_update_ends_with_its_key_and_the_update_is_finished() 
 }
 
 #[tokio::test]
-async fn who_accepts_an_update_for_later_is_its_actor_and_others_do_not_hear_of_it() {
+async fn the_caller_of_an_async_update_is_its_actor_and_other_tenants_get_no_event() {
     let gate = Gate::new();
     let service = Service::with_models(gate.before(Role::Learnings)).await;
     let workers = service.work(Duration::from_secs(5));

@@ -1,4 +1,4 @@
-//! A client that was away misses nothing and sees nothing twice, or is told that it did.
+//! A client that reconnects gets every event exactly once, or a reset.
 
 use super::watch::{Sent, Watch};
 use crate::harness::{Answer, Service};
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-async fn page(service: &Service, query: &str, behind: Option<&str>) -> Value {
+async fn page(service: &Service, query: &str, position: Option<&str>) -> Value {
     let path = format!("/v1/vaults/acme/events{query}");
     let mut request = service
         .request(Method::GET, &path)
         .header("Accept", "application/json");
-    if let Some(id) = behind {
+    if let Some(id) = position {
         request = request.header("Last-Event-ID", id);
     }
     Answer::to(request).await.is(200).json()
@@ -28,7 +28,7 @@ fn versions(events: &Value) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn a_page_goes_on_where_the_one_before_ended() {
+async fn a_page_continues_after_the_previous_one() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for number in 1..=5 {
@@ -55,7 +55,7 @@ async fn a_page_goes_on_where_the_one_before_ended() {
 }
 
 #[tokio::test]
-async fn a_stream_goes_on_behind_the_last_event() {
+async fn a_stream_resumes_after_the_last_event() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for number in 1..=4 {
@@ -71,7 +71,7 @@ async fn a_stream_goes_on_behind_the_last_event() {
 }
 
 #[tokio::test]
-async fn a_stream_says_where_it_begins_so_that_one_cut_before_its_first_event_misses_nothing() {
+async fn a_stream_sends_its_start_position_so_that_resuming_it_misses_nothing() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("text 1").await.is(201);
@@ -89,7 +89,7 @@ async fn a_stream_says_where_it_begins_so_that_one_cut_before_its_first_event_mi
 }
 
 #[tokio::test]
-async fn writers_at_once_and_clients_that_come_and_go() {
+async fn concurrent_writers_and_reconnecting_clients() {
     const MEMORIES: usize = 4;
     const WRITERS: usize = 3;
     const TEXTS: usize = 12;
@@ -109,14 +109,14 @@ async fn writers_at_once_and_clients_that_come_and_go() {
     let writing = join_all(writers.map(|(name, writer)| write(name, writer)));
     let watching = async {
         let mut seen: Vec<Sent> = Vec::new();
-        let mut behind = "0".to_owned();
+        let mut position = "0".to_owned();
         while seen.len() < MEMORIES * WRITERS * TEXTS {
             // Each time on the other instance.
             let service = if seen.len().is_multiple_of(2) { &one } else { &two };
-            let mut watch = Watch::vault(service, "", Some(&behind)).await;
+            let mut watch = Watch::vault(service, "", Some(&position)).await;
             let some = 5.min(MEMORIES * WRITERS * TEXTS - seen.len());
             seen.extend(watch.take(some).await);
-            behind = seen.last().unwrap().id.clone().unwrap();
+            position = seen.last().unwrap().id.clone().unwrap();
         }
         seen
     };
@@ -125,21 +125,22 @@ async fn writers_at_once_and_clients_that_come_and_go() {
 
     let ids: BTreeSet<_> = seen.iter().map(|event| event.id.clone()).collect();
     assert_eq!(ids.len(), seen.len());
-    let mut told: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+    let mut received: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
     for event in &seen {
         let memory = event.data["memory_id"].as_str().unwrap();
-        told.entry(memory)
+        received
+            .entry(memory)
             .or_default()
             .push(event.data["version"].as_i64().unwrap());
     }
     let complete: Vec<i64> = (1..=i64::try_from(WRITERS * TEXTS).unwrap()).collect();
     for name in &names {
-        assert_eq!(told[name.as_str()], complete, "{name}");
+        assert_eq!(received[name.as_str()], complete, "{name}");
     }
 }
 
 #[tokio::test]
-async fn a_place_that_is_not_kept_any_more_is_a_reset() {
+async fn an_expired_position_is_answered_with_a_reset() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("text 1").await.is(201);
@@ -150,7 +151,7 @@ async fn a_place_that_is_not_kept_any_more_is_a_reset() {
     let before = working_memory::clock::Clock::now(&*service.clock);
     assert_eq!(service.storage().purge_events(&vault, before).await.unwrap(), 2);
 
-    // The last one has missed nothing.
+    // A client at the last event has missed nothing.
     let mut last = Watch::vault(&service, "", old[1].id.as_deref()).await;
     let mut first = Watch::vault(&service, "", old[0].id.as_deref()).await;
     let mut strange = Watch::vault(&service, "", Some("1-ffffffff")).await;
@@ -168,7 +169,7 @@ async fn a_place_that_is_not_kept_any_more_is_a_reset() {
 }
 
 #[tokio::test]
-async fn a_client_far_behind_reads_from_the_store() {
+async fn a_client_far_behind_reads_from_the_database() {
     let service = Service::start().await;
     let vault = "acme".parse().unwrap();
     let memory = "agent".parse().unwrap();

@@ -13,41 +13,41 @@ fn streaming(memory: &Memory<'_>, body: &Value) -> RequestBuilder {
 }
 
 #[tokio::test]
-async fn the_steps_come_one_by_one_and_the_answer_last() {
+async fn the_steps_are_streamed_one_by_one_and_the_response_last() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let faulty = "KEY_LEARNINGS:\n  ADD:\n    - no reason\n";
     let body = dictate(json!({"learnings": [faulty, learning("one")]}));
 
-    let told = Watch::of(streaming(&memory, &body)).await.rest().await;
+    let received = Watch::of(streaming(&memory, &body)).await.rest().await;
 
-    let names: Vec<&str> = told.iter().map(|event| event.name.as_str()).collect();
+    let names: Vec<&str> = received.iter().map(|event| event.name.as_str()).collect();
     assert_eq!(names[..2], ["started", "captured"]);
     assert_eq!(names.iter().filter(|name| **name == "asked").count(), 3);
     assert_eq!(names.iter().filter(|name| **name == "asked_again").count(), 1);
     assert_eq!(names.iter().filter(|name| **name == "answered").count(), 4);
     assert_eq!(names[names.len() - 3..], ["merged", "saved", "done"]);
-    let again = told.iter().find(|event| event.name == "asked_again").unwrap();
+    let again = received.iter().find(|event| event.name == "asked_again").unwrap();
     assert_eq!(
         (&again.data["role"], &again.data["round"]),
         (&json!("learnings"), &json!(1))
     );
-    let answer = &told.last().unwrap().data;
+    let answer = &received.last().unwrap().data;
     assert_eq!(
         (&answer["status"], &answer["version"]),
         (&json!("applied"), &json!(1))
     );
-    assert_eq!(told[0].data["update_id"], answer["update_id"]);
+    assert_eq!(received[0].data["update_id"], answer["update_id"]);
 }
 
 #[tokio::test]
-async fn a_failure_is_a_problem_at_the_end_or_before_the_beginning() {
+async fn a_failure_is_a_problem_before_the_stream_or_its_last_event() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let fails = dictate(json!({"fails": "learnings"}));
 
-    let told = Watch::of(streaming(&memory, &fails)).await.rest().await;
-    let last = told.last().unwrap();
+    let received = Watch::of(streaming(&memory, &fails)).await.rest().await;
+    let last = received.last().unwrap();
     assert_eq!(last.name, "problem");
     assert_eq!(
         (&last.data["status"], &last.data["role"]),
@@ -59,7 +59,7 @@ async fn a_failure_is_a_problem_at_the_end_or_before_the_beginning() {
 }
 
 #[tokio::test]
-async fn an_update_whose_client_went_away_is_finished() {
+async fn an_update_finishes_after_its_client_disconnects() {
     let gate = Gate::new();
     let service = Service::with_models(gate.before(Role::Learnings)).await;
     let memory = service.memory("agent");

@@ -1,4 +1,4 @@
-//! What is told, and to whom.
+//! Which events are sent, and to whom.
 
 use super::watch::{Sent, Watch};
 use crate::harness::{Answer, Service};
@@ -12,7 +12,7 @@ fn kinds(events: &[Sent]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_new_version_is_told_with_everything_but_its_text() {
+async fn the_event_of_a_new_version_has_everything_but_its_text() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("before").await.is(201);
@@ -21,12 +21,12 @@ async fn a_new_version_is_told_with_everything_but_its_text() {
     let request = memory.putting("the secret text").header("X-Actor-Id", "ann");
     let put = Answer::to(request).await.is(201).json();
 
-    let told = watch.next().await.unwrap();
-    assert_eq!(told.name, "version");
+    let received = watch.next().await.unwrap();
+    assert_eq!(received.name, "version");
     assert_eq!(
-        told.data,
+        received.data,
         json!({
-            "id": told.id, "kind": "version", "time": put["creation_time"], "vault_id": "acme",
+            "id": received.id, "kind": "version", "time": put["creation_time"], "vault_id": "acme",
             "memory_id": "agent", "version": 2, "context_id": put["context_id"], "actor": "ann", "source": "put",
             "update_id": null, "details": null,
         })
@@ -38,7 +38,7 @@ async fn a_new_version_is_told_with_everything_but_its_text() {
 }
 
 #[tokio::test]
-async fn what_another_instance_writes_is_told_too() {
+async fn writes_of_another_instance_are_events_too() {
     let one = Service::start().await;
     let two = one.beside(None).await;
     two.listen().await;
@@ -50,7 +50,7 @@ async fn what_another_instance_writes_is_told_too() {
 }
 
 #[tokio::test]
-async fn the_steps_of_a_queued_update_are_told_in_their_order() {
+async fn the_steps_of_a_queued_update_are_events_in_order() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let mut watch = Watch::vault(&service, "?memory_id=agent", None).await;
@@ -63,22 +63,23 @@ async fn the_steps_of_a_queued_update_are_told_in_their_order() {
         .is(202)
         .json();
 
-    let told = watch.take(11).await;
+    let received = watch.take(11).await;
 
-    let steps: Vec<&str> = told
+    let steps: Vec<&str> = received
         .iter()
         .filter_map(|event| event.data["details"]["step"].as_str())
         .collect();
     assert_eq!(steps[..3], ["queued", "started", "captured"]);
     assert_eq!(steps.iter().filter(|step| **step == "asked").count(), 3);
     assert_eq!(steps.iter().filter(|step| **step == "answered").count(), 3);
-    assert_eq!(kinds(&told)[9..], ["version", "update"]);
+    assert_eq!(kinds(&received)[9..], ["version", "update"]);
     assert_eq!(
-        told[10].data["details"],
+        received[10].data["details"],
         json!({"step": "finished", "status": "applied"})
     );
     assert!(
-        told.iter()
+        received
+            .iter()
             .all(|event| event.data["update_id"] == run["update_id"])
     );
     service.stop();
@@ -86,15 +87,15 @@ async fn the_steps_of_a_queued_update_are_told_in_their_order() {
 }
 
 #[tokio::test]
-async fn a_deleted_memory_is_told() {
+async fn a_deletion_is_an_event() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let mut watch = Watch::vault(&service, "?kinds=memory_deleted,handoff", None).await;
     memory.put("text").await.is(201);
     memory.delete().await.is(204);
-    let told = watch.next().await.unwrap();
+    let received = watch.next().await.unwrap();
     assert_eq!(
-        (told.name.as_str(), &told.data["memory_id"]),
+        (received.name.as_str(), &received.data["memory_id"]),
         ("memory_deleted", &json!("agent"))
     );
 }
@@ -126,7 +127,7 @@ async fn redactions_and_changes_of_items_are_events_and_a_browser_resumes_by_its
         .await
         .is(200);
 
-    // An EventSource cannot send a header when it is made anew.
+    // An EventSource cannot send a header when it is first created.
     let last = versions[1].id.as_deref().unwrap();
     let query = format!("?last_event_id={last}&memory_id=agent");
     let sent = Watch::vault(&service, &query, None).await.take(3).await;
@@ -154,7 +155,7 @@ async fn redactions_and_changes_of_items_are_events_and_a_browser_resumes_by_its
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_for_is_refused() {
+async fn invalid_requests_are_rejected() {
     let service = Service::start().await;
     let ask = |query: &str, header: (&'static str, &'static str)| {
         let path = format!("/v1/vaults/acme/events{query}");
@@ -183,7 +184,7 @@ async fn what_cannot_be_asked_for_is_refused() {
 }
 
 #[tokio::test]
-async fn streams_have_a_bound_of_their_own_and_end_when_the_service_stops() {
+async fn streams_have_their_own_limit_and_end_when_the_service_stops() {
     let configure = |config: &mut working_memory::config::Config| config.events.max_streams = 2;
     let service = Service::start_with(configure, None).await;
     let mut open = [
@@ -206,7 +207,7 @@ async fn streams_have_a_bound_of_their_own_and_end_when_the_service_stops() {
 }
 
 #[tokio::test]
-async fn two_hundred_clients_are_told_the_same() {
+async fn two_hundred_clients_receive_the_same_events() {
     let service = Service::start().await;
     let mut clients = Vec::new();
     for _ in 0..200 {
@@ -221,9 +222,9 @@ async fn two_hundred_clients_are_told_the_same() {
     }
     let mut first: Option<Vec<Sent>> = None;
     for client in &mut clients {
-        let told = client.take(20).await;
-        let same = first.get_or_insert_with(|| told.clone());
-        assert_eq!(*same, told);
+        let received = client.take(20).await;
+        let same = first.get_or_insert_with(|| received.clone());
+        assert_eq!(*same, received);
     }
     let versions: Vec<Value> = first
         .unwrap()
@@ -234,7 +235,7 @@ async fn two_hundred_clients_are_told_the_same() {
 }
 
 #[tokio::test]
-async fn a_handoff_is_told_when_it_is_made_and_not_when_the_newest_will_do() {
+async fn a_handoff_is_an_event_when_it_is_created_and_not_when_it_is_reused() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
@@ -249,16 +250,19 @@ async fn a_handoff_is_told_when_it_is_made_and_not_when_the_newest_will_do() {
     let made = refresh().await.is(201).json();
     refresh().await.is(200);
     memory.put("the end").await.is(201);
-    let told = watch.next().await.unwrap();
+    let received = watch.next().await.unwrap();
     assert_eq!(
         [
-            &told.data["kind"],
-            &told.data["memory_id"],
-            &told.data["actor"],
-            &told.data["version"]
+            &received.data["kind"],
+            &received.data["memory_id"],
+            &received.data["actor"],
+            &received.data["version"]
         ],
         [&json!("handoff"), &json!("agent"), &json!("ann"), &Value::Null]
     );
-    assert_eq!(told.data["details"], json!({ "handoff_id": made["handoff_id"] }));
+    assert_eq!(
+        received.data["details"],
+        json!({ "handoff_id": made["handoff_id"] })
+    );
     assert_eq!(watch.next().await.unwrap().name, "version");
 }

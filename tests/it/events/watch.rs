@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// One event as it was sent.
+/// One event as received.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sent {
     pub(super) id: Option<String>,
@@ -50,20 +50,20 @@ impl Watch {
 
     /// The next events, so many.
     pub(super) async fn take(&mut self, count: usize) -> Vec<Sent> {
-        let mut taken = Vec::new();
-        while taken.len() < count {
-            taken.push(self.next().await.expect("the stream ended"));
+        let mut received = Vec::new();
+        while received.len() < count {
+            received.push(self.next().await.expect("the stream ended"));
         }
-        taken
+        received
     }
 
     /// All events to the end of the stream.
     pub(super) async fn rest(&mut self) -> Vec<Sent> {
-        let mut taken = Vec::new();
+        let mut received = Vec::new();
         while let Some(sent) = self.next().await {
-            taken.push(sent);
+            received.push(sent);
         }
-        taken
+        received
     }
 
     async fn wait(&mut self) -> Option<Sent> {
@@ -81,7 +81,7 @@ impl Watch {
     }
 }
 
-/// `None` for a comment, or what says how soon to come back.
+/// `None` for a comment or a `retry` field.
 fn read(block: &str) -> Option<Sent> {
     let field = |name: &str| {
         let mut lines = block.lines().filter_map(|line| line.strip_prefix(name));

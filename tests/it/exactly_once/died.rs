@@ -1,4 +1,4 @@
-//! Processes that die between the commit and the answer, and claims that are taken over.
+//! Processes that die between the commit and the response, and claims that are taken over.
 
 use super::{ADD, Again, KEY, OPERATIONS, Saving, savings};
 use crate::harness::{Answer, Service, scripted};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use working_memory::llm::scripted::Step;
 
-/// Everything that is stored but the keys, told from anything else.
+/// All stored rows except the keys.
 async fn stored(service: &Service) -> BTreeMap<String, String> {
     let tables: Vec<String> = sqlx::query_scalar(
         "SELECT table_name::text FROM information_schema.tables
@@ -31,7 +31,7 @@ async fn stored(service: &Service) -> BTreeMap<String, String> {
     all
 }
 
-/// Has every process die before it keeps an answer in a transaction of its own.
+/// Makes every process fail before it stores a response in a separate transaction.
 async fn die_before_keeping_answers(service: &Service) {
     sqlx::raw_sql(
         "CREATE OR REPLACE FUNCTION note_whether_alone() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -67,7 +67,7 @@ async fn live_again(service: &Service) {
 }
 
 #[tokio::test]
-async fn a_request_whose_process_died_behind_the_commit_is_answered_and_not_run_again() {
+async fn a_retry_after_a_crash_after_the_commit_is_answered_and_not_executed_again() {
     let service = Service::with_models(scripted(|_| Step::answer("(none)"))).await;
     let savings = savings(&service).await;
     let tried: BTreeSet<&str> = savings.iter().map(|saving| saving.operation).collect();
@@ -82,7 +82,8 @@ async fn a_request_whose_process_died_behind_the_commit_is_answered_and_not_run_
         die_before_keeping_answers(&service).await;
         let first = saving.ask(&service, &key).await;
         live_again(&service).await;
-        // What is told from what was saved has no answer yet, and what saved nothing under its claim gave that up.
+        // A response that is derived from the saved rows is not stored yet, and a request that saved nothing under its claim
+        // released the claim.
         let left = match saving.again() {
             Again::Kept => Some("done"),
             Again::Told => Some("running"),
@@ -96,8 +97,8 @@ async fn a_request_whose_process_died_behind_the_commit_is_answered_and_not_run_
                 .unwrap();
         assert_eq!(status.as_deref(), left, "{what}");
         assert!((200..300).contains(&first.status), "{what}: {}", first.text());
-        let told = first.json();
-        assert_ne!(told["is_error"], true, "{what}: {told}");
+        let first_response = first.json();
+        assert_ne!(first_response["is_error"], true, "{what}: {first_response}");
         let saved = stored(&service).await;
         assert_ne!(saved, before, "{what} saved nothing");
 
@@ -114,11 +115,11 @@ async fn a_request_whose_process_died_behind_the_commit_is_answered_and_not_run_
         for name in ["content-type", "etag", "location", "x-context-version"] {
             assert_eq!(again.headers.get(name), first.headers.get(name), "{what}: {name}");
         }
-        assert_eq!(told_again, told, "{what}");
+        assert_eq!(told_again, first_response, "{what}");
         if saving.again() == Again::Kept {
             assert_eq!(again.body, first.body, "{what}");
         }
-        // Nothing but the request itself is answered so.
+        // Only the same request is answered like this.
         let other = saving
             .asking(&service)
             .header(KEY, &key)
@@ -131,7 +132,7 @@ async fn a_request_whose_process_died_behind_the_commit_is_answered_and_not_run_
 async fn a_request_whose_claim_was_taken_over_while_it_waited_saves_nothing() {
     let service = Service::with_models(scripted(|_| Step::answer("(none)"))).await;
     let mut savings = savings(&service).await;
-    // All find something to do whatever became of the others.
+    // Each has something to change, whatever the others did.
     savings.retain(|saving| saving.again() == Again::Kept && saving.operation != "RunMemoryTool");
     let create = json!({"command": "create", "path": "/memories/there", "file_text": "x\n"});
     Answer::to(Saving::tool(create).asking(&service)).await.is(200);
@@ -147,28 +148,28 @@ async fn a_request_whose_claim_was_taken_over_while_it_waited_saves_nothing() {
 
     for (number, saving) in savings.iter().enumerate() {
         let what = format!("{} {} {:?}", saving.operation, saving.path, saving.body);
-        // What writers lock first.
+        // The rows that writers lock first.
         let mut locks = service.rows().begin().await.unwrap();
         sqlx::query("LOCK TABLE memory_roots, memories, prompt_item_owners IN EXCLUSIVE MODE")
             .execute(&mut *locks)
             .await
             .unwrap();
         let request = saving.asking(&service).header(KEY, format!("k{number}"));
-        let asked = tokio::spawn(Answer::to(request));
-        let taken = async || {
-            let taken =
+        let request_task = tokio::spawn(Answer::to(request));
+        let claims = async || {
+            let claims =
                 sqlx::query("UPDATE idempotency_keys SET claim_id = 'another' WHERE claim_id <> 'another'")
                     .execute(service.rows())
                     .await
                     .unwrap();
-            taken.rows_affected() == 1
+            claims.rows_affected() == 1
         };
-        while !taken().await {
+        while !claims().await {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         locks.rollback().await.unwrap();
 
-        let answer = asked.await.unwrap();
+        let answer = request_task.await.unwrap();
 
         assert_eq!(answer.status, 409, "{what}: {}", answer.text());
         answer.problem(409, "still-running", Some(KEY));
@@ -177,10 +178,10 @@ async fn a_request_whose_claim_was_taken_over_while_it_waited_saves_nothing() {
 }
 
 #[tokio::test]
-async fn what_was_kept_with_what_it_tells_of_goes_with_that() {
+async fn stored_responses_are_deleted_with_the_data_they_contain() {
     let service = Service::start().await;
     die_before_keeping_answers(&service).await;
-    let gone = async |saving: &Saving, key: &str, why: &str| {
+    let expect_deleted = async |saving: &Saving, key: &str, why: &str| {
         let problem = saving.ask(&service, key).await.problem(410, "gone", Some(KEY));
         let detail = problem["detail"].as_str().unwrap();
         assert!(detail.contains(why), "{key}: {detail}");
@@ -198,13 +199,13 @@ async fn what_was_kept_with_what_it_tells_of_goes_with_that() {
     let renamed = rename.ask(&service, "rename").await.is(200);
 
     memory.redact("1").await.is(200);
-    gone(&create, "create", "redacted").await;
+    expect_deleted(&create, "create", "redacted").await;
     assert_eq!(rename.ask(&service, "rename").await.is(200).body, renamed.body);
     memory.delete().await.is(204);
     for (saving, key) in [(&edit, "edit"), (&rename, "rename")] {
-        gone(saving, key, "deleted").await;
+        expect_deleted(saving, key, "deleted").await;
     }
-    gone(&create, "create", "deleted").await;
+    expect_deleted(&create, "create", "deleted").await;
     assert_eq!(service.count("memories").await, 0);
 
     let window = json!({"history": [{"time": "2026-09-02T00:00:00Z", "intent": "Zero"}], "status": {"goal": "a goal of theirs"}});
@@ -226,16 +227,16 @@ async fn what_was_kept_with_what_it_tells_of_goes_with_that() {
     memory.put("# Facts\nnothing\n").await.is(201);
 
     memory.redact("1").await.is(200);
-    gone(&import, "import", "redacted").await;
+    expect_deleted(&import, "import", "redacted").await;
     memory.redact("2").await.is(200);
-    gone(&approve, "approve", "redacted").await;
+    expect_deleted(&approve, "approve", "redacted").await;
     memory.delete().await.is(204);
-    gone(&items, "items", "deleted").await;
+    expect_deleted(&items, "items", "deleted").await;
     assert_eq!(service.count("memories").await, 0);
 }
 
 #[tokio::test]
-async fn a_proposal_that_was_decided_meanwhile_is_told_as_it_was_proposed() {
+async fn a_retry_returns_a_proposal_as_proposed_after_it_was_decided() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory.put("# Facts\nfirst\n").await.is(201);

@@ -1,5 +1,5 @@
-//! What a request with an `Idempotency-Key` saves is saved once, also if its process dies between the commit and the
-//! answer: for every operation that writes.
+//! What a request with an `Idempotency-Key` saves is saved once, also if its process dies between the commit and the response:
+//! for every operation that writes.
 
 mod died;
 
@@ -13,20 +13,20 @@ const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because a: one\n";
 const LEARN: &str = "KEY_LEARNINGS:\n  ADD:\n    - because b: two\n";
 const LEARNING: &str = "# Key Learnings\n- KL-1 because x: old\n";
 
-/// What becomes of a request that is sent again after its process died.
+/// The result of a request that is retried after its process died.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Again {
-    /// It gets the very answer, which was kept with what it saved.
+    /// The same response, which was stored in the same transaction.
     Kept,
-    /// It is answered from what was saved.
+    /// A response derived from the saved rows.
     Told,
-    /// It runs again, which changes nothing.
+    /// It is executed again, which changes nothing.
     Harmless,
-    /// It has no key: what it answers holds a secret, or it belongs to no vault.
+    /// It supports no key: its response contains a secret, or it belongs to no vault.
     NoKey,
 }
 
-/// Every operation that is a PUT or a POST. A new one needs a row, and the test below a request of it.
+/// Every operation that is a PUT or a POST. A new one needs a row here, and a request of it in the test below.
 const OPERATIONS: &[(&str, Again)] = &[
     ("SpeakMcp", Again::NoKey),
     ("CreateKey", Again::NoKey),
@@ -34,11 +34,11 @@ const OPERATIONS: &[(&str, Again)] = &[
     ("AddVaultItem", Again::Told),
     ("PutVaultItems", Again::Kept),
     ("PutContext", Again::Told),
-    // What is redacted already is left as it is, and told.
+    // A redacted version stays as it is, and the response says so.
     ("RedactContext", Again::Harmless),
     ("RestoreContext", Again::Told),
     ("RecordDecision", Again::Told),
-    // A handoff that is fresh is answered; by force another one is compiled of the same memory.
+    // A fresh handoff is returned; with `force` another one is compiled from the same memory.
     ("RefreshHandoff", Again::Harmless),
     ("AddItem", Again::Told),
     ("PutItems", Again::Kept),
@@ -112,7 +112,7 @@ impl Saving {
     }
 }
 
-/// Requests that each save something, in an order in which they do, and the state that they need.
+/// Requests that each save something, in an order in which they succeed, and the state that they need.
 async fn savings(service: &Service) -> Vec<Saving> {
     for memory in ["put", "redacted", "restored", "applied", "handed"] {
         let memory = service.memory(memory);
@@ -130,7 +130,7 @@ async fn savings(service: &Service) -> Vec<Saving> {
         let proposed = Answer::to(reviewed.applying("?mode=propose", text)).await.is(200);
         proposals.push(proposed.json()["update_id"].as_str().unwrap().to_owned());
     }
-    // What the second proposes does not hold any more: its approval makes no version.
+    // The operations of the second proposal no longer apply: its approval creates no version.
     reviewed
         .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because somebody was faster\n")
         .await
@@ -257,7 +257,7 @@ fn documented() -> Vec<(String, bool)> {
 }
 
 #[test]
-fn every_operation_that_writes_says_what_becomes_of_a_retry() {
+fn every_write_operation_documents_the_result_of_a_retry() {
     let documented = documented();
     let operations: BTreeSet<&str> = documented.iter().map(|(operation, _)| &**operation).collect();
     let listed: BTreeSet<&str> = OPERATIONS.iter().map(|(operation, _)| *operation).collect();

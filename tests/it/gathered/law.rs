@@ -1,4 +1,4 @@
-//! Whatever changes are made, sent together they come to what they come to alone.
+//! Property test: changes that are saved in one write batch have the same results as each one alone.
 
 use crate::harness::{Answer, Service};
 use crate::pipeline::dictated::{Dictated, dictate, progress};
@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::json;
 use working_memory::config::guard::Collapse;
 
-/// One change of a chain, as it follows from the one before.
+/// One change of a chain, depending on the previous one.
 #[derive(Debug, Clone)]
 enum Link {
     Text(String),
@@ -38,7 +38,7 @@ fn document() -> impl Strategy<Value = String> {
     })
 }
 
-/// What is done to learnings, as a model writes it.
+/// Operations on learnings, in the DSL.
 fn learnings() -> impl Strategy<Value = String> {
     let added = prop::collection::vec("[a-z]{1,8}", 0..3);
     let archived = prop::collection::btree_set(1..9, 0..3);
@@ -85,7 +85,7 @@ fn chain() -> impl Strategy<Value = Vec<Link>> {
     prop::collection::vec(link, 12)
 }
 
-/// Runs a chain on a memory, and says what each put came to, but for ids and times.
+/// Applies a chain to a memory and returns the result of each change, without ids and times.
 async fn run(service: &Service, memory: String, chain: Vec<Link>) -> Vec<String> {
     let memory = service.memory(&memory);
     let mut said = Vec::new();
@@ -97,12 +97,12 @@ async fn run(service: &Service, memory: String, chain: Vec<Link>) -> Vec<String>
                 continue;
             }
             Link::Operations(text) => {
-                said.push(came_to(&memory.apply(text).await));
+                said.push(result_of(&memory.apply(text).await));
                 continue;
             }
             Link::Update(learnings) => {
                 let body = dictate(json!({ "learnings": learnings, "progress": progress("on and on") }));
-                said.push(came_to(&memory.update(body).await));
+                said.push(result_of(&memory.update(body).await));
                 continue;
             }
             Link::Same => memory.putting(text.clone()),
@@ -132,8 +132,8 @@ async fn run(service: &Service, memory: String, chain: Vec<Link>) -> Vec<String>
     said
 }
 
-/// What an update or operations came to.
-fn came_to(answer: &Answer) -> String {
+/// The result of an update or of operations.
+fn result_of(answer: &Answer) -> String {
     let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
     let parts = [
         "status",
@@ -182,7 +182,7 @@ async fn rows(service: &Service) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn together_and_alone_come_to_the_same() {
+async fn batched_and_single_changes_have_the_same_results() {
     let mut runner = TestRunner::deterministic();
     let with = |gather_puts, prepared_statements| {
         move |config: &mut working_memory::config::Config| {

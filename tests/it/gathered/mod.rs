@@ -1,5 +1,5 @@
-//! Changes that are committed together, and reads that share a statement: each comes to what it would have come to
-//! alone.
+//! Group commit and batched reads: changes that share a transaction and reads that share a statement each have the result that
+//! they would have alone.
 
 mod law;
 
@@ -12,7 +12,7 @@ use sqlx::{Connection, Executor, PgConnection};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
-/// A transaction that holds tables or rows against the service.
+/// A transaction that holds locks on tables or rows against the service.
 struct Hold(PgConnection);
 
 impl Hold {
@@ -34,7 +34,7 @@ impl Hold {
     }
 }
 
-/// Keeps whoever would lock a memory's row waiting.
+/// Blocks requests that would lock a memory's row.
 const ALL_ROWS: &str = "LOCK TABLE memories IN EXCLUSIVE MODE";
 
 /// How many requests are being answered, without the one that asks.
@@ -48,17 +48,17 @@ async fn running(service: &Service) -> u64 {
     number.parse::<u64>().unwrap() - 1
 }
 
-/// Keeps whoever would read a version waiting.
+/// Blocks requests that would read a version.
 const ALL_VERSIONS: &str = "LOCK TABLE memory_contexts IN ACCESS EXCLUSIVE MODE";
 
-/// Puts while all rows are held.
+/// Sends puts while all rows are locked.
 async fn together(service: &Service, requests: Vec<reqwest::RequestBuilder>) -> Vec<Answer> {
-    behind(ALL_ROWS, service, requests, 0).await
+    while_locked(ALL_ROWS, service, requests, 0).await
 }
 
-/// Sends requests while something is held, the first before the others, and lets them go when all have come and this
-/// many changes wait for their turn.
-async fn behind(
+/// Sends requests while a lock is held, the first one before the others. Releases the lock when all requests have arrived and
+/// this many changes wait for their batch.
+async fn while_locked(
     held: &'static str,
     service: &Service,
     requests: Vec<reqwest::RequestBuilder>,
@@ -77,7 +77,7 @@ async fn behind(
             );
         }
     }
-    // The count goes up when a request begins; what else it waits for cannot be seen, and changes no answer.
+    // The count is raised when a request begins; what else it waits for is not visible, and does not change a response.
     tokio::time::sleep(Duration::from_millis(100)).await;
     let begun = Instant::now();
     while service.storage().changes_waiting() < waiting {
@@ -91,7 +91,7 @@ async fn behind(
     join_all(sent).await.into_iter().map(Result::unwrap).collect()
 }
 
-/// In how many transactions the newest versions of these memories were made.
+/// In how many transactions the newest versions of these memories were created.
 async fn transactions(service: &Service) -> i64 {
     sqlx::query_scalar(
         "SELECT count(DISTINCT xmin::text) FROM memory_contexts WHERE context LIKE '%together%'",
@@ -110,7 +110,7 @@ async fn with_memories(count: usize) -> Service {
 }
 
 #[tokio::test]
-async fn puts_that_wait_for_another_share_a_transaction() {
+async fn puts_that_wait_for_the_previous_batch_share_a_transaction() {
     let service = with_memories(12).await;
     let texts: Vec<String> = (0..12)
         .map(|number| {
@@ -122,7 +122,7 @@ async fn puts_that_wait_for_another_share_a_transaction() {
         .enumerate()
         .map(|(number, text)| service.memory(&format!("m{number}")).putting(text.as_str()))
         .collect();
-    let answers = behind(ALL_ROWS, &service, requests, 11).await;
+    let answers = while_locked(ALL_ROWS, &service, requests, 11).await;
     for (number, answer) in answers.into_iter().enumerate() {
         let body = answer.is(201).json();
         assert_eq!(
@@ -147,7 +147,7 @@ async fn puts_that_wait_for_another_share_a_transaction() {
 }
 
 #[tokio::test]
-async fn updates_that_wait_for_another_share_a_transaction_with_their_runs_and_records() {
+async fn waiting_updates_share_a_transaction_with_their_runs_and_records() {
     let models = Dictated::new();
     let service = models.service().await;
     let before = "# Key Learnings\n- KL-1 because x: goes\n- KL-2 because x: stays\n";
@@ -163,7 +163,7 @@ async fn updates_that_wait_for_another_share_a_transaction_with_their_runs_and_r
         let name = format!("m{number}");
         service.memory(&name).request(Method::POST, "update").json(&body)
     };
-    let answers = behind(ALL_ROWS, &service, (0..6).map(update).collect(), 5).await;
+    let answers = while_locked(ALL_ROWS, &service, (0..6).map(update).collect(), 5).await;
     for (number, answer) in answers.into_iter().enumerate() {
         let answer = answer.is(200).json();
         assert_eq!(
@@ -176,9 +176,13 @@ async fn updates_that_wait_for_another_share_a_transaction_with_their_runs_and_r
         );
         let name = format!("m{number}");
         let memory = service.memory(&name);
-        let gone = memory.get("records/KL-1").await.is(200).json();
+        let record = memory.get("records/KL-1").await.is(200).json();
         assert_eq!(
-            (&gone["status"], &gone["archive_reason"], &gone["ended_version"]),
+            (
+                &record["status"],
+                &record["archive_reason"],
+                &record["ended_version"]
+            ),
             (&json!("archived"), &json!("it is over"), &json!(2))
         );
         let new = memory.get("records/KL-3").await.is(200).json();
@@ -214,11 +218,11 @@ async fn updates_that_wait_for_another_share_a_transaction_with_their_runs_and_r
 }
 
 #[tokio::test]
-async fn a_number_that_was_given_meanwhile_is_not_given_again() {
+async fn an_id_assigned_concurrently_is_not_reused() {
     let service = with_memories(1).await;
     let memory = service.memory("m0");
     let adding = memory.applying("", "KEY_LEARNINGS:\n  ADD:\n    - because x: new\n");
-    // As an import does, or a version that was taken out: the numbers go up while the newest version stays.
+    // As after an import or a pruned version: the counters rise while the newest version stays.
     let statements = "LOCK TABLE memories IN EXCLUSIVE MODE; UPDATE memories SET learning_counter = 7";
     let hold = Hold::of(&service, statements).await;
     let sent = tokio::spawn(Answer::to(adding));
@@ -229,7 +233,7 @@ async fn a_number_that_was_given_meanwhile_is_not_given_again() {
 }
 
 #[tokio::test]
-async fn what_one_of_them_does_wrong_is_its_own_failure() {
+async fn an_error_of_one_change_does_not_affect_the_others_in_its_batch() {
     let service = with_memories(6).await;
     sqlx::query("ALTER TABLE memory_contexts ADD CONSTRAINT harmless CHECK (context NOT LIKE '%poison%')")
         .execute(service.rows())
@@ -262,7 +266,7 @@ async fn what_one_of_them_does_wrong_is_its_own_failure() {
 }
 
 #[tokio::test]
-async fn a_refusal_takes_nobody_along() {
+async fn a_rejected_change_does_not_fail_its_batch() {
     let service = with_memories(5).await;
     let put = |number: usize, text: &str| service.memory(&format!("m{number}")).putting(text);
     let requests = vec![
@@ -272,14 +276,14 @@ async fn a_refusal_takes_nobody_along() {
         put(3, "together 3"),
         put(4, "together 4"),
     ];
-    let answers = behind(ALL_ROWS, &service, requests, 3).await;
+    let answers = while_locked(ALL_ROWS, &service, requests, 3).await;
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     assert_eq!(statuses, [201, 201, 412, 201, 201]);
     assert_eq!(transactions(&service).await, 2);
 }
 
 #[tokio::test]
-async fn a_memory_that_somebody_holds_keeps_nobody_else_waiting() {
+async fn a_locked_memory_does_not_block_changes_of_other_memories() {
     let service = with_memories(8).await;
     let hold = Hold::of(
         &service,
@@ -302,7 +306,7 @@ async fn a_memory_that_somebody_holds_keeps_nobody_else_waiting() {
 }
 
 #[tokio::test]
-async fn who_gives_up_takes_nobody_along() {
+async fn a_cancelled_request_does_not_fail_its_batch() {
     let service = with_memories(8).await;
     let hold = Hold::of(&service, ALL_ROWS).await;
     let put = |number: usize| service.memory(&format!("m{number}")).putting("together");
@@ -312,7 +316,7 @@ async fn who_gives_up_takes_nobody_along() {
         .map(|number| tokio::spawn(Answer::to(put(number))))
         .collect();
     while running(&service).await < 8 {}
-    // The one whose turn it is, and one that waits.
+    // The request that runs the batch, and one that waits.
     first.abort();
     others.remove(3).abort();
     while running(&service).await > 6 {}
@@ -324,7 +328,7 @@ async fn who_gives_up_takes_nobody_along() {
 }
 
 #[tokio::test]
-async fn writers_of_one_memory_lose_nothing_and_are_in_the_order_of_their_commits() {
+async fn concurrent_writers_of_one_memory_lose_nothing_and_are_ordered_by_commit() {
     let service = with_memories(1).await;
     let puts = (0..32).map(|number| {
         let request = service.memory("m0").putting(format!("writer {number}"));
@@ -340,7 +344,7 @@ async fn writers_of_one_memory_lose_nothing_and_are_in_the_order_of_their_commit
 }
 
 #[tokio::test]
-async fn only_one_of_many_that_name_the_same_version_is_made() {
+async fn of_many_writes_with_the_same_if_match_one_succeeds() {
     let service = with_memories(1).await;
     let tag = service
         .memory("m0")
@@ -362,7 +366,7 @@ async fn only_one_of_many_that_name_the_same_version_is_made() {
 }
 
 #[tokio::test]
-async fn reads_that_wait_for_another_each_get_their_own() {
+async fn batched_reads_each_return_their_own_version() {
     let service = with_memories(6).await;
     for number in 0..6 {
         service
@@ -371,14 +375,14 @@ async fn reads_that_wait_for_another_each_get_their_own() {
             .await
             .is(201);
     }
-    // Some want the same memory, some one that is not there; more than fit into one statement.
+    // Some request the same memory, some a missing one; more than fit into one statement.
     let wanted: Vec<usize> = (0..60).map(|number| number % 9).collect();
     let read = |number: &usize| {
         let memory = format!("m{number}");
         let request = service.memory(&memory).request(Method::GET, "context");
         request.header("Cache-Control", "no-cache")
     };
-    let answers = behind(ALL_VERSIONS, &service, wanted.iter().map(read).collect(), 0).await;
+    let answers = while_locked(ALL_VERSIONS, &service, wanted.iter().map(read).collect(), 0).await;
     for (number, answer) in wanted.into_iter().zip(answers) {
         match number {
             0..6 => assert_eq!(answer.is(200).text(), format!("text {number}")),
@@ -388,7 +392,7 @@ async fn reads_that_wait_for_another_each_get_their_own() {
 }
 
 #[tokio::test]
-async fn a_read_sees_what_was_answered_before_it_was_asked_for() {
+async fn a_read_sees_every_write_acknowledged_before_it() {
     let service = with_memories(8).await;
     let chains = (0..8).map(|number| {
         let service = &service;

@@ -1,4 +1,4 @@
-//! What the service answered.
+//! A response of the service.
 
 use reqwest::RequestBuilder;
 use reqwest::header::HeaderMap;
@@ -12,7 +12,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Sends a request and reads all of its answer.
+    /// Sends a request and reads the whole response.
     pub(crate) async fn to(request: RequestBuilder) -> Self {
         let response = request.send().await.unwrap();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -23,7 +23,7 @@ impl Answer {
         }
     }
 
-    /// Checks the status; shows the body if it is another one.
+    /// Checks the status; shows the body if the status differs.
     #[track_caller]
     pub(crate) fn is(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", self.text());
@@ -43,7 +43,7 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    /// A header that must be there, as text.
+    /// A header that must exist, as text.
     #[track_caller]
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers
@@ -53,7 +53,7 @@ impl Answer {
             .unwrap()
     }
 
-    /// Checks that it is a problem of this status and type, about `field` where one is named.
+    /// Checks that it is a problem of this status and type, about `field` where one is given.
     #[track_caller]
     pub(crate) fn problem(self, status: u16, name: &str, field: Option<&str>) -> Value {
         assert_eq!(self.status, status, "{}", self.text());

@@ -1,4 +1,4 @@
-//! A clock that stands still until a test moves it.
+//! A clock that changes only when a test advances it.
 
 use chrono::{DateTime, Utc};
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use uuid::Uuid;
 use working_memory::clock::Clock;
 
-/// Starts at 2026-11-21T02:00:00Z. Ids grow with every call.
+/// Starts at 2026-11-21T02:00:00Z. Ids increase with every call.
 pub(crate) struct TestClock {
     now: Mutex<DateTime<Utc>>,
     ids: AtomicU64,

@@ -1,4 +1,4 @@
-//! A database for one test, copied from a template that the first test of a schema makes.
+//! A database for one test, copied from a template that the first test of a schema creates.
 
 use super::TestClock;
 use sqlx::postgres::PgConnectOptions;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use working_memory::storage::{Deadlines, PoolOptions, Storage};
 
-/// Guards the making of templates across all test processes; any number that nobody else uses.
+/// The advisory lock that guards the creation of templates across all test processes; any number that nobody else uses.
 const TEMPLATE_LOCK: i64 = 0x776d_7465_6d70;
 
 /// Dropped with the value.
@@ -19,7 +19,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// A database with the present schema and nothing in it.
+    /// A database with the current schema and no rows.
     pub(crate) async fn create() -> Self {
         let server = server();
         let template = template(&server).await;
@@ -53,7 +53,7 @@ impl Database {
 }
 
 impl Drop for Database {
-    /// On a thread with a runtime of its own: a value cannot wait while it is dropped.
+    /// On a thread with a runtime of its own: `drop` cannot await.
     fn drop(&mut self) {
         let (server, name) = (self.server.clone(), self.name.clone());
         let dropped = std::thread::spawn(move || {
@@ -70,13 +70,13 @@ impl Drop for Database {
                 .await;
             });
         });
-        // A server that went away took the database with it; a failed test must show its own failure.
+        // If the server is gone, so is the database; a failed test must show its own failure.
         let _ = dropped.join();
     }
 }
 
-/// Names a server that has the extension which distributes tables. Where it is set, every test has its database there, with
-/// tables that are distributed over shards on this one server: what cannot be planned on many nodes fails on it too.
+/// Names a server that has the Citus extension. Where it is set, every test has its database there, with tables that are
+/// distributed over shards on this one server: a statement that cannot be planned over many nodes fails on it too.
 const DISTRIBUTED: &str = "TEST_CITUS_URL";
 
 fn server() -> PgConnectOptions {
@@ -89,7 +89,7 @@ fn server() -> PgConnectOptions {
         .disable_statement_logging()
 }
 
-/// The name of the template of the present schema, which is made if it is not there.
+/// The name of the template of the current schema, which is created if it does not exist.
 async fn template(server: &PgConnectOptions) -> String {
     let name = format!("wm_template_{:016x}", fingerprint());
     let mut connection = server.connect().await.unwrap();
@@ -105,7 +105,7 @@ async fn template(server: &PgConnectOptions) -> String {
             .await
             .unwrap();
     if complete != Some(true) {
-        // One that is there and not marked was left by a process that died over it.
+        // A template that exists and is not marked as complete was left by a process that died while creating it.
         execute(
             &mut connection,
             &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
@@ -118,7 +118,7 @@ async fn template(server: &PgConnectOptions) -> String {
             &format!("ALTER DATABASE {name} IS_TEMPLATE true ALLOW_CONNECTIONS false"),
         )
         .await;
-        // A process of the extension looks after each database, and nobody may copy one that is in use.
+        // A background worker of the extension is connected to each database, and a database in use cannot be copied.
         sqlx::query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1")
             .bind(&name)
             .execute(&mut connection)
@@ -158,7 +158,7 @@ async fn make_schema(database: &PgConnectOptions) {
 }
 
 async fn execute(connection: &mut PgConnection, statement: &str) {
-    // Names are made above out of letters, digits and underscores.
+    // The names are generated above from letters, digits and underscores.
     sqlx::query(AssertSqlSafe(statement))
         .execute(connection)
         .await
@@ -182,7 +182,7 @@ fn fingerprint() -> u64 {
     hash
 }
 
-/// Tests are processes of their own, so that a counter alone would not do.
+/// Each test is its own process, so a counter alone would not be unique.
 fn unique() -> String {
     let random = fastrand::u128(..);
     format!("{}_{random:032x}", std::process::id())

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use working_memory::config::Config;
 
-/// Words that mean the same to the model.
+/// Words with the same meaning for the model.
 const SYNONYMS: [&[&str]; 3] = [
     &["car", "automobile", "vehicle"],
     &["doctor", "physician", "medic"],
@@ -21,15 +21,15 @@ const SYNONYMS: [&[&str]; 3] = [
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Texts by the name of the model that was asked.
+    /// Texts by the name of the model that was called.
     asked: HashMap<String, Vec<String>>,
     is_down: bool,
     dimensions: usize,
-    /// How long an answer takes.
+    /// How long a response takes.
     takes: Duration,
 }
 
-/// Listens on a free port of loopback. A text with `poison` gets a vector that is none.
+/// Listens on a free port of loopback. For a text with `poison` it returns an invalid vector.
 #[derive(Debug, Clone)]
 pub(crate) struct EmbeddingServer {
     url: String,
@@ -51,7 +51,7 @@ impl EmbeddingServer {
         Self { url, shared }
     }
 
-    /// Has a service use it.
+    /// Configures a service to use it.
     pub(crate) fn configure(&self, model: &str) -> impl FnOnce(&mut Config) + use<> {
         let (url, model) = (self.url.clone(), model.to_owned());
         move |config| {
@@ -62,7 +62,7 @@ impl EmbeddingServer {
         }
     }
 
-    /// Has a service that is a process use it.
+    /// Configures a service process to use it.
     pub(crate) fn environment<'s>(&'s self, model: &'s str) -> [(&'static str, &'s str); 3] {
         [
             ("WORKING_MEMORY__EMBEDDINGS__BASE_URL", &self.url),
@@ -71,22 +71,22 @@ impl EmbeddingServer {
         ]
     }
 
-    /// How long an answer to texts takes from now on; queries are answered at once.
+    /// How long a response to texts takes from now on; queries are answered at once.
     pub(crate) fn takes(&self, time: Duration) {
         self.shared.lock().unwrap().takes = time;
     }
 
-    /// Whether it answers 503.
+    /// Whether it responds with 503.
     pub(crate) fn is_down(&self, is_down: bool) {
         self.shared.lock().unwrap().is_down = is_down;
     }
 
-    /// How long vectors are from now on.
+    /// The number of dimensions from now on.
     pub(crate) fn dimensions(&self, dimensions: usize) {
         self.shared.lock().unwrap().dimensions = dimensions;
     }
 
-    /// The texts that a model was asked for, but for queries and the first question.
+    /// The texts that a model was called with, without queries and the first probe.
     pub(crate) fn asked(&self, model: &str) -> Vec<String> {
         let shared = self.shared.lock().unwrap();
         let asked = shared.asked.get(model).into_iter().flatten();
@@ -122,7 +122,7 @@ async fn embeddings(
     Ok(Json(json!({"data": data, "usage": {"prompt_tokens": tokens}})))
 }
 
-/// What the words of a text mean, each in some numbers of its own.
+/// The meaning of the words of a text, each as some numbers.
 fn vector(model: &str, text: &str, dimensions: usize) -> Value {
     if text.contains("poison") {
         return json!([null, 1.0]);

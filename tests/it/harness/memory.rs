@@ -1,4 +1,4 @@
-//! One memory, as a client speaks of it.
+//! One memory, as clients address it.
 
 use super::{Answer, Service};
 use reqwest::{Method, RequestBuilder};
@@ -17,22 +17,22 @@ impl<'s> Memory<'s> {
         }
     }
 
-    /// The path of something below the memory.
+    /// The path of a resource below the memory.
     pub(crate) fn path(&self, below: &str) -> String {
         format!("{}/{below}", self.path)
     }
 
-    /// A request to something below the memory, to be refined.
+    /// A request to a resource below the memory, to be extended.
     pub(crate) fn request(&self, method: Method, below: &str) -> RequestBuilder {
         self.service.request(method, &self.path(below))
     }
 
-    /// GET something below the memory.
+    /// GET a resource below the memory.
     pub(crate) async fn get(&self, below: &str) -> Answer {
         Answer::to(self.request(Method::GET, below)).await
     }
 
-    /// GET something below the memory as JSON.
+    /// GET a resource below the memory as JSON.
     pub(crate) async fn get_json(&self, below: &str) -> Answer {
         Answer::to(
             self.request(Method::GET, below)
@@ -46,14 +46,14 @@ impl<'s> Memory<'s> {
         Answer::to(self.putting(text)).await
     }
 
-    /// A request to PUT a document, to be refined.
+    /// A request to PUT a document, to be extended.
     pub(crate) fn putting(&self, text: impl Into<String>) -> RequestBuilder {
         self.request(Method::PUT, "context")
             .header("Content-Type", "text/plain")
             .body(text.into())
     }
 
-    /// A request to the memory itself, to be refined.
+    /// A request to the memory itself, to be extended.
     pub(crate) fn itself(&self, method: Method) -> RequestBuilder {
         self.service.request(method, &self.path)
     }
@@ -68,7 +68,7 @@ impl<'s> Memory<'s> {
         Answer::to(self.request(Method::POST, &format!("contexts/{reference}/restore"))).await
     }
 
-    /// A request to redact a version, to be refined.
+    /// A request to redact a version, to be extended.
     pub(crate) fn redacting(&self, reference: &str, reason: &str) -> RequestBuilder {
         self.request(Method::POST, &format!("contexts/{reference}/redact"))
             .json(&serde_json::json!({ "reason": reason }))
@@ -84,7 +84,7 @@ impl<'s> Memory<'s> {
         Answer::to(self.applying("", text)).await
     }
 
-    /// A request to POST operations with a query, to be refined.
+    /// A request to POST operations with a query, to be extended.
     pub(crate) fn applying(&self, query: &str, text: &str) -> RequestBuilder {
         self.request(Method::POST, &format!("operations{query}"))
             .header("Content-Type", "text/plain")

@@ -1,4 +1,4 @@
-//! A service of its own for each test: its database made from a migrated template, its clock in the test's hand.
+//! Every test has its own service: a database copied from a migrated template, and a clock that the test controls.
 //!
 //! The database server is the one of `DATABASE_URL`, which `working-memory with-postgres` sets.
 

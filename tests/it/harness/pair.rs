@@ -1,4 +1,4 @@
-//! A primary and its standby, real servers of this machine.
+//! A primary and its standby: real PostgreSQL servers on this machine.
 
 use super::Target;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -10,16 +10,16 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Ends with the value.
+/// Stopped when the value is dropped.
 pub(crate) struct Pair {
     folder: TempDir,
     /// The server that was the primary first.
     pub(crate) first: Server,
-    /// The one that was its standby.
+    /// The server that was its standby.
     pub(crate) second: Server,
 }
 
-/// One of them. Killed with the value.
+/// One of them. Killed when the value is dropped.
 pub(crate) struct Server {
     folder: PathBuf,
     port: u16,
@@ -27,7 +27,7 @@ pub(crate) struct Server {
 }
 
 impl Pair {
-    /// Both run, and the standby follows. A database `wm` is empty.
+    /// Both run, and the standby replicates. A database `wm` is empty.
     pub(crate) async fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -113,7 +113,7 @@ impl Server {
         }
     }
 
-    /// Where a relay leads to it.
+    /// Where a relay connects to it.
     pub(crate) fn target(&self) -> Target {
         Target::Unix(self.folder.join(format!(".s.PGSQL.{}", self.port)))
     }
@@ -142,7 +142,7 @@ impl Server {
         sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
     }
 
-    /// Makes the standby the primary. Returns when it is.
+    /// Promotes the standby. Returns when it is the primary.
     pub(crate) async fn promote(&self) {
         self.execute("postgres", "SELECT pg_promote(true, 60)").await;
     }
@@ -150,14 +150,14 @@ impl Server {
     /// Kills all its processes.
     pub(crate) fn kill(&self) {
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
-        // Its children have groups of their own.
+        // Its children have process groups of their own.
         let _ = kill_process(Pid::from_child(&self.child), Signal::KILL);
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Children that outlive the postmaster end by themselves when they notice.
+        // Children that outlive the postmaster exit when they notice.
         let _ = kill_process(Pid::from_child(&self.child), Signal::QUIT);
         std::thread::sleep(Duration::from_millis(50));
         let _ = self.child.kill();

@@ -1,4 +1,4 @@
-//! A TCP relay to a server: it passes on, falls silent, cuts off, or leads elsewhere.
+//! A TCP relay to a server: it forwards, falls silent, cuts connections, or switches to another server.
 
 use sqlx::postgres::PgConnectOptions;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
 
-/// Where connections are led to.
+/// Where connections are forwarded to.
 #[derive(Debug, Clone)]
 pub(crate) enum Target {
-    /// A socket in the file system.
+    /// A Unix socket.
     Unix(PathBuf),
     /// A host and a port.
     Tcp(String, u16),
@@ -28,17 +28,17 @@ impl Target {
     }
 }
 
-/// What becomes of connections, by when they were made.
+/// How connections are treated, by when they were opened.
 #[derive(Debug)]
 struct Rules {
     target: Target,
     /// The number of the next connections; it grows with every change of the rules.
     birth: u64,
-    /// All are silent at the moment.
+    /// All connections are silent at the moment.
     is_silent: bool,
-    /// Those before this number are silent for ever.
+    /// Connections before this number are silent for ever.
     silent_before: u64,
-    /// Those before this number are cut off.
+    /// Connections before this number are cut.
     cut_before: u64,
 }
 
@@ -48,7 +48,7 @@ impl Rules {
     }
 }
 
-/// Ends with the value.
+/// Stopped when the value is dropped.
 pub(crate) struct Relay {
     rules: Arc<watch::Sender<Rules>>,
     port: u16,
@@ -96,17 +96,17 @@ impl Relay {
         format!("postgres://{user}{password}@127.0.0.1:{port}/{database}?sslmode=disable")
     }
 
-    /// Connections are taken and stay open, and nothing is passed on.
+    /// Connections are accepted and stay open, and nothing is forwarded.
     pub(crate) fn fall_silent(&self) {
         self.rules.send_modify(|rules| rules.is_silent = true);
     }
 
-    /// All is passed on again, also what waited.
+    /// Everything is forwarded again, also data that waited.
     pub(crate) fn go_on(&self) {
         self.rules.send_modify(|rules| rules.is_silent = false);
     }
 
-    /// Ends all connections.
+    /// Closes all connections.
     pub(crate) fn cut(&self) {
         self.rules.send_modify(|rules| {
             rules.cut_before = rules.birth + 1;
@@ -114,7 +114,7 @@ impl Relay {
         });
     }
 
-    /// New connections lead elsewhere. Those that are open stay as they are, silent or not.
+    /// New connections go to another server. Open ones stay as they are, silent or not.
     pub(crate) fn switch(&self, target: Target) {
         self.rules.send_modify(|rules| {
             rules.birth += 1;
@@ -137,7 +137,7 @@ async fn connection(client: TcpStream, mut rules: watch::Receiver<Rules>) {
     let birth = rules.borrow().birth;
     let mut watched = rules.clone();
     let cut = async move {
-        // Whoever made the rules has gone.
+        // The relay was dropped.
         let _ = watched.wait_for(|rules| birth < rules.cut_before).await;
     };
     let passing = async {
@@ -184,13 +184,13 @@ where
     while let Ok(read) = from.read(&mut bytes).await
         && read > 0
     {
-        // What was read just before is held back too.
+        // Data that was read just before is held back too.
         if rules.wait_for(|rules| !rules.is_silent(birth)).await.is_err()
             || to.write_all(&bytes[..read]).await.is_err()
         {
             return;
         }
     }
-    // A silent network does not tell of an end either.
+    // A silent network does not deliver a close either.
     let _ = rules.wait_for(|rules| !rules.is_silent(birth)).await;
 }

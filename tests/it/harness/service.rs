@@ -23,14 +23,14 @@ use working_memory::pipeline::meaning::Meaning;
 use working_memory::pipeline::prompts::Prompts;
 use working_memory::storage::{Deadlines, PoolOptions, Quotas, Storage};
 
-/// Listens on a free port of loopback; ends with the value.
+/// Listens on a free port of loopback; stopped when the value is dropped.
 pub(crate) struct Service {
     /// The service's clock.
     pub(crate) clock: Arc<TestClock>,
     storage: Storage,
     pipeline: Pipeline,
     settings: PipelineConfig,
-    /// Ends streams and workers.
+    /// Stops streams and workers.
     stopping: CancellationToken,
     address: String,
     client: reqwest::Client,
@@ -38,7 +38,7 @@ pub(crate) struct Service {
     database: Arc<Database>,
 }
 
-/// Models that answer each role with one text, again and again.
+/// Models that return one text for each role, every time.
 pub(crate) fn scripted(answer: impl Fn(Role) -> Step + Send + Sync + Clone + 'static) -> Models {
     Models::new(|role| {
         let answer = answer.clone();
@@ -70,7 +70,7 @@ impl Service {
         Self::start_on(database, Arc::new(TestClock::new()), configure, None).await
     }
 
-    /// A service on a database that may have any schema.
+    /// A service on a database of any schema.
     pub(crate) async fn on(database: Arc<Database>) -> Self {
         Self::start_on(database, Arc::new(TestClock::new()), |_| {}, None).await
     }
@@ -89,7 +89,7 @@ impl Service {
         Self::start_on(database, Arc::new(TestClock::new()), configure, models).await
     }
 
-    /// Another service on the database of this one, with its clock.
+    /// Another service on the database of this one, with the same clock.
     pub(crate) async fn beside(&self, models: Option<Models>) -> Self {
         Self::start_on(self.database.clone(), self.clock.clone(), |_| {}, models).await
     }
@@ -152,7 +152,7 @@ impl Service {
             };
             http::serve(listener, http::router(state), &settings, stopped).await;
         });
-        // Needed to build any client, also one that speaks no TLS; a second one in the process is refused.
+        // Needed to build any client, also one without TLS; a second one in the process is rejected.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .no_proxy()
@@ -172,7 +172,7 @@ impl Service {
         }
     }
 
-    /// Starts running queued updates. They end when the service is told to stop, after `grace` at the latest.
+    /// Starts executing queued updates. Workers stop when the service shuts down, after `grace` at the latest.
     pub(crate) fn work(&self, grace: Duration) -> Workers {
         let clock: Arc<dyn Clock> = self.clock.clone();
         let stopping = self.stopping.clone();
@@ -186,12 +186,12 @@ impl Service {
         )
     }
 
-    /// Tells streams and workers to stop.
+    /// Signals streams and workers to stop.
     pub(crate) fn stop(&self) {
         self.stopping.cancel();
     }
 
-    /// Starts listening to what other services on the database write, and waits until that is proved.
+    /// Starts listening to notifications of other services on the database, and waits until one arrived.
     pub(crate) async fn listen(&self) {
         self.listen_at(self.database.url()).await;
     }
@@ -226,7 +226,7 @@ impl Service {
         self.address.trim_start_matches("http://")
     }
 
-    /// The service's storage, for what no route does.
+    /// The service's storage, for what no route offers.
     pub(crate) fn storage(&self) -> &Storage {
         &self.storage
     }
@@ -236,7 +236,7 @@ impl Service {
         self.pipeline.meaning()
     }
 
-    /// The tables that hold a text in any of their rows, in the form of the rows' text.
+    /// The tables that contain a text in any of their rows, in the form of the rows' text.
     pub(crate) async fn tables_that_hold(&self, text: &str) -> Vec<String> {
         let tables: Vec<String> = sqlx::query_scalar(
             "SELECT table_name::text FROM information_schema.tables

@@ -1,4 +1,4 @@
-//! What is wrong is a tool error that says what to do; nothing is half done.
+//! Invalid input is a tool error that says what to do, and saves nothing.
 
 use super::{agent, ask, call, message, posting, refused};
 use crate::harness::{Answer, Service};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 async fn wrong_arguments_are_named() {
     let service = Service::start().await;
     service.memory("agent").put("a").await.is(201);
-    for (tool, arguments, told) in [
+    for (tool, arguments, error_text) in [
         ("memory_read", json!({}), "argument vault is missing"),
         (
             "memory_read",
@@ -100,24 +100,27 @@ async fn wrong_arguments_are_named() {
     ] {
         let result = call(&service, tool, arguments.clone()).await;
         let text = refused(&result);
-        assert!(text.contains(told), "{tool} {arguments}: {text}");
+        assert!(text.contains(error_text), "{tool} {arguments}: {text}");
     }
     assert_eq!(service.count("memory_contexts").await, 1);
 }
 
 #[tokio::test]
-async fn a_text_over_the_cap_is_refused_with_both_sizes() {
+async fn a_text_over_the_limit_is_rejected_with_both_sizes() {
     let service = Service::start().await;
     let text = "x".repeat(102_401);
     let result = call(&service, "memory_write", agent(json!({"text": text}))).await;
-    let told = refused(&result);
-    assert!(told.contains("102400") && told.contains("102401"), "{told}");
+    let error_text = refused(&result);
+    assert!(
+        error_text.contains("102400") && error_text.contains("102401"),
+        "{error_text}"
+    );
     assert_eq!(result["_meta"]["working-memory/problem"]["status"], 413);
     assert_eq!(service.count("memories").await, 0);
 }
 
 #[tokio::test]
-async fn an_unknown_tool_and_arguments_that_are_no_object_are_told_to_the_model() {
+async fn an_unknown_tool_and_arguments_that_are_no_object_are_errors_for_the_model() {
     let service = Service::start().await;
     let unknown = call(&service, "memory_forget", json!({})).await;
     assert!(refused(&unknown).contains("memory_read"), "{unknown}");
@@ -135,7 +138,7 @@ async fn an_unknown_tool_and_arguments_that_are_no_object_are_told_to_the_model(
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_told_in_json_rpc() {
+async fn an_invalid_message_is_a_json_rpc_error() {
     let service = Service::start().await;
     for (body, code) in [
         ("{", -32700),
@@ -167,7 +170,7 @@ async fn what_is_no_message_is_told_in_json_rpc() {
 }
 
 #[tokio::test]
-async fn two_writers_of_one_version_do_not_lose_a_word() {
+async fn two_writers_of_one_version_lose_no_text() {
     let service = Service::start().await;
     service.memory("agent").put("start\n").await.is(201);
     let write = |text: &'static str| {

@@ -25,7 +25,7 @@ pub(super) fn message(method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 }
 
-/// The answer to a message of which nothing is fixed: its result or its error.
+/// The response to a message: its result or its error.
 pub(super) async fn ask(service: &Service, method: &str, params: Value) -> Value {
     let request = posting(service, "").json(&message(method, params));
     Answer::to(request).await.is(200).json()
@@ -43,14 +43,14 @@ pub(super) async fn call(service: &Service, tool: &str, arguments: Value) -> Val
     answer["result"].clone()
 }
 
-/// The structured content of a tool about the memory `agent` of `acme` that has to succeed.
+/// The structured content of a successful tool call on the memory `agent` of `acme`.
 #[track_caller]
 pub(super) fn done(result: &Value) -> &Value {
     assert_eq!(result["isError"], false, "{result}");
     &result["structuredContent"]
 }
 
-/// The sentence of a tool that has to fail.
+/// The error text of a failed tool call.
 #[track_caller]
 pub(super) fn refused(result: &Value) -> &str {
     assert_eq!(result["isError"], true, "{result}");

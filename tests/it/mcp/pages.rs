@@ -9,7 +9,7 @@ async fn read(service: &Service, uri: &str) -> Value {
 }
 
 #[tokio::test]
-async fn all_resources_of_a_memory_are_read() {
+async fn all_resources_of_a_memory_can_be_read() {
     let service = Service::start().await;
     let edit = json!({"learnings": {"add": [{"reason": "r", "content": "a fact"}]}});
     done(&call(&service, "memory_edit", agent(edit)).await);
@@ -53,7 +53,7 @@ async fn all_resources_of_a_memory_are_read() {
 }
 
 #[tokio::test]
-async fn lists_go_on_behind_their_cursor() {
+async fn lists_continue_after_their_cursor() {
     let service = Service::start().await;
     for number in 0..60 {
         let path = format!("/v1/vaults/v{}/memories/m{number:02}/context", number % 3);

@@ -5,7 +5,7 @@ use crate::harness::{Answer, Service};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// What a client of the newest version sends with every request.
+/// The headers and metadata of every request of the newest protocol version.
 fn modern(method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -61,8 +61,8 @@ async fn every_version_is_served_without_a_session() {
                 .contains("memory_edit")
         );
     }
-    let told = posting(&service, "").json(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-    Answer::to(told).await.is(202);
+    let reply = posting(&service, "").json(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    Answer::to(reply).await.is(202);
     assert_eq!(ask(&service, "ping", json!({})).await["result"], json!({}));
     Answer::to(service.request(Method::GET, "/mcp"))
         .await
@@ -88,7 +88,7 @@ async fn the_newest_version_discovers_lists_and_calls_in_single_requests() {
 }
 
 #[tokio::test]
-async fn the_ten_tools_have_all_that_a_model_needs() {
+async fn the_ten_tools_have_descriptions_schemas_and_annotations() {
     let service = Service::start().await;
     let list = ask(&service, "tools/list", json!({})).await;
     let tools = list["result"]["tools"].as_array().unwrap();
@@ -123,7 +123,7 @@ async fn the_ten_tools_have_all_that_a_model_needs() {
 }
 
 #[tokio::test]
-async fn prompts_hold_what_the_memory_says() {
+async fn prompts_contain_the_text_of_the_memory() {
     let service = Service::start().await;
     service
         .memory("agent")
@@ -146,10 +146,10 @@ async fn prompts_hold_what_the_memory_says() {
             json!({"name": name, "arguments": arguments}),
         )
         .await;
-        let told = prompt["result"].to_string();
+        let reply = prompt["result"].to_string();
         assert!(
-            told.contains("The parser.") && told.contains("acme"),
-            "{name}: {told}"
+            reply.contains("The parser.") && reply.contains("acme"),
+            "{name}: {reply}"
         );
         assert!(prompt["result"]["description"].is_string());
     }

@@ -14,7 +14,7 @@ async fn call(service: &Service, holder: &Holder<'_>, query: &str, tool: &str, a
 }
 
 #[tokio::test]
-async fn nothing_is_answered_without_a_key_where_keys_are_asked_for() {
+async fn every_request_needs_a_key_where_keys_are_required() {
     let service = Service::start().await;
     first_admin(&service).await;
     let request = posting(&service, "").json(&message("tools/list", json!({})));
@@ -50,7 +50,7 @@ async fn a_reader_reads_and_its_edit_names_the_role() {
 }
 
 #[tokio::test]
-async fn a_foreign_vault_reads_like_one_that_does_not_exist() {
+async fn a_vault_of_another_tenant_has_the_same_response_as_a_missing_one() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     admin.put("other", "secret").await.is(201);
@@ -83,7 +83,7 @@ async fn the_actor_is_the_key_and_a_header_names_another_where_that_is_allowed()
 }
 
 #[tokio::test]
-async fn what_the_address_fixes_may_be_left_out_and_not_contradicted() {
+async fn arguments_fixed_by_the_address_may_be_omitted_and_not_contradicted() {
     let service = Service::start().await;
     service.memory("agent").put("text").await.is(201);
     let fixed = "?vault=acme&memory=agent";

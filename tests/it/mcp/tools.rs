@@ -1,4 +1,4 @@
-//! What the tools do.
+//! The effects of the tools.
 
 use super::{agent, call, done, refused};
 use crate::harness::Service;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const TEXT: &str = "# Description\nThe parser.\n";
 
 #[tokio::test]
-async fn a_text_is_written_read_and_written_again_only_at_its_version() {
+async fn a_text_is_written_and_read_and_overwritten_only_with_its_version() {
     let service = Service::start().await;
     let written = call(
         &service,
@@ -57,7 +57,7 @@ async fn a_text_is_written_read_and_written_again_only_at_its_version() {
 }
 
 #[tokio::test]
-async fn an_edit_adds_archives_and_rewrites_and_says_what_it_did() {
+async fn an_edit_adds_archives_and_rewrites_and_returns_what_it_did() {
     let service = Service::start().await;
     let snippet = "test:\n\tcargo test  \n\n  - not a bullet\nKEY_LEARNINGS:";
     let edit = json!({
@@ -154,7 +154,7 @@ async fn tasks_decisions_and_the_status_are_recorded() {
 }
 
 #[tokio::test]
-async fn a_handoff_is_made_when_it_is_asked_for() {
+async fn a_handoff_is_created_on_request() {
     let service = Service::start().await;
     service.memory("agent").put(TEXT).await.is(201);
     let missing = call(&service, "memory_handoff", agent(json!({}))).await;
@@ -237,7 +237,7 @@ async fn a_prompt_is_assembled_and_memories_are_found_and_listed() {
 }
 
 #[tokio::test]
-async fn one_memory_is_searched_for_its_records_archived_ones_too() {
+async fn a_search_in_one_memory_finds_its_records_archived_ones_too() {
     let service = Service::start().await;
     done(&call(&service, "memory_write", agent(json!({"text": TEXT}))).await);
     let add = json!({"learnings": {"add": [

@@ -1,4 +1,4 @@
-//! `memory_update`: queued, waited for, and watched.
+//! `memory_update`: queued, synchronous, and with progress.
 
 use super::{agent, call, done, message, posting};
 use crate::harness::{Answer, Service};
@@ -17,7 +17,7 @@ fn arguments(more: Value) -> Value {
 }
 
 #[tokio::test]
-async fn it_is_queued_unless_the_agent_waits() {
+async fn an_update_is_queued_unless_the_agent_waits() {
     let service = Service::start().await;
     let queued = call(&service, "memory_update", arguments(json!({}))).await;
     assert_eq!(done(&queued)["status"], "queued");
@@ -28,7 +28,7 @@ async fn it_is_queued_unless_the_agent_waits() {
 }
 
 #[tokio::test]
-async fn its_steps_are_told_to_who_asks_for_progress() {
+async fn its_steps_are_sent_when_progress_is_requested() {
     let service = Service::start().await;
     let params = json!({"name": "memory_update", "arguments": arguments(json!({"wait": true})), "_meta": {"progressToken": "p1"}});
     let answer = Answer::to(posting(&service, "").json(&message("tools/call", params)))
@@ -45,17 +45,20 @@ async fn its_steps_are_told_to_who_asks_for_progress() {
     assert_eq!(done(&result["result"])["status"], "applied");
     assert!(progress.len() > 2, "{events:?}");
     let mut last = 0.0;
-    for told in progress {
-        assert_eq!(told["method"], "notifications/progress");
-        assert_eq!(told["params"]["progressToken"], "p1");
-        let now = told["params"]["progress"].as_f64().unwrap();
-        assert!(now > last && told["params"]["message"].is_string(), "{told}");
+    for notification in progress {
+        assert_eq!(notification["method"], "notifications/progress");
+        assert_eq!(notification["params"]["progressToken"], "p1");
+        let now = notification["params"]["progress"].as_f64().unwrap();
+        assert!(
+            now > last && notification["params"]["message"].is_string(),
+            "{notification}"
+        );
         last = now;
     }
 }
 
 #[tokio::test]
-async fn a_call_without_progress_is_answered_as_json() {
+async fn a_call_without_progress_returns_json() {
     let service = Service::start().await;
     let params = json!({"name": "memory_update", "arguments": arguments(json!({"wait": true}))});
     let answer = Answer::to(posting(&service, "").json(&message("tools/call", params)))

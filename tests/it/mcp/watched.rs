@@ -1,4 +1,4 @@
-//! `subscriptions/listen`: changes of resources are told as they happen.
+//! `subscriptions/listen`: changes of resources are notified as they happen.
 
 use crate::harness::Service;
 use reqwest::Method;
@@ -25,7 +25,7 @@ impl Stream {
             }
             let chunk = tokio::time::timeout(Duration::from_secs(20), self.response.chunk()).await;
             let chunk = chunk
-                .expect("nothing was told in time")
+                .expect("no notification in time")
                 .unwrap()
                 .expect("the stream ended");
             self.pending.push_str(std::str::from_utf8(&chunk).unwrap());
@@ -34,7 +34,7 @@ impl Stream {
 }
 
 #[tokio::test]
-async fn a_change_of_a_watched_memory_is_told_and_one_of_another_is_not() {
+async fn a_change_of_a_subscribed_memory_is_notified_and_one_of_another_is_not() {
     let service = Service::start().await;
     service.memory("agent").put("a").await.is(201);
     let uri = "memory://acme/agent/context";
@@ -66,13 +66,16 @@ async fn a_change_of_a_watched_memory_is_told_and_one_of_another_is_not() {
     );
     let accepted = &acknowledged["params"]["notifications"]["resourceSubscriptions"];
     assert_eq!(accepted, &json!([uri]), "{acknowledged}");
-    // The stream of events begins with the answer; what is written before that is not told.
+    // The event stream starts with the response; earlier writes are not notified.
     tokio::time::sleep(Duration::from_millis(300)).await;
     service.memory("other").put("b").await.is(201);
     service.memory("agent").put("c").await.is(201);
-    let told = stream.next().await;
-    assert_eq!(told["method"], "notifications/resources/updated", "{told}");
-    assert_eq!(told["params"]["uri"], uri);
+    let notification = stream.next().await;
+    assert_eq!(
+        notification["method"], "notifications/resources/updated",
+        "{notification}"
+    );
+    assert_eq!(notification["params"]["uri"], uri);
     service.stop();
     let ended = stream.next().await;
     assert_eq!(ended["id"], "l1", "{ended}");

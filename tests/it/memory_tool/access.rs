@@ -1,4 +1,4 @@
-//! Keys: a reader looks, a writer edits, and another tenant sees nothing.
+//! Keys: a reader views, a writer edits, and another tenant sees nothing.
 
 use crate::access::first_admin;
 use crate::harness::{Answer, Service};
@@ -40,7 +40,7 @@ async fn a_reader_views_and_does_not_edit() {
 }
 
 #[tokio::test]
-async fn an_edit_is_made_by_the_keys_name_and_a_foreign_vault_is_not_there() {
+async fn the_actor_of_an_edit_is_the_key_and_a_vault_of_another_tenant_is_not_found() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let writer = admin

@@ -1,4 +1,4 @@
-//! Many agents at one tree of files.
+//! Concurrent agents on one file tree.
 
 use super::{Files, text_of};
 use crate::harness::Service;
@@ -6,7 +6,7 @@ use futures::future::join_all;
 use serde_json::json;
 
 #[tokio::test]
-async fn sixteen_replacements_in_one_file_at_once_are_all_applied() {
+async fn sixteen_concurrent_replacements_in_one_file_are_all_applied() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     let lines: String = (0..16).map(|n| format!("<{n}>\n")).collect();
@@ -30,10 +30,10 @@ async fn sixteen_replacements_in_one_file_at_once_are_all_applied() {
 }
 
 #[tokio::test]
-async fn of_creations_at_one_path_one_wins_and_no_file_ever_stands_below_another() {
+async fn of_concurrent_creations_at_one_path_one_succeeds_and_no_file_is_below_another() {
     let service = Service::start().await;
-    let beside = service.beside(None).await;
-    let files = [Files::of(&service, "agent"), Files::of(&beside, "agent")];
+    let second = service.beside(None).await;
+    let files = [Files::of(&service, "agent"), Files::of(&second, "agent")];
     let create = |n: usize, path: &str| {
         files[n % 2].run(json!({"command": "create", "path": path, "file_text": format!("by {n}")}))
     };
@@ -61,7 +61,7 @@ async fn of_creations_at_one_path_one_wins_and_no_file_ever_stands_below_another
 }
 
 #[tokio::test]
-async fn whatever_happens_at_once_the_tree_stays_a_tree() {
+async fn concurrent_commands_leave_a_valid_tree() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     let commands: Vec<_> = (0..60)

@@ -1,4 +1,4 @@
-//! The strings of the reference implementation, and what it accepts that a service cannot keep.
+//! The texts of the reference implementation, and input that it accepts and a service cannot.
 
 use super::Files;
 use crate::harness::{Answer, Service};
@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn every_command_answers_in_the_words_of_the_reference() {
+async fn every_command_returns_the_text_of_the_reference() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     assert_eq!(
@@ -70,7 +70,7 @@ async fn every_command_answers_in_the_words_of_the_reference() {
 }
 
 #[tokio::test]
-async fn what_is_refused_says_so_in_the_words_of_the_reference() {
+async fn errors_have_the_text_of_the_reference() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     files.create("/memories/a", "x\nx\n").await;
@@ -173,7 +173,7 @@ async fn what_is_refused_says_so_in_the_words_of_the_reference() {
 }
 
 #[tokio::test]
-async fn a_range_that_holds_no_line_names_the_valid_one() {
+async fn the_error_for_a_range_without_lines_names_the_valid_range() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     files.create("/memories/a", "1\n2\n3").await;
@@ -199,7 +199,7 @@ async fn a_range_that_holds_no_line_names_the_valid_one() {
 }
 
 #[tokio::test]
-async fn what_need_not_be_there_may_be_left_out_and_what_is_not_known_does_not_matter() {
+async fn optional_members_may_be_omitted_and_unknown_ones_are_ignored() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     files.create("/memories/a", "xyz").await;
@@ -218,7 +218,7 @@ async fn what_need_not_be_there_may_be_left_out_and_what_is_not_known_does_not_m
 }
 
 #[tokio::test]
-async fn only_what_cannot_be_read_is_a_problem() {
+async fn only_an_unreadable_request_is_a_problem() {
     let service = Service::start().await;
     let send = |query: &str, body: &'static str| {
         let path = format!("/v1/vaults/acme/memory-tool{query}");
@@ -252,7 +252,7 @@ async fn only_what_cannot_be_read_is_a_problem() {
 }
 
 #[tokio::test]
-async fn roots_and_vaults_do_not_see_each_other() {
+async fn roots_and_vaults_are_separate() {
     let service = Service::start().await;
     let files = Files::of(&service, "one");
     let first = files.create("/memories/a", "one").await;

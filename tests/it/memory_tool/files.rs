@@ -24,7 +24,7 @@ async fn put(service: &Service, path: &str, text: &str, header: (&str, &str)) ->
 const NEW: (&str, &str) = ("If-None-Match", "*");
 
 #[tokio::test]
-async fn a_file_is_put_changed_listed_and_taken_out_under_preconditions() {
+async fn a_file_is_put_changed_listed_and_removed_with_preconditions() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     let made = put(&service, "/memories/n/a.md", "one\n", NEW).await.is(201);
@@ -97,7 +97,7 @@ async fn a_file_is_put_changed_listed_and_taken_out_under_preconditions() {
     Answer::to(delete(&second))
         .await
         .problem(404, "not-found", Some("path"));
-    // Its memory stays, and another one comes at its path.
+    // Its memory stays, and a new file at its path is another memory.
     service.memory(&id).get("context").await.is(200);
     let again = put(&service, "/memories/n/a.md", "new", NEW).await.is(201).json();
     assert!(
@@ -107,7 +107,7 @@ async fn a_file_is_put_changed_listed_and_taken_out_under_preconditions() {
 }
 
 #[tokio::test]
-async fn what_is_no_file_is_refused_and_nothing_is_made() {
+async fn an_invalid_file_is_rejected_and_nothing_is_created() {
     let service = Service::start().await;
     put(&service, "/memories/n/a.md", "one", NEW).await.is(201);
     put(&service, "/memories/n", "x", NEW)

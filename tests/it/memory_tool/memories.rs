@@ -1,4 +1,4 @@
-//! A file is a memory: its versions, its history, and what the other routes make of it.
+//! A file is a memory: its versions, its history, and how other routes show and change it.
 
 use super::{Files, text_of};
 use crate::harness::{Answer, Service};
@@ -60,7 +60,7 @@ async fn every_edit_is_a_version_with_its_actor_and_its_history() {
 }
 
 #[tokio::test]
-async fn changes_by_other_routes_show_in_the_file() {
+async fn changes_by_other_routes_are_visible_in_the_file() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     let id = files.create("/memories/a", "one").await;
@@ -79,7 +79,7 @@ async fn changes_by_other_routes_show_in_the_file() {
 }
 
 #[tokio::test]
-async fn a_file_alone_may_be_empty_or_blank() {
+async fn only_a_file_may_be_empty_or_blank() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     let id = files.create("/memories/a", "").await;
@@ -115,7 +115,7 @@ async fn a_file_alone_may_be_empty_or_blank() {
     assert_eq!(archived["status"], "archived");
     memory.restore("1").await.is(200);
     memory.restore("2").await.problem(422, "invalid", None);
-    // Redaction and the lines' origins tell an empty file from a text that was taken out.
+    // Redaction and blame distinguish an empty file from a redacted text.
     assert_eq!(memory.get_json("blame").await.is(200).json()["lines"], json!([]));
     memory.redact("3").await.is(200);
     memory.get("contexts/3").await.problem(410, "gone", None);
@@ -128,7 +128,7 @@ async fn a_file_alone_may_be_empty_or_blank() {
 }
 
 #[tokio::test]
-async fn an_edit_that_changes_nothing_makes_no_version() {
+async fn an_edit_that_changes_nothing_creates_no_version() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     files.create("/memories/a", "x").await;
@@ -142,7 +142,7 @@ async fn an_edit_that_changes_nothing_makes_no_version() {
 }
 
 #[tokio::test]
-async fn a_deleted_file_stays_a_memory_and_a_new_one_there_is_another() {
+async fn a_deleted_file_stays_a_memory_and_a_new_file_at_its_path_is_another() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     let old = files.create("/memories/d/a", "old").await;
@@ -176,7 +176,7 @@ async fn a_deleted_file_stays_a_memory_and_a_new_one_there_is_another() {
 }
 
 #[tokio::test]
-async fn renaming_keeps_id_and_history_and_makes_no_version() {
+async fn renaming_preserves_id_and_history_and_creates_no_version() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     let a = files.create("/memories/d/a", "a").await;
@@ -211,7 +211,7 @@ async fn renaming_keeps_id_and_history_and_makes_no_version() {
 }
 
 #[tokio::test]
-async fn deleting_the_memory_removes_its_path_and_its_kept_answers() {
+async fn deleting_the_memory_removes_its_path_and_its_stored_responses() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     let id = files.create("/memories/a", "a secret\n").await;
@@ -229,7 +229,7 @@ async fn deleting_the_memory_removes_its_path_and_its_kept_answers() {
 }
 
 #[tokio::test]
-async fn a_redacted_text_is_not_in_a_kept_answer_either() {
+async fn a_redacted_text_is_removed_from_stored_responses_too() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     let id = files.create("/memories/a", "the password\n").await;
@@ -248,7 +248,7 @@ async fn a_redacted_text_is_not_in_a_kept_answer_either() {
 }
 
 #[tokio::test]
-async fn a_command_sent_again_with_its_key_is_carried_out_once() {
+async fn a_command_retried_with_its_key_is_executed_once() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     files.create("/memories/a", "x\n").await;
@@ -267,7 +267,7 @@ async fn a_command_sent_again_with_its_key_is_carried_out_once() {
 }
 
 #[tokio::test]
-async fn versions_of_files_are_told_of() {
+async fn versions_of_files_are_events() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     let id = files.create("/memories/a", "x").await;

@@ -12,7 +12,7 @@ use crate::harness::{Answer, Memory, Service};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
-/// A tree of files of the vault `acme`.
+/// A file tree of the vault `acme`.
 pub(super) struct Files<'s> {
     service: &'s Service,
     root: &'static str,
@@ -23,25 +23,25 @@ impl<'s> Files<'s> {
         Self { service, root }
     }
 
-    /// A request with a command, to be refined.
+    /// A request with a command, to be extended.
     pub(super) fn asking(&self, command: &Value) -> RequestBuilder {
         let path = format!("/v1/vaults/acme/memory-tool?root={}", self.root);
         self.service.request(Method::POST, &path).json(command)
     }
 
-    /// The answer to a command, which is always 200.
+    /// The response to a command, which is always 200.
     pub(super) async fn run(&self, command: Value) -> Value {
         Answer::to(self.asking(&command)).await.is(200).json()
     }
 
-    /// What the model is told of a command that is carried out.
+    /// The text for the model of a command that succeeded.
     pub(super) async fn told(&self, command: Value) -> String {
         let answer = self.run(command).await;
         assert_eq!(answer["is_error"], false, "{answer}");
         answer["content"].as_str().unwrap().to_owned()
     }
 
-    /// What the model is told of a command that is refused.
+    /// The text for the model of a command that failed.
     pub(super) async fn refused(&self, command: Value) -> String {
         let answer = self.run(command.clone()).await;
         assert_eq!(answer["is_error"], true, "{command}: {answer}");
@@ -49,7 +49,7 @@ impl<'s> Files<'s> {
         answer["content"].as_str().unwrap().to_owned()
     }
 
-    /// Makes a file; returns the id of its memory.
+    /// Creates a file; returns the id of its memory.
     pub(super) async fn create(&self, path: &str, text: &str) -> String {
         let answer = self
             .run(json!({"command": "create", "path": path, "file_text": text}))
@@ -59,7 +59,7 @@ impl<'s> Files<'s> {
         answer["memory_id"].as_str().unwrap().to_owned()
     }
 
-    /// What a file or directory shows.
+    /// The view of a file or directory.
     pub(super) async fn view(&self, path: &str) -> String {
         self.told(json!({"command": "view", "path": path})).await
     }

@@ -1,11 +1,11 @@
-//! Paths: one spelling each, bounded, never outside.
+//! Paths: normalized, limited, and never outside the root.
 
 use super::Files;
 use crate::harness::Service;
 use serde_json::json;
 
 #[tokio::test]
-async fn a_name_that_is_not_nfc_is_the_same_name() {
+async fn a_name_is_normalized_to_nfc() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     files.create("/memories/cafe\u{301}.md", "x").await;
@@ -23,7 +23,7 @@ async fn a_name_that_is_not_nfc_is_the_same_name() {
 }
 
 #[tokio::test]
-async fn a_closing_slash_is_taken_off() {
+async fn a_trailing_slash_is_removed() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     assert_eq!(
@@ -41,7 +41,7 @@ async fn a_closing_slash_is_taken_off() {
 }
 
 #[tokio::test]
-async fn paths_that_leave_or_could_be_read_in_two_ways_are_refused_by_every_command() {
+async fn paths_outside_the_root_and_ambiguous_ones_are_rejected_by_every_command() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     let long = format!("/memories/{}", "x".repeat(1_015));
@@ -84,7 +84,7 @@ async fn paths_that_leave_or_could_be_read_in_two_ways_are_refused_by_every_comm
 }
 
 #[tokio::test]
-async fn the_longest_path_is_kept_and_a_directory_that_would_make_a_longer_one_stays_where_it_is() {
+async fn the_longest_path_is_accepted_and_a_rename_that_would_exceed_it_is_rejected() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     let longest = format!("/memories/d/{}", "é".repeat(506));

@@ -1,4 +1,4 @@
-//! Files in an exported vault, and the schema before them.
+//! Files in an exported vault, and the previous schema.
 
 use super::Files;
 use crate::harness::Service;
@@ -34,7 +34,7 @@ async fn import(service: &Service, file: &[u8], on_conflict: OnConflict) -> Resu
 }
 
 #[tokio::test]
-async fn files_travel_with_their_paths_empty_ones_too() {
+async fn files_are_exported_with_their_paths_empty_ones_too() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     files.create("/memories/empty", "").await;
@@ -65,7 +65,7 @@ async fn files_travel_with_their_paths_empty_ones_too() {
 }
 
 #[tokio::test]
-async fn a_file_that_stands_in_the_way_stays() {
+async fn an_existing_file_at_the_path_stays() {
     let service = Service::start().await;
     Files::of(&service, "agent")
         .create("/memories/a/b", "theirs")
@@ -84,7 +84,7 @@ async fn a_file_that_stands_in_the_way_stays() {
 }
 
 #[tokio::test]
-async fn paths_that_none_could_have_are_refused() {
+async fn invalid_paths_are_rejected() {
     let service = Service::start().await;
     Files::of(&service, "agent").create("/memories/name", "x").await;
     let file = String::from_utf8(export(&service).await).unwrap();

@@ -1,4 +1,4 @@
-//! Faulty items: which the model is asked again about, with what, and what its second answer means.
+//! Retries of faulty items: which faults are sent back to the model, with what prompt, and how its second response is merged.
 
 use super::dictated::{Dictated, LEARNING, PROGRESS, dictate, learning};
 use super::stored::is_sound;
@@ -24,7 +24,7 @@ fn contents(answer: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_model_is_shown_its_own_answer_the_faults_and_the_ids_that_exist() {
+async fn a_retry_prompt_has_the_models_answer_the_faults_and_the_existing_ids() {
     let models = Dictated::new();
     let service = models.service().await;
     let memory = service.memory("agent");
@@ -42,25 +42,25 @@ async fn the_model_is_shown_its_own_answer_the_faults_and_the_ids_that_exist() {
         .is(200)
         .json();
 
-    let asked = models.asked(Role::Learnings);
-    assert_eq!(asked.len(), 2);
-    let (before, after) = (&asked[0].messages, &asked[1].messages);
+    let requests = models.asked(Role::Learnings);
+    assert_eq!(requests.len(), 2);
+    let (before, after) = (&requests[0].messages, &requests[1].messages);
     assert_eq!(after[..before.len()], before[..]);
     assert_eq!(
         (after[1].speaker, after[1].text.as_str()),
         (ChatRole::Assistant, first)
     );
     let again = &after[2].text;
-    for told in [
+    for fragment in [
         "missing_reason",
         "> - no reason here",
         "unknown_id",
         "KL-99",
         "KL-3, KL-8",
     ] {
-        assert!(again.contains(told), "{told}: {again}");
+        assert!(again.contains(fragment), "{fragment}: {again}");
     }
-    assert_eq!(asked[0].system, asked[1].system);
+    assert_eq!(requests[0].system, requests[1].system);
     assert_eq!(
         (
             models.asked(Role::Progress).len(),
@@ -97,7 +97,7 @@ async fn the_model_is_shown_its_own_answer_the_faults_and_the_ids_that_exist() {
 }
 
 #[tokio::test]
-async fn the_second_answer_counts_and_good_items_it_leaves_out_are_kept() {
+async fn the_second_answer_replaces_faulty_items_and_valid_ones_are_preserved() {
     let models = Dictated::new();
     let service = models.service().await;
     let cases = [
@@ -132,7 +132,7 @@ async fn the_second_answer_counts_and_good_items_it_leaves_out_are_kept() {
 }
 
 #[tokio::test]
-async fn a_valid_progress_of_the_first_answer_stays_unless_the_second_has_one() {
+async fn a_valid_progress_of_the_first_answer_is_used_unless_the_second_has_one() {
     let first = format!("{PROGRESS}SOMETHING_ELSE:\n  - x\n");
     let models = Dictated::new();
     let service = models.service().await;
@@ -158,7 +158,7 @@ async fn a_valid_progress_of_the_first_answer_stays_unless_the_second_has_one() 
 }
 
 #[tokio::test]
-async fn every_fault_that_can_be_mended_is_asked_about_and_what_stays_is_told() {
+async fn every_correctable_fault_is_retried_and_the_rest_is_reported() {
     let models = Dictated::new();
     let service = models.service().await;
     let cases = [
@@ -225,7 +225,7 @@ async fn every_fault_that_can_be_mended_is_asked_about_and_what_stays_is_told() 
 }
 
 #[tokio::test]
-async fn an_answer_without_a_section_is_asked_again_and_warned_of() {
+async fn an_answer_without_a_section_is_retried_with_a_warning() {
     let template = working_memory_template();
     let models = Dictated::new();
     let service = models.service().await;
@@ -263,13 +263,13 @@ async fn an_answer_without_a_section_is_asked_again_and_warned_of() {
     );
 }
 
-/// The design's template, given back as it is.
+/// The template of DESIGN, returned unchanged.
 fn working_memory_template() -> &'static str {
     "VERBATIM_CONTEXT:\n  ADD:\n    - because <reason>: <label> => <snippet, to the next bullet of this list>\n  ARCHIVE:\n    - VC-<n> because <reason>\n"
 }
 
 #[tokio::test]
-async fn what_asking_again_cannot_mend_is_not_asked_again() {
+async fn faults_that_a_retry_cannot_correct_are_not_retried() {
     let long = "x".repeat(16_385);
     let models = Dictated::new();
     let service = models.service().await;
@@ -305,7 +305,7 @@ async fn what_asking_again_cannot_mend_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn a_cut_off_answer_is_asked_again_and_its_last_item_not_trusted() {
+async fn a_truncated_answer_is_retried_and_its_last_item_dropped() {
     let models = Dictated::new();
     let service = models.service().await;
     let cut =
@@ -325,7 +325,7 @@ async fn a_cut_off_answer_is_asked_again_and_its_last_item_not_trusted() {
 }
 
 #[tokio::test]
-async fn the_number_of_times_a_model_is_asked_again_is_configured() {
+async fn the_number_of_retries_is_configured() {
     for rounds in [0, 1, 2] {
         let models = Dictated::new();
         let configure = |config: &mut working_memory::config::Config| config.pipeline.max_reprompts = rounds;
@@ -346,7 +346,7 @@ async fn the_number_of_times_a_model_is_asked_again_is_configured() {
 }
 
 #[tokio::test]
-async fn a_good_item_that_finds_no_room_beside_the_second_answer_is_told() {
+async fn a_valid_item_over_the_limit_after_the_second_answer_is_reported() {
     let models = Dictated::new();
     let service = models.service().await;
     let first =

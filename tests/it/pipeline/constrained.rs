@@ -1,4 +1,4 @@
-//! Servers that hold their models to the form of the answers.
+//! Model servers that constrain the output to a grammar.
 
 use super::stub::{Reply, Stub};
 use crate::harness::Service;
@@ -13,7 +13,7 @@ fn no_change(role: Role) -> Reply {
 
 #[tokio::test]
 async fn each_role_gets_the_grammar_of_its_section_with_the_ids_of_the_memory() {
-    let stub = Stub::start(|asked| no_change(asked.role())).await;
+    let stub = Stub::start(|request| no_change(request.role())).await;
     let configure = stub.configure(Provider::Openai, 0);
     let configure = |config: &mut Config| {
         configure(config);

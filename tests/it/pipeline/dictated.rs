@@ -1,5 +1,5 @@
-//! Models that answer what the task of the request dictates, so that a test says with each update what its models
-//! say, also when many updates run at once.
+//! Models that return what the task of the request says, so that a test chooses the model responses with each update, also
+//! when many updates run concurrently.
 
 use crate::harness::Service;
 use async_trait::async_trait;
@@ -27,13 +27,13 @@ pub(crate) fn learning(content: &str) -> String {
     format!("KEY_LEARNINGS:\n  ADD:\n    - because it is certain: {content}\n")
 }
 
-/// The body of an update whose models answer so: of a role a text, or a list of texts, one for each time it is
-/// asked again. A role that is not named answers that nothing changed.
+/// The body of an update with these model responses: for each role a text, or a list of texts, one for each retry. A role that
+/// is not named responds that nothing changed.
 pub(crate) fn dictate(answers: Value) -> Value {
     json!({ "task": answers.to_string(), "messages": [{ "role": "user", "content": "go on" }] })
 }
 
-/// What the three models were asked.
+/// The requests to the three models.
 pub(crate) struct Dictated([Arc<Scripted>; 3]);
 
 impl Dictated {
@@ -87,7 +87,7 @@ fn dictated(request: &Request) -> Step {
     }
 }
 
-/// Holds models back until a test has done what happens meanwhile.
+/// Blocks models until the test has finished its concurrent changes.
 pub(crate) struct Gate {
     asked: Semaphore,
     open: Semaphore,
@@ -101,7 +101,7 @@ impl Gate {
         })
     }
 
-    /// Models that answer as the task dictates, those of `role` each time only after the gate was opened.
+    /// Models that respond as the task says, those of `role` each time only after the gate was opened.
     pub(crate) fn before(self: &Arc<Self>, role: Role) -> Models {
         Models::new(|of| {
             let inner = Scripted::by_rule(of.name(), dictated);
@@ -110,12 +110,12 @@ impl Gate {
         })
     }
 
-    /// Waits until the model was asked once more.
+    /// Waits until the model was called once more.
     pub(crate) async fn asked(&self) {
         self.asked.acquire().await.unwrap().forget();
     }
 
-    /// Lets the model answer once.
+    /// Lets the model respond once.
     pub(crate) fn open(&self) {
         self.open.add_permits(1);
     }

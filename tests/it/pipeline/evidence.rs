@@ -1,5 +1,5 @@
-//! What a model says is held to what the caller sent: examples, snippets and insights from nowhere, archives that
-//! nothing calls for, credentials; and what carries a change is told wherever the change is.
+//! Operations are checked against the caller's input: unsupported examples, snippets and insights, archives without a cause,
+//! and credentials are rejected; and the evidence of a change is returned wherever the change is.
 
 use crate::harness::{Answer, Service, scripted};
 use reqwest::Method;
@@ -14,7 +14,7 @@ const TASK: &str = "Move the invoice renderer to its own queue.";
 const MESSAGE: &str = "Root cause: RabbitMQ drops unacknowledged jobs after 30 minutes.\nThe Makefile has\n\
     \ttest:\n\t\tcargo  test --all\nThe retention limit of KL-2 is now 90 days.";
 
-/// Models that answer so each time they are asked; a role that is not named changes nothing.
+/// Models that return these responses every time; a role that is not named changes nothing.
 fn models(answers: Value) -> Models {
     scripted(move |role: Role| match &answers[role.name()] {
         Value::String(text) => Step::answer(text),
@@ -47,7 +47,7 @@ fn contents(answer: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn additions_that_the_input_does_not_carry_are_rejected_one_by_one() {
+async fn additions_without_evidence_in_the_input_are_rejected_one_by_one() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n    \
         - because it is nice: Kubernetes clusters scale horizontally behind load balancers\n    \
         - because two quonxes burst: A quonx is zorbled before  it is blimped, never after\n    \
@@ -78,7 +78,7 @@ async fn additions_that_the_input_does_not_carry_are_rejected_one_by_one() {
 }
 
 #[tokio::test]
-async fn a_secret_alone_is_not_asked_about_again() {
+async fn a_secret_alone_causes_no_retry() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because asked: the RabbitMQ queue takes password=hunter2 for the renderer\n";
     let service = service(json!({"learnings": learnings})).await;
 
@@ -102,7 +102,7 @@ const LEARNED: &str = "# Key Learnings\n- KL-1 because a: whales sing at dusk\n-
     - KL-5 because e: glaciers melt slowly\n";
 
 #[tokio::test]
-async fn an_archive_needs_the_input_or_an_addition_that_speaks_of_it() {
+async fn an_archive_needs_evidence_in_the_input_or_a_related_addition() {
     let learnings = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because gone\n    - KL-2 because it is 90 days now\n    \
         - KL-3 because it gets a queue of its own\n";
     let service = service(json!({"learnings": learnings})).await;
@@ -126,7 +126,7 @@ async fn an_archive_needs_the_input_or_an_addition_that_speaks_of_it() {
 }
 
 #[tokio::test]
-async fn of_too_many_archives_none_counts() {
+async fn too_many_archives_are_all_rejected() {
     let learnings = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because gone\n    - KL-2 because gone\n    - KL-3 because gone\n    \
         - KL-4 because gone\n";
     let service = service(json!({"learnings": learnings})).await;
@@ -150,7 +150,7 @@ async fn of_too_many_archives_none_counts() {
 }
 
 #[tokio::test]
-async fn an_archive_falls_with_the_addition_that_belongs_to_it() {
+async fn an_archive_is_rejected_with_its_related_addition() {
     let learnings = |addition: &str| {
         format!(
             "KEY_LEARNINGS:\n  ADD:\n    - because new: {addition}\n  ARCHIVE:\n    - KL-2 because it changed\n"
@@ -175,7 +175,7 @@ async fn an_archive_falls_with_the_addition_that_belongs_to_it() {
 }
 
 #[tokio::test]
-async fn a_replacement_is_linked_across_two_answers_too() {
+async fn a_replacement_is_linked_across_a_retry() {
     let first = "KEY_LEARNINGS:\n  ADD:\n    - because new: logs are kept 90 days, the retention limit of the renderer\n  \
         ARCHIVE:\n    - KL-2\n";
     let second = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because it changed\n";
@@ -195,7 +195,7 @@ async fn a_replacement_is_linked_across_two_answers_too() {
 }
 
 #[tokio::test]
-async fn evidence_waits_with_a_proposal() {
+async fn evidence_is_stored_with_a_proposal() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
     let service = service(json!({"learnings": learnings})).await;
     let memory = service.memory("agent");
@@ -215,7 +215,7 @@ async fn evidence_waits_with_a_proposal() {
 }
 
 #[tokio::test]
-async fn bullets_are_judged_one_by_one_and_count_once() {
+async fn bullets_are_checked_one_by_one_and_counted_once() {
     let progress = "CURRENT_PROGRESS:\n  Completed:\n    - Zorbled the first quonx\n    - Painted fences blue\n  In Progress:\n    \
         - Move the renderer\n    - move  the renderer.\n  Remaining:\n    - Ship the old lantern\n";
     let first = service(json!({"progress": progress})).await;
@@ -243,7 +243,7 @@ async fn bullets_are_judged_one_by_one_and_count_once() {
 }
 
 #[tokio::test]
-async fn what_shares_no_script_is_only_warned_of() {
+async fn text_in_another_script_than_the_input_is_only_a_warning() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because 重要: 未確認のジョブは破棄される\n";
     let service = service(json!({"learnings": learnings})).await;
 
@@ -257,7 +257,7 @@ async fn what_shares_no_script_is_only_warned_of() {
 }
 
 #[tokio::test]
-async fn a_credential_is_let_through_only_where_nothing_is_compared() {
+async fn a_credential_is_accepted_only_without_an_evidence_check() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because asked: the RabbitMQ queue takes password=hunter2 for the renderer\n    \
         - because x: Kubernetes takes password=hunter3 too\n";
     let verbatim =
@@ -277,7 +277,7 @@ async fn a_credential_is_let_through_only_where_nothing_is_compared() {
 }
 
 #[tokio::test]
-async fn strictness_is_configured_and_agents_are_not_held_to_an_input() {
+async fn strictness_is_configured_and_operations_of_agents_are_not_checked() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because x: Kubernetes clusters scale horizontally\n";
     for (evidence, rejected, warned) in [
         (EvidenceConfig::Reject, 1, 0),
@@ -302,7 +302,7 @@ async fn strictness_is_configured_and_agents_are_not_held_to_an_input() {
 }
 
 #[tokio::test]
-async fn evidence_stands_with_the_change_its_record_and_its_line_until_it_is_redacted() {
+async fn evidence_is_returned_with_the_change_its_record_and_its_line_until_redaction() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
     let service = service(json!({"learnings": learnings})).await;
     let memory = service.memory("agent");
@@ -352,7 +352,7 @@ async fn evidence_stands_with_the_change_its_record_and_its_line_until_it_is_red
 }
 
 #[tokio::test]
-async fn searches_keep_what_carried_a_record_until_it_is_redacted() {
+async fn searches_return_the_evidence_of_a_record_until_redaction() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
     let service = service(json!({"learnings": learnings})).await;
     service.listen().await;
@@ -368,7 +368,7 @@ async fn searches_keep_what_carried_a_record_until_it_is_redacted() {
     };
     let by = |actor: &'static str| sqlx::query("UPDATE records SET created_by = $1").bind(actor);
 
-    // Until the process has heard of its own commits it keeps nothing.
+    // Until the process has received the notifications of its own commits it caches nothing.
     let mut tries = 0;
     loop {
         by("one").execute(service.rows()).await.unwrap();
@@ -378,7 +378,7 @@ async fn searches_keep_what_carried_a_record_until_it_is_redacted() {
             break;
         }
         tries += 1;
-        assert!(tries < 200, "nothing is kept");
+        assert!(tries < 200, "nothing is cached");
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
 

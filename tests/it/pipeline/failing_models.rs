@@ -1,4 +1,4 @@
-//! Model servers that fail: what is tried again, what the client learns, and what is saved.
+//! Model servers that fail: what is retried, what the client gets, and what is saved.
 
 use super::dictated::{LEARNING, PROGRESS, VERBATIM};
 use super::stub::{Asked, Reply, Stub};
@@ -10,18 +10,18 @@ use std::time::{Duration, Instant};
 use working_memory::config::llm::Provider;
 use working_memory::domain::operation::Role;
 
-/// What the good answers speak of.
+/// A word in the good responses.
 const TASK: &str = "Wrote the parser, now wire it: pin the tool chain, then run `cargo test`.";
 
-fn good(asked: &Asked) -> Reply {
-    Reply::text(match asked.role() {
+fn good(model_request: &Asked) -> Reply {
+    Reply::text(match model_request.role() {
         Role::Progress => PROGRESS,
         Role::Learnings => LEARNING,
         Role::Verbatim => VERBATIM,
     })
 }
 
-/// A service and the server of its models, of which the one for learnings misbehaves.
+/// A service and its model server, where the model for learnings fails.
 struct Served {
     stub: Stub,
     service: Service,
@@ -32,9 +32,13 @@ impl Served {
     async fn start(provider: Provider, retries: u32) -> Self {
         let replies: Arc<Mutex<VecDeque<Reply>>> = Arc::default();
         let queue = replies.clone();
-        let stub = Stub::start(move |asked| match asked.role() {
-            Role::Learnings => queue.lock().unwrap().pop_front().unwrap_or_else(|| good(asked)),
-            _ => good(asked),
+        let stub = Stub::start(move |model_request| match model_request.role() {
+            Role::Learnings => queue
+                .lock()
+                .unwrap()
+                .pop_front()
+                .unwrap_or_else(|| good(model_request)),
+            _ => good(model_request),
         })
         .await;
         let service = Service::start_with(stub.configure(provider, retries), None).await;
@@ -45,8 +49,8 @@ impl Served {
         }
     }
 
-    /// An update whose learnings model is replied these, and well from then on. Gives the answer, and how often that
-    /// model was asked.
+    /// An update whose learnings model returns these responses first, and valid ones from then on. Returns the response, and
+    /// how often that model was called.
     async fn update(&self, memory: &str, replies: Vec<Reply>, body: Value) -> (Answer, usize) {
         let before = self.stub.asked(Role::Learnings).len();
         *self.replies.lock().unwrap() = replies.into();
@@ -56,7 +60,7 @@ impl Served {
 }
 
 #[tokio::test]
-async fn every_way_to_fail_is_told_apart_and_saves_nothing_but_the_run() {
+async fn every_kind_of_failure_has_its_own_error_and_saves_only_the_run() {
     let served = Served::start(Provider::Openai, 0).await;
     for (reply, status, name) in [
         (Reply::Status(500, None, "oops"), 502, "model-failed"),
@@ -80,10 +84,10 @@ async fn every_way_to_fail_is_told_apart_and_saves_nothing_but_the_run() {
     ] {
         let runs = served.service.count("updates").await;
 
-        let (answer, asked) = served.update("agent", vec![reply], json!({"task": TASK})).await;
+        let (answer, model_request) = served.update("agent", vec![reply], json!({"task": TASK})).await;
 
         let problem = answer.problem(status, name, None);
-        assert_eq!((&problem["role"], asked), (&json!("learnings"), 1));
+        assert_eq!((&problem["role"], model_request), (&json!("learnings"), 1));
         assert!(!problem.to_string().contains("sk-secret"));
         let id = problem["update_id"].as_str().unwrap();
         let run = served.service.memory("agent").get(&format!("updates/{id}")).await;
@@ -120,7 +124,7 @@ async fn a_failed_model_is_named_with_its_address_and_without_its_key() {
 }
 
 #[tokio::test]
-async fn what_can_heal_is_tried_again_and_a_refusal_is_not() {
+async fn temporary_failures_are_retried_and_rejections_are_not() {
     for provider in [Provider::Openai, Provider::Anthropic] {
         let served = Served::start(provider, 1).await;
         let cases = [
@@ -134,8 +138,8 @@ async fn what_can_heal_is_tried_again_and_a_refusal_is_not() {
         for (number, (reply, attempts)) in cases.into_iter().enumerate() {
             let update = json!({"task": TASK, "roles": ["learnings"]});
             let memory = format!("agent-{number}");
-            let (answer, asked) = served.update(&memory, vec![reply], update).await;
-            assert_eq!(asked, attempts, "{}", answer.text());
+            let (answer, model_request) = served.update(&memory, vec![reply], update).await;
+            assert_eq!(model_request, attempts, "{}", answer.text());
             if attempts == 2 {
                 let answer = answer.is(200).json();
                 assert_eq!(answer["models"]["learnings"]["attempts"], 2);
@@ -148,19 +152,19 @@ async fn what_can_heal_is_tried_again_and_a_refusal_is_not() {
 }
 
 #[tokio::test]
-async fn retry_after_is_waited_for_where_the_time_allows() {
+async fn retry_after_is_honoured_within_the_deadline() {
     let served = Served::start(Provider::Openai, 2).await;
     let begun = Instant::now();
     let short = vec![Reply::Status(429, Some("1"), "wait")];
-    let (answer, asked) = served.update("agent", short, json!({"task": TASK})).await;
+    let (answer, model_request) = served.update("agent", short, json!({"task": TASK})).await;
     answer.is(200);
     assert!(begun.elapsed() >= Duration::from_secs(1));
-    assert_eq!(asked, 2);
+    assert_eq!(model_request, 2);
 
     let long = vec![Reply::Status(429, Some("3600"), "wait")];
-    let (answer, asked) = served.update("agent", long, json!({"task": TASK})).await;
+    let (answer, model_request) = served.update("agent", long, json!({"task": TASK})).await;
     answer.problem(502, "model-failed", None);
-    assert_eq!(asked, 1);
+    assert_eq!(model_request, 1);
 }
 
 #[tokio::test]
@@ -192,7 +196,7 @@ async fn with_allow_partial_the_other_sections_are_saved() {
 }
 
 #[tokio::test]
-async fn where_all_models_fail_there_is_nothing_to_save_in_part() {
+async fn with_allow_partial_nothing_is_saved_when_all_models_fail() {
     let stub = Stub::start(|_| Reply::Status(500, None, "oops")).await;
     let service = Service::start_with(stub.configure(Provider::Openai, 0), None).await;
     for roles in [json!(["progress", "learnings", "verbatim"]), json!(["verbatim"])] {
@@ -204,7 +208,7 @@ async fn where_all_models_fail_there_is_nothing_to_save_in_part() {
 }
 
 #[tokio::test]
-async fn a_failure_while_asking_again_leaves_the_first_answer_standing() {
+async fn a_failed_retry_leaves_the_first_answer_in_use() {
     let faulty =
         Reply::text("KEY_LEARNINGS:\n  ADD:\n    - because good: the tool chain is kept\n    - no reason\n");
     let hostile = Reply::Status(400, None, "context too long \u{0} sk-secret");
@@ -217,16 +221,16 @@ async fn a_failure_while_asking_again_leaves_the_first_answer_standing() {
     let answer = answer.is(200).json();
     assert_eq!(answer["rejected"][0]["kind"], "missing_reason");
     assert_eq!(answer["warnings"][0]["kind"], "reprompt_failed");
-    let told = answer["warnings"][0]["detail"].as_str().unwrap();
+    let warning = answer["warnings"][0]["detail"].as_str().unwrap();
     assert!(
-        told.contains("400") && !told.contains("context too long"),
-        "{told}"
+        warning.contains("400") && !warning.contains("context too long"),
+        "{warning}"
     );
     assert!(answer["operations"].to_string().contains("tool chain is kept"));
 }
 
 #[tokio::test]
-async fn unusual_good_answers_are_read() {
+async fn unusual_valid_responses_are_accepted() {
     let halves = |text: &str| {
         let (one, two) = text.split_at(text.len() / 2);
         Reply::Parts(vec![one.to_owned(), two.to_owned()])
@@ -253,14 +257,14 @@ async fn unusual_good_answers_are_read() {
             assert_eq!(record["content"], "pin the tool chain");
         }
         let cut = Reply::CutOff(format!("{LEARNING}    - because cut: half a thou"));
-        let (answer, asked) = served.update("cut", vec![cut], json!({"task": TASK})).await;
+        let (answer, model_request) = served.update("cut", vec![cut], json!({"task": TASK})).await;
         let answer = answer.is(200).json();
-        assert_eq!((asked, &answer["rejected"]), (2, &json!([])), "{answer}");
+        assert_eq!((model_request, &answer["rejected"]), (2, &json!([])), "{answer}");
 
         let empty = vec![Reply::text(""), Reply::text(" \n")];
-        let (answer, asked) = served.update("empty", empty, json!({"task": TASK})).await;
+        let (answer, model_request) = served.update("empty", empty, json!({"task": TASK})).await;
         let answer = answer.is(200).json();
-        assert_eq!((asked, &answer["status"]), (2, &json!("applied")));
+        assert_eq!((model_request, &answer["status"]), (2, &json!("applied")));
         assert_eq!(answer["warnings"][0]["kind"], "no_section");
     }
 }

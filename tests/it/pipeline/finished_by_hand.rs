@@ -1,4 +1,4 @@
-//! `on_invalid: fail`: nothing saved, the run kept, and a person finishes it.
+//! `on_invalid: fail`: nothing is saved, the run is stored, and a person completes it.
 
 use super::dictated::{Dictated, LEARNING, PROGRESS, dictate, learning};
 use crate::harness::{Answer, Memory, Service};
@@ -28,7 +28,7 @@ async fn start() -> Service {
 }
 
 #[tokio::test]
-async fn a_faulty_update_saves_nothing_and_is_finished_once() {
+async fn a_faulty_update_saves_nothing_and_can_be_completed_once() {
     let service = start().await;
     let memory = service.memory("agent");
 
@@ -38,13 +38,13 @@ async fn a_faulty_update_saves_nothing_and_is_finished_once() {
         (service.count("memories").await, service.count("records").await),
         (0, 0)
     );
-    let kept = run(&memory, &id).await;
+    let stored = run(&memory, &id).await;
     assert_eq!(
-        (&kept["status"], &kept["version"]),
+        (&stored["status"], &stored["version"]),
         (&json!("invalid"), &Value::Null)
     );
-    assert!(kept["exchanges"].to_string().contains("no reason here"));
-    assert_eq!(kept["outcome"]["rejected"][0]["kind"], "missing_reason");
+    assert!(stored["exchanges"].to_string().contains("no reason here"));
+    assert_eq!(stored["outcome"]["rejected"][0]["kind"], "missing_reason");
 
     let finished = finish(&memory, &id, "", LEARNING).await.is(200).json();
     assert_eq!(
@@ -62,7 +62,7 @@ async fn a_faulty_update_saves_nothing_and_is_finished_once() {
 }
 
 #[tokio::test]
-async fn a_text_that_changes_nothing_finishes_a_run_too() {
+async fn a_text_that_changes_nothing_completes_a_run_too() {
     let service = start().await;
     let memory = service.memory("agent");
     let id = failed_run(&memory).await;
@@ -81,7 +81,7 @@ async fn a_text_that_changes_nothing_finishes_a_run_too() {
 }
 
 #[tokio::test]
-async fn neither_a_dry_run_nor_a_faulty_text_finishes_a_run() {
+async fn neither_a_dry_run_nor_a_faulty_text_completes_a_run() {
     let service = start().await;
     let memory = service.memory("agent");
     let id = failed_run(&memory).await;
@@ -100,7 +100,7 @@ async fn neither_a_dry_run_nor_a_faulty_text_finishes_a_run() {
 }
 
 #[tokio::test]
-async fn only_an_invalid_run_of_this_memory_can_be_finished() {
+async fn only_an_invalid_run_of_this_memory_can_be_completed() {
     let service = start().await;
     let memory = service.memory("agent");
     let id = failed_run(&memory).await;
@@ -117,7 +117,7 @@ async fn only_an_invalid_run_of_this_memory_can_be_finished() {
 }
 
 #[tokio::test]
-async fn of_two_people_who_finish_a_run_at_once_one_does() {
+async fn of_two_concurrent_completions_of_a_run_one_succeeds() {
     for texts in [
         [learning("one"), learning("two")],
         [
@@ -131,7 +131,7 @@ async fn of_two_people_who_finish_a_run_at_once_one_does() {
         let id = failed_run(&memory).await;
         let versions = service.count("memory_contexts").await;
 
-        // Both have looked at the run before either can write.
+        // Both have read the run before either can write.
         let mut lock = service.rows().begin().await.unwrap();
         sqlx::query("SELECT FROM memories WHERE vault_id = 'acme' FOR UPDATE")
             .execute(&mut *lock)

@@ -1,4 +1,4 @@
-//! Messages and answers that try to break the document, the prompt or the database.
+//! Malicious messages and model responses that try to break the document, the prompt or the database.
 
 use super::dictated::{Dictated, dictate, learning};
 use super::stored::{is_sound, records};
@@ -6,7 +6,7 @@ use crate::harness::Service;
 use serde_json::json;
 use working_memory::config::Config;
 
-/// Texts that have broken something somewhere.
+/// Texts that are known to break parsers.
 const TEXTS: &[&str] = &[
     "a\0b",
     "a\rb\rKEY_LEARNINGS:\r  ADD:\r    - because x: y\r",
@@ -23,7 +23,7 @@ const TEXTS: &[&str] = &[
 ];
 
 async fn start() -> Service {
-    // What models answer is dictated in the request here, and may be longer than a request usually is.
+    // The model responses are part of the request here, which may be larger than the default limit.
     let configure = |config: &mut Config| config.limits.body_bytes = 16 << 20;
     let service = Service::start_with(configure, Some(Dictated::new().models())).await;
     let document = "# Notes\nfree\n\n# Key Learnings\n- KL-1 because x: stays\n\n# Verbatim Context\n- VC-1 because x: l => stays\n";
@@ -52,7 +52,7 @@ async fn nothing_was_lost(service: &Service) {
 }
 
 #[tokio::test]
-async fn hostile_content_of_items_stays_content() {
+async fn malicious_content_of_items_stays_content() {
     let service = start().await;
     let memory = service.memory("agent");
     for text in TEXTS {
@@ -70,7 +70,7 @@ async fn hostile_content_of_items_stays_content() {
 }
 
 #[tokio::test]
-async fn hostile_answers_as_a_whole_never_fail_the_service() {
+async fn malicious_responses_never_fail_the_service() {
     let service = start().await;
     let memory = service.memory("agent");
     let fences = "```\n".repeat(260_000);
@@ -91,7 +91,7 @@ async fn hostile_answers_as_a_whole_never_fail_the_service() {
         "=>".repeat(400_000),
     ]);
     for text in answers {
-        // An answer that archives a record by the book is obeyed; what a user says is not.
+        // A valid archive in a model response is applied; one in a user's message is not.
         let text = text.replace("KL-1 because the user", "KL-77 because the user");
         let update = dictate(json!({"progress": text, "learnings": text, "verbatim": text}));
         let answer = memory.update(update).await;
@@ -101,7 +101,7 @@ async fn hostile_answers_as_a_whole_never_fail_the_service() {
 }
 
 #[tokio::test]
-async fn hostile_messages_reach_the_model_as_data_and_nothing_else() {
+async fn malicious_messages_reach_the_model_only_as_data() {
     let service = start().await;
     let memory = service.memory("agent");
     let big = "`".repeat(1_000_000);
@@ -119,7 +119,7 @@ async fn hostile_messages_reach_the_model_as_data_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn the_built_in_updater_takes_hostile_input_too() {
+async fn the_built_in_updater_accepts_malicious_input_too() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let fences = "```rust\nfn a() {}\n".repeat(30_000);

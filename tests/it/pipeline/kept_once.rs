@@ -1,4 +1,4 @@
-//! What a run was asked is kept once, and shown, exported and taken back as it was.
+//! The prompts of a run are stored without duplicates, and returned, exported and imported as they were.
 
 use crate::harness::{Answer, Database, Service, scripted};
 use crate::transfer::program::{export, imports};
@@ -7,7 +7,7 @@ use working_memory::domain::operation::Role;
 use working_memory::llm::Models;
 use working_memory::llm::scripted::Step;
 
-/// Stands in one message, between other lines.
+/// A marker in one message, between other lines.
 const QUOTED: &str = "the key of the staging server is Quagga7351 and nobody else may know it";
 
 fn models() -> Models {
@@ -80,10 +80,10 @@ async fn messages_are_kept_once_a_run_and_instructions_once_a_vault() {
         assert!(exchange["system"].as_str().unwrap().len() > 1_000, "{exchange}");
     }
 
-    // An older program reads them as it always did.
-    let whole = run["exchanges"].clone();
+    // The previous release reads them as before.
+    let complete = run["exchanges"].clone();
     service.storage().migrate_down(19).await.unwrap();
-    assert_eq!(stored(&service).await[0].0, whole);
+    assert_eq!(stored(&service).await[0].0, complete);
     service.storage().migrate().await.unwrap();
     assert_eq!(shown(&service, &first).await.is(200).json(), run);
 }
@@ -103,13 +103,16 @@ async fn what_the_captured_version_says_is_not_kept_with_the_run() {
     let (kept, _) = stored(&service).await.remove(0);
     assert_eq!(kept["base"], 1);
     assert!(!kept.to_string().contains("the lexer keeps"), "{kept}");
-    let asked = |run: &Value| run["exchanges"].to_string();
-    assert!(asked(&run).contains(&section.replace('\n', "\\n")), "{run}");
+    let exchanges_of = |run: &Value| run["exchanges"].to_string();
+    assert!(
+        exchanges_of(&run).contains(&section.replace('\n', "\\n")),
+        "{run}"
+    );
     let file = export(&service.database_url(), &["--vault", "acme"]);
     let exported = exported_run(&file);
     assert_eq!(exported["exchanges"], run["exchanges"]);
 
-    // An older program reads it as it always did.
+    // The previous release reads it as before.
     service.storage().migrate_down(21).await.unwrap();
     let (kept, _) = stored(&service).await.remove(0);
     assert_eq!(kept.get("base"), None);
@@ -118,7 +121,7 @@ async fn what_the_captured_version_says_is_not_kept_with_the_run() {
     assert_eq!(stored(&service).await[0].0, run["exchanges"]);
     service.storage().migrate().await.unwrap();
 
-    // A version that is taken out leaves nothing in the runs that were shown it.
+    // Pruning a version removes its text from the runs whose prompts contained it.
     let answer = memory.update(said()).await.is(200).json();
     sqlx::query("DELETE FROM memory_contexts WHERE version = $1")
         .bind(answer["base_version"].as_i64())
@@ -127,13 +130,13 @@ async fn what_the_captured_version_says_is_not_kept_with_the_run() {
         .unwrap();
     let run = shown(&service, &answer).await.is(200).json();
     assert!(
-        asked(&run).contains("not kept any more") && !asked(&run).contains("the lexer keeps"),
+        exchanges_of(&run).contains("not kept any more") && !exchanges_of(&run).contains("the lexer keeps"),
         "{run}"
     );
 }
 
 #[tokio::test]
-async fn they_are_exported_whole() {
+async fn prompts_are_exported_complete() {
     let service = Service::with_models(models()).await;
     let answer = service.memory("agent").update(said()).await.is(200).json();
     let file = export(&service.database_url(), &["--vault", "acme"]);
@@ -152,7 +155,7 @@ async fn they_are_exported_whole() {
 }
 
 #[tokio::test]
-async fn a_redaction_reaches_what_is_kept_in_pieces() {
+async fn a_redaction_covers_texts_that_are_stored_in_parts() {
     let service = Service::with_models(models()).await;
     let memory = service.memory("agent");
     memory.put("# Notes\nold\n").await.is(201);

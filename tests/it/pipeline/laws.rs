@@ -1,5 +1,5 @@
-//! What holds whatever models answer and whatever is put: no record leaves the document unnamed, versions are
-//! contiguous, ids unique for ever, records equal to what the documents say.
+//! Property test of updates: after any model responses and any puts, every record that left the document was archived by name,
+//! versions are contiguous, ids are never reused, and records match the documents.
 
 use super::dictated::{Dictated, dictate};
 use super::stored::{is_sound, records, versions};
@@ -11,7 +11,7 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-/// What is done to a memory.
+/// An operation on a memory.
 #[derive(Debug, Clone)]
 enum Step {
     Put(String),
@@ -77,7 +77,7 @@ fn text_of(fragments: &'static [&'static str]) -> impl Strategy<Value = String> 
     vec(select(fragments), 1..14).prop_map(|parts| parts.concat())
 }
 
-/// A well-formed section of records, then anything.
+/// A well-formed section of records, then random text.
 fn records_of(header: &'static str, ids: &'static [&'static str]) -> impl Strategy<Value = String> {
     let additions: Vec<_> = FRAGMENTS
         .iter()
@@ -138,7 +138,7 @@ async fn take(memory: &Memory<'_>, step: &Step) -> Option<Value> {
     Some(answer.json())
 }
 
-/// Whatever was active before an update is active after it, or archived by an operation with a reason.
+/// Every record that was active before an update is active after it, or archived by an operation with a reason.
 async fn run(service: &Service, name: &str, steps: &[Step]) {
     let memory = service.memory(name);
     for step in steps {
@@ -175,7 +175,7 @@ async fn run(service: &Service, name: &str, steps: &[Step]) {
 }
 
 #[test]
-fn no_record_is_lost_and_no_id_used_twice_whatever_is_answered_or_put() {
+fn no_record_is_lost_and_no_id_reused_after_any_response_or_put() {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(async { Dictated::new().service().await });
     let mut runner = TestRunner::new(Config {
@@ -191,7 +191,7 @@ fn no_record_is_lost_and_no_id_used_twice_whatever_is_answered_or_put() {
         runtime.block_on(run(&service, &name, &steps));
         Ok(())
     });
-    // Cases in which nothing happens would prove nothing.
+    // A case in which nothing changes would prove nothing.
     let happened = |kind: &str| {
         let statement = "SELECT count(*) FROM memory_contexts, jsonb_array_elements(operations) AS done
                          WHERE done->>'op' = $1";

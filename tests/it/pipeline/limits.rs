@@ -1,4 +1,4 @@
-//! Documents at their cap, records of the other kinds, ids that are used up.
+//! Documents at their size limit, records of the other kinds, and exhausted ids.
 
 use super::dictated::{Dictated, LEARNING, dictate, learning, progress};
 use super::stored::is_sound;
@@ -6,7 +6,7 @@ use crate::harness::Service;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_document_over_its_cap_is_refused_with_both_sizes_and_the_run_is_kept() {
+async fn a_document_over_its_limit_is_rejected_with_both_sizes_and_the_run_is_stored() {
     let models = Dictated::new();
     let service =
         Service::start_with(|config| config.limits.context_bytes = 200, Some(models.models())).await;
@@ -45,7 +45,7 @@ async fn a_document_over_its_cap_is_refused_with_both_sizes_and_the_run_is_kept(
 }
 
 #[tokio::test]
-async fn a_document_of_just_the_cap_is_taken() {
+async fn a_document_of_exactly_the_limit_is_accepted() {
     let models = Dictated::new();
     let probe = models.service().await;
     let update = dictate(json!({"learnings": LEARNING}));
@@ -62,7 +62,7 @@ async fn a_document_of_just_the_cap_is_taken() {
 }
 
 #[tokio::test]
-async fn used_up_ids_are_a_problem_of_the_request_and_other_sections_go_on() {
+async fn exhausted_ids_fail_the_request_and_other_sections_are_unaffected() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     memory
@@ -96,7 +96,7 @@ async fn used_up_ids_are_a_problem_of_the_request_and_other_sections_go_on() {
 }
 
 #[tokio::test]
-async fn tasks_and_decisions_are_records_that_updates_leave_alone() {
+async fn tasks_and_decisions_are_records_that_updates_do_not_change() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let free =
@@ -127,7 +127,7 @@ async fn tasks_and_decisions_are_records_that_updates_leave_alone() {
 }
 
 #[tokio::test]
-async fn ids_are_not_used_again_after_an_archive_or_a_put() {
+async fn ids_are_not_reused_after_an_archive_or_a_put() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let add = |content: &str| memory.update(dictate(json!({"learnings": learning(content)})));

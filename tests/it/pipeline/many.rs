@@ -1,4 +1,4 @@
-//! Many updates at once: of one memory, of many, by two services, with one connection, with a full queue.
+//! Many concurrent updates: of one memory, of many, by two services, with one connection, with a full queue.
 
 use super::dictated::{Dictated, Gate, dictate, learning, progress};
 use super::stored::{is_sound, records, versions};
@@ -29,7 +29,7 @@ async fn every_learning_is_there_once(service: &Service, count: usize) {
 }
 
 #[tokio::test]
-async fn twenty_updates_of_one_memory_each_add_their_own() {
+async fn twenty_concurrent_updates_of_one_memory_each_add_their_record() {
     let models = Dictated::new();
     let service = models.service().await;
     let memory = service.memory("agent");
@@ -37,20 +37,20 @@ async fn twenty_updates_of_one_memory_each_add_their_own() {
     let answers = join_all((0..20).map(|number| memory.update(update(number)))).await;
 
     let answers: Vec<Value> = answers.into_iter().map(|answer| answer.is(200).json()).collect();
-    let mut told: Vec<_> = answers
+    let mut responses: Vec<_> = answers
         .iter()
         .map(|answer| answer["version"].as_i64().unwrap())
         .collect();
-    told.sort_unstable();
-    assert_eq!(told, (1..=20).collect::<Vec<_>>());
-    // One after another: each saw the one before, so nothing was rebased and nothing asked twice.
+    responses.sort_unstable();
+    assert_eq!(responses, (1..=20).collect::<Vec<_>>());
+    // One after another: each read the version of the one before, so nothing was merged and no model was called twice.
     assert!(answers.iter().all(|answer| answer["rebased"] == false));
     assert_eq!(models.asked(Role::Learnings).len(), 20);
     every_learning_is_there_once(&service, 20).await;
 }
 
 #[tokio::test]
-async fn two_services_on_one_database_lose_nothing_of_each_other() {
+async fn two_services_on_one_database_lose_no_update() {
     let models = Dictated::new();
     let one = models.service().await;
     let two = one.beside(Some(models.models())).await;
@@ -89,10 +89,10 @@ async fn two_services_that_rewrite_progress_end_with_one_of_the_two_or_a_conflic
 
 #[tokio::test]
 async fn no_connection_is_held_while_models_think() {
-    // Every model of every update is being asked before any answers, with one connection for all of them.
+    // Every model of every update is called before any responds, with one database connection for all of them.
     let all = Arc::new(Barrier::new(60));
-    let stub = Stub::start(move |asked| {
-        let text = match asked.role() {
+    let stub = Stub::start(move |request| {
+        let text = match request.role() {
             Role::Learnings => learning("together"),
             role => format!("{}: NO CHANGE", role.header()),
         };
@@ -122,14 +122,14 @@ async fn no_connection_is_held_while_models_think() {
 }
 
 #[tokio::test]
-async fn beyond_the_queue_an_update_is_told_to_come_back() {
+async fn an_update_beyond_the_queue_limit_is_rejected_with_retry_after() {
     let gate = Gate::new();
     let configure = |config: &mut working_memory::config::Config| config.pipeline.queue_per_memory = 3;
     let service = Service::start_with(configure, Some(gate.before(Role::Learnings))).await;
     let memory = service.memory("agent");
     let mut running: FuturesUnordered<_> = (0..5).map(|number| memory.update(update(number))).collect();
 
-    // No model answers yet, so whoever is answered now did not find a place.
+    // No model responds yet, so a request that gets a response now was rejected.
     for _ in 0..2 {
         let refused = running.next().await.unwrap();
         let seconds: u64 = refused.header("retry-after").parse().unwrap();

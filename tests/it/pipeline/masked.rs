@@ -1,10 +1,10 @@
-//! A credential that somebody says in a message is not kept with the run.
+//! A credential in a message is not stored with the run.
 
 use crate::harness::Service;
 use serde_json::json;
 
 #[tokio::test]
-async fn no_row_holds_a_credential_of_a_message() {
+async fn no_row_contains_a_credential_of_a_message() {
     let service = Service::start().await;
     let token = format!("ghp_{}", "a1B2c3".repeat(6));
     let memory = service.memory("agent");
@@ -18,9 +18,12 @@ async fn no_row_holds_a_credential_of_a_message() {
 
     assert_eq!(service.tables_that_hold(&token).await, Vec::<String>::new());
     assert!(!answer.text().contains(&token));
-    let kept: String = sqlx::query_scalar("SELECT request::text FROM updates")
+    let stored: String = sqlx::query_scalar("SELECT request::text FROM updates")
         .fetch_one(service.rows())
         .await
         .unwrap();
-    assert!(kept.contains("deploy from CI with the token [secret]"), "{kept}");
+    assert!(
+        stored.contains("deploy from CI with the token [secret]"),
+        "{stored}"
+    );
 }

@@ -1,4 +1,4 @@
-//! What another writer does while the models think is never lost, and never overwritten.
+//! Concurrent changes by another writer, made while the models run, are neither lost nor overwritten.
 
 use super::dictated::{Gate, dictate, learning, progress};
 use super::stored::is_sound;
@@ -62,7 +62,7 @@ async fn free_text_and_records_of_another_writer_survive() {
 }
 
 #[tokio::test]
-async fn a_learning_that_was_added_meanwhile_is_not_added_twice() {
+async fn a_learning_that_was_added_concurrently_is_not_added_twice() {
     let (gate, service) = start(Role::Learnings).await;
     let memory = service.memory("agent");
     let text = "KEY_LEARNINGS:\n  ADD:\n    - because a: Pin the  tool chain\n    - because b: another\n";
@@ -89,7 +89,7 @@ async fn a_learning_that_was_added_meanwhile_is_not_added_twice() {
 }
 
 #[tokio::test]
-async fn a_record_that_was_archived_meanwhile_is_not_archived_twice() {
+async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
     for by_operation in [true, false] {
         let (gate, service) = start(Role::Learnings).await;
         let memory = service.memory("agent");
@@ -134,7 +134,7 @@ async fn a_record_that_was_archived_meanwhile_is_not_archived_twice() {
 }
 
 #[tokio::test]
-async fn progress_that_was_changed_meanwhile_is_asked_again_on_the_new_head() {
+async fn concurrently_changed_progress_is_retried_on_the_new_head() {
     let (gate, service) = start(Role::Progress).await;
     let memory = service.memory("agent");
     memory
@@ -179,7 +179,7 @@ async fn progress_that_was_changed_meanwhile_is_asked_again_on_the_new_head() {
 }
 
 #[tokio::test]
-async fn progress_is_not_asked_again_where_only_other_sections_moved() {
+async fn progress_is_not_retried_when_only_other_sections_changed() {
     for theirs in [
         "# Current Progress\n## In Progress\n- Mine\n\n# Facts\nappended behind it\n",
         "# Facts\nbefore it\n\n# Current Progress\n## In Progress\n- Mine\n",
@@ -197,7 +197,7 @@ async fn progress_is_not_asked_again_where_only_other_sections_moved() {
                 gate.asked().await;
                 memory.put(theirs).await.is(201);
                 gate.open();
-                // Enough for a second asking, which there must not be.
+                // Enough responses for a retry, which must not happen.
                 gate.open();
             }
         );
@@ -211,7 +211,7 @@ async fn progress_is_not_asked_again_where_only_other_sections_moved() {
 }
 
 #[tokio::test]
-async fn progress_that_changes_each_time_is_given_up_with_a_conflict() {
+async fn progress_that_changes_on_every_retry_is_a_conflict() {
     let (gate, service) = start(Role::Progress).await;
     let memory = service.memory("agent");
     let update = dictate(json!({"progress": progress("The model's"), "learnings": learning("lost")}));
@@ -242,7 +242,7 @@ async fn progress_that_changes_each_time_is_given_up_with_a_conflict() {
 }
 
 #[tokio::test]
-async fn with_a_precondition_any_move_meanwhile_is_412() {
+async fn with_a_precondition_any_concurrent_change_is_412() {
     let (gate, service) = start(Role::Learnings).await;
     let memory = service.memory("agent");
     memory.put("one").await.is(201);
@@ -266,7 +266,7 @@ async fn with_a_precondition_any_move_meanwhile_is_412() {
 }
 
 #[tokio::test]
-async fn a_dry_run_is_tried_on_the_head_of_its_end() {
+async fn a_dry_run_is_applied_to_the_head_at_its_end() {
     let (gate, service) = start(Role::Learnings).await;
     let memory = service.memory("agent");
     memory.put("# Key Learnings\n- KL-1 because x: y\n").await.is(201);
@@ -286,16 +286,16 @@ async fn a_dry_run_is_tried_on_the_head_of_its_end() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_leaves_no_lock_behind() {
+async fn a_client_that_disconnects_leaves_no_lock() {
     let (gate, service) = start(Role::Learnings).await;
     let memory = service.memory("agent");
     let request = memory
         .request(Method::POST, "update")
         .json(&dictate(json!({"learnings": learning("never")})));
-    let gone = tokio::spawn(request.send());
+    let disconnected = tokio::spawn(request.send());
     gate.asked().await;
-    gone.abort();
-    let _ = gone.await;
+    disconnected.abort();
+    let _ = disconnected.await;
 
     let next = memory.update(dictate(json!({"learnings": learning("next")})));
     let (answer, ()) = tokio::join!(next, async {

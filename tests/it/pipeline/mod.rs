@@ -1,5 +1,5 @@
-//! The pipeline over HTTP with a real database: what each step promises, with scripted models where the memory is
-//! looked at, and with a model server where the asking is.
+//! The update pipeline over HTTP with a real database: the guarantees of each step, with scripted models where the memory is
+//! checked, and with a model server where the model calls are checked.
 
 mod asked_again;
 mod constrained;

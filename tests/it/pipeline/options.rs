@@ -1,4 +1,4 @@
-//! What a request may choose: roles, dry runs, preconditions.
+//! Options of a request: roles, dry runs, preconditions.
 
 use super::dictated::{Dictated, LEARNING, PROGRESS, VERBATIM, dictate, learning};
 use crate::harness::{Answer, Memory, Service};
@@ -16,7 +16,7 @@ async fn update_if(memory: &Memory<'_>, header: &str, value: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn only_the_roles_that_are_named_are_asked() {
+async fn only_the_requested_roles_are_called() {
     let models = Dictated::new();
     let service = models.service().await;
     let mut update = all();
@@ -25,13 +25,13 @@ async fn only_the_roles_that_are_named_are_asked() {
     let answer = service.memory("agent").update(update).await.is(200).json();
 
     assert!(models.asked(Role::Learnings).is_empty());
-    let asked: Vec<_> = answer["models"].as_object().unwrap().keys().collect();
-    assert_eq!(asked, ["progress", "verbatim"]);
+    let called_roles: Vec<_> = answer["models"].as_object().unwrap().keys().collect();
+    assert_eq!(called_roles, ["progress", "verbatim"]);
     assert_eq!(service.count("records").await, 1);
 }
 
 #[tokio::test]
-async fn a_dry_run_shows_the_ids_and_uses_none_up() {
+async fn a_dry_run_returns_ids_and_assigns_none() {
     let models = Dictated::new();
     let service = models.service().await;
     let memory = service.memory("agent");
@@ -68,7 +68,7 @@ async fn a_dry_run_shows_the_ids_and_uses_none_up() {
 }
 
 #[tokio::test]
-async fn a_precondition_that_does_not_hold_is_told_before_any_model_is_asked() {
+async fn a_failed_precondition_is_rejected_before_any_model_is_called() {
     let models = Dictated::new();
     let service = models.service().await;
     let memory = service.memory("agent");

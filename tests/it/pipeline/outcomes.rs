@@ -1,4 +1,4 @@
-//! What a run came to is said once, by its version or by itself, and read as if it were said by the run.
+//! The outcome of a run is stored once, with its version or with the run, and every reader gets it as one run.
 
 use super::dictated::{Dictated, dictate, learning, progress};
 use crate::harness::{Answer, Memory, Service};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use working_memory::clock::Clock;
 use working_memory::domain::retention::Retention;
 
-/// What an answer and its run have in common.
+/// The members that a response and its run share.
 const PARTS: [&str; 8] = [
     "diff",
     "document",
@@ -51,21 +51,22 @@ async fn listed(service: &Service, path: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn every_reader_of_a_run_gets_what_was_answered() {
+async fn every_reader_of_a_run_gets_the_outcome_of_the_response() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let first = update(&memory, "pin the tool chain").await;
     let second = update(&memory, "keep the lock file").await;
     assert_eq!((&first["version"], &second["version"]), (&json!(1), &json!(2)));
 
-    let kept: Vec<String> = sqlx::query_scalar("SELECT outcome::text FROM updates")
+    let stored: Vec<String> = sqlx::query_scalar("SELECT outcome::text FROM updates")
         .fetch_all(service.rows())
         .await
         .unwrap();
     assert!(
-        kept.iter()
-            .all(|kept| !kept.contains("pin the tool") && !kept.contains("lock file")),
-        "{kept:?}"
+        stored
+            .iter()
+            .all(|stored| !stored.contains("pin the tool") && !stored.contains("lock file")),
+        "{stored:?}"
     );
     for answer in [&first, &second] {
         is_as_answered(&outcome_of(&memory, answer).await, answer);
@@ -80,7 +81,7 @@ async fn every_reader_of_a_run_gets_what_was_answered() {
         }
     }
 
-    // A version that is gone says nothing any more.
+    // A deleted version contains no outcome any more.
     let pruned = service
         .storage()
         .prune_versions(&NEWEST, service.clock.now())

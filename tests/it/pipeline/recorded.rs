@@ -82,7 +82,7 @@ async fn operations_task_and_status_are_one_version() {
 }
 
 #[tokio::test]
-async fn the_record_is_written_also_when_the_roles_change_nothing_and_only_tried_in_a_dry_run() {
+async fn the_record_is_written_also_when_the_roles_change_nothing_and_not_in_a_dry_run() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let mut tried = session(json!({}), record("t", "a"));
@@ -108,13 +108,13 @@ async fn the_record_is_written_also_when_the_roles_change_nothing_and_only_tried
 }
 
 #[tokio::test]
-async fn an_equal_task_id_makes_the_call_a_repeat_that_asks_no_model() {
+async fn a_call_with_the_same_task_id_is_a_repeat_that_calls_no_model() {
     let dictated = Dictated::new();
     let service = dictated.service().await;
     let memory = service.memory("agent");
     let first = session(json!({"learnings": learning("one")}), record("t", "a"));
     memory.update(first.clone()).await.is(200);
-    let asked = dictated.asked(Role::Learnings).len();
+    let calls = dictated.asked(Role::Learnings).len();
 
     let mut other = first.clone();
     other["task"] = json!("something else was done");
@@ -128,12 +128,12 @@ async fn an_equal_task_id_makes_the_call_a_repeat_that_asks_no_model() {
         assert_eq!((&again["operations"], &again["diff"]), (&json!([]), &json!("")));
     }
 
-    assert_eq!(dictated.asked(Role::Learnings).len(), asked);
+    assert_eq!(dictated.asked(Role::Learnings).len(), calls);
     assert_eq!(service.count("memory_contexts").await, 1);
-    let taken = memory.update(session(json!({}), record("t", "b"))).await;
-    let problem = taken.problem(409, "conflict", Some("record.task_id"));
+    let response = memory.update(session(json!({}), record("t", "b"))).await;
+    let problem = response.problem(409, "conflict", Some("record.task_id"));
     assert_eq!(problem["record_id"], "T-1");
-    // What RecordTask has recorded counts, too.
+    // Tasks of `RecordTask` count, too.
     let task = json!({"task_id": "u", "intent": "c", "summary": "d"});
     Answer::to(memory.request(Method::POST, "tasks").json(&task))
         .await
@@ -143,7 +143,7 @@ async fn an_equal_task_id_makes_the_call_a_repeat_that_asks_no_model() {
 }
 
 #[tokio::test]
-async fn the_record_goes_onto_a_head_that_moved() {
+async fn the_record_is_applied_to_a_head_that_changed() {
     let gate = Gate::new();
     let service = Service::with_models(gate.before(Role::Learnings)).await;
     let memory = service.memory("agent");
@@ -177,7 +177,7 @@ async fn the_record_goes_onto_a_head_that_moved() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_queued_or_watched_is_recorded_once() {
+async fn a_queued_or_streamed_session_is_recorded_once() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let body = session(json!({"progress": progress("x")}), record("t", "a"));
@@ -217,7 +217,7 @@ async fn a_session_that_is_queued_or_watched_is_recorded_once() {
 }
 
 #[tokio::test]
-async fn a_record_of_a_proposal_is_written_when_that_is_approved() {
+async fn the_record_of_a_proposal_is_written_on_approval() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let mut body = session(json!({"learnings": learning("one")}), record("t", "a"));
@@ -258,7 +258,7 @@ async fn a_record_of_a_proposal_is_written_when_that_is_approved() {
 }
 
 #[tokio::test]
-async fn a_record_that_does_not_fit_is_refused_before_any_model_is_asked() {
+async fn an_invalid_record_is_rejected_before_any_model_is_called() {
     let dictated = Dictated::new();
     let service = dictated.service().await;
     let memory = service.memory("agent");

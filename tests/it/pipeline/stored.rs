@@ -1,4 +1,4 @@
-//! What must be true of a memory's rows whatever was done to it.
+//! Invariants of a memory's rows after any operations.
 
 use crate::harness::Service;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,8 +60,7 @@ pub(super) async fn records(service: &Service, memory: &str) -> BTreeMap<String,
     rows.into_iter().map(|row| (row.id(), row)).collect()
 }
 
-/// Versions are contiguous; no id is given twice; the records are what the newest document and the ones before it
-/// say.
+/// Versions are contiguous; no id is assigned twice; the records match the newest document and the earlier ones.
 pub(super) async fn is_sound(service: &Service, memory: &str) {
     let versions = versions(service, memory).await;
     let numbers: Vec<i64> = versions.iter().map(|version| version.version).collect();

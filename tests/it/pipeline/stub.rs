@@ -1,4 +1,4 @@
-//! A model server on loopback that speaks the APIs of both providers and misbehaves as a test says.
+//! A model server on loopback that speaks the APIs of both providers and fails as a test configures.
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -16,10 +16,10 @@ use working_memory::config::Config;
 use working_memory::config::llm::Provider;
 use working_memory::domain::operation::Role;
 
-/// What the server answers.
+/// A response of the server.
 #[derive(Clone)]
 pub(crate) enum Reply {
-    /// This text, as the asked API wraps it.
+    /// This text, in the form of the requested API.
     Text(String),
     /// The same, as a list of parts.
     Parts(Vec<String>),
@@ -27,15 +27,15 @@ pub(crate) enum Reply {
     CutOff(String),
     /// A status with an error object, and `Retry-After`.
     Status(u16, Option<&'static str>, &'static str),
-    /// A body as it is.
+    /// A body without any wrapping.
     Raw(Vec<u8>),
-    /// The beginning of a body, then the connection breaks.
+    /// The beginning of a body, then the connection closes.
     Broken,
-    /// Nothing, for ever.
+    /// No response.
     Hang,
-    /// The reply after a while.
+    /// The response after a delay.
     After(Duration, Box<Reply>),
-    /// The reply as soon as everybody waits for theirs here.
+    /// The response as soon as everybody waits at this barrier.
     Together(Arc<Barrier>, Box<Reply>),
 }
 
@@ -45,12 +45,12 @@ impl Reply {
     }
 }
 
-/// One request as the server got it.
+/// One request as received.
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
-    /// The body to the byte.
+    /// The exact body.
     pub(crate) raw: String,
     pub(crate) body: Value,
 }
@@ -71,7 +71,7 @@ impl Asked {
         system.as_str().unwrap()
     }
 
-    /// Whose request it is, told from the instructions.
+    /// The role of the request, as the instructions say.
     pub(crate) fn role(&self) -> Role {
         let titles = ["Current Progress", "Key Learnings", "Verbatim Context"];
         let of = |title: &&str| self.system().contains(&format!("\"{title}\""));
@@ -86,14 +86,14 @@ struct Shared {
     asked: Mutex<Vec<Asked>>,
 }
 
-/// Ends with the test's runtime.
+/// Stopped with the test's runtime.
 pub(crate) struct Stub {
     address: String,
     shared: Arc<Shared>,
 }
 
 impl Stub {
-    /// A server that answers each request as the rule says.
+    /// A server that answers each request by the function.
     pub(crate) async fn start(rule: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
         let shared = Arc::new(Shared {
             rule: Box::new(rule),
@@ -111,7 +111,7 @@ impl Stub {
         &self.address
     }
 
-    /// A configuration whose roles all ask this server; each attempt has a second.
+    /// A configuration whose roles all use this server; the timeout of each attempt is one second.
     pub(crate) fn configure(&self, provider: Provider, max_retries: u32) -> impl FnOnce(&mut Config) {
         let address = self.address.clone();
         move |config| {

@@ -19,12 +19,12 @@ fn answer_of(role: Role) -> &'static str {
 }
 
 #[tokio::test]
-async fn three_servers_asked_at_once_make_one_version_of_which_everything_is_told() {
+async fn three_concurrent_model_calls_create_one_version_with_a_complete_report() {
     for provider in [Provider::Openai, Provider::Anthropic] {
-        // Nobody is answered before all are asked: one after another they would time out.
+        // No server responds before all three were called: sequential calls would time out.
         let all = Arc::new(Barrier::new(3));
-        let stub = Stub::start(move |asked| {
-            Reply::Together(all.clone(), Box::new(Reply::text(answer_of(asked.role()))))
+        let stub = Stub::start(move |request| {
+            Reply::Together(all.clone(), Box::new(Reply::text(answer_of(request.role()))))
         })
         .await;
         let service = Service::start_with(stub.configure(provider, 0), None).await;
@@ -112,7 +112,7 @@ async fn three_servers_asked_at_once_make_one_version_of_which_everything_is_tol
 }
 
 #[tokio::test]
-async fn answers_that_change_nothing_make_no_version_and_no_memory() {
+async fn answers_that_change_nothing_create_no_version_and_no_memory() {
     let models = Dictated::new();
     let service = models.service().await;
     let memory = service.memory("agent");
@@ -154,7 +154,7 @@ async fn answers_that_change_nothing_make_no_version_and_no_memory() {
 }
 
 #[tokio::test]
-async fn an_update_of_archived_and_corrected_records_tells_who_replaced_what() {
+async fn an_update_that_archives_and_replaces_records_links_the_replacements() {
     let models = Dictated::new();
     let service = models.service().await;
     let memory = service.memory("agent");
@@ -164,9 +164,11 @@ async fn an_update_of_archived_and_corrected_records_tells_who_replaced_what() {
         .is(200);
 
     let correction = "KEY_LEARNINGS:\n  ADD:\n    - because it moved: pin it in rust-toolchain.toml\n  ARCHIVE:\n    - KL-1 because it is said better now\n";
-    let gone = "VERBATIM_CONTEXT:\n  ARCHIVE:\n    - VC-1 because the command changed\n";
+    let archive_text = "VERBATIM_CONTEXT:\n  ARCHIVE:\n    - VC-1 because the command changed\n";
     let answer = memory
-        .update(dictate(json!({"learnings": correction, "verbatim": gone})))
+        .update(dictate(
+            json!({"learnings": correction, "verbatim": archive_text}),
+        ))
         .await
         .is(200)
         .json();

@@ -1,4 +1,4 @@
-//! Killed services and killed databases: nothing that was acknowledged is lost, and nothing is there twice.
+//! Killed services and killed databases: nothing that was acknowledged is lost, and nothing exists twice.
 
 use super::program::{PATIENCE, Program, eventually, folder};
 use crate::harness::Answer;
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 const WRITERS: usize = 32;
 const MEMORIES: usize = 8;
 
-/// How soon the service works again when its database does.
+/// How soon the service works again after its database does.
 const READY_WITHIN: Duration = Duration::from_secs(5);
 
-/// What the writers were told.
+/// The responses that the writers got.
 #[derive(Default)]
 struct Writing {
     acknowledged: AtomicUsize,
@@ -32,9 +32,9 @@ struct Kept {
 }
 
 impl Writing {
-    /// Puts one text after the other until it is told to stop or nobody answers any more.
+    /// Puts one text after the other until it is stopped or the service is unreachable.
     async fn write(&self, program: &Program, writer: usize) -> Vec<Kept> {
-        let mut kept = Vec::new();
+        let mut saved = Vec::new();
         let memory = format!("m{}", writer % MEMORIES);
         for number in 0.. {
             if self.stop.load(Ordering::Relaxed) {
@@ -49,13 +49,13 @@ impl Writing {
             };
             match response.status().as_u16() {
                 201 => {
-                    // An answer that was cut off acknowledges nothing.
+                    // A truncated response acknowledges nothing.
                     let Ok(answer) = response.json::<Value>().await else {
                         break;
                     };
                     self.acknowledged.fetch_add(1, Ordering::Relaxed);
                     let version = answer["version"].as_i64().unwrap();
-                    kept.push(Kept {
+                    saved.push(Kept {
                         memory: memory.clone(),
                         version,
                         text,
@@ -74,7 +74,7 @@ impl Writing {
                 other => panic!("{other}: {}", response.text().await.unwrap()),
             }
         }
-        kept
+        saved
     }
 
     async fn all(&self, program: &Program) -> Vec<Kept> {
@@ -114,13 +114,13 @@ async fn stored(program: &Program) -> BTreeMap<(String, i64), String> {
     stored
 }
 
-async fn nothing_acknowledged_is_lost_or_twice(program: &Program, kept: &[Kept]) {
+async fn assert_nothing_acknowledged_is_lost_or_duplicated(program: &Program, saved: &[Kept]) {
     let stored = stored(program).await;
     for Kept {
         memory,
         version,
         text,
-    } in kept
+    } in saved
     {
         assert_eq!(
             stored.get(&(memory.clone(), *version)),
@@ -133,35 +133,35 @@ async fn nothing_acknowledged_is_lost_or_twice(program: &Program, kept: &[Kept])
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_service_killed_while_it_writes_has_all_it_acknowledged() {
+async fn a_service_killed_while_it_writes_loses_nothing_acknowledged() {
     let folder = folder();
     let mut program = Program::start(folder.path()).await;
     let writing = Writing::default();
 
-    let (kept, ()) = tokio::join!(writing.all(&program), async {
+    let (saved, ()) = tokio::join!(writing.all(&program), async {
         writing.until_acknowledged(300).await;
         program.signal(Signal::KILL);
     });
     program.ended().await;
 
-    assert!(kept.len() >= 300);
+    assert!(saved.len() >= 300);
     let again = Program::start(folder.path()).await;
-    nothing_acknowledged_is_lost_or_twice(&again, &kept).await;
+    assert_nothing_acknowledged_is_lost_or_duplicated(&again, &saved).await;
     again.put("m0", "and goes on").await.is(201);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_killed_database_is_503_meanwhile_and_comes_back_by_itself() {
+async fn a_killed_database_causes_503_and_the_service_recovers_by_itself() {
     let folder = folder();
     let program = Program::start(folder.path()).await;
     let writing = Writing::default();
 
-    let (kept, ()) = tokio::join!(writing.all(&program), async {
+    let (saved, ()) = tokio::join!(writing.all(&program), async {
         let began = Instant::now();
         writing.until_acknowledged(50).await;
-        // A request that waits for the database may never learn that it was away; some are hit in the middle.
+        // A request that waits for a connection may not notice the outage; some requests are in progress at that time.
         while writing.unavailable.load(Ordering::Relaxed) == 0 {
-            assert!(began.elapsed() < PATIENCE, "nobody was told 503");
+            assert!(began.elapsed() < PATIENCE, "no response was 503");
             let killed = program.postmaster().unwrap();
             kill_process(killed, Signal::KILL).unwrap();
             eventually("another server runs", async || {
@@ -181,5 +181,5 @@ async fn a_killed_database_is_503_meanwhile_and_comes_back_by_itself() {
     });
 
     program.get("/readyz").await.is(200);
-    nothing_acknowledged_is_lost_or_twice(&program, &kept).await;
+    assert_nothing_acknowledged_is_lost_or_duplicated(&program, &saved).await;
 }

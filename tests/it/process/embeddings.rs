@@ -1,4 +1,4 @@
-//! Searches by meaning while who embeds is killed, and while the model changes.
+//! Semantic search while an indexing process is killed, and while the model changes.
 
 use super::program::{Program, eventually, folder};
 use crate::harness::{Answer, Database, EmbeddingServer};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const MEMORIES: usize = 600;
 
-/// What is embedded with one question and lost if whoever asked is killed before it is written.
+/// The texts of one embedding request, lost if the process is killed before it writes the vectors.
 const IN_FLIGHT: usize = 128;
 
 async fn put_all(program: &Program, memories: std::ops::Range<usize>) {
@@ -31,7 +31,7 @@ async fn search(program: &Program, parameters: &str) -> Answer {
     Answer::to(program.request_to(Method::GET, &path)).await
 }
 
-/// Whether every memory asked for is found by its meaning, where its text has other words.
+/// Whether every memory is found by its meaning, with other words than its text.
 async fn all_are_found(program: &Program) -> bool {
     for number in (0..MEMORIES).step_by(60) {
         let query = format!("mode=semantic&limit=5&q=vehicle+house+number{number}");
@@ -44,7 +44,7 @@ async fn all_are_found(program: &Program) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_embeds_is_killed_and_another_goes_on_where_it_was() {
+async fn another_instance_continues_the_embedding_of_a_killed_one() {
     let server = EmbeddingServer::start().await;
     let database = Database::create().await;
     let url = database.url();
@@ -73,13 +73,13 @@ async fn who_embeds_is_killed_and_another_goes_on_where_it_was() {
         distinct() == MEMORIES && all_are_found(&living).await
     })
     .await;
-    let asked = server.asked("one");
-    let again = asked.len() - MEMORIES;
+    let texts = server.asked("one");
+    let again = texts.len() - MEMORIES;
     assert!(again <= IN_FLIGHT, "{again} were embedded twice");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_model_changes_under_load_and_no_search_notices() {
+async fn a_model_change_under_load_does_not_affect_searches() {
     let server = EmbeddingServer::start().await;
     let database = Database::create().await;
     let url = database.url();

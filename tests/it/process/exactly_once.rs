@@ -1,4 +1,4 @@
-//! Requests with an `Idempotency-Key` while services, databases and connections are killed: each happens once.
+//! Requests with an `Idempotency-Key` while services, databases and connections are killed: each is executed once.
 
 use super::program::{PATIENCE, Program, eventually, folder};
 use futures::future::join_all;
@@ -15,17 +15,17 @@ use std::time::{Duration, Instant};
 const WRITERS: usize = 16;
 const MEMORIES: usize = 4;
 
-/// What the writers share.
+/// Shared by the writers.
 #[derive(Default)]
 struct Writing {
-    /// Where the service answers at the moment.
+    /// The current address of the service.
     address: Mutex<String>,
     done: AtomicUsize,
     stop: AtomicBool,
 }
 
 impl Writing {
-    /// Writes one text after the other, in another way each, until it is told to stop. Returns the texts.
+    /// Writes one text after the other, by different operations, until it is stopped. Returns the texts.
     async fn write(&self, writer: usize) -> Vec<String> {
         let client = reqwest::Client::builder()
             .no_proxy()
@@ -68,7 +68,7 @@ impl Writing {
         written
     }
 
-    /// Makes a file, changes it and moves it: each of which is refused when it is done twice.
+    /// Creates a file, edits it and renames it: each of which fails when it is executed twice.
     async fn edit_file(&self, client: &reqwest::Client, text: &str, (writer, number): (usize, usize)) {
         let path = format!("/memories/{writer}/{number}");
         let commands = [
@@ -85,12 +85,12 @@ impl Writing {
                     .post(format!("{address}/v1/vaults/v/memory-tool?root=r"))
                     .json(command)
             };
-            let told = self.ask(text, &format!("tool-{step}"), 200, request).await;
-            assert_eq!(told["is_error"], false, "{text} {command}: {told}");
+            let reply = self.ask(text, &format!("tool-{step}"), 200, request).await;
+            assert_eq!(reply["is_error"], false, "{text} {command}: {reply}");
         }
     }
 
-    /// Proposes a learning, and approves it.
+    /// Creates a proposal of a learning, and approves it.
     async fn review(&self, client: &reqwest::Client, text: &str, memory: usize) {
         let below = |address: &str, what: &str| format!("{address}/v1/vaults/v/memories/p{memory}/{what}");
         let propose = |address: &str| {
@@ -108,7 +108,7 @@ impl Writing {
         assert_eq!(approved["status"], "applied", "{text}: {approved}");
     }
 
-    /// Sends a request again and again with its key until it is told how that ended.
+    /// Sends a request again and again with its key until it gets the final response.
     async fn ask(
         &self,
         text: &str,
@@ -118,14 +118,14 @@ impl Writing {
     ) -> Value {
         let key = format!("{}-{what}", text.replace(' ', "-"));
         let began = Instant::now();
-        let told = loop {
+        let reply = loop {
             assert!(began.elapsed() < PATIENCE, "no answer to {what} {text}");
             let address = self.address.lock().unwrap().clone();
             let answered = request(&address).header("Idempotency-Key", &key).send().await;
             let (status, body) = match answered {
                 Ok(response) => {
                     let status = response.status().as_u16();
-                    // What was cut off told nothing.
+                    // A truncated response has no result.
                     response
                         .json()
                         .await
@@ -136,7 +136,7 @@ impl Writing {
             match status {
                 status if status == expected => break body,
                 0 | 503 => tokio::time::sleep(Duration::from_millis(30)).await,
-                // Another conflict would say that it was done already.
+                // Another conflict would mean that it was executed already.
                 409 if body["type"] == "urn:working-memory:problem:still-running" => {
                     tokio::time::sleep(Duration::from_millis(30)).await;
                 }
@@ -144,7 +144,7 @@ impl Writing {
             }
         };
         self.done.fetch_add(1, Ordering::Relaxed);
-        told
+        reply
     }
 
     async fn until_done(&self, more: usize) {
@@ -165,7 +165,7 @@ async fn database(folder: &Path) -> PgConnection {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_request_with_a_key_happens_once_whatever_dies() {
+async fn every_request_with_a_key_is_executed_once_despite_crashes() {
     let folder = folder();
     let mut program = Program::start(folder.path()).await;
     let writing = Writing {
@@ -189,7 +189,7 @@ async fn every_request_with_a_key_happens_once_whatever_dies() {
                 .unwrap();
                 writing.until_done(10).await;
             }
-            // The database is killed, and comes back.
+            // The database is killed and restarted.
             let killed = program.postmaster().unwrap();
             kill_process(killed, Signal::KILL).unwrap();
             let back = Instant::now();
@@ -245,11 +245,11 @@ async fn every_request_with_a_key_happens_once_whatever_dies() {
     for text in tasks.iter().chain(&learnings) {
         count(text);
     }
-    let mut asked = 0;
+    let mut attempts = 0;
     for text in written.into_iter().flatten() {
         assert_eq!(times.remove(&text), Some(1), "{text}");
-        asked += 1;
+        attempts += 1;
     }
-    assert!(asked > 60, "{asked}");
-    assert_eq!(times, BTreeMap::new(), "nobody asked for these");
+    assert!(attempts > 60, "{attempts}");
+    assert_eq!(times, BTreeMap::new(), "texts without a request");
 }

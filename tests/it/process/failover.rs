@@ -1,4 +1,4 @@
-//! A primary that dies, falls silent or turns read-only, and its standby that takes over at the same address.
+//! A primary that dies, becomes silent or read-only, and its standby that is promoted at the same address.
 
 use super::program::{PATIENCE, Program, eventually, folder};
 use crate::harness::{Answer, Pair, Relay};
@@ -7,13 +7,13 @@ use rustix::process::Signal;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How soon after the promotion a write is to get through. It is to be 5 s; a machine that does much else takes longer.
+/// How soon after the promotion a write must succeed. The target is 5 s; a machine under other load takes longer.
 const SOON: Duration = Duration::from_secs(15);
 
-/// How long a silent database may keep the program from ending.
+/// How long a silent database may delay the shutdown.
 const ENDS_WITHIN: Duration = Duration::from_secs(30);
 
-/// How the first server ends to be the primary.
+/// How the first server stops being the primary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Killed,
@@ -21,7 +21,7 @@ enum Fate {
     ReadOnly,
 }
 
-/// A program whose pool and listener reach the first server by a relay each.
+/// A program whose pool and listener each connect to the first server by a relay.
 async fn behind(pair: &Pair, folder: &std::path::Path, more: &[(&str, &str)]) -> (Program, Relay, Relay) {
     let (pool, listener) = (
         Relay::to(pair.first.target()).await,
@@ -37,7 +37,7 @@ async fn behind(pair: &Pair, folder: &std::path::Path, more: &[(&str, &str)]) ->
     (program, pool, listener)
 }
 
-/// Writers that go on whatever they are answered, each with a memory of its own.
+/// Writers that continue after any response, each with a memory of its own.
 async fn write_on(program: &Program, stop: &AtomicBool, created: &AtomicU64) {
     let writer = async |number: usize| {
         let mut count = 0;
@@ -69,7 +69,7 @@ async fn more_are_created(created: &AtomicU64) {
     .await;
 }
 
-/// Writes get through soon after the promotion, and the service says so.
+/// Writes succeed soon after the promotion, and the service is ready.
 async fn works_again(program: &Program, created: &AtomicU64, promoted: Instant, fate: Fate) {
     more_are_created(created).await;
     let took = promoted.elapsed();
@@ -100,7 +100,7 @@ async fn goes_on_after(fate: Fate, batches: &str) {
                 }
             }
         }
-        // Nothing gets through for a while, and the service says so.
+        // No write succeeds for a while, and the service is not ready.
         eventually("it says that it is not ready", async || {
             program.get("/readyz").await.status == 503
         })
@@ -119,26 +119,26 @@ async fn goes_on_after(fate: Fate, batches: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn writes_go_on_when_the_primary_was_killed() {
+async fn writes_continue_after_the_primary_was_killed() {
     goes_on_after(Fate::Killed, "true").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn writes_go_on_when_the_primary_fell_silent() {
+async fn writes_continue_after_the_primary_became_silent() {
     goes_on_after(Fate::Silent, "true").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn writes_go_on_without_batches_when_the_primary_fell_silent() {
+async fn writes_without_batches_continue_after_the_primary_became_silent() {
     goes_on_after(Fate::Silent, "false").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn writes_go_on_when_the_server_was_read_only_for_a_while() {
+async fn writes_continue_after_the_server_was_read_only() {
     goes_on_after(Fate::ReadOnly, "true").await;
 }
 
-/// Both servers stand in the URL, the standby first; nothing is switched but the server's role.
+/// Both servers are in the URL, the standby first; only the role of the server changes.
 async fn finds_the_promoted(fate: Fate) {
     let pair = Pair::start().await;
     let folder = folder();
@@ -172,17 +172,17 @@ async fn finds_the_promoted(fate: Fate) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_promoted_standby_of_the_url_is_found_when_the_primary_was_killed() {
+async fn a_promoted_standby_in_the_url_is_used_after_the_primary_was_killed() {
     finds_the_promoted(Fate::Killed).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_promoted_standby_of_the_url_is_found_when_the_primary_fell_silent() {
+async fn a_promoted_standby_in_the_url_is_used_after_the_primary_became_silent() {
     finds_the_promoted(Fate::Silent).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_silent_database_does_not_keep_the_program_from_ending() {
+async fn a_silent_database_does_not_block_the_shutdown() {
     for batches in ["true", "false"] {
         let database = crate::harness::Database::create().await;
         let relay = Relay::to(crate::harness::Target::of(&database.url())).await;
@@ -199,7 +199,7 @@ async fn a_silent_database_does_not_keep_the_program_from_ending() {
         program.put("agent", "text\n").await.is(201);
 
         relay.fall_silent();
-        let asked = Instant::now();
+        let requested_at = Instant::now();
         let write = program.request(Method::PUT, "agent", "context");
         let write = write.header("Content-Type", "text/plain").body("more\n");
         let read = program
@@ -210,21 +210,21 @@ async fn a_silent_database_does_not_keep_the_program_from_ending() {
             assert!(answer.headers.contains_key("retry-after"), "{}", answer.text());
             answer.problem(503, "unavailable", None);
         }
-        assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
+        assert!(requested_at.elapsed() < SOON, "{:?}", requested_at.elapsed());
         program.get("/healthz").await.is(200);
         program.get("/readyz").await.is(503);
 
-        let told = Instant::now();
+        let signalled = Instant::now();
         program.signal(Signal::TERM);
         program.ended().await;
-        assert!(told.elapsed() < ENDS_WITHIN, "{:?}", told.elapsed());
+        assert!(signalled.elapsed() < ENDS_WITHIN, "{:?}", signalled.elapsed());
         assert!(ENDS_WITHIN < PATIENCE);
     }
 }
 
-/// With the pool on the new primary and the listener left behind on the old one, which goes on as if nothing were.
+/// The pool is connected to the new primary and the listener still to the old one, which continues to run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_cached_is_old_while_the_listener_is_left_behind() {
+async fn no_cached_read_is_stale_while_the_listener_is_on_the_old_primary() {
     let pair = Pair::start().await;
     let (folder, other_folder) = (folder(), folder());
     let (here, pool, listener) = behind(&pair, folder.path(), &[]).await;
@@ -250,7 +250,7 @@ async fn nothing_cached_is_old_while_the_listener_is_left_behind() {
     })
     .await;
 
-    // The old primary lives on, and the listeners with it.
+    // The old primary still runs, and the listeners with it.
     pair.second.promote().await;
     for relay in [&other_pool, &pool] {
         relay.switch(pair.second.target());
@@ -267,13 +267,13 @@ async fn nothing_cached_is_old_while_the_listener_is_left_behind() {
             acknowledged.push((Instant::now(), number));
         }
         for _ in 0..5 {
-            let asked = Instant::now();
+            let requested_at = Instant::now();
             let Some(found) = read().await else { continue };
             reads += 1;
             let bound = acknowledged
                 .iter()
                 .rev()
-                .find(|(at, _)| asked.duration_since(*at) > Duration::from_secs(1));
+                .find(|(at, _)| requested_at.duration_since(*at) > Duration::from_secs(1));
             assert!(
                 bound.is_none_or(|(_, least)| found >= *least),
                 "{found} is older than {bound:?}"

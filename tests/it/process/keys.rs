@@ -1,4 +1,4 @@
-//! Keys made on the command line, and a service that never tells a secret.
+//! Keys created on the command line, and a service that never reveals a secret.
 
 use super::program::{Program, command, eventually, folder};
 use crate::harness::Answer;
@@ -35,7 +35,7 @@ async fn used_folder() -> TempDir {
 }
 
 #[tokio::test]
-async fn commands_on_a_database_make_none() {
+async fn commands_create_no_database() {
     let folder = folder();
     std::fs::write(folder.path().join("file.jsonl"), "").unwrap();
     for arguments in [
@@ -46,14 +46,15 @@ async fn commands_on_a_database_make_none() {
         &["rebuild-records"],
     ] {
         let output = program(folder.path(), arguments);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{told}");
+        let error_output = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{error_output}");
         assert!(
-            told.contains("there is no database in the folder") && told.contains("DATABASE_URL"),
-            "{told}"
+            error_output.contains("there is no database in the folder")
+                && error_output.contains("DATABASE_URL"),
+            "{error_output}"
         );
         if arguments.contains(&"--json") {
-            let error: Value = serde_json::from_str(&told).unwrap();
+            let error: Value = serde_json::from_str(&error_output).unwrap();
             assert_eq!(error["exit_code"], 1);
         }
     }
@@ -61,7 +62,7 @@ async fn commands_on_a_database_make_none() {
 }
 
 #[tokio::test]
-async fn keys_are_made_and_vaults_exported_beside_a_running_service() {
+async fn keys_are_created_and_vaults_exported_while_a_service_runs() {
     let folder = folder();
     let service = Program::start(folder.path()).await;
     service.put("m", "# Facts\nf\n").await.is(201);
@@ -73,8 +74,8 @@ async fn keys_are_made_and_vaults_exported_beside_a_running_service() {
         service.get("/v1/vaults").await.status == 401
     })
     .await;
-    let asked = service.request_to(Method::GET, "/v1/vaults").bearer_auth(&token);
-    Answer::to(asked).await.is(200);
+    let listing = service.request_to(Method::GET, "/v1/vaults").bearer_auth(&token);
+    Answer::to(listing).await.is(200);
 }
 
 #[track_caller]
@@ -88,7 +89,7 @@ fn printed(output: &Output) -> &str {
 }
 
 #[tokio::test]
-async fn no_secret_is_in_a_log_an_answer_or_a_metric() {
+async fn no_secret_is_in_a_log_a_response_or_a_metric() {
     let folder = used_folder().await;
     let made = keys(folder.path(), &["create", "--name", "root", "--role", "admin"]);
     let admin = printed(&made).to_owned();
@@ -119,7 +120,7 @@ async fn no_secret_is_in_a_log_an_answer_or_a_metric() {
     let rotated = printed(&rotated).to_owned();
 
     let program = Program::start_with(folder.path(), &[("WORKING_MEMORY__LOG__FILTER", "trace")]).await;
-    let mut told = String::new();
+    let mut error_output = String::new();
     let unknown = format!("wm_0123456789ab_{}", "5ec7e7".repeat(11).split_at(64).0);
     for token in [&admin, &writer, &rotated, &unknown, "wm_half", "not a key"] {
         for (method, path) in [
@@ -130,7 +131,7 @@ async fn no_secret_is_in_a_log_an_answer_or_a_metric() {
         ] {
             let request = program.request_to(method, path).bearer_auth(token);
             let answer = Answer::to(request.header("Content-Type", "text/plain").body("text")).await;
-            told += &format!("{:?} {}", answer.headers, answer.text());
+            error_output += &format!("{:?} {}", answer.headers, answer.text());
         }
     }
     let request = program.request_to(Method::POST, "/v1/keys").bearer_auth(&admin);
@@ -162,12 +163,12 @@ async fn no_secret_is_in_a_log_an_answer_or_a_metric() {
     for token in [&admin, &writer, &rotated, &by_route, &unknown] {
         let (_, secret) = token.rsplit_once('_').unwrap();
         assert!(!log.contains(secret), "in the log");
-        assert!(!told.contains(secret), "in an answer");
+        assert!(!error_output.contains(secret), "in an answer");
     }
 }
 
 #[tokio::test]
-async fn keys_are_listed_and_revoked_and_let_the_service_bind_any_address() {
+async fn keys_are_listed_and_revoked_and_allow_the_service_to_bind_any_address() {
     let folder = used_folder().await;
     keys(
         folder.path(),
@@ -195,20 +196,23 @@ async fn keys_are_listed_and_revoked_and_let_the_service_bind_any_address() {
     assert_eq!(missing.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&missing.stderr).contains("there is no such key"));
 
-    // There was a key, so nobody is let in without one, wherever the service listens.
+    // A key existed once, so every request needs one, on any address.
     let program = Program::start_with(folder.path(), &[("WORKING_MEMORY__HTTP__BIND", "0.0.0.0:0")]).await;
     program.get("/v1/vaults").await.problem(401, "unauthorized", None);
 }
 
 #[test]
-fn files_of_tls_that_are_not_there_refuse_the_start() {
+fn missing_tls_files_prevent_the_start() {
     let folder = folder();
     let environment = [
         ("WORKING_MEMORY__HTTP__TLS__CERTIFICATE", "no.crt"),
         ("WORKING_MEMORY__HTTP__TLS__KEY", "no.key"),
     ];
     let output = command(folder.path(), &environment).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("http.tls.certificate no.crt"), "{told}");
+    let error_output = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error_output}");
+    assert!(
+        error_output.contains("http.tls.certificate no.crt"),
+        "{error_output}"
+    );
 }

@@ -1,4 +1,4 @@
-//! The program as it is run: `serve` with an embedded database in a folder of its own.
+//! The real program: `serve` with an embedded database in a folder of its own.
 
 mod crashes;
 mod embeddings;

@@ -16,7 +16,7 @@ use working_memory::clock::{Clock, SystemClock};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_working-memory");
 
-/// How long is waited for anything that has to happen.
+/// The timeout of every wait.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder that the account of the embedded database can reach.
@@ -42,7 +42,7 @@ pub(super) fn command(folder: &Path, environment: &[(&str, &str)]) -> Command {
     command
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub(super) async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
     let began = Instant::now();
     while !done().await {
@@ -51,13 +51,13 @@ pub(super) async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) 
     }
 }
 
-/// Killed, if it still runs, with the value.
+/// Killed when the value is dropped, if it still runs.
 pub(super) struct Program {
     child: Child,
     folder: std::path::PathBuf,
     /// `http://127.0.0.1:<port>`.
     pub(super) address: String,
-    /// From its start until it answered.
+    /// The time from its start until it was ready.
     pub(super) ready_after: Duration,
     client: reqwest::Client,
 }
@@ -68,7 +68,7 @@ impl Program {
         Self::start_with(folder, &[]).await
     }
 
-    /// The same with more of an environment.
+    /// The same with additional environment variables.
     pub(super) async fn start_with(folder: &Path, environment: &[(&str, &str)]) -> Self {
         let log = folder.join("service.log");
         let began = Instant::now();
@@ -111,14 +111,14 @@ impl Program {
         status.unwrap()
     }
 
-    /// The process id of its database server, if that has written one down.
+    /// The process id of its database server, if the server has written its pid file.
     pub(super) fn postmaster(&self) -> Option<Pid> {
         let file = self.folder.join("data/postgres/cluster/postmaster.pid");
         let text = fs::read_to_string(file).ok()?;
         Pid::from_raw(text.lines().next()?.parse().ok()?)
     }
 
-    /// Whether its database server takes connections.
+    /// Whether its database server accepts connections.
     pub(super) async fn database_answers(&self) -> bool {
         let options = PgConnectOptions::new()
             .socket(self.folder.join("data/postgres/run"))
@@ -131,7 +131,7 @@ impl Program {
         Answer::to(self.client.get(format!("{}{path}", self.address))).await
     }
 
-    /// All that it logged until now. Lines are written a moment later: one more request, and its line is waited for.
+    /// Everything logged until now. Lines are written asynchronously: this sends one more request, and waits for its line.
     pub(super) async fn log(&self) -> String {
         let last = format!("last-{}", SystemClock.new_id());
         let request = self.request_to(Method::GET, "/healthz");
@@ -146,7 +146,7 @@ impl Program {
         self.client.request(method, format!("{}{path}", self.address))
     }
 
-    /// Sends a text to something of a memory.
+    /// Sends a text to a resource of a memory.
     pub(super) fn request(&self, method: Method, memory: &str, below: &str) -> reqwest::RequestBuilder {
         let path = format!("/v1/vaults/v/memories/{memory}/{below}");
         self.client.request(method, format!("{}{path}", self.address))
@@ -161,13 +161,13 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It may have ended already.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A client that gives every request a new connection: a kept one may be of a service that was killed.
+/// A client that opens a new connection for every request: a pooled one may belong to a service that was killed.
 fn client() -> reqwest::Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
@@ -179,7 +179,7 @@ fn client() -> reqwest::Client {
         .unwrap()
 }
 
-/// What the line that says `ready` names.
+/// The address in the line with `ready`.
 fn ready_address(log: &str) -> Option<String> {
     let entries = log
         .lines()

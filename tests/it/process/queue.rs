@@ -1,4 +1,4 @@
-//! One of two instances is killed while it runs queued updates: each takes effect, and once.
+//! One of two instances is killed while it runs queued updates: each update is applied, and once.
 
 use super::program::{Program, eventually, folder};
 use crate::harness::{Answer, Database};
@@ -17,7 +17,7 @@ const UPDATES: usize = 20;
 async fn queue_line(instances: [&Program; 2], memory: usize) -> Vec<String> {
     let mut ids = Vec::new();
     for number in 0..UPDATES {
-        // In turns to both, so that a line has updates of both.
+        // Alternating between both, so that each memory has updates of both instances.
         let instance = instances[number % 2];
         let body = json!({ "task": format!("insight-{memory}-{number}."), "roles": ["learnings"] });
         let request = instance.request(Method::POST, &format!("m{memory}"), "update");
@@ -32,7 +32,7 @@ async fn read(program: &Program, memory: usize, below: &str) -> Value {
     Answer::to(request).await.is(200).json()
 }
 
-/// How many updates of all memories stand so.
+/// How many updates of all memories have this status.
 async fn count(program: &Program, status: &str) -> usize {
     let lists = join_all((0..MEMORIES).map(|memory| read(program, memory, "updates?limit=500"))).await;
     let runs = lists.iter().flat_map(|list| list["items"].as_array().unwrap());
@@ -40,9 +40,9 @@ async fn count(program: &Program, status: &str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn all_updates_of_a_killed_instance_end_once() {
-    let stub = Stub::start(|asked| {
-        let said = asked.body.to_string();
+async fn all_updates_of_a_killed_instance_finish_once() {
+    let stub = Stub::start(|model_request| {
+        let said = model_request.body.to_string();
         let named = said
             .split("insight-")
             .nth(1)
@@ -85,7 +85,7 @@ async fn all_updates_of_a_killed_instance_end_once() {
     })
     .await;
     for (memory, line) in lines.iter().enumerate() {
-        // In the order they came, and each one version.
+        // In the order of arrival, and one version each.
         for (number, id) in line.iter().enumerate() {
             let run = read(&living, memory, &format!("updates/{id}")).await;
             assert_eq!(run["version"], number + 1, "{run}");

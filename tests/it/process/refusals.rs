@@ -1,52 +1,55 @@
-//! What `serve` refuses to start with, and the words it does it with.
+//! Configurations with which `serve` does not start, and its error messages.
 
 use super::program::{command, folder};
 use std::fs;
 use std::path::Path;
 
-/// What it says when it refuses.
+/// The error message of a start that fails.
 #[track_caller]
 fn refusal(folder: &Path, environment: &[(&str, &str)]) -> String {
     let output = command(folder, environment).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let error_output = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error_output}");
     assert!(!folder.join("data").exists(), "refused before a database is made");
-    told
+    error_output
 }
 
 #[test]
-fn an_address_that_others_can_reach_is_refused_while_nobody_has_to_show_a_key() {
+fn a_reachable_address_is_rejected_without_api_keys() {
     let folder = folder();
     for bind in ["0.0.0.0:0", "[::]:0"] {
-        let told = refusal(folder.path(), &[("WORKING_MEMORY__HTTP__BIND", bind)]);
-        assert!(told.starts_with("working-memory: http.bind is "), "{told}");
+        let error_output = refusal(folder.path(), &[("WORKING_MEMORY__HTTP__BIND", bind)]);
         assert!(
-            told.contains(bind)
-                && told.contains("working-memory keys create")
-                && told.contains("http.allow_open = true"),
-            "{told}"
+            error_output.starts_with("working-memory: http.bind is "),
+            "{error_output}"
+        );
+        assert!(
+            error_output.contains(bind)
+                && error_output.contains("working-memory keys create")
+                && error_output.contains("http.allow_open = true"),
+            "{error_output}"
         );
     }
 }
 
 #[test]
-fn a_key_that_does_not_exist_is_named() {
+fn an_unknown_setting_is_named() {
     let folder = folder();
-    let told = refusal(folder.path(), &[("WORKING_MEMORY__LIMITS__CONTEXT_BYTE", "5")]);
-    assert!(told.contains("context_byte"), "{told}");
-    let told = refusal(folder.path(), &[("WORKING_MEMORY__LIMIT__CONTEXT_BYTES", "5")]);
-    assert!(told.contains("limit"), "{told}");
+    let error_output = refusal(folder.path(), &[("WORKING_MEMORY__LIMITS__CONTEXT_BYTE", "5")]);
+    assert!(error_output.contains("context_byte"), "{error_output}");
+    let error_output = refusal(folder.path(), &[("WORKING_MEMORY__LIMIT__CONTEXT_BYTES", "5")]);
+    assert!(error_output.contains("limit"), "{error_output}");
     fs::write(
         folder.path().join("working-memory.toml"),
         "[pipeline]\nmax_reprompt = 2\n",
     )
     .unwrap();
-    let told = refusal(folder.path(), &[]);
-    assert!(told.contains("max_reprompt"), "{told}");
+    let error_output = refusal(folder.path(), &[]);
+    assert!(error_output.contains("max_reprompt"), "{error_output}");
 }
 
 #[test]
-fn values_that_make_no_sense_are_named_with_their_key() {
+fn invalid_values_are_named_with_their_setting() {
     let folder = folder();
     for (name, value, key) in [
         (
@@ -67,7 +70,10 @@ fn values_that_make_no_sense_are_named_with_their_key() {
             "telemetry.otlp_endpoint",
         ),
     ] {
-        let told = refusal(folder.path(), &[(name, value)]);
-        assert!(told.contains(key) && !told.contains("hidden"), "{told}");
+        let error_output = refusal(folder.path(), &[(name, value)]);
+        assert!(
+            error_output.contains(key) && !error_output.contains("hidden"),
+            "{error_output}"
+        );
     }
 }

@@ -1,13 +1,13 @@
-//! A standby that answers what may be behind: real servers, of which one follows the other.
+//! Reads from a standby that may lag: real servers, one of which replicates the other.
 
 use super::program::{Program, eventually, folder};
 use crate::harness::{Answer, Pair, Relay};
 use reqwest::Method;
 
-/// What says that the standby answered.
+/// The header that says that the standby responded.
 const LAG: &str = "x-replica-lag";
 
-/// Longer than any of these tests: nothing is too far behind.
+/// Longer than any of these tests: no lag is too large.
 const FOR_EVER: (&str, &str) = ("WORKING_MEMORY__DATABASE__REPLICA_MAX_LAG_SECONDS", "3600");
 const SHORT: (&str, &str) = ("WORKING_MEMORY__DATABASE__REPLICA_MAX_LAG_SECONDS", "1");
 
@@ -50,14 +50,14 @@ async fn standby_answers(program: &Program, count: usize) {
 async fn primary_answers(program: &Program, count: usize) {
     eventually("the primary answers", async || {
         let answer = read(program, "contexts").await;
-        // Never an error meanwhile.
+        // There is never an error in between.
         let has_all = versions(&answer) == count;
         has_all && !answer.headers.contains_key(LAG)
     })
     .await;
 }
 
-/// The standby receives, and shows nothing more.
+/// The standby receives the log, and does not replay it.
 async fn pause(pair: &Pair) {
     let paused = "SELECT pg_wal_replay_pause(); DO $$ BEGIN WHILE pg_get_wal_replay_pause_state() <> 'paused' LOOP \
                   PERFORM pg_sleep(0.02); END LOOP; END $$";
@@ -71,7 +71,7 @@ async fn resume(pair: &Pair) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_may_be_behind_is_read_from_the_standby_and_what_it_lacks_from_the_primary() {
+async fn stale_reads_use_the_standby_and_missing_rows_the_primary() {
     let pair = Pair::start().await;
     let folder = folder();
     let program = beside(&pair, folder.path(), &address_of_second(&pair), FOR_EVER).await;
@@ -86,10 +86,10 @@ async fn what_may_be_behind_is_read_from_the_standby_and_what_it_lacks_from_the_
 
     pause(&pair).await;
     program.put("agent", "four\n").await.is(201);
-    let behind = read(&program, "contexts").await;
-    let lag: f64 = behind.headers[LAG].to_str().unwrap().parse().unwrap();
-    assert!(lag >= 0.0 && versions(&behind) == 3, "{lag}");
-    // The newest version is the primary's, and so is what the standby has not got.
+    let lagging = read(&program, "contexts").await;
+    let lag: f64 = lagging.headers[LAG].to_str().unwrap().parse().unwrap();
+    assert!(lag >= 0.0 && versions(&lagging) == 3, "{lag}");
+    // The newest version is read from the primary, and so is a version that the standby does not have yet.
     for rest in ["context", "contexts/4"] {
         let answer = read(&program, rest).await;
         assert!(!answer.headers.contains_key(LAG), "{rest}");
@@ -105,7 +105,7 @@ async fn what_may_be_behind_is_read_from_the_standby_and_what_it_lacks_from_the_
     let missing = program.get("/v1/vaults/v/memories/nobody/contexts").await;
     assert_eq!(missing.status, 404);
 
-    // What was taken out is not shown any more.
+    // A pruned version is not returned any more.
     let redact = program
         .request(Method::POST, "agent", "contexts/2/redact")
         .json(&serde_json::json!({"reason": "a secret"}));
@@ -123,7 +123,7 @@ async fn what_may_be_behind_is_read_from_the_standby_and_what_it_lacks_from_the_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_standby_that_is_too_far_behind_or_away_is_not_asked() {
+async fn a_standby_that_lags_too_far_or_is_unreachable_is_not_used() {
     let pair = Pair::start().await;
     let folder = folder();
     let relay = Relay::to(pair.second.target()).await;
@@ -142,7 +142,7 @@ async fn a_standby_that_is_too_far_behind_or_away_is_not_asked() {
     relay.cut();
     standby_answers(&program, 2).await;
 
-    // A promoted standby goes ways of its own.
+    // A promoted standby diverges from the primary.
     pair.second.promote().await;
     program.put("agent", "three\n").await.is(201);
     primary_answers(&program, 3).await;
@@ -151,7 +151,7 @@ async fn a_standby_that_is_too_far_behind_or_away_is_not_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_of_another_database_is_not_asked() {
+async fn a_server_of_another_database_is_not_used() {
     let (pair, other) = (Pair::start().await, Pair::start().await);
     let folder = folder();
     let program = beside(&pair, folder.path(), &address_of_second(&other), FOR_EVER).await;

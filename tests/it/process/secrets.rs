@@ -1,5 +1,5 @@
-//! What the service is trusted with stays with it, also where others send it back: its model's key, the password of
-//! its database, and whatever a client sends.
+//! Secrets of the service are never revealed, also where other servers send them back: the key of its model, the password of
+//! its database, and secrets in requests.
 
 use super::program::{Program, eventually, folder};
 use crate::harness::{Answer, Database};
@@ -23,8 +23,8 @@ async fn rows(url: &str) -> String {
 }
 
 #[tokio::test]
-async fn no_secret_of_the_service_is_in_what_it_tells_or_keeps() {
-    let stub = Stub::start(|asked| match asked.role() {
+async fn no_secret_is_in_any_response_log_or_row() {
+    let stub = Stub::start(|model_request| match model_request.role() {
         Role::Learnings => Reply::Text(learning("insight")),
         _ => Reply::Status(401, None, "no such key: Bearer sk-5ec7e7-of-the-model"),
     })
@@ -49,9 +49,9 @@ async fn no_secret_of_the_service_is_in_what_it_tells_or_keeps() {
         request.header("Cookie", sent[0]).json(&body)
     };
 
-    let mut told = String::new();
+    let mut responses = String::new();
     let waiting = Answer::to(update(json!({"task": sent[3]}))).await;
-    told += waiting.is(502).text();
+    responses += waiting.is(502).text();
     let partly = update(json!({"task": sent[3], "allow_partial": true}));
     Answer::to(partly).await.is(200);
     let later = update(json!({"task": sent[3], "roles": ["progress"]})).header("Prefer", "respond-async");
@@ -67,7 +67,7 @@ async fn no_secret_of_the_service_is_in_what_it_tells_or_keeps() {
         "/readyz".to_owned(),
         "/metrics".to_owned(),
     ] {
-        told += program.get(&path).await.text();
+        responses += program.get(&path).await.text();
     }
     let log = program.log().await;
     assert!(
@@ -77,11 +77,11 @@ async fn no_secret_of_the_service_is_in_what_it_tells_or_keeps() {
 
     for secret in [MODEL_KEY, &password] {
         assert!(!log.contains(secret), "{secret} in the log");
-        assert!(!told.contains(secret), "{secret} in an answer");
+        assert!(!responses.contains(secret), "{secret} in an answer");
     }
-    let kept = rows(&database.url()).await;
-    assert!(kept.contains("no such key"), "what the model said is kept");
-    assert!(!kept.contains(MODEL_KEY) && !kept.contains(&password));
+    let stored = rows(&database.url()).await;
+    assert!(stored.contains("no such key"), "what the model said is kept");
+    assert!(!stored.contains(MODEL_KEY) && !stored.contains(&password));
     for secret in sent {
         assert!(!log.contains(secret), "{secret} in the log");
     }

@@ -1,4 +1,4 @@
-//! A service from its first start to its orderly end.
+//! A service from its first start to its graceful shutdown.
 
 use super::program::{Program, command, eventually, folder};
 use crate::harness::Answer;
@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 #[tokio::test]
-async fn a_new_service_is_ready_in_seconds_and_keeps_what_it_was_told_over_a_restart() {
+async fn a_new_service_is_ready_in_seconds_and_keeps_its_data_after_a_restart() {
     let folder = folder();
     let mut program = Program::start(folder.path()).await;
     writeln!(std::io::stderr(), "ready after {:?}", program.ready_after).unwrap();
@@ -50,7 +50,7 @@ async fn a_new_service_is_ready_in_seconds_and_keeps_what_it_was_told_over_a_res
 }
 
 #[tokio::test]
-async fn termination_finishes_the_request_that_runs() {
+async fn a_shutdown_finishes_the_request_in_progress() {
     let folder = folder();
     let mut program = Program::start(folder.path()).await;
     let address = program.address.trim_start_matches("http://").to_owned();
@@ -58,10 +58,10 @@ async fn termination_finishes_the_request_that_runs() {
     let head = "PUT /v1/vaults/v/memories/agent/context HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n\
                 Content-Length: 11\r\nExpect: 100-continue\r\n\r\n";
     running.write_all(head.as_bytes()).await.unwrap();
-    // The service asks for the body, so the request runs.
-    let mut asked = [0; 12];
-    running.read_exact(&mut asked).await.unwrap();
-    assert_eq!(&asked, b"HTTP/1.1 100");
+    // The service has requested the body, so the request is in progress.
+    let mut buffer = [0; 12];
+    running.read_exact(&mut buffer).await.unwrap();
+    assert_eq!(&buffer, b"HTTP/1.1 100");
 
     program.signal(Signal::TERM);
     eventually("nobody new is let in", async || {
@@ -75,12 +75,12 @@ async fn termination_finishes_the_request_that_runs() {
     assert!(answer.contains("HTTP/1.1 201"), "{answer}");
     assert!(program.ended().await.success());
     let again = Program::start(folder.path()).await;
-    let kept = again.get("/v1/vaults/v/memories/agent/context").await.is(200);
-    assert_eq!(kept.text(), "to the last");
+    let stored = again.get("/v1/vaults/v/memories/agent/context").await.is(200);
+    assert_eq!(stored.text(), "to the last");
 }
 
 #[tokio::test]
-async fn a_second_service_on_one_folder_is_refused_and_the_first_goes_on() {
+async fn a_second_service_on_one_folder_is_rejected_and_the_first_continues() {
     let folder = folder();
     let program = Program::start(folder.path()).await;
 
@@ -90,16 +90,16 @@ async fn a_second_service_on_one_folder_is_refused_and_the_first_goes_on() {
         .unwrap();
 
     assert_eq!(second.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&second.stderr);
+    let error_output = String::from_utf8_lossy(&second.stderr);
     assert!(
-        told.contains("is in use by another working-memory service"),
-        "{told}"
+        error_output.contains("is in use by another working-memory service"),
+        "{error_output}"
     );
     program.put("agent", "still here").await.is(201);
 }
 
 #[tokio::test]
-async fn items_stand_in_the_log_by_category_and_id_and_not_by_content() {
+async fn items_are_logged_by_category_and_id_and_not_by_content() {
     let folder = folder();
     let program = Program::start(folder.path()).await;
     let send = async |method: Method, below: &str, body: &str| {

@@ -1,4 +1,4 @@
-//! A service whose database is away when it starts.
+//! A service whose database is unavailable when it starts.
 
 use super::program::{PATIENCE, command, eventually, folder};
 use crate::harness::{Answer, Database};
@@ -21,7 +21,7 @@ async fn free_port() -> u16 {
     listener.local_addr().unwrap().port()
 }
 
-/// Lets the server of a database be reached at a port, too.
+/// Makes the server of a database reachable at a port, too.
 async fn reach(database: &Database, port: u16) {
     let server = PgConnectOptions::from_str(&database.url()).unwrap();
     let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
@@ -30,7 +30,7 @@ async fn reach(database: &Database, port: u16) {
             let (mut client, _) = listener.accept().await.unwrap();
             let server = server.clone();
             tokio::spawn(async move {
-                // Either side may go away at any time.
+                // Either side may close at any time.
                 let _ = if let Some(folder) = server.get_socket() {
                     let socket = folder.join(format!(".s.PGSQL.{}", server.get_port()));
                     copy_bidirectional(&mut client, &mut UnixStream::connect(socket).await.unwrap()).await
@@ -43,18 +43,18 @@ async fn reach(database: &Database, port: u16) {
     });
 }
 
-/// Killed, if it still runs, with the value.
+/// Killed when the value is dropped, if it still runs.
 struct Started(Child);
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // It may have ended already.
+        // It may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Starts the program and waits for the line of its log with this message. Where it listens.
+/// Starts the program and waits for the log line with this message. Returns its address.
 async fn listening(folder: &Path, url: &str) -> (Started, String) {
     let log = folder.join("service.log");
     let child = command(folder, &[("DATABASE_URL", url)])
@@ -79,7 +79,7 @@ async fn listening(folder: &Path, url: &str) -> (Started, String) {
 fn client() -> reqwest::Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().no_proxy().tls_certs_only([]);
-    // A connection that was kept is ended when the service has started.
+    // A connection that was kept alive is closed when the service has started.
     client
         .pool_max_idle_per_host(0)
         .timeout(PATIENCE)
@@ -88,7 +88,7 @@ fn client() -> reqwest::Client {
 }
 
 #[tokio::test]
-async fn a_service_that_waits_for_its_database_says_so_and_works_as_soon_as_it_is_there() {
+async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
     let database = Database::create().await;
     let server = PgConnectOptions::from_str(&database.url()).unwrap();
     let port = free_port().await;
@@ -102,20 +102,20 @@ async fn a_service_that_waits_for_its_database_says_so_and_works_as_soon_as_it_i
     let get = async |path: &str| Answer::to(client.request(Method::GET, format!("{address}{path}"))).await;
 
     assert_eq!(get("/healthz").await.is(200).text(), "ok\n");
-    let told = get("/readyz").await;
-    assert_eq!(told.headers["connection"], "close");
-    assert!(told.headers.contains_key("retry-after") && told.headers.contains_key("x-request-id"));
-    let told = told.problem(503, "unavailable", None);
+    let readiness = get("/readyz").await;
+    assert_eq!(readiness.headers["connection"], "close");
+    assert!(readiness.headers.contains_key("retry-after") && readiness.headers.contains_key("x-request-id"));
+    let readiness = readiness.problem(503, "unavailable", None);
     assert_eq!(
-        (&told["not_ready"], &told["checks"]),
+        (&readiness["not_ready"], &readiness["checks"]),
         (
             &json!(["database"]),
             &json!({"database": "failed", "schema": "unknown", "writes": "unknown"})
         )
     );
     for path in ["/v1/vaults", "/v1/keys", "/metrics", "/none"] {
-        let told = get(path).await.problem(503, "unavailable", None);
-        assert!(!told.to_string().contains(name), "{told}");
+        let readiness = get(path).await.problem(503, "unavailable", None);
+        assert!(!readiness.to_string().contains(name), "{readiness}");
     }
 
     reach(&database, port).await;
@@ -139,7 +139,7 @@ async fn a_service_that_waits_for_its_database_says_so_and_works_as_soon_as_it_i
 }
 
 #[tokio::test]
-async fn a_service_that_waits_for_its_database_ends_when_it_is_told_to() {
+async fn a_service_that_waits_for_its_database_stops_on_sigterm() {
     let folder = folder();
     let url = format!("postgres://nobody@127.0.0.1:{}/nothing", free_port().await);
     let (mut child, _) = listening(folder.path(), &url).await;

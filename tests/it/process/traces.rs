@@ -1,5 +1,5 @@
-//! The spans of an update, from the request to the commit, as a collector gets them; and an update that runs when the
-//! service is told to stop.
+//! The spans of an update, from the request to the commit, as a collector receives them; and an update that is in progress at
+//! a shutdown.
 
 use super::program::{PATIENCE, Program, eventually, folder};
 use crate::harness::{Answer, Database};
@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: &str = "b7ad6b7169203331";
 
-/// What came in: from the exporter, and from the models' client.
+/// The requests received: from the exporter, and from the client of the models.
 #[derive(Default)]
 struct Seen {
     spans: Mutex<Vec<Span>>,
@@ -30,7 +30,7 @@ struct Seen {
     parents: Mutex<Vec<String>>,
 }
 
-/// A collector and a model server in one; models answer when the test lets them.
+/// A collector and a model server in one; models respond when the test allows it.
 struct Outside {
     address: String,
     seen: Arc<Seen>,
@@ -54,7 +54,7 @@ impl Outside {
         }
     }
 
-    /// A service whose models and spans are asked and sent here.
+    /// A service that uses this server for its models and spans.
     async fn service(&self, folder: &std::path::Path, database: &Database) -> Program {
         let model_url = format!("{}/v1", self.address);
         let url = database.url();
@@ -156,7 +156,7 @@ async fn an_update_is_one_trace_from_the_callers_span_to_the_commit() {
 }
 
 #[tokio::test]
-async fn a_watched_update_is_in_its_requests_trace_and_a_queued_one_has_its_own() {
+async fn a_streamed_update_is_in_the_trace_of_its_request_and_a_queued_one_has_its_own() {
     let (folder, outside, database) = (folder(), Outside::start().await, Database::create().await);
     let mut program = outside.service(folder.path(), &database).await;
     outside.answers.add_permits(2);
@@ -193,15 +193,15 @@ async fn a_watched_update_is_in_its_requests_trace_and_a_queued_one_has_its_own(
 }
 
 #[tokio::test]
-async fn termination_finishes_the_update_that_runs() {
+async fn a_shutdown_finishes_the_update_in_progress() {
     let (folder, outside, database) = (folder(), Outside::start().await, Database::create().await);
     let mut program = outside.service(folder.path(), &database).await;
     let update = program
         .request(Method::POST, "agent", "update")
         .json(&json!({"task": "wire it", "roles": ["progress"]}));
     let running = tokio::spawn(Answer::to(update));
-    let asked = || outside.seen.parents.lock().unwrap().len();
-    eventually("the model is asked", async || asked() == 1).await;
+    let calls = || outside.seen.parents.lock().unwrap().len();
+    eventually("the model is called", async || calls() == 1).await;
 
     program.signal(Signal::TERM);
     let address = program.address.trim_start_matches("http://").to_owned();
@@ -220,10 +220,10 @@ async fn termination_finishes_the_update_that_runs() {
 }
 
 #[tokio::test]
-async fn a_collector_that_does_not_answer_keeps_nobody_waiting() {
+async fn a_collector_that_does_not_respond_blocks_nothing() {
     let folder = folder();
     let database = Database::create().await;
-    // Bound and never accepted from, then bound no more.
+    // The port is bound without accepting, then closed.
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", silent.local_addr().unwrap());
     drop(silent);

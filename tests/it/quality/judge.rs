@@ -1,4 +1,4 @@
-//! Labels held against what a memory came to.
+//! Labels compared with the memory after a session.
 
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Longer learnings and bullets satisfy no label: a copied conversation is no memory. In characters.
+/// Longer learnings and bullets match no label: a copied conversation is no memory. In characters.
 const LONG_LEARNING: usize = 600;
 const LONG_BULLET: usize = 300;
 const LISTS: [&str; 3] = ["completed", "in_progress", "remaining"];
@@ -43,7 +43,7 @@ struct Record {
     content: String,
 }
 
-/// What a memory holds.
+/// The contents of a memory.
 #[derive(Default)]
 pub(super) struct State {
     records: Vec<Record>,
@@ -90,9 +90,9 @@ fn lists(document: &str) -> BTreeMap<String, Vec<String>> {
     lists
 }
 
-/// One label's pattern: looks ahead at its beginning are taken apart, since the engine knows none.
+/// The pattern of a label: lookaheads at its start are evaluated separately, since the regex engine does not support them.
 struct Pattern {
-    /// What has to be in the text, or may not be.
+    /// Patterns that must match the text, or must not.
     ahead: Vec<(bool, Regex)>,
     matches: Regex,
 }
@@ -124,7 +124,7 @@ impl Pattern {
     }
 }
 
-/// A pattern cut before each `|` outside of groups behind which it looks ahead.
+/// A pattern split at each `|` outside of groups that follow a lookahead.
 fn alternatives(pattern: &str) -> Vec<&str> {
     let mut depth = 0;
     let mut from = 0;
@@ -144,14 +144,14 @@ fn alternatives(pattern: &str) -> Vec<&str> {
     found
 }
 
-/// Whether a look ahead wants its text, and what stands behind its opening.
+/// Whether a lookahead is positive, and the rest after its opening.
 fn look_ahead(pattern: &str) -> Option<(bool, &str)> {
     let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
     let unwanted = pattern.strip_prefix("(?!").map(|inside| (false, inside));
     unwanted.or_else(|| pattern.strip_prefix("(?=").map(|inside| (true, inside)))
 }
 
-/// Where the group ends whose inside this begins with.
+/// The position where the group ends that the text is inside of.
 fn closing(inside: &str) -> usize {
     let mut depth = 1;
     let end = inside.find(|c| {
@@ -173,7 +173,7 @@ fn any_in(patterns: &[String], texts: &[String]) -> bool {
         .any(|pattern| texts.iter().any(|text| pattern.is_in(text)))
 }
 
-/// What came of one session.
+/// The result of one session.
 pub(super) struct Judgement {
     missed: Vec<String>,
     hit: Vec<String>,
@@ -185,7 +185,7 @@ pub(super) struct Judgement {
 }
 
 impl Record {
-    /// What a must or a may is held against.
+    /// The texts that a `must` or a `may` is compared with.
     fn candidates(&self, task: &str) -> Vec<String> {
         if !self.is_learning {
             return vec![self.content.clone()];
@@ -215,7 +215,7 @@ pub(super) fn judge(session: &Session, before: &State, after: &State) -> Judgeme
         .iter()
         .filter(|record| record.active && !was(&record.id))
         .collect();
-    let gone: Vec<String> = after
+    let removed: Vec<String> = after
         .records
         .iter()
         .filter(|record| !record.active && was(&record.id))
@@ -282,22 +282,22 @@ pub(super) fn judge(session: &Session, before: &State, after: &State) -> Judgeme
         not_archived: session
             .archive
             .iter()
-            .filter(|id| !gone.contains(id))
+            .filter(|id| !removed.contains(id))
             .cloned()
             .collect(),
-        wrongful: gone
+        wrongful: removed
             .iter()
             .filter(|id| !session.archive.contains(id))
             .cloned()
             .collect(),
         changed_noop: session.tags.iter().any(|tag| tag == "noop")
             && !(added.is_empty()
-                && gone.is_empty()
+                && removed.is_empty()
                 && (before.lists.is_empty() || before.lists == after.lists)),
     }
 }
 
-/// What came of many.
+/// The totals of many sessions.
 #[derive(Default)]
 pub(super) struct Totals {
     pub(super) sessions: usize,

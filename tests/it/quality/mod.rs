@@ -1,5 +1,5 @@
-//! The built-in rules against labelled sessions: what of that which a careful person would keep is kept, and
-//! what may not be kept is not.
+//! The built-in rules against labelled sessions: how much of what a careful person would record is recorded, and what must not
+//! be recorded is not.
 
 mod judge;
 
@@ -14,7 +14,7 @@ const UNREAD: [&str; 2] = [
     include_str!("../../data/quality/unread-5.jsonl"),
 ];
 
-/// Plays one session: what the memory holds afterwards, and before.
+/// Runs one session: returns the memory after it, and before.
 async fn play(service: &Service, session: &Session) -> Judgement {
     let memory = service.memory(&session.id);
     if let Some(prior) = &session.prior {
@@ -60,7 +60,7 @@ const SETS: [&str; 13] = [
     "unseen",
 ];
 
-/// The sessions of this set, or those of none.
+/// The sessions of this set, or those of no set.
 async fn totals(set: Option<&str>) -> Totals {
     let service = Service::start().await;
     let mut totals = Totals::default();
@@ -78,7 +78,7 @@ async fn totals(set: Option<&str>) -> Totals {
 }
 
 #[tokio::test]
-async fn the_rules_keep_what_matters_and_nothing_false() {
+async fn the_rules_record_what_matters_and_nothing_false() {
     let totals = totals(None).await;
     assert!(totals.sessions >= 50, "{totals}");
     assert!(totals.recall() >= 85, "{totals}");
@@ -99,7 +99,7 @@ async fn sessions_that_no_rule_was_written_for_are_judged_alike() {
     assert_eq!(totals.wrongful, 0, "{totals}");
 }
 
-/// Written by somebody who had not seen the rules, which were worked on with them since.
+/// Written by an author who had not seen the rules, which were improved with these sessions afterwards.
 #[tokio::test]
 async fn sessions_of_another_author_lose_nothing_and_keep_most() {
     let totals = totals(Some("unseen")).await;
@@ -111,7 +111,7 @@ async fn sessions_of_another_author_lose_nothing_and_keep_most() {
     assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
 }
 
-/// The same, of another author.
+/// The same, by another author.
 #[tokio::test]
 async fn sessions_of_a_second_author_lose_nothing_and_keep_most() {
     let totals = totals(Some("unseen-2")).await;
@@ -123,7 +123,7 @@ async fn sessions_of_a_second_author_lose_nothing_and_keep_most() {
     assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
 }
 
-/// The same, of a third author.
+/// The same, by a third author.
 #[tokio::test]
 async fn sessions_of_a_third_author_lose_nothing_and_keep_most() {
     let totals = totals(Some("unseen-3")).await;
@@ -135,7 +135,7 @@ async fn sessions_of_a_third_author_lose_nothing_and_keep_most() {
     assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
 }
 
-/// What the sessions of a later author came to at least: the rules were worked on with them, too.
+/// The minimum result for the sessions of a later author: the rules were improved with these, too.
 async fn keeps(set: &str, recall: usize, archives: usize, most_hits: usize) {
     let totals = totals(Some(set)).await;
     assert!(totals.sessions >= 30, "{totals}");
@@ -171,7 +171,7 @@ async fn sessions_of_an_eighth_author_lose_nothing_and_keep_most() {
     keeps("unseen-8", 76, 60, 0).await;
 }
 
-/// Read by no author of the rules: what they do on talk that is new to them, with nothing that holds archived.
+/// No author of the rules read these sessions: the result on unseen conversations, with no valid record archived.
 #[tokio::test]
 async fn sessions_that_no_author_of_the_rules_read_lose_nothing() {
     let totals = totals(Some("unread")).await;
@@ -183,7 +183,7 @@ async fn sessions_that_no_author_of_the_rules_read_lose_nothing() {
     assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
 }
 
-/// The same, of a ninth author, of which only totals were looked at: near to what is aimed at, but for archives.
+/// The same, by a ninth author, of which only totals were read: near the target, except for archives.
 #[tokio::test]
 async fn sessions_of_a_ninth_author_that_nobody_read_lose_nothing() {
     let totals = totals(Some("unread-4")).await;
@@ -196,7 +196,7 @@ async fn sessions_of_a_ninth_author_that_nobody_read_lose_nothing() {
     assert!(totals.changed_noops <= 1, "{totals}");
 }
 
-/// Of a tenth author, all but the eight sessions whose misses were read.
+/// By a tenth author, all but the eight sessions whose misses were read.
 #[tokio::test]
 async fn sessions_of_a_tenth_author_that_nobody_read_lose_nothing() {
     let totals = totals(Some("unread-5")).await;
@@ -211,7 +211,7 @@ async fn sessions_of_a_tenth_author_that_nobody_read_lose_nothing() {
     );
 }
 
-/// The eight: four of them archived what held, since another model of a thing has other values.
+/// The eight: four of them archived valid records, because another model of a thing has other values.
 #[tokio::test]
 async fn sessions_of_a_tenth_author_leave_what_is_known_of_other_models() {
     let totals = totals(Some("unseen-10")).await;

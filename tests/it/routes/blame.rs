@@ -10,13 +10,13 @@ async fn put(memory: &Memory<'_>, actor: &str, text: &str) {
     Answer::to(put).await.is(201);
 }
 
-/// The versions of the lines of an answer.
+/// The versions of the lines in a response.
 fn versions(answer: &Value) -> Vec<i64> {
     let lines = answer["lines"].as_array().unwrap().iter();
     lines.map(|line| line["version"].as_i64().unwrap()).collect()
 }
 
-/// As rows of before the origins were kept, or of an import.
+/// As in rows from before origins were stored, or of an import.
 async fn forget_origins(service: &Service, from: i64) {
     sqlx::query("UPDATE memory_contexts SET line_origins = NULL WHERE vault_id = 'acme' AND version >= $1")
         .bind(from)
@@ -26,7 +26,7 @@ async fn forget_origins(service: &Service, from: i64) {
 }
 
 #[tokio::test]
-async fn each_line_tells_who_brought_it_in_and_when() {
+async fn each_line_has_the_version_actor_and_time_that_introduced_it() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     put(&memory, "ann", "# Facts\none\r\ntwo").await;
@@ -66,7 +66,7 @@ async fn each_line_tells_who_brought_it_in_and_when() {
 }
 
 #[tokio::test]
-async fn people_read_it_as_text_in_columns() {
+async fn blame_as_text_has_columns() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     put(&memory, "ann", "# Facts\none\n").await;
@@ -88,7 +88,7 @@ async fn people_read_it_as_text_in_columns() {
 }
 
 #[tokio::test]
-async fn every_way_to_change_a_document_keeps_the_origins_of_its_lines() {
+async fn every_kind_of_change_preserves_the_origins_of_unchanged_lines() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     put(&memory, "ann", "# Facts\none\n\n# Key Learnings\n- by hand\n").await;
@@ -103,23 +103,23 @@ async fn every_way_to_change_a_document_keeps_the_origins_of_its_lines() {
 
     let body = memory.get("blame").await.is(200).json();
 
-    // Facts, one, blank, Key Learnings, the bullet that got its id, the new one, and the progress behind.
+    // Facts, one, blank, Key Learnings, the bullet that got its id, the new one, and the progress after it.
     assert_eq!(versions(&body), [1, 1, 1, 1, 2, 2, 3, 3, 3, 3]);
 }
 
 #[tokio::test]
-async fn origins_that_are_not_kept_are_derived() {
+async fn origins_that_are_not_stored_are_computed() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for text in ["a\nb\nc\n", "a\nx\nc\n", "c\na\nx\n", "c\na\nx\nb\n", "b\nc\n"] {
         put(&memory, "ann", text).await;
     }
-    let kept = [
+    let stored = [
         memory.get("blame?ref=4").await.json(),
         memory.get("blame").await.json(),
     ];
-    assert_eq!(versions(&kept[0]), [1, 1, 2, 4]);
-    assert_eq!(versions(&kept[1]), [4, 1]);
+    assert_eq!(versions(&stored[0]), [1, 1, 2, 4]);
+    assert_eq!(versions(&stored[1]), [4, 1]);
 
     for from in [5, 3, 1] {
         forget_origins(&service, from).await;
@@ -127,7 +127,7 @@ async fn origins_that_are_not_kept_are_derived() {
             memory.get("blame?ref=4").await.json(),
             memory.get("blame").await.json(),
         ];
-        assert_eq!(derived, kept, "forgotten from version {from}");
+        assert_eq!(derived, stored, "forgotten from version {from}");
     }
     let unknown: Vec<i64> = sqlx::query_scalar(
         "SELECT version FROM memory_contexts WHERE vault_id = 'acme' AND line_origins IS NULL ORDER BY version",
@@ -135,13 +135,13 @@ async fn origins_that_are_not_kept_are_derived() {
     .fetch_all(service.rows())
     .await
     .unwrap();
-    assert_eq!(unknown, [1, 2, 3], "what was derived is kept");
+    assert_eq!(unknown, [1, 2, 3], "computed origins are stored");
     put(&memory, "ann", "b\nc\nd\n").await;
     assert_eq!(versions(&memory.get("blame").await.json()), [4, 1, 6]);
 }
 
 #[tokio::test]
-async fn it_has_validators_and_names_what_is_not_there() {
+async fn blame_has_an_etag_and_missing_versions_are_named() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     put(&memory, "ann", "one\n").await;
@@ -171,11 +171,11 @@ async fn it_has_validators_and_names_what_is_not_there() {
         .problem(404, "not-found", None);
 }
 
-/// To be run in release: `cargo nextest run --release --run-ignored only -E 'test(a_thousand_versions)'`.
+/// Run it in release: `cargo nextest run --release --run-ignored only -E 'test(a_thousand_versions)'`.
 #[tokio::test]
 #[ignore = "it measures, and takes a while"]
 #[expect(clippy::print_stderr, reason = "what it measures is for whoever runs it")]
-async fn a_thousand_versions_of_a_hundred_kilobytes_are_followed_in_time() {
+async fn a_thousand_versions_of_a_hundred_kilobytes_are_blamed_in_time() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let mut lines: Vec<_> = (0..1_850)
@@ -195,7 +195,7 @@ async fn a_thousand_versions_of_a_hundred_kilobytes_are_followed_in_time() {
         writing += begin.elapsed();
     }
     eprintln!("a put: {:?}", writing / 1_000);
-    let mut kept = Value::Null;
+    let mut stored = Value::Null;
     for forgotten in [1_001, 900, 1] {
         forget_origins(&service, forgotten).await;
         for below in [
@@ -208,7 +208,7 @@ async fn a_thousand_versions_of_a_hundred_kilobytes_are_followed_in_time() {
             let answer = memory.get_json(below).await.is(200);
             let time = begin.elapsed();
             eprintln!(
-                "{below}: {time:?} for {} KB, origins kept up to {}",
+                "{below}: {time:?} for {} KB, origins stored up to {}",
                 answer.body.len() / 1_024,
                 forgotten - 1
             );
@@ -217,10 +217,10 @@ async fn a_thousand_versions_of_a_hundred_kilobytes_are_followed_in_time() {
             }
             if below == "blame" {
                 let body = answer.json();
-                if kept.is_null() {
-                    kept = body;
+                if stored.is_null() {
+                    stored = body;
                 } else {
-                    assert!(body == kept, "derived origins differ from kept ones");
+                    assert!(body == stored, "computed origins differ from stored ones");
                 }
             }
         }

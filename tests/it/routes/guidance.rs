@@ -4,7 +4,7 @@ use crate::harness::{Answer, Service};
 use reqwest::Method;
 
 #[tokio::test]
-async fn agents_that_write_the_document_are_told_how() {
+async fn the_guidance_describes_the_document_format_to_agents() {
     let service = Service::start().await;
     let answer = service.get("/v1/guidance").await.is(200);
     assert_eq!(answer.header("content-type"), "text/markdown; charset=utf-8");

@@ -15,7 +15,7 @@ async fn a_service_with_its_database_is_ready() {
 }
 
 #[tokio::test]
-async fn metrics_tell_requests_by_route_and_never_by_id() {
+async fn metrics_count_requests_by_route_and_never_by_id() {
     let service = Service::start().await;
     service.memory("very-secret-id").get("context").await.is(404);
     service.get("/made/up").await.is(404);
@@ -28,7 +28,7 @@ async fn metrics_tell_requests_by_route_and_never_by_id() {
 }
 
 #[tokio::test]
-async fn a_service_whose_schema_is_not_its_own_is_not_ready_and_says_so() {
+async fn a_service_with_another_schema_version_is_not_ready_and_says_so() {
     let service = Service::start().await;
     sqlx::query("DELETE FROM _sqlx_migrations WHERE version = (SELECT max(version) FROM _sqlx_migrations)")
         .execute(service.rows())

@@ -1,5 +1,5 @@
-//! Input that no client sends by accident, against every route: the answer is always a problem that names what is
-//! wrong, never a fault of the service, and nothing is stored.
+//! Malicious input against every route: the response is always a problem that names the error, never an internal error, and
+//! nothing is stored.
 
 use crate::harness::{Answer, Service};
 use reqwest::Method;
@@ -31,7 +31,7 @@ const ROUTES: &[(&str, &str, Option<&str>)] = &[
     ("GET", "handoffs/x", None),
 ];
 
-/// A body that the route would take.
+/// A body that the route would accept.
 fn good_body(media_type: Option<&str>) -> &'static str {
     match media_type {
         Some("application/json") => r#"{"task":"x"}"#,
@@ -162,7 +162,7 @@ async fn bad_headers_are_named_where_they_are_read() {
 }
 
 #[tokio::test]
-async fn bad_bodies_are_refused_on_every_route_that_takes_one() {
+async fn bad_bodies_are_rejected_on_every_route_that_accepts_one() {
     let hostile = Hostile::start().await;
     for route in ROUTES.iter().filter(|route| route.2.is_some()) {
         let path = format!("/v1/vaults/v/memories/m/{}", route.1);
@@ -204,7 +204,7 @@ async fn wrong_methods_name_the_right_ones_on_every_route() {
     for (_, below, _) in ROUTES {
         let path = format!("/v1/vaults/v/memories/m/{below}");
         for method in ["DELETE", "PATCH", "OPTIONS", "TRACE", "MADEUP"] {
-            // An update can be called off.
+            // An update can be cancelled.
             if (method, *below) == ("DELETE", "updates/x") {
                 continue;
             }
@@ -226,7 +226,7 @@ async fn wrong_methods_name_the_right_ones_on_every_route() {
     }
 }
 
-/// Sends bytes as they are and reads until the service closes.
+/// Sends raw bytes and reads until the service closes the connection.
 async fn raw(service: &Service, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(service.socket_address()).await.unwrap();
     stream.write_all(bytes).await.unwrap();

@@ -128,9 +128,9 @@ async fn a_category_is_removed_as_a_whole() {
     delete(&memory, "items")
         .await
         .problem(422, "invalid", Some("category"));
-    let nobody = service.memory("nobody");
+    let missing = service.memory("nobody");
     assert_eq!(
-        delete(&nobody, "items?category=a").await.is(200).json(),
+        delete(&missing, "items?category=a").await.is(200).json(),
         json!({"removed": 0})
     );
 }
@@ -174,7 +174,7 @@ async fn putting_a_category_replaces_it_at_once_and_the_same_again_changes_nothi
 }
 
 #[tokio::test]
-async fn writers_of_one_category_leave_the_items_of_one_of_them() {
+async fn concurrent_puts_of_a_category_leave_the_items_of_one_of_them() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let puts = (0..8).map(|n| {
@@ -194,7 +194,7 @@ async fn writers_of_one_category_leave_the_items_of_one_of_them() {
 }
 
 #[tokio::test]
-async fn what_is_no_item_is_refused_and_its_field_named() {
+async fn an_invalid_item_is_rejected_and_its_field_named() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for (body, field) in [
@@ -288,7 +288,7 @@ async fn what_is_no_item_is_refused_and_its_field_named() {
 }
 
 #[tokio::test]
-async fn items_are_bounded_in_number_and_altogether() {
+async fn items_are_limited_in_number_and_total_size() {
     let service = Service::start_with(
         |config| {
             config.prompt.max_items = 3;
@@ -322,7 +322,7 @@ async fn items_are_bounded_in_number_and_altogether() {
 }
 
 #[tokio::test]
-async fn what_has_expired_is_never_shown_and_is_purged() {
+async fn expired_items_are_never_returned_and_are_purged() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let soon = add(
@@ -365,7 +365,7 @@ async fn what_has_expired_is_never_shown_and_is_purged() {
 }
 
 #[tokio::test]
-async fn a_memory_takes_its_items_with_it_and_leaves_those_of_the_vault() {
+async fn deleting_a_memory_deletes_its_items_and_not_those_of_the_vault() {
     let service = Service::start().await;
     let memory = service.memory("agent-to-go");
     add(&memory, json!({"content": "mine", "category": "a"}))
@@ -381,7 +381,7 @@ async fn a_memory_takes_its_items_with_it_and_leaves_those_of_the_vault() {
     service.get(&path).await.is(200);
 
     memory.delete().await.is(204);
-    // That it was deleted is told, under its name.
+    // Its deletion is an event, with its name.
     assert_eq!(service.tables_that_hold("agent-to-go").await, ["events"]);
     memory.delete().await.problem(404, "not-found", None);
     assert_eq!(
@@ -393,8 +393,8 @@ async fn a_memory_takes_its_items_with_it_and_leaves_those_of_the_vault() {
         .json(&json!([{"content": "new"}]));
     assert_eq!(contents(&Answer::to(put).await.is(200).json()), ["new"]);
     service.get(&path).await.problem(404, "not-found", None);
-    let gone = service.request(Method::DELETE, "/v1/vaults/acme/items?category=a");
-    assert_eq!(Answer::to(gone).await.is(200).json(), json!({"removed": 1}));
+    let deleted = service.request(Method::DELETE, "/v1/vaults/acme/items?category=a");
+    assert_eq!(Answer::to(deleted).await.is(200).json(), json!({"removed": 1}));
     assert!(contents(&service.get("/v1/vaults/acme/items").await.is(200).json()).is_empty());
 }
 
@@ -414,7 +414,7 @@ async fn a_repeated_key_adds_an_item_once() {
 }
 
 #[tokio::test]
-async fn a_category_takes_blanks_and_letters_of_any_script() {
+async fn a_category_may_contain_spaces_and_letters_of_any_script() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for name in ["User notes", "Überblick/作業", &"ä".repeat(128)] {

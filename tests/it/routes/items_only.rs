@@ -1,4 +1,4 @@
-//! Memories that have prompt items and no document: every route gives the same answer on whether they are there.
+//! Memories with prompt items and no document: every route gives the same answer on whether they exist.
 
 use crate::harness::{Answer, Memory, Service};
 use reqwest::Method;
@@ -27,7 +27,7 @@ async fn vaults(service: &Service) -> Value {
     service.get("/v1/vaults").await.is(200).json()["items"].clone()
 }
 
-/// The ids of all pages, each of one entry and of two.
+/// The ids of all pages, with one entry a page and with two.
 async fn ids(service: &Service, query: &str) -> Vec<String> {
     let mut each = Vec::new();
     for limit in [1, 2, 500] {
@@ -54,7 +54,7 @@ async fn ids(service: &Service, query: &str) -> Vec<String> {
     all
 }
 
-/// Neither the memory itself nor a list knows it.
+/// Neither the memory itself nor a list contains it.
 async fn is_nowhere(service: &Service, memory: &Memory<'_>) {
     about(memory).await.problem(404, "not-found", None);
     for sort in ["memory_id", "changed_at", "bytes"] {
@@ -65,7 +65,7 @@ async fn is_nowhere(service: &Service, memory: &Memory<'_>) {
 }
 
 #[tokio::test]
-async fn it_is_read_listed_counted_and_deleted_like_any_other() {
+async fn a_memory_of_items_is_read_listed_counted_and_deleted_like_any_other() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     is_nowhere(&service, &memory).await;
@@ -94,7 +94,7 @@ async fn it_is_read_listed_counted_and_deleted_like_any_other() {
     entry["counters"] = none.clone();
     entry["records"] = json!({"active": none, "archived": none});
     assert_eq!(about(&memory).await.is(200).json(), entry);
-    // What is of the document is not there.
+    // The resources of the document do not exist.
     for below in ["context", "contexts", "log", "records", "sections", "window"] {
         memory.get(below).await.problem(404, "not-found", None);
     }
@@ -106,7 +106,7 @@ async fn it_is_read_listed_counted_and_deleted_like_any_other() {
 }
 
 #[tokio::test]
-async fn its_first_document_is_version_1_of_the_same_memory() {
+async fn the_first_document_of_a_memory_of_items_is_version_1() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     add(&memory, json!({"content": "1", "category": "a"})).await;
@@ -130,7 +130,7 @@ async fn its_first_document_is_version_1_of_the_same_memory() {
 }
 
 #[tokio::test]
-async fn it_goes_with_its_last_item() {
+async fn a_memory_of_items_is_deleted_with_its_last_item() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     add(&memory, json!({"content": "1", "category": "a"})).await;
@@ -146,7 +146,7 @@ async fn it_goes_with_its_last_item() {
 }
 
 #[tokio::test]
-async fn it_goes_when_its_items_have_expired_whether_they_were_purged_or_not() {
+async fn a_memory_of_items_ends_when_its_items_expire_purged_or_not() {
     let service = Service::start().await;
     let (memory, other) = (service.memory("agent"), service.memory("other"));
     for memory in [&memory, &other] {
@@ -167,7 +167,7 @@ async fn it_goes_when_its_items_have_expired_whether_they_were_purged_or_not() {
         "2026-11-21T02:00:00Z"
     );
     service.clock.advance(SECOND);
-    // What has expired tells nothing any more.
+    // Expired items are not reported any more.
     assert_eq!(
         about(&memory).await.is(200).json()["created_at"],
         "2026-11-21T02:00:01Z"
@@ -179,7 +179,7 @@ async fn it_goes_when_its_items_have_expired_whether_they_were_purged_or_not() {
     service.clock.advance(SECOND);
     let events = service.count("events").await;
     is_nowhere(&service, &memory).await;
-    // The deletion that found nothing cleaned up, and told nobody.
+    // The deletion that found no memory removed the rows, and sent no event.
     assert_eq!(service.count("prompt_items").await, 1);
     assert_eq!(service.count("events").await, events);
     service.storage().purge_items(500).await.unwrap();
@@ -187,7 +187,7 @@ async fn it_goes_when_its_items_have_expired_whether_they_were_purged_or_not() {
 }
 
 #[tokio::test]
-async fn preconditions_are_about_the_document_that_it_has_not() {
+async fn preconditions_refer_to_the_missing_document() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     add(&memory, json!({"content": "1", "category": "a"})).await;
@@ -203,7 +203,7 @@ async fn preconditions_are_about_the_document_that_it_has_not() {
 }
 
 #[tokio::test]
-async fn pages_of_every_order_hold_both_kinds_once() {
+async fn pages_in_every_order_contain_both_kinds_once() {
     let service = Service::start().await;
     // Every third has a document, every third items, every third both.
     for number in 0..12 {
@@ -215,7 +215,7 @@ async fn pages_of_every_order_hold_both_kinds_once() {
         if number % 3 != 0 {
             add(&memory, json!({"content": "1", "category": "a"})).await;
         }
-        // Some are of the same moment.
+        // Some have the same time.
         if number % 2 == 0 {
             service.clock.advance(SECOND);
         }
@@ -267,7 +267,7 @@ async fn pages_of_every_order_hold_both_kinds_once() {
 }
 
 #[tokio::test]
-async fn vaults_of_items_stand_among_the_others_page_by_page() {
+async fn vaults_of_items_are_listed_among_the_others_page_by_page() {
     let service = Service::start().await;
     for (number, vault) in ["a", "b", "c", "d", "e"].into_iter().enumerate() {
         let below = |below: &str| format!("/v1/vaults/{vault}/memories/m/{below}");
@@ -283,7 +283,7 @@ async fn vaults_of_items_stand_among_the_others_page_by_page() {
         };
         assert!(Answer::to(request).await.status < 300);
     }
-    // A vault that has items of its own and no memory is none.
+    // A vault that has items of its own and no memory is not listed.
     let own = service.request(Method::PUT, "/v1/vaults/aa/items/x");
     Answer::to(own.json(&json!([{"content": "x"}]))).await.is(200);
     for limit in 1..=6 {
@@ -304,9 +304,9 @@ async fn vaults_of_items_stand_among_the_others_page_by_page() {
     }
 }
 
-/// A page of a large vault reads its own part of it, whatever has items and a document.
+/// A page of a large vault reads only its own part of the vault, in either table.
 #[tokio::test]
-async fn a_page_reads_the_owners_of_its_own_part_only() {
+async fn a_page_reads_only_its_own_rows() {
     let service = Service::start().await;
     sqlx::query(
         "INSERT INTO prompt_item_owners

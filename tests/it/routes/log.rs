@@ -8,7 +8,7 @@ use std::time::Duration;
 const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because CI has no database: commit the query data\n";
 
 #[tokio::test]
-async fn changes_are_told_in_words_newest_first() {
+async fn changes_are_described_newest_first() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     Answer::to(memory.putting("# Facts\nx\n").header("X-Actor-Id", "ann"))
@@ -36,7 +36,7 @@ async fn changes_are_told_in_words_newest_first() {
 }
 
 #[tokio::test]
-async fn people_read_it_as_text() {
+async fn the_log_as_text() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for number in 1..=3 {
@@ -71,7 +71,7 @@ async fn people_read_it_as_text() {
 }
 
 #[tokio::test]
-async fn it_comes_in_pages_of_its_own() {
+async fn the_log_has_pages() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for number in 1..=5 {

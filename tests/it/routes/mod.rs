@@ -1,5 +1,4 @@
-//! Mirrors `src/http/routes`. Each test looks at the status, the body, the stored rows and the side effects, in
-//! that order.
+//! Mirrors `src/http/routes`. Each test checks the status, the body, the stored rows and the side effects, in that order.
 
 mod blame;
 mod contexts;

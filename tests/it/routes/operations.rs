@@ -8,7 +8,7 @@ const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because CI has no database: com
 const FAULTY: &str = "KEY_LEARNINGS:\n  ADD:\n    - no reason at all\n    - because good: kept\n";
 
 #[tokio::test]
-async fn operations_are_applied_without_a_model_and_make_the_memory() {
+async fn operations_are_applied_without_a_model_and_create_the_memory() {
     let service = Service::start().await;
     let memory = service.memory("agent");
 
@@ -94,7 +94,7 @@ async fn faulty_items_are_dropped_and_reported() {
 }
 
 #[tokio::test]
-async fn the_number_of_additions_is_bounded_as_the_caller_says() {
+async fn the_caller_can_limit_the_number_of_additions() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let items: String = (0..5)
@@ -121,7 +121,7 @@ async fn the_number_of_additions_is_bounded_as_the_caller_says() {
 }
 
 #[tokio::test]
-async fn a_document_over_its_cap_is_refused_with_both_sizes() {
+async fn a_document_over_its_limit_is_rejected_with_both_sizes() {
     let service = Service::start_with(|config| config.limits.context_bytes = 200, None).await;
     let memory = service.memory("agent");
     memory.put("x".repeat(190)).await.is(201);
@@ -137,7 +137,7 @@ async fn a_document_over_its_cap_is_refused_with_both_sizes() {
 }
 
 #[tokio::test]
-async fn a_stale_precondition_and_an_empty_body_are_refused() {
+async fn a_stale_precondition_and_an_empty_body_are_rejected() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let stale = memory.applying("", ADD).header("If-Match", "\"x\"");
@@ -224,7 +224,7 @@ async fn a_text_in_json_is_the_same_text() {
 }
 
 #[tokio::test]
-async fn json_that_is_no_operations_is_refused_and_its_place_named() {
+async fn invalid_json_operations_are_rejected_with_their_position() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let archive = json!({"op": "archive", "id": "KL-1", "reason": "r"});
@@ -261,7 +261,7 @@ async fn json_that_is_no_operations_is_refused_and_its_place_named() {
 }
 
 #[tokio::test]
-async fn faulty_operations_in_json_fail_only_by_what_is_asked_again() {
+async fn faulty_json_operations_fail_the_request_only_for_retryable_faults() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.apply(ADD).await.is(200);
@@ -285,7 +285,7 @@ async fn faulty_operations_in_json_fail_only_by_what_is_asked_again() {
 }
 
 #[tokio::test]
-async fn a_replaced_record_names_what_took_its_place() {
+async fn a_replaced_record_names_its_replacement() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.apply(ADD).await.is(200);
@@ -348,7 +348,7 @@ async fn a_replaced_record_names_what_took_its_place() {
 }
 
 #[tokio::test]
-async fn what_replaces_a_record_that_is_gone_is_rejected_and_archives_nothing() {
+async fn replacing_an_archived_record_is_rejected_and_archives_nothing() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.apply(ADD).await.is(200);
@@ -381,7 +381,7 @@ async fn what_replaces_a_record_that_is_gone_is_rejected_and_archives_nothing() 
         .json();
     assert_eq!(late["rejected"][0]["kind"], "already_archived");
     assert_eq!(late["status"], "unchanged");
-    // The archiving says what is wrong; the addition is one like any other.
+    // The archive reports the error; the addition is applied like any other.
     let both = json!({"operations": [{"op": "archive", "id": "KL-1", "reason": "r"}, add("four", "KL-1")]});
     let both = memory.ask("", both).await.is(200).json();
     assert_eq!(
@@ -391,7 +391,7 @@ async fn what_replaces_a_record_that_is_gone_is_rejected_and_archives_nothing() 
 }
 
 #[tokio::test]
-async fn a_text_without_a_header_changes_nothing_and_says_what_a_header_is() {
+async fn a_text_without_a_header_changes_nothing_and_the_error_shows_a_header() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let text = "Please remember that CI has no database.";
@@ -414,7 +414,7 @@ async fn a_text_without_a_header_changes_nothing_and_says_what_a_header_is() {
 }
 
 #[tokio::test]
-async fn a_text_of_which_everything_was_rejected_is_not_told_as_applied() {
+async fn a_text_whose_items_are_all_rejected_is_not_reported_as_applied() {
     let service = Service::start().await;
     let answer = service
         .memory("agent")
@@ -430,7 +430,7 @@ async fn a_text_of_which_everything_was_rejected_is_not_told_as_applied() {
 }
 
 #[tokio::test]
-async fn progress_beside_a_section_of_that_name_is_warned_of() {
+async fn progress_beside_a_free_section_of_the_same_name_is_a_warning() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let text = "CURRENT_PROGRESS:\n  In Progress:\n    - Wire the parser\n";

@@ -28,7 +28,7 @@ fn names(receipt: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_prompt_is_assembled_of_the_vaults_items_the_memorys_and_the_document() {
+async fn a_prompt_is_assembled_from_items_of_the_vault_and_the_memory_and_the_document() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     put(&memory, "rules", "Mine.").await;
@@ -90,7 +90,7 @@ async fn a_prompt_is_assembled_of_the_vaults_items_the_memorys_and_the_document(
 }
 
 #[tokio::test]
-async fn a_memory_is_there_with_items_alone_its_own_or_the_vaults() {
+async fn a_memory_with_items_alone_its_own_or_the_vaults_has_a_prompt() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let empty = memory.get("prompt").await.is(200);
@@ -124,7 +124,7 @@ async fn a_memory_is_there_with_items_alone_its_own_or_the_vaults() {
 }
 
 #[tokio::test]
-async fn parts_are_chosen_by_name() {
+async fn parts_are_selected_by_name() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for category in ["rules", "style", "workflow"] {
@@ -176,7 +176,7 @@ async fn parts_are_chosen_by_name() {
 }
 
 #[tokio::test]
-async fn a_budget_drops_in_its_order_and_never_the_rules() {
+async fn a_budget_drops_parts_in_order_and_never_the_rules() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     put(&memory, "rules", "Never push to main. Never delete a migration.").await;
@@ -191,8 +191,8 @@ async fn a_budget_drops_in_its_order_and_never_the_rules() {
         ))
         .await
         .is(201);
-    let whole = memory.get_json("prompt").await.is(200).json();
-    let all = whole["tokens"].as_u64().unwrap();
+    let complete = memory.get_json("prompt").await.is(200).json();
+    let all = complete["tokens"].as_u64().unwrap();
     let tokens = Tokens::default();
     for most in (11..=all).rev().step_by(7) {
         let receipt = memory
@@ -205,7 +205,7 @@ async fn a_budget_drops_in_its_order_and_never_the_rules() {
         assert!(text.starts_with("Never push to main."), "{text}");
         assert_eq!(
             (&receipt["max_tokens"], &receipt["prefix_hash"]),
-            (&json!(most), &whole["prefix_hash"])
+            (&json!(most), &complete["prefix_hash"])
         );
         assert_eq!(
             memory.get(&format!("prompt?max_tokens={most}")).await.text(),
@@ -231,7 +231,7 @@ async fn a_budget_drops_in_its_order_and_never_the_rules() {
 }
 
 #[tokio::test]
-async fn the_same_state_is_the_same_answer_and_not_sent_twice() {
+async fn the_same_state_has_the_same_etag_and_is_not_sent_twice() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("# Facts\nf\n").await.is(201);
@@ -270,7 +270,7 @@ async fn an_item_of_the_category_datetime_replaces_the_clock() {
 }
 
 #[tokio::test]
-async fn what_include_names_and_nothing_has_is_refused() {
+async fn unknown_names_in_include_are_rejected() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     put(&memory, "style", "Short.").await;
@@ -292,7 +292,7 @@ async fn what_include_names_and_nothing_has_is_refused() {
 }
 
 #[tokio::test]
-async fn the_prompt_of_a_time_has_the_document_of_that_time() {
+async fn the_prompt_at_a_time_has_the_document_of_that_time() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("# Facts\nold\n").await.is(201);
@@ -321,7 +321,7 @@ async fn the_prompt_of_a_time_has_the_document_of_that_time() {
 }
 
 #[tokio::test]
-async fn the_prefix_stays_over_a_hundred_changes_of_everything_else() {
+async fn the_prefix_is_stable_over_a_hundred_changes_of_everything_else() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for (category, content) in [("rules", "R"), ("user_information", "U"), ("tool_guidance", "T")] {

@@ -13,7 +13,7 @@ fn encoded(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
-/// A search that sees every write before it; `more` are further parameters.
+/// A search that sees every earlier write; `more` are further parameters.
 async fn searching(service: &Service, q: &str, more: &[(&str, &str)]) -> Answer {
     let mut path = format!("/v1/vaults/acme/search?consistent=true&q={}", encoded(q));
     for (name, value) in more {
@@ -27,7 +27,7 @@ async fn search(service: &Service, q: &str) -> Vec<Value> {
     list["items"].as_array().unwrap().clone()
 }
 
-/// The memories that are found, in the order of their names.
+/// The memories that are found, sorted by name.
 async fn found(service: &Service, q: &str) -> Vec<String> {
     let mut ids: Vec<_> = search(service, q)
         .await
@@ -39,7 +39,7 @@ async fn found(service: &Service, q: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_word_finds_the_documents_that_have_it_best_first() {
+async fn a_word_finds_its_documents_in_order_of_rank() {
     let service = Service::start().await;
     let often = "The parser & the <b>parser</b>: parser tests for the parser.";
     service.memory("often").put(often).await.is(201);
@@ -68,7 +68,7 @@ async fn a_word_finds_the_documents_that_have_it_best_first() {
 }
 
 #[tokio::test]
-async fn a_query_is_written_as_on_the_web() {
+async fn a_query_has_web_search_syntax() {
     let service = Service::start().await;
     for (id, text) in [
         ("a", "the quick brown fox jumps in src/main.rs"),
@@ -114,9 +114,9 @@ async fn a_query_is_written_as_on_the_web() {
     }
 }
 
-/// Documents of a small vault are looked through, those of a large one are found by the index.
+/// Documents of a small vault are scanned, those of a large one are found by the index.
 #[tokio::test]
-async fn a_large_vault_finds_what_a_small_one_does() {
+async fn a_large_vault_has_the_same_results_as_a_small_one() {
     let documents = [
         "The parser keeps its place between two lines.",
         "Two lines keep the parser busy; the parser and its tests.",
@@ -155,8 +155,8 @@ async fn a_large_vault_finds_what_a_small_one_does() {
             let path = format!("/v1/vaults/{vault}/search?consistent=true&q={}", encoded(query));
             let items = service.get(&path).await.is(200).json()["items"].clone();
             let shown = items.as_array().unwrap().iter().map(|item| {
-                let told = ["memory_id", "rank", "extract", "record", "section"];
-                told.map(|name| item[name].clone())
+                let members = ["memory_id", "rank", "extract", "record", "section"];
+                members.map(|name| item[name].clone())
             });
             answers.push(shown.collect::<Vec<_>>());
         }
@@ -183,7 +183,7 @@ async fn only_the_newest_version_is_found() {
 }
 
 #[tokio::test]
-async fn a_vault_finds_its_own_documents_only_and_none_that_are_gone() {
+async fn a_search_finds_only_documents_of_its_vault_and_none_that_were_deleted() {
     let service = Service::start().await;
     service.memory("agent").put("secret plan").await.is(201);
     let other = |id: &str| format!("/v1/vaults/{id}/search?q=secret&consistent=true");
@@ -207,7 +207,7 @@ async fn a_vault_finds_its_own_documents_only_and_none_that_are_gone() {
 }
 
 #[tokio::test]
-async fn pages_follow_each_other_without_gaps_or_repeats() {
+async fn pages_have_no_gaps_and_no_repeats() {
     let service = Service::start().await;
     for number in 0..7 {
         let text = format!("{} {}", "cat ".repeat(1 + number / 3), "dog ".repeat(5));
@@ -238,7 +238,7 @@ async fn pages_follow_each_other_without_gaps_or_repeats() {
 }
 
 #[tokio::test]
-async fn a_query_that_is_none_is_named() {
+async fn an_invalid_query_is_rejected() {
     let service = Service::start().await;
     for q in ["", " ", "\n\u{a0}"] {
         searching(&service, q, &[])
@@ -275,7 +275,7 @@ async fn documents_that_are_hard_to_index_are_found_too() {
         .await
         .is(201);
     service.memory("same").put("same ".repeat(200_000)).await.is(201);
-    // A letter that is an accent: of a word of these nothing would be left.
+    // A letter that is an accent: words made only of these would become empty.
     service.memory("marks").put("alone \u{363} \u{345}").await.is(201);
 
     assert_eq!(found(&service, "w77").await, ["words"]);
@@ -285,7 +285,7 @@ async fn documents_that_are_hard_to_index_are_found_too() {
     assert_eq!(found(&service, "alone \u{363}").await, ["marks"]);
 }
 
-/// Waits until a search that forces nothing finds `count` documents.
+/// Waits until a search that does not force indexing finds `count` documents.
 async fn eventually_finds(service: &Service, q: &str, count: usize) {
     let found = async || {
         let list = service
@@ -305,7 +305,7 @@ async fn eventually_finds(service: &Service, q: &str, count: usize) {
 }
 
 #[tokio::test]
-async fn indexers_of_two_instances_catch_up_and_follow() {
+async fn indexers_of_two_instances_index_the_backlog_and_new_writes() {
     let service = Service::start().await;
     let beside = service.beside(None).await;
     for number in 0..40 {
@@ -342,7 +342,7 @@ async fn indexers_of_two_instances_catch_up_and_follow() {
 }
 
 #[tokio::test]
-async fn what_was_just_indexed_rests_unless_its_vault_is_searched() {
+async fn a_recently_indexed_memory_is_delayed_unless_its_vault_is_searched() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let vault = "acme".parse().unwrap();
@@ -357,7 +357,7 @@ async fn what_was_just_indexed_rests_unless_its_vault_is_searched() {
     assert_eq!(pending().await, 0);
     service.clock.advance(Duration::from_secs(31));
     assert_eq!(pending().await, 1);
-    // The time counts of the version that is indexed: one after a pause is indexed at once.
+    // The time of the indexed version counts: a version after a pause is indexed at once.
     memory.put("three").await.is(201);
     assert_eq!(pending().await, 1);
     service.storage().index_vault(&vault).await.unwrap();

@@ -1,4 +1,4 @@
-//! Searches by meaning, and inside one memory.
+//! Semantic searches, and searches in one memory.
 
 use crate::harness::{Answer, EmbeddingServer, Service};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn found(page: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn without_a_model_words_are_searched_and_meaning_is_refused_with_what_to_set() {
+async fn without_a_model_only_words_are_searched_and_the_error_names_the_setting() {
     let service = Service::start().await;
     service.memory("m").put(CAR).await.is(201);
     for path in ["search?q=x&mode=semantic", "memories/m/search?q=x&mode=semantic"] {
@@ -65,9 +65,14 @@ async fn without_a_model_words_are_searched_and_meaning_is_refused_with_what_to_
         (&hit["status"], &hit["record_version"]),
         (&json!("active"), &json!(1))
     );
-    let asked = search(&service, "q=soup&mode=hybrid").await;
-    assert_eq!(asked["mode"], "text");
-    assert!(asked["degraded"].as_str().unwrap().contains("no embedding model"));
+    let response = search(&service, "q=soup&mode=hybrid").await;
+    assert_eq!(response["mode"], "text");
+    assert!(
+        response["degraded"]
+            .as_str()
+            .unwrap()
+            .contains("no embedding model")
+    );
     assert_eq!(service.count("search_vectors").await, 0);
 }
 
@@ -154,7 +159,7 @@ async fn one_memory_is_searched_by_words_archived_records_too() {
 }
 
 #[tokio::test]
-async fn what_means_the_same_is_found_and_says_how() {
+async fn texts_of_the_same_meaning_are_found_and_the_result_says_how() {
     let (_server, service) = with_model().await;
     service.memory("m").put(CAR).await.is(201);
     service
@@ -218,7 +223,7 @@ async fn what_means_the_same_is_found_and_says_how() {
 }
 
 #[tokio::test]
-async fn pages_of_a_search_by_meaning_follow_each_other() {
+async fn pages_of_a_semantic_search_have_no_gaps() {
     let (_server, service) = with_model().await;
     for number in 0..7 {
         let text = format!("# Facts\ncar {}\n", "other things ".repeat(number));
@@ -240,7 +245,7 @@ async fn pages_of_a_search_by_meaning_follow_each_other() {
 }
 
 #[tokio::test]
-async fn archiving_redacting_and_deleting_reach_searches_at_once() {
+async fn archiving_redacting_and_deleting_affect_searches_at_once() {
     let (_server, service) = with_model().await;
     let memory = service.memory("m");
     memory.put(CAR).await.is(201);
@@ -262,15 +267,15 @@ async fn archiving_redacting_and_deleting_reach_searches_at_once() {
     memory.redact("1").await.is(200);
     assert_eq!(service.count("search_vectors").await, 0);
     index(&service).await;
-    let gone = search(&service, "q=vehicle&status=all&min_score=0.2").await;
-    assert_eq!(found(&gone), Vec::<String>::new());
+    let old_model = search(&service, "q=vehicle&status=all&min_score=0.2").await;
+    assert_eq!(found(&old_model), Vec::<String>::new());
     assert_eq!(service.count("search_vectors").await, 1);
     memory.delete().await.is(204);
     assert_eq!(service.count("search_vectors").await, 0);
 }
 
 #[tokio::test]
-async fn what_has_a_vector_is_not_embedded_again() {
+async fn a_text_with_a_vector_is_not_embedded_again() {
     let (server, service) = with_model().await;
     let memory = service.memory("m");
     memory.put(CAR).await.is(201);
@@ -285,7 +290,7 @@ async fn what_has_a_vector_is_not_embedded_again() {
 }
 
 #[tokio::test]
-async fn an_outage_costs_meaning_only_and_says_so() {
+async fn an_outage_disables_only_semantic_search_and_the_response_says_so() {
     let (server, service) = with_model().await;
     service.memory("m").put(CAR).await.is(201);
     index(&service).await;
@@ -316,10 +321,10 @@ async fn an_outage_costs_meaning_only_and_says_so() {
 
     server.is_down(false);
     index(&service).await;
-    // Searches ask a server that failed again after a while; another service asks it at once.
+    // Searches retry a failed server after a while; another instance calls it at once.
     let database = service.database();
-    let beside = Service::start_at(database, server.configure("one")).await;
-    let page = search(&beside, "q=car&min_score=0.2").await;
+    let other_service = Service::start_at(database, server.configure("one")).await;
+    let page = search(&other_service, "q=car&min_score=0.2").await;
     assert_eq!(page["degraded"], Value::Null);
     let mut all = found(&page);
     all.sort();
@@ -327,7 +332,7 @@ async fn an_outage_costs_meaning_only_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_text_that_the_model_cannot_take_costs_no_other() {
+async fn a_text_that_the_model_rejects_does_not_affect_others() {
     let (_server, service) = with_model().await;
     service
         .memory("m")
@@ -350,7 +355,7 @@ async fn a_text_that_the_model_cannot_take_costs_no_other() {
 }
 
 #[tokio::test]
-async fn a_new_model_indexes_anew_while_the_old_one_answers() {
+async fn a_new_model_is_indexed_while_the_old_one_serves_searches() {
     let (server, service) = with_model().await;
     service.memory("m").put(CAR).await.is(201);
     index(&service).await;
@@ -361,7 +366,7 @@ async fn a_new_model_indexes_anew_while_the_old_one_answers() {
     server.is_down(true);
     assert!(
         new.meaning().index().await.is_err(),
-        "not asked how long its vectors are"
+        "the model was not called for its vector dimension"
     );
     server.is_down(false);
     // It is known, and nothing is embedded with it yet.
@@ -382,10 +387,10 @@ async fn a_new_model_indexes_anew_while_the_old_one_answers() {
     new.meaning().index().await.unwrap();
     assert_eq!(server.asked("two").len(), 3);
     let spaces = new.storage().embedding_spaces().await.unwrap();
-    assert_eq!(spaces.0.len(), 1, "the old one is gone");
+    assert_eq!(spaces.0.len(), 1, "the old model is removed");
     assert_eq!(spaces.0[0].settings.model, "two");
     assert_eq!(new.count("search_vectors").await, 1);
-    // The service with the old model leaves the work to the other.
+    // The instance with the old model leaves the indexing to the other.
     service.memory("m").put("# Facts\nA new vehicle.\n").await.is(201);
     let before = server.asked("one").len();
     service.meaning().index().await.unwrap();
@@ -393,7 +398,7 @@ async fn a_new_model_indexes_anew_while_the_old_one_answers() {
 }
 
 #[tokio::test]
-async fn a_model_that_answers_another_length_is_another_model() {
+async fn vectors_of_another_dimension_belong_to_another_model() {
     let (server, service) = with_model().await;
     service.memory("m").put(CAR).await.is(201);
     service

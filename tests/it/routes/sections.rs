@@ -18,7 +18,7 @@ fn paths(page: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn headings_of_all_levels_are_listed_with_their_places() {
+async fn headings_of_all_levels_are_listed_with_their_positions() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put(DOCUMENT).await.is(201);
@@ -46,7 +46,7 @@ async fn headings_of_all_levels_are_listed_with_their_places() {
 }
 
 #[tokio::test]
-async fn all_pages_are_about_one_version() {
+async fn all_pages_are_of_one_version() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("# A\n## B\n# C\n").await.is(201);
@@ -72,7 +72,7 @@ async fn all_pages_are_about_one_version() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_named() {
+async fn missing_versions_are_named() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("no headings").await.is(201);

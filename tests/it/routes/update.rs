@@ -1,4 +1,4 @@
-//! `POST M/update`; what the pipeline does is tested with the pipeline.
+//! `POST M/update`; the pipeline itself is tested in `pipeline`.
 
 use crate::harness::{Answer, Service, scripted};
 use reqwest::Method;
@@ -7,7 +7,7 @@ use working_memory::domain::operation::Role;
 use working_memory::llm::ModelError;
 use working_memory::llm::scripted::Step;
 
-/// Speaks of all that the models say.
+/// Messages that support everything that the models return.
 const TASK: &str = "wire it, pin the tool chain, then cargo test";
 
 fn answer_of(role: Role) -> Step {
@@ -19,7 +19,7 @@ fn answer_of(role: Role) -> Step {
 }
 
 #[tokio::test]
-async fn three_answers_make_one_version() {
+async fn three_model_responses_create_one_version() {
     let service = Service::with_models(scripted(answer_of)).await;
     let memory = service.memory("agent");
 
@@ -71,7 +71,7 @@ async fn three_answers_make_one_version() {
 }
 
 #[tokio::test]
-async fn a_model_that_fails_or_hangs_is_told_apart_and_nothing_is_saved() {
+async fn failing_and_hanging_models_are_different_errors_and_nothing_is_saved() {
     for (step, status, name) in [
         (
             Step::Fail(ModelError::BadAnswer {
@@ -114,7 +114,7 @@ async fn a_model_that_fails_or_hangs_is_told_apart_and_nothing_is_saved() {
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_fit_is_refused_and_the_field_is_named() {
+async fn an_invalid_body_is_rejected_and_the_field_is_named() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for (body, field) in [
@@ -173,7 +173,7 @@ async fn a_body_that_does_not_fit_is_refused_and_the_field_is_named() {
 }
 
 #[tokio::test]
-async fn an_update_of_a_version_that_is_not_the_head_is_refused_before_any_model_is_asked() {
+async fn a_stale_if_match_is_rejected_before_any_model_is_called() {
     let service = Service::with_models(scripted(|_| Step::Hang)).await;
     let memory = service.memory("agent");
     memory.put("one").await.is(201);
@@ -190,7 +190,7 @@ async fn an_update_of_a_version_that_is_not_the_head_is_refused_before_any_model
 }
 
 #[tokio::test]
-async fn without_a_model_the_built_in_updater_does_the_work() {
+async fn without_a_model_the_built_in_updater_is_used() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let answer = memory

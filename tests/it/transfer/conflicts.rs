@@ -1,4 +1,4 @@
-//! Memories that exist when a file is imported.
+//! Imports of memories that exist already.
 
 use super::program::{export, import, imports, refuses, stderr};
 use crate::harness::{Database, Service};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 const DONE: &str = "memories: 0 new, 0 appended to, 1 unchanged, 0 skipped";
 
-/// A service with the memory `agent`, its versions these texts.
+/// A service with the memory `agent`, whose versions are these texts.
 async fn with_versions(texts: &[&str]) -> Service {
     let service = Service::start().await;
     put(&service, texts).await;
@@ -39,7 +39,7 @@ async fn texts(service: &Service) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn another_memory_of_that_name_ends_the_import_and_stays() {
+async fn another_memory_of_the_same_name_stops_the_import_and_is_unchanged() {
     let (source, target) = (with_versions(&["a", "b"]).await, Service::start().await);
     target.memory("agent").put("mine").await.is(201);
     let said = "line 2: the memory agent of the vault acme exists already";
@@ -48,12 +48,12 @@ async fn another_memory_of_that_name_ends_the_import_and_stays() {
 }
 
 #[tokio::test]
-async fn skipped_memories_stay_as_they_are() {
+async fn skipped_memories_are_unchanged() {
     let (source, target) = (
         with_versions(&["a", "b"]).await,
         with_versions(&["x", "mine"]).await,
     );
-    // Ids of tests' clocks begin alike; those of services do not.
+    // Ids of test clocks start alike; those of services do not.
     let file = exported(&source).replace("-7000-8000-", "-7000-9000-");
     let file = super::sealed::File::of(&file).sealed();
     import_into(
@@ -66,7 +66,7 @@ async fn skipped_memories_stay_as_they_are() {
 }
 
 #[tokio::test]
-async fn an_import_run_again_finds_all_of_it_there_also_after_further_writes() {
+async fn a_repeated_import_finds_everything_imported_also_after_further_writes() {
     let source = with_versions(&["a", "b"]).await;
     let file = exported(&source);
     import_into(&source, "fail", &file, DONE);
@@ -77,7 +77,7 @@ async fn an_import_run_again_finds_all_of_it_there_also_after_further_writes() {
 }
 
 #[tokio::test]
-async fn memories_before_a_broken_line_stay_and_the_rest_comes_with_the_next_run() {
+async fn memories_before_an_invalid_line_are_imported_and_the_rest_with_the_next_run() {
     let source = super::program::filled().await;
     let file = exported(&source);
     let target = Database::create().await;
@@ -100,7 +100,7 @@ async fn memories_before_a_broken_line_stay_and_the_rest_comes_with_the_next_run
 }
 
 #[tokio::test]
-async fn append_puts_unknown_versions_behind_the_head_once() {
+async fn append_adds_unknown_versions_after_the_head_once() {
     let source = with_versions(&["same", "a\n\n# Key Learnings\n- KL-7 theirs\n", "b"]).await;
     let target = with_versions(&["mine\n\n# Key Learnings\n- KL-1 mine\n", "same"]).await;
     let file = exported(&source).replace("-7000-8000-", "-7000-9000-");
@@ -131,7 +131,7 @@ async fn append_puts_unknown_versions_behind_the_head_once() {
         (&3.into(), &4.into())
     );
 
-    // Nothing a second time, though the first version was left out as equal to the head.
+    // A second import adds nothing, though the first version was skipped as equal to the head.
     import_into(
         &target,
         "append",
@@ -149,7 +149,7 @@ async fn append_puts_unknown_versions_behind_the_head_once() {
 }
 
 #[tokio::test]
-async fn append_of_a_newer_export_adds_only_what_is_newer() {
+async fn append_of_a_newer_export_adds_only_newer_versions() {
     let source = with_versions(&["same", "a"]).await;
     let target = with_versions(&["same"]).await;
     let foreign =

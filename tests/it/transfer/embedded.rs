@@ -1,4 +1,4 @@
-//! Without `DATABASE_URL`: the embedded database, while no service runs on it.
+//! Without `DATABASE_URL`: the embedded database, while no service uses it.
 
 use super::program::{export, filled, stderr};
 use std::path::Path;
@@ -16,7 +16,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 #[tokio::test]
-async fn a_vault_goes_into_the_embedded_database_and_out_again_and_not_past_a_service() {
+async fn import_and_export_use_the_embedded_database_unless_a_service_runs() {
     let service = filled().await;
     let folder = tempfile::Builder::new()
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
@@ -56,11 +56,11 @@ async fn a_vault_goes_into_the_embedded_database_and_out_again_and_not_past_a_se
 
     let lock = std::fs::File::open(folder.path().join("data/service.lock")).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
-    let held = run(folder.path(), &["export", "--vault", "acme"]);
-    assert_eq!(held.status.code(), Some(1));
+    let locked = run(folder.path(), &["export", "--vault", "acme"]);
+    assert_eq!(locked.status.code(), Some(1));
     assert!(
-        stderr(&held).contains("is in use by another working-memory service"),
+        stderr(&locked).contains("is in use by another working-memory service"),
         "{}",
-        stderr(&held)
+        stderr(&locked)
     );
 }

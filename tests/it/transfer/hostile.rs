@@ -1,4 +1,4 @@
-//! Files that no export wrote: each is refused with its line, and its memory is not touched.
+//! Manipulated files: each is rejected with its line, and its memory is not changed.
 
 use super::program::{export, filled, refuses};
 use super::sealed::File;
@@ -23,7 +23,7 @@ async fn is_empty(database: &Database) {
     assert_eq!(rows, 0);
 }
 
-/// Changes one line, makes the hash fit, and expects these words, with the line's number.
+/// Changes one line, corrects the hash, and expects this error, with the line's number.
 async fn refused(database: &Database, original: &str, line: usize, change: impl Fn(&mut Value), said: &str) {
     let mut file = File::of(original);
     change(&mut file.0[line]);
@@ -209,7 +209,7 @@ async fn every_member_of_every_line_is_checked() {
         let change = |found: &mut Value| found[kind][member] = value.clone();
         refused(&database, &file, line, change, said).await;
     }
-    // A footer comes when its memories are there already.
+    // A footer comes after its memories were imported.
     let mut file = File::of(&file);
     file.0.last_mut().unwrap()["footer"]["memories"] = json!(2);
     let said = "memories: the footer counts 2, the file has 1";
@@ -289,7 +289,7 @@ async fn lines_out_of_place_are_refused() {
 }
 
 #[tokio::test]
-async fn ids_of_versions_are_not_given_twice_and_counters_cover_all_records() {
+async fn ids_of_versions_are_unique_and_counters_cover_all_records() {
     let (file, database) = (agent().await, Database::create().await);
     let mut twice = File::of(&file);
     let first = twice.first("context");
@@ -318,7 +318,7 @@ async fn refused_at_context(database: &Database, original: &str, change: impl Fn
 }
 
 #[tokio::test]
-async fn what_the_hash_covers_cannot_be_changed_and_what_is_cut_off_is_noticed() {
+async fn changed_and_truncated_files_are_detected() {
     let (file, database) = (agent().await, Database::create().await);
     let changed = file.replacen("漢字", "漢子", 1);
     refuses(
@@ -350,7 +350,7 @@ async fn what_the_hash_covers_cannot_be_changed_and_what_is_cut_off_is_noticed()
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_lines_are_refused_and_bounded() {
+async fn invalid_lines_are_rejected_and_limited() {
     let database = Database::create().await;
     let url = database.url();
     let long = format!("{{\"header\":\"{}\"}}\n", "x".repeat(5_000));
@@ -379,7 +379,7 @@ async fn bytes_that_are_no_lines_are_refused_and_bounded() {
 }
 
 #[tokio::test]
-async fn deep_values_of_runs_are_refused_not_followed() {
+async fn deeply_nested_values_of_runs_are_rejected() {
     let (file, database) = (agent().await, Database::create().await);
     let mut lines = File::of(&file);
     let run = lines.first("run");
@@ -391,14 +391,14 @@ async fn deep_values_of_runs_are_refused_not_followed() {
 }
 
 #[tokio::test]
-async fn append_refuses_another_text_under_a_known_id() {
+async fn append_rejects_another_text_under_a_known_id() {
     let service = Service::start().await;
     service.memory("agent").put("one").await.is(201);
     service.memory("agent").put("two").await.is(201);
     let mut file = File::of(&export(&service.database_url(), &["--vault", "acme"]));
     let first = file.first("context");
     file.0[first]["context"]["context"] = json!("six");
-    // A head that the memory does not have, or the file would count as there.
+    // The memory does not have this head; otherwise the file would count as imported already.
     file.0[first + 1]["context"]["context_id"] = json!("foreign");
     file.0[1]["memory"]["head_context_id"] = json!("foreign");
     let said = "is version 1 of the memory already, with another text";

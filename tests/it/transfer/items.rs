@@ -1,4 +1,4 @@
-//! Prompt items in a file, of a memory and of the vault.
+//! Prompt items of a memory and of the vault in an export.
 
 use crate::harness::{Answer, Service};
 use reqwest::Method;
@@ -40,7 +40,7 @@ async fn put(service: &Service, path: &str, items: Value) {
 }
 
 #[tokio::test]
-async fn items_travel_with_their_memory_and_their_vault() {
+async fn items_are_exported_with_their_memory_and_their_vault() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("# Facts\nf\n").await.is(201);
@@ -65,7 +65,7 @@ async fn items_travel_with_their_memory_and_their_vault() {
 }
 
 #[tokio::test]
-async fn items_that_were_changed_or_are_none_are_refused() {
+async fn changed_and_invalid_items_are_rejected() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("# Facts\nf\n").await.is(201);
@@ -88,7 +88,7 @@ async fn items_that_were_changed_or_are_none_are_refused() {
 }
 
 #[tokio::test]
-async fn a_memory_of_items_alone_travels_too() {
+async fn a_memory_of_items_alone_is_exported_too() {
     let service = Service::start().await;
     let (memory, written) = (service.memory("b-items"), service.memory("c-written"));
     written.put("text").await.is(201);
@@ -97,10 +97,10 @@ async fn a_memory_of_items_alone_travels_too() {
         put(&service, &memory.path(path), json!([{"content": content}])).await;
         service.clock.advance(std::time::Duration::from_secs(1));
     }
-    // Of what has expired there is nothing to take along.
-    let gone = service.memory("a-gone");
+    // Expired items are not exported.
+    let expired = service.memory("a-gone");
     let expires = json!([{"content": "x", "expires_at": "2026-11-21T02:00:03Z"}]);
-    put(&service, &gone.path("items/style"), expires).await;
+    put(&service, &expired.path("items/style"), expires).await;
     service.clock.advance(std::time::Duration::from_secs(1));
     let file = export(&service).await;
 
@@ -119,15 +119,15 @@ async fn a_memory_of_items_alone_travels_too() {
     assert_eq!(about(&other).await, about(&service).await);
     let copy = other.memory("b-items");
     assert_eq!(copy.get("items").await.json(), memory.get("items").await.json());
-    let told: Vec<String> = sqlx::query_scalar(
+    let stored: Vec<String> = sqlx::query_scalar(
         "SELECT details ->> 'category' FROM events WHERE memory_id = 'b-items' AND kind = 'items' ORDER BY 1",
     )
     .fetch_all(other.rows())
     .await
     .unwrap();
-    assert_eq!(told, ["rules", "style"]);
+    assert_eq!(stored, ["rules", "style"]);
 
-    // Other items under its name are not mixed with these.
+    // Other items of the same memory are not merged with these.
     let third = Service::start().await;
     third.clock.advance(std::time::Duration::from_secs(60));
     let own = third.memory("b-items");
@@ -138,7 +138,7 @@ async fn a_memory_of_items_alone_travels_too() {
 }
 
 #[tokio::test]
-async fn a_memory_of_neither_items_nor_versions_is_refused() {
+async fn a_memory_without_items_and_versions_is_rejected() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     put(&service, &memory.path("items/style"), json!([{"content": "one"}])).await;
@@ -156,7 +156,7 @@ async fn a_memory_of_neither_items_nor_versions_is_refused() {
     }
 }
 
-/// A file in which one text was replaced by another is refused, and says so.
+/// A file in which one text was replaced by another is rejected with this error.
 async fn is_refused(file: &str, (from, to): (&str, &str), said: &str) {
     let other = Service::start().await;
     let error = import(&other, file.replace(from, to).as_bytes())

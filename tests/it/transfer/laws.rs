@@ -1,4 +1,4 @@
-//! Laws of the storage functions, over histories of any shape.
+//! Property tests of the storage functions, over histories of any shape.
 
 use crate::harness::{Database, TestClock};
 use proptest::prelude::*;
@@ -49,7 +49,7 @@ async fn imported(storage: &Storage, file: &[u8], vault: &str, on_conflict: OnCo
     done
 }
 
-/// A document with some of a few records, in any state, and text of any kind.
+/// A document with some of a few records, in any state, and any other text.
 fn document() -> impl Strategy<Value = String> {
     let record = (1..6_i64, "[a-c]{1,3}").prop_map(|(number, text)| format!("- KL-{number} {text}\n"));
     let snippet = (1..4_i64, "[a-c ]{0,3}").prop_map(|(number, text)| format!("- VC-{number} l => {text}\n"));
@@ -66,7 +66,7 @@ fn document() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn any_history_comes_back_to_the_byte_and_appended_it_ends_in_its_newest_text() {
+fn any_history_is_imported_byte_for_byte_and_append_ends_with_its_newest_text() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -105,7 +105,7 @@ async fn holds(database: &Database, number: u32, theirs: &[String], mine: &[Stri
     let after = exported(&storage, &other).await;
     let head = latest(&storage, &other).await;
     assert_eq!(Some(&head), theirs.last());
-    // The records are what the documents say: an import of the result holds each record to them.
+    // The records match the documents: an import of the result verifies every record.
     imported(&storage, &after, &format!("r{number}"), OnConflict::Fail).await;
     let active = document::records(&head).len();
     let (vault, memory) = ids(&other);

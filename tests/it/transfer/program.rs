@@ -1,4 +1,4 @@
-//! The program as its users run it, and a database filled through a service.
+//! The program as its users run it, and a database filled by a service.
 
 use crate::harness::{Database, Service};
 use serde_json::json;
@@ -38,7 +38,7 @@ pub(super) fn import(database: &str, arguments: &[&str], text: &str) -> Output {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // A program that refuses a line does not read on.
+    // The program stops reading after it rejected a line.
     let _ = stdin.write_all(text.as_bytes());
     drop(stdin);
     child.wait_with_output().unwrap()
@@ -48,7 +48,7 @@ pub(super) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Imports; it must succeed and say this.
+/// Imports; it must succeed with this output.
 #[track_caller]
 pub(crate) fn imports(database: &Database, arguments: &[&str], text: &str, said: &str) {
     let output = import(&database.url(), arguments, text);
@@ -56,7 +56,7 @@ pub(crate) fn imports(database: &Database, arguments: &[&str], text: &str, said:
     assert_eq!(stderr(&output).trim_end(), said);
 }
 
-/// Imports; it must fail with exit code 1 and these words.
+/// Imports; it must fail with exit code 1 and this error.
 #[track_caller]
 pub(super) fn refuses(database: &str, arguments: &[&str], text: &str, said: &str) {
     let output = import(database, arguments, text);
@@ -68,7 +68,7 @@ pub(super) fn refuses(database: &str, arguments: &[&str], text: &str, said: &str
     );
 }
 
-/// Where a test's files go.
+/// The path of a test's file.
 pub(super) fn path(folder: &Path, name: &str) -> String {
     folder.join(name).to_str().unwrap().to_owned()
 }
@@ -90,7 +90,7 @@ pub(super) async fn filled() -> Service {
         .await
         .is(200);
     service.clock.advance(Duration::from_micros(1_234_567));
-    // Left out without a reason, and then back again under its old birth.
+    // Archived without a reason, and then active again with its old first version.
     agent
         .put("# Key Learnings\n- KL-1 because y: first, again\n")
         .await

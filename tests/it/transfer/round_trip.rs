@@ -1,4 +1,4 @@
-//! What is exported, imported and exported again.
+//! Exports that are imported and exported again.
 
 use super::program::{export, filled, imports, path, program, refuses, stderr};
 use crate::harness::{Database, Service, scripted};
@@ -9,7 +9,7 @@ use working_memory::domain::retention::Retention;
 use working_memory::llm::scripted::Step;
 
 #[tokio::test]
-async fn an_exported_vault_comes_back_to_the_byte() {
+async fn an_exported_vault_is_imported_byte_for_byte() {
     let service = filled().await;
     let other = Database::create().await;
     let first = export(&service.database_url(), &["--vault", "acme"]);
@@ -23,7 +23,7 @@ async fn an_exported_vault_comes_back_to_the_byte() {
 }
 
 #[tokio::test]
-async fn what_carries_a_record_comes_along() {
+async fn the_evidence_of_a_record_is_exported_and_imported() {
     let models = scripted(|role| match role {
         Role::Learnings => {
             Step::answer("KEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n")
@@ -50,7 +50,7 @@ async fn what_carries_a_record_comes_along() {
 }
 
 #[tokio::test]
-async fn what_was_redacted_or_is_too_old_comes_back_as_it_stands() {
+async fn redacted_and_pruned_versions_are_imported_as_they_are() {
     let service = filled().await;
     let agent = service.memory("agent");
     agent.redact("2").await.is(200);
@@ -79,7 +79,7 @@ async fn what_was_redacted_or_is_too_old_comes_back_as_it_stands() {
 }
 
 #[tokio::test]
-async fn the_file_says_what_it_is_and_has_every_row_in_order() {
+async fn the_file_has_a_header_and_every_row_in_order() {
     let service = filled().await;
     let file = export(&service.database_url(), &["--vault", "acme"]);
     let lines: Vec<Value> = file
@@ -108,7 +108,7 @@ async fn the_file_says_what_it_is_and_has_every_row_in_order() {
 }
 
 #[tokio::test]
-async fn an_import_goes_on_where_the_original_would() {
+async fn an_imported_memory_continues_like_the_original() {
     let service = filled().await;
     let file = export(&service.database_url(), &["--vault", "acme", "--memory", "agent"]);
     let copy = Service::start().await;
@@ -136,7 +136,7 @@ async fn an_import_goes_on_where_the_original_would() {
 }
 
 #[tokio::test]
-async fn one_memory_goes_into_another_vault() {
+async fn one_memory_is_imported_into_another_vault() {
     let service = filled().await;
     let url = service.database_url();
     let file = export(&url, &["--vault", "acme", "--memory", "plain"]);
@@ -151,7 +151,7 @@ async fn one_memory_goes_into_another_vault() {
 }
 
 #[tokio::test]
-async fn a_file_appears_when_it_is_complete() {
+async fn a_file_is_created_only_when_it_is_complete() {
     let service = filled().await;
     let folder = tempfile::tempdir().unwrap();
     let file = path(folder.path(), "backup.jsonl");
@@ -191,7 +191,7 @@ async fn a_file_appears_when_it_is_complete() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_said() {
+async fn a_missing_vault_or_memory_is_an_error() {
     let database = Database::create().await;
     let output = program(&database.url(), &["export", "--vault", "nobody"])
         .output()

@@ -1,4 +1,4 @@
-//! Files changed by hand whose hashes fit again, so that what is behind the hash is reached.
+//! Files changed by hand with corrected hashes, so that the checks after the hash are tested.
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -15,12 +15,12 @@ impl File {
         )
     }
 
-    /// The place of the first line of a kind.
+    /// The index of the first line of a kind.
     pub(super) fn first(&self, kind: &str) -> usize {
         self.0.iter().position(|line| line.get(kind).is_some()).unwrap()
     }
 
-    /// The file with counts and hashes that fit its lines.
+    /// The file with counts and hashes that match its lines.
     pub(super) fn sealed(mut self) -> String {
         let mut text = String::new();
         let mut hash = Sha256::new();

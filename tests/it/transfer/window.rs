@@ -1,4 +1,4 @@
-//! Tasks on their way between databases.
+//! Tasks in exports and imports.
 
 use super::program::{export, imports, refuses};
 use super::sealed::File;
@@ -32,7 +32,7 @@ async fn filled() -> Service {
 }
 
 #[tokio::test]
-async fn an_exported_vault_keeps_what_was_told_of_tasks() {
+async fn an_exported_vault_preserves_the_texts_of_tasks() {
     let service = filled().await;
     let first = export(&service.database_url(), &["--vault", "acme"]);
     assert!(
@@ -59,7 +59,7 @@ async fn a_file_that_gives_two_tasks_one_id_is_refused() {
 }
 
 #[tokio::test]
-async fn what_a_newer_release_tells_of_a_task_is_carried_and_has_a_form() {
+async fn unknown_fields_of_a_task_are_preserved_and_validated() {
     let service = filled().await;
     let plain = export(&service.database_url(), &["--vault", "acme"]);
     assert!(!plain.contains("\"details\""), "{plain}");
@@ -89,8 +89,8 @@ async fn what_a_newer_release_tells_of_a_task_is_carried_and_has_a_form() {
         (json!({"priority": "\0"}), "details: must be free of NUL"),
     ] {
         let mut lines = File::of(&plain);
-        let told = lines.0.iter_mut().find(|line| line["record"]["epic"] == "e");
-        told.unwrap()["record"]["details"] = details;
+        let task_line = lines.0.iter_mut().find(|line| line["record"]["epic"] == "e");
+        task_line.unwrap()["record"]["details"] = details;
         let other = Database::create().await;
         refuses(&other.url(), &[], &lines.sealed(), said);
     }

@@ -32,7 +32,7 @@ fn ids(records: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_version_is_compared_with_the_one_before_as_text() {
+async fn a_version_is_compared_with_the_previous_one_as_text() {
     let service = Service::start().await;
     three_versions(&service).await;
     let memory = service.memory("agent");
@@ -59,7 +59,7 @@ async fn a_version_is_compared_with_the_one_before_as_text() {
 }
 
 #[tokio::test]
-async fn the_first_version_is_compared_with_nothing() {
+async fn the_first_version_is_compared_with_an_empty_document() {
     let service = Service::start().await;
     three_versions(&service).await;
     let memory = service.memory("agent");
@@ -79,7 +79,7 @@ async fn the_first_version_is_compared_with_nothing() {
 }
 
 #[tokio::test]
-async fn json_tells_the_difference_record_by_record_with_the_reasons() {
+async fn json_lists_the_changed_records_with_their_reasons() {
     let service = Service::start().await;
     three_versions(&service).await;
     let memory = service.memory("agent");
@@ -159,7 +159,7 @@ async fn a_record_that_a_put_left_out_has_no_reason() {
 }
 
 #[tokio::test]
-async fn each_form_of_each_pair_has_its_tag() {
+async fn each_representation_of_each_pair_has_its_own_etag() {
     let service = Service::start().await;
     three_versions(&service).await;
     let memory = service.memory("agent");
@@ -186,7 +186,7 @@ async fn each_form_of_each_pair_has_its_tag() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_named() {
+async fn missing_versions_are_named() {
     let service = Service::start().await;
     three_versions(&service).await;
     let memory = service.memory("agent");

@@ -15,7 +15,7 @@ async fn get_with(memory: &Memory<'_>, below: &str, headers: &[(&str, &str)]) ->
 }
 
 #[tokio::test]
-async fn a_memory_that_does_not_exist_is_never_shown_as_an_empty_one() {
+async fn a_missing_memory_is_not_returned_as_an_empty_document() {
     let service = Service::start().await;
     let memory = service.memory("nobody");
     for below in [
@@ -37,7 +37,7 @@ async fn a_memory_that_does_not_exist_is_never_shown_as_an_empty_one() {
 }
 
 #[tokio::test]
-async fn the_text_comes_with_its_validators() {
+async fn the_text_is_returned_with_etag_and_last_modified() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let put = memory.put(DOCUMENT).await.is(201);
@@ -57,7 +57,7 @@ async fn the_text_comes_with_its_validators() {
 }
 
 #[tokio::test]
-async fn the_client_chooses_the_representation_and_each_has_its_tag() {
+async fn the_client_chooses_the_representation_and_each_has_its_own_etag() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let text_tag = memory.put(DOCUMENT).await.is(201).header("etag").to_owned();
@@ -99,7 +99,7 @@ async fn the_client_chooses_the_representation_and_each_has_its_tag() {
 }
 
 #[tokio::test]
-async fn one_section_is_shown_by_its_short_name_or_its_title() {
+async fn a_section_is_selected_by_its_short_name_or_its_title() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let whole = memory.put(DOCUMENT).await.is(201).header("etag").to_owned();
@@ -132,7 +132,7 @@ async fn one_section_is_shown_by_its_short_name_or_its_title() {
 }
 
 #[tokio::test]
-async fn a_section_of_any_level_is_shown_by_the_path_to_it() {
+async fn a_section_of_any_level_is_selected_by_its_path() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
@@ -164,7 +164,7 @@ async fn a_section_of_any_level_is_shown_by_the_path_to_it() {
 }
 
 #[tokio::test]
-async fn the_past_is_shown_as_it_was() {
+async fn the_version_at_a_past_time_is_returned() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("one").await.is(201);

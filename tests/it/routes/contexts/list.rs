@@ -29,7 +29,7 @@ async fn versions_are_listed_newest_first_in_pages_without_their_texts() {
 }
 
 #[tokio::test]
-async fn a_cursor_belongs_to_one_list() {
+async fn a_cursor_is_valid_for_one_list() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("one").await.is(201);

@@ -9,7 +9,7 @@ use working_memory::config::Config;
 use working_memory::config::guard::Collapse;
 
 #[tokio::test]
-async fn a_first_put_makes_version_one_byte_for_byte() {
+async fn a_first_put_creates_version_one_byte_for_byte() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let text = "# Notes\r\n\ttab, \u{e4}, trailing blanks  \n\n";
@@ -49,7 +49,7 @@ async fn a_first_put_makes_version_one_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn the_same_text_again_makes_no_version() {
+async fn putting_the_same_text_again_creates_no_version() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let first = memory.put("# A\n").await.is(201);
@@ -65,7 +65,7 @@ async fn the_same_text_again_makes_no_version() {
 }
 
 #[tokio::test]
-async fn a_json_string_is_its_text_and_other_json_is_kept_as_it_was_sent() {
+async fn a_json_string_is_stored_as_its_text_and_other_json_as_it_was_sent() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for (body, stored) in [
@@ -98,7 +98,7 @@ async fn a_json_string_is_its_text_and_other_json_is_kept_as_it_was_sent() {
 }
 
 #[tokio::test]
-async fn preconditions_keep_a_writer_from_overwriting_what_it_has_not_seen() {
+async fn preconditions_prevent_overwriting_unseen_changes() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let put = async |name: &str, value: &str, text: &str| {
@@ -134,7 +134,7 @@ async fn preconditions_keep_a_writer_from_overwriting_what_it_has_not_seen() {
 }
 
 #[tokio::test]
-async fn the_limit_is_in_bytes_and_names_itself() {
+async fn the_limit_is_in_bytes_and_the_error_names_it() {
     let service = Service::start_with(|config| config.limits.context_bytes = 1_000, None).await;
     let memory = service.memory("agent");
 
@@ -171,7 +171,7 @@ async fn the_limit_is_in_bytes_and_names_itself() {
 }
 
 #[tokio::test]
-async fn records_that_a_put_leaves_out_are_archived_without_a_reason() {
+async fn records_missing_from_a_put_are_archived_without_a_reason() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
@@ -191,7 +191,7 @@ async fn records_that_a_put_leaves_out_are_archived_without_a_reason() {
 }
 
 #[tokio::test]
-async fn writers_at_the_same_time_make_versions_without_gaps() {
+async fn concurrent_writers_create_versions_without_gaps() {
     let service = Service::start().await;
     let memory = service.memory("agent");
 
@@ -210,7 +210,7 @@ async fn writers_at_the_same_time_make_versions_without_gaps() {
 const WITH_RECORDS: &str = "# Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n";
 
 #[tokio::test]
-async fn a_text_that_loses_much_of_the_document_is_told() {
+async fn a_put_that_drops_much_of_the_document_returns_a_warning() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let first = memory.put(WITH_RECORDS).await.is(201).json();
@@ -247,7 +247,7 @@ async fn a_text_that_loses_much_of_the_document_is_told() {
 }
 
 #[tokio::test]
-async fn a_text_that_loses_much_of_the_document_can_be_refused() {
+async fn a_put_that_drops_much_of_the_document_can_be_rejected() {
     let reject = |config: &mut Config| config.guard.collapse = Collapse::Reject;
     let service = Service::start_with(reject, None).await;
     let memory = service.memory("agent");
@@ -278,7 +278,7 @@ async fn a_text_that_loses_much_of_the_document_can_be_refused() {
 }
 
 #[tokio::test]
-async fn nobody_looks_where_the_guard_is_off() {
+async fn nothing_is_checked_when_the_guard_is_off() {
     let service = Service::start_with(|config| config.guard.collapse = Collapse::Off, None).await;
     let memory = service.memory("agent");
     memory.put(WITH_RECORDS).await.is(201);
@@ -286,7 +286,7 @@ async fn nobody_looks_where_the_guard_is_off() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn under_contention_every_answer_has_the_etag_of_a_version_with_the_text_that_was_put() {
+async fn under_contention_every_response_has_the_etag_of_a_version_with_the_text_put() {
     let one = Service::start().await;
     let two = one.beside(None).await;
     let texts = ["# Facts\na\n", "# Facts\nb\n", "# Facts\nc\n"];
@@ -298,7 +298,7 @@ async fn under_contention_every_answer_has_the_etag_of_a_version_with_the_text_t
             let mut random = fastrand::Rng::with_seed(writer);
             let mut answers = Vec::new();
             for _ in 0..40 {
-                // Often the text that another writer is putting, so that many puts change nothing.
+                // Often the text that another writer is putting too, so that many puts change nothing.
                 let text = texts[random.usize(0..texts.len())];
                 let put = service.memory("agent").put(text).await;
                 assert!([200, 201].contains(&put.status), "{}", put.text());

@@ -13,7 +13,7 @@ use working_memory::storage::updates::{Run, RunKind, RunStatus};
 const MARKER: &str = "sk-live-4711";
 
 #[tokio::test]
-async fn the_text_is_gone_and_the_row_stays() {
+async fn the_text_is_redacted_and_the_row_stays() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let text = format!("the key is {MARKER}\n");
@@ -63,18 +63,18 @@ async fn the_text_is_gone_and_the_row_stays() {
         &format!("contexts/{}", first["context_id"].as_str().unwrap()),
         "context?as_of=2026-11-21T02:00:30Z",
     ] {
-        let gone = memory.get(below).await.problem(410, "gone", Some("ref"));
+        let problem_410 = memory.get(below).await.problem(410, "gone", Some("ref"));
         assert!(
-            gone["detail"].as_str().unwrap().contains("it held a key"),
-            "{gone}"
+            problem_410["detail"].as_str().unwrap().contains("it held a key"),
+            "{problem_410}"
         );
-        assert_eq!(gone["redaction_reason"], "it held a key");
+        assert_eq!(problem_410["redaction_reason"], "it held a key");
     }
     assert_eq!(memory.get("context").await.is(200).text(), "no key\n");
 }
 
 #[tokio::test]
-async fn the_newest_version_is_not_redacted_and_a_second_time_changes_nothing() {
+async fn the_newest_version_cannot_be_redacted_and_redacting_twice_changes_nothing() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.redact("1").await.problem(404, "not-found", Some("ref"));
@@ -98,7 +98,7 @@ async fn the_newest_version_is_not_redacted_and_a_second_time_changes_nothing() 
 }
 
 #[tokio::test]
-async fn a_reason_is_required_and_conditions_are_honoured() {
+async fn a_reason_is_required_and_preconditions_are_checked() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let old = memory.put("one").await.is(201).header("etag").to_owned();
@@ -120,7 +120,7 @@ async fn a_reason_is_required_and_conditions_are_honoured() {
 }
 
 #[tokio::test]
-async fn no_run_log_operation_or_record_quotes_what_only_that_version_held() {
+async fn text_that_only_the_redacted_version_contained_is_removed_everywhere() {
     let answer = move |role| {
         Step::answer(&match role {
             Role::Learnings => format!("KEY_LEARNINGS:\n  ADD:\n    - because it bit us: use {MARKER}\n"),
@@ -132,7 +132,7 @@ async fn no_run_log_operation_or_record_quotes_what_only_that_version_held() {
     memory.put("# Notes\nold\n").await.is(201);
     let task = json!({"task": format!("try curl {MARKER}"), "roles": ["learnings", "verbatim"]});
     memory.update(task.clone()).await.is(200);
-    // What is shown of version 2: a dry run, a run that changed nothing, one that failed, and the way out of it.
+    // What quotes version 2: a dry run, a run that changed nothing, a failed run, and the put that replaced it.
     Answer::to(memory.applying(
         "?dry_run=true",
         "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because x\n",
@@ -176,7 +176,7 @@ async fn no_run_log_operation_or_record_quotes_what_only_that_version_held() {
 }
 
 #[tokio::test]
-async fn what_another_version_holds_too_stays() {
+async fn text_that_another_version_contains_too_stays() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
@@ -194,14 +194,17 @@ async fn what_another_version_holds_too_stays() {
 
     memory.redact("2").await.is(200);
 
-    let kept = memory.get("records/KL-1").await.is(200).json();
+    let stored_record = memory.get("records/KL-1").await.is(200).json();
     assert_eq!(
-        (&kept["content"], &kept["reason"]),
+        (&stored_record["content"], &stored_record["reason"]),
         (&json!("a lesson of many words"), &json!("a"))
     );
-    let gone = memory.get("records/KL-2").await.is(200).json();
-    assert_eq!((&gone["content"], &gone["reason"]), (&json!(""), &json!(null)));
-    assert_eq!(gone["archive_reason"], "d");
+    let problem_410 = memory.get("records/KL-2").await.is(200).json();
+    assert_eq!(
+        (&problem_410["content"], &problem_410["reason"]),
+        (&json!(""), &json!(null))
+    );
+    assert_eq!(problem_410["archive_reason"], "d");
     memory.redact("1").await.is(200);
     assert_eq!(memory.get("records/KL-1").await.is(200).json()["content"], "");
     assert_eq!(service.tables_that_hold("a lesson of many words").await, [""; 0]);
@@ -217,7 +220,7 @@ async fn what_another_version_holds_too_stays() {
 }
 
 #[tokio::test]
-async fn a_run_that_ends_after_the_redaction_quotes_nothing_either() {
+async fn a_run_that_ends_after_the_redaction_does_not_quote_the_text() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put(MARKER).await.is(201);

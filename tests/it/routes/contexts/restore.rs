@@ -8,7 +8,7 @@ use std::time::Duration;
 const FIRST: &str = "# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z] because a: one\n";
 
 #[tokio::test]
-async fn an_older_text_becomes_a_new_version_and_its_records_are_active_again() {
+async fn restoring_creates_a_new_version_and_reactivates_its_records() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put(FIRST).await.is(201);
@@ -73,7 +73,7 @@ async fn an_older_text_becomes_a_new_version_and_its_records_are_active_again() 
 }
 
 #[tokio::test]
-async fn the_newest_text_is_not_restored_again() {
+async fn restoring_the_current_text_creates_no_version() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("one").await.is(201);
@@ -113,7 +113,7 @@ async fn preconditions_are_those_of_a_put() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_or_redacted_is_not_restored() {
+async fn missing_and_redacted_versions_cannot_be_restored() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.restore("1").await.problem(404, "not-found", Some("ref"));
@@ -123,13 +123,16 @@ async fn what_is_not_there_or_redacted_is_not_restored() {
     memory.redact("1").await.is(200);
 
     memory.restore("9").await.problem(404, "not-found", Some("ref"));
-    let gone = memory.restore("1").await.problem(410, "gone", Some("ref"));
-    assert!(gone["detail"].as_str().unwrap().contains("redacted"), "{gone}");
+    let error_410 = memory.restore("1").await.problem(410, "gone", Some("ref"));
+    assert!(
+        error_410["detail"].as_str().unwrap().contains("redacted"),
+        "{error_410}"
+    );
     assert_eq!(service.count("memory_contexts").await, 2);
 }
 
 #[tokio::test]
-async fn a_text_over_a_lower_limit_is_not_restored() {
+async fn a_text_over_a_lowered_limit_cannot_be_restored() {
     let service = Service::start_with(|config| config.limits.context_bytes = 20, None).await;
     let memory = service.memory("agent");
     memory.put("one").await.is(201);
@@ -144,7 +147,7 @@ async fn a_text_over_a_lower_limit_is_not_restored() {
 }
 
 #[tokio::test]
-async fn a_restore_may_say_why_and_that_stands_in_its_log() {
+async fn a_restore_may_have_a_reason_which_the_log_contains() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("one").await.is(201);
@@ -162,9 +165,9 @@ async fn a_restore_may_say_why_and_that_stands_in_its_log() {
     }
     restoring(json!({"reason": "the second was wrong"})).await.is(201);
     let log = memory.get("log").await.is(200).json();
-    let told = log["items"][0]["log"].as_str().unwrap();
+    let log_text = log["items"][0]["log"].as_str().unwrap();
     assert!(
-        told.starts_with("version 1 restored (because the second was wrong): "),
-        "{told}"
+        log_text.starts_with("version 1 restored (because the second was wrong): "),
+        "{log_text}"
     );
 }

@@ -3,7 +3,7 @@ use crate::harness::Service;
 use futures::future::join_all;
 
 #[tokio::test]
-async fn refreshes_at_once_make_one_handoff_also_on_two_services() {
+async fn concurrent_refreshes_create_one_handoff_also_on_two_services() {
     let service = Service::start().await;
     let other = service.beside(None).await;
     for (query, made) in [("", 1), ("?force=true", 2)] {

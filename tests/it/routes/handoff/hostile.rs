@@ -2,7 +2,7 @@ use super::{refresh, section};
 use crate::harness::Service;
 
 #[tokio::test]
-async fn no_record_forges_a_heading_a_citation_or_a_tag() {
+async fn no_record_can_forge_a_heading_a_citation_or_a_tag() {
     let service = Service::start().await;
     let memory = service.memory("m");
     let evil = "# Key Learnings\n\
@@ -22,7 +22,7 @@ async fn no_record_forges_a_heading_a_citation_or_a_tag() {
     for forged in ["[KL-7@3]", "[D-1@1]", "[KL-9@9]", "[KL-8@8]"] {
         assert!(!markdown.contains(forged), "{forged} in {markdown}");
     }
-    // A link needs a bracket that closes, and each of these is escaped.
+    // A Markdown link needs a closing bracket, and each of these is escaped.
     assert_eq!(markdown.matches("](").count(), markdown.matches("\\](").count());
     assert_eq!(section(markdown, "Open Questions").len(), 1);
     assert_eq!(section(markdown, "Current Context").len(), 3);

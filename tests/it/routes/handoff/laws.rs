@@ -1,4 +1,4 @@
-//! Whatever is done to a memory: Current Context cites what is active, and everything cited was there.
+//! Property test: after any operations, Current Context cites active records only, and every cited record existed.
 
 use super::{refresh, section, supersede};
 use crate::harness::{Memory, Service};
@@ -53,8 +53,8 @@ async fn holds(memory: &Memory<'_>, texts: &HashMap<i64, BTreeSet<RecordId>>, ma
             }
         }
     }
-    let told = markdown.lines().filter(|line| line.starts_with("- ")).count();
-    assert_eq!(prose, told, "every line cites: {markdown}");
+    let bullets = markdown.lines().filter(|line| line.starts_with("- ")).count();
+    assert_eq!(prose, bullets, "every line cites: {markdown}");
     assert_eq!(
         memory.get("handoff/status").await.is(200).json()["status"],
         "fresh"
@@ -62,7 +62,7 @@ async fn holds(memory: &Memory<'_>, texts: &HashMap<i64, BTreeSet<RecordId>>, ma
 }
 
 #[tokio::test]
-async fn current_context_cites_the_present_and_every_citation_was_there() {
+async fn current_context_cites_active_records_and_every_citation_existed() {
     let service = Service::start().await;
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[11; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
@@ -85,7 +85,7 @@ async fn current_context_cites_the_present_and_every_citation_was_there() {
             head = now.header("x-context-version").parse().unwrap();
             let ids: BTreeSet<RecordId> = records(now.text()).into_iter().map(|record| record.id).collect();
             for decision in 1..4 {
-                // A chain of replacements, through archived ones too; it is active ones that end it.
+                // A chain of replacements may contain archived records; its last one is active.
                 supersede(&service, decision, &format!("D-{}", decision + 1)).await;
             }
             texts.insert(head, ids);

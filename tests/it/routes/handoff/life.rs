@@ -21,7 +21,7 @@ const SECTIONS: [&str; 8] = [
 ];
 
 #[tokio::test]
-async fn each_state_is_reached_and_left() {
+async fn every_transition_between_the_states_happens() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory.get("handoff/status").await.problem(404, "not-found", None);
@@ -35,7 +35,7 @@ async fn each_state_is_reached_and_left() {
     assert!(problem["detail"].as_str().unwrap().contains("POST"));
     assert_eq!(memory.get("handoffs").await.is(200).json()["items"], json!([]));
 
-    // Made, and fresh: made again only by force.
+    // Created, and fresh: created again only with `force`.
     let made = refresh(&memory, "", None).await.is(201).json();
     assert_eq!(made["refreshed"], true);
     assert_eq!(
@@ -80,11 +80,11 @@ async fn each_state_is_reached_and_left() {
     let forced = refresh(&memory, "?force=true", None).await.is(201).json();
     assert_ne!(forced["handoff_id"], made["handoff_id"]);
 
-    // What nobody manages changes nothing.
+    // A change of a section without records changes nothing.
     memory.put(format!("{FIRST}\n# Facts\n- one\n")).await.is(201);
     assert_eq!(state(&memory).await, ("fresh".to_owned(), vec![]));
 
-    // A record more; reading does not make it fresh.
+    // One more record; reading does not make the handoff fresh.
     service.clock.advance(Duration::from_secs(600));
     memory
         .apply("KEY_LEARNINGS:\n  ADD:\n    - because it is slow: parse in one pass\n")
@@ -102,7 +102,7 @@ async fn each_state_is_reached_and_left() {
         "fresh"
     );
 
-    // A cited record is archived: told first, and line by line.
+    // A cited record is archived: this is the first reason, listed by line.
     memory
         .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because CI has one now\n")
         .await
@@ -143,7 +143,7 @@ async fn each_state_is_reached_and_left() {
         "{replaced:?}"
     );
 
-    // A decision takes the place of another, and yet another that of this.
+    // A decision replaces another, and a third one replaces it.
     for (version, document) in [
         (
             5,
@@ -177,7 +177,7 @@ async fn each_state_is_reached_and_left() {
         );
     }
 
-    // The work moved on without any record.
+    // The document changed without any change of a record.
     let document = memory
         .get("context")
         .await
@@ -191,7 +191,7 @@ async fn each_state_is_reached_and_left() {
     );
     refresh(&memory, "", None).await.is(201);
 
-    // Time alone.
+    // Only time has passed.
     service.clock.advance(Duration::from_secs(7_200));
     assert_eq!(state(&memory).await.0, "fresh");
     service.clock.advance(Duration::from_secs(1));
@@ -206,7 +206,7 @@ async fn each_state_is_reached_and_left() {
     );
     assert_eq!(state(&memory).await, ("fresh".to_owned(), vec![]));
 
-    // All of them are kept, and go with the memory.
+    // All of them are stored, and deleted with the memory.
     let list = memory.get("handoffs?limit=3").await.is(200).json();
     assert_eq!(list["items"].as_array().unwrap().len(), 3);
     assert_eq!(list["items"][0]["handoff_id"], late["handoff_id"]);
@@ -235,7 +235,7 @@ async fn each_state_is_reached_and_left() {
 }
 
 #[tokio::test]
-async fn a_chain_of_decisions_tells_each_end_with_its_own_reason() {
+async fn a_chain_of_decisions_shows_each_end_with_its_own_reason() {
     let service = Service::start().await;
     let memory = service.memory("m");
     for (number, decision, reason) in [(1, "one", "r1"), (2, "two", "r2"), (3, "three", "r3")] {
@@ -269,7 +269,7 @@ async fn a_chain_of_decisions_tells_each_end_with_its_own_reason() {
 }
 
 #[tokio::test]
-async fn arrows_are_shown_as_written_and_the_summary_counts_what_there_is() {
+async fn arrows_are_shown_as_written_and_the_summary_counts_the_records() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory
@@ -293,7 +293,7 @@ async fn arrows_are_shown_as_written_and_the_summary_counts_what_there_is() {
 }
 
 #[tokio::test]
-async fn the_preface_is_live_and_the_entity_tag_covers_it() {
+async fn the_preface_is_computed_on_read_and_covered_by_the_etag() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory.put(FIRST).await.is(201);
@@ -330,7 +330,7 @@ async fn the_preface_is_live_and_the_entity_tag_covers_it() {
 }
 
 #[tokio::test]
-async fn a_redaction_takes_the_handoffs_that_may_quote_it() {
+async fn a_redaction_deletes_the_handoffs_that_may_quote_the_text() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory

@@ -33,7 +33,7 @@ async fn start_with(
 }
 
 #[tokio::test]
-async fn good_lines_are_taken_and_bad_ones_asked_again_once_and_dropped() {
+async fn valid_lines_are_accepted_and_invalid_ones_retried_once_and_dropped() {
     let first = "SUMMARY:\n- Two lessons came: prepared data, a cold cache. [KL-1@1] [KL-2@1]\n- Nobody said this.\n\
         START_HERE:\n- In progress: wire the parser to the route [Current Progress@2]\n- Deploy everything tonight [Current Progress@2]\n\
         CURRENT_CONTEXT:\n- Queries need **prepared** data [KL-1@1]\n- The cache is cold [KL-2@1]\n\
@@ -58,7 +58,7 @@ async fn good_lines_are_taken_and_bad_ones_asked_again_once_and_dropped() {
         section(markdown, "Current Context"),
         ["- Queries need \\*\\*prepared\\*\\* data [KL-1@1]"]
     );
-    // The rest is the rules', and so is a section that the model left empty.
+    // The rest is compiled by the rules, and so is a section that the model left empty.
     assert_eq!(section(markdown, "Recently Replaced / Archived").len(), 1);
     assert_eq!(section(markdown, "Recent Changes").len(), 2);
     let manifest = &made["manifest"];
@@ -75,15 +75,15 @@ async fn good_lines_are_taken_and_bad_ones_asked_again_once_and_dropped() {
     );
     assert_eq!(manifest["model"]["failed"], json!(null));
 
-    let asked = model.asked();
-    assert_eq!(asked.len(), 2, "once more and no oftener");
+    let requests = model.asked();
+    assert_eq!(requests.len(), 2, "once more and no oftener");
     assert!(
-        asked[0].messages[0].text.contains("[KL-1@1] active learning"),
+        requests[0].messages[0].text.contains("[KL-1@1] active learning"),
         "{}",
-        asked[0].messages[0].text
+        requests[0].messages[0].text
     );
-    assert_eq!(asked[1].messages[1].speaker, ChatRole::Assistant);
-    let again = &asked[1].messages[2].text;
+    assert_eq!(requests[1].messages[1].speaker, ChatRole::Assistant);
+    let again = &requests[1].messages[2].text;
     for bad in [
         "Nobody said this",
         "Deploy everything tonight",
@@ -92,13 +92,13 @@ async fn good_lines_are_taken_and_bad_ones_asked_again_once_and_dropped() {
         assert!(again.contains(bad), "{again}");
     }
     assert!(!again.contains("Two lessons came"));
-    // A fresh one costs no asking.
+    // Returning a fresh one calls no model.
     refresh(&memory, "", None).await.is(200);
     assert_eq!(model.asked().len(), 2);
 }
 
 #[tokio::test]
-async fn a_model_that_fails_leaves_the_handoff_to_the_rules() {
+async fn a_failing_model_falls_back_to_the_rules() {
     let failure = ModelError::BadAnswer {
         detail: "secret detail".to_owned(),
     };
@@ -114,7 +114,7 @@ async fn a_model_that_fails_leaves_the_handoff_to_the_rules() {
 }
 
 #[tokio::test]
-async fn a_model_is_not_asked_where_it_is_switched_off() {
+async fn a_disabled_model_is_not_called() {
     let model = Arc::new(Scripted::new("writer", []));
     let patience = Retry::new(Duration::from_secs(20), 0);
     let one = RoleModel::new(model.clone(), patience);
@@ -130,7 +130,7 @@ async fn a_model_is_not_asked_where_it_is_switched_off() {
 }
 
 #[tokio::test]
-async fn its_tokens_count_and_a_vault_that_has_spent_them_gets_the_rules() {
+async fn its_tokens_count_and_a_vault_over_its_budget_falls_back_to_the_rules() {
     let answer = llm::Answer {
         text: "SUMMARY:\n- A lesson came: prepared data. [KL-1@1]\n".to_owned(),
         input_tokens: Some(900),
@@ -172,6 +172,6 @@ async fn its_tokens_count_and_a_vault_that_has_spent_them_gets_the_rules() {
 
     service.clock.advance(Duration::from_secs(24 * 3_600));
     refresh(&memory, "?force=true", None).await.is(201);
-    // On the next day it may be asked again.
+    // On the next day the model may be called again.
     assert_eq!(model.asked().len(), 2);
 }

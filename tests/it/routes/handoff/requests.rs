@@ -6,7 +6,7 @@ use std::time::Duration;
 const DOCUMENT: &str = "# Key Learnings\n- KL-1 because a: one\n";
 
 #[tokio::test]
-async fn a_window_is_a_duration_and_part_of_what_is_fresh() {
+async fn a_window_is_a_duration_and_handoffs_are_fresh_per_window() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory.put(DOCUMENT).await.is(201);
@@ -14,7 +14,7 @@ async fn a_window_is_a_duration_and_part_of_what_is_fresh() {
         let answer = refresh(&memory, &format!("?window={bad}"), None).await;
         answer.problem(422, "invalid", Some("window"));
     }
-    // A memory that is younger than the window gives what there is.
+    // A memory that is younger than the window uses all its versions.
     let day = refresh(&memory, "?window=P1D", None).await.is(201).json();
     assert_eq!(day["window"], "P1D");
     assert_eq!(
@@ -29,7 +29,7 @@ async fn a_window_is_a_duration_and_part_of_what_is_fresh() {
         refresh(&memory, "?window=1h", None).await.is(201).json()["window"],
         "PT1H"
     );
-    // Another window is another handoff; none is the configured one.
+    // Another window needs another handoff; without one the configured window is used.
     refresh(&memory, "?window=PT5M", None).await.is(201);
     let plain = refresh(&memory, "", None).await.is(201).json();
     assert_eq!(
@@ -60,7 +60,7 @@ async fn a_window_is_a_duration_and_part_of_what_is_fresh() {
 }
 
 #[tokio::test]
-async fn the_callers_folder_is_told_within_bounds() {
+async fn the_state_of_the_callers_folder_is_accepted_within_limits() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory.put(DOCUMENT).await.is(201);
@@ -71,8 +71,8 @@ async fn the_callers_folder_is_told_within_bounds() {
         .is(201)
         .json();
     let markdown = made["markdown"].as_str().unwrap();
-    let told = section(markdown, "Workspace Snapshot");
-    assert_eq!(told[..2], ["- Branch: \"main\"", "- Commit: \"abc123\""]);
+    let snapshot = section(markdown, "Workspace Snapshot");
+    assert_eq!(snapshot[..2], ["- Branch: \"main\"", "- Commit: \"abc123\""]);
     assert_eq!(markdown.matches("\n## ").count(), 8);
     assert!(!markdown.contains("[KL-9@9]"));
     let path = |length: usize| "x".repeat(length);
@@ -101,7 +101,7 @@ async fn the_callers_folder_is_told_within_bounds() {
 }
 
 #[tokio::test]
-async fn only_the_configured_number_is_kept() {
+async fn only_the_configured_number_is_stored() {
     let service = Service::start_with(|config| config.handoff.keep = 2, None).await;
     let memory = service.memory("m");
     memory.put(DOCUMENT).await.is(201);
@@ -112,7 +112,7 @@ async fn only_the_configured_number_is_kept() {
 }
 
 #[tokio::test]
-async fn a_retry_with_its_key_makes_no_second_one() {
+async fn a_retry_with_the_same_key_creates_no_second_one() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory.put(DOCUMENT).await.is(201);

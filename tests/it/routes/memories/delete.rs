@@ -11,7 +11,7 @@ use working_memory::llm::scripted::Step;
 const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because certain: one\n";
 
 #[tokio::test]
-async fn all_of_a_memory_is_gone_and_nothing_of_another() {
+async fn all_of_a_memory_is_deleted_and_nothing_of_another() {
     let service = Service::start().await;
     let (memory, other) = (service.memory("agent-to-go"), service.memory("agent"));
     for memory in [&memory, &other] {
@@ -36,7 +36,7 @@ async fn all_of_a_memory_is_gone_and_nothing_of_another() {
         memory.get(below).await.problem(404, "not-found", None);
     }
     memory.delete().await.problem(404, "not-found", None);
-    // Its name alone is left, for those who watch the vault to be told, until events expire.
+    // Only its name is left, in the event of the deletion, until events expire.
     assert_eq!(service.tables_that_hold("agent-to-go").await, ["events"]);
     assert_eq!(other.get("records/KL-1").await.is(200).json()["status"], "active");
     assert_eq!(
@@ -49,7 +49,7 @@ async fn all_of_a_memory_is_gone_and_nothing_of_another() {
 }
 
 #[tokio::test]
-async fn a_memory_put_again_begins_a_new_life() {
+async fn a_memory_put_again_starts_at_version_one() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let old = memory.put("# Key Learnings\n- KL-7 because a: b\n").await.is(201);
@@ -68,7 +68,7 @@ async fn a_memory_put_again_begins_a_new_life() {
 }
 
 #[tokio::test]
-async fn preconditions_are_honoured() {
+async fn preconditions_are_checked() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let old = memory.put("one").await.is(201).header("etag").to_owned();
@@ -90,7 +90,7 @@ async fn preconditions_are_honoured() {
 }
 
 #[tokio::test]
-async fn runs_that_failed_to_make_a_memory_can_be_deleted() {
+async fn failed_runs_without_a_memory_can_be_deleted() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     Answer::to(memory.applying("?on_invalid=fail", "KEY_LEARNINGS:\n  ADD:\n    - no reason\n"))
@@ -102,7 +102,7 @@ async fn runs_that_failed_to_make_a_memory_can_be_deleted() {
 }
 
 #[tokio::test]
-async fn an_update_that_was_under_way_comes_to_nothing_and_leaves_nothing() {
+async fn an_update_in_progress_fails_and_saves_nothing() {
     for status in [409, 502] {
         let late = ModelAnswer {
             text: if status == 409 {
@@ -112,7 +112,7 @@ async fn an_update_that_was_under_way_comes_to_nothing_and_leaves_nothing() {
             },
             ..ModelAnswer::default()
         };
-        // The second is later than a model may be.
+        // The second is later than the model's deadline.
         let wait = Duration::from_millis(if status == 409 { 100 } else { 400 });
         let service = Service::with_models(scripted(move |_| Step::Late(wait, late.clone()))).await;
         let memory = service.memory("agent");
@@ -136,7 +136,7 @@ async fn an_update_that_was_under_way_comes_to_nothing_and_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_deletion_among_writers_leaves_a_whole_memory_or_none() {
+async fn a_deletion_among_writers_leaves_a_complete_memory_or_none() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("begin").await.is(201);
@@ -168,10 +168,10 @@ async fn a_deletion_among_writers_leaves_a_whole_memory_or_none() {
     }
 }
 
-/// Who deletes a memory holds its row when its search entry goes with it, so whoever writes the entry must not wait
-/// for the row with the entry in its hands.
+/// A deletion holds the lock of the memory's row when it deletes its search entry, so the indexer must not wait for that lock
+/// while it holds the entry's.
 #[tokio::test]
-async fn an_indexer_that_waits_for_a_deletion_holds_nothing_that_it_needs() {
+async fn an_indexer_that_waits_for_a_deletion_holds_no_lock_that_it_needs() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory.put("first").await.is(201);

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::time::Duration;
 
 #[tokio::test]
-async fn a_memory_tells_its_newest_version_its_counters_and_its_records() {
+async fn a_memory_has_its_newest_version_its_counters_and_its_records() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
@@ -39,7 +39,7 @@ async fn a_memory_tells_its_newest_version_its_counters_and_its_records() {
 }
 
 #[tokio::test]
-async fn a_memory_that_is_not_there_is_not_invented() {
+async fn a_missing_memory_is_not_found() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     Answer::to(memory.itself(Method::GET))

@@ -23,7 +23,7 @@ async fn ids(service: &Service, query: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn memories_are_listed_in_pages_in_the_order_of_their_bytes() {
+async fn memories_are_listed_in_pages_in_byte_order() {
     let service = Service::start().await;
     for id in ["b", "B", "a-1", "a.1", "a", "a_1", "1"] {
         service.memory(id).put(format!("text of {id}")).await.is(201);
@@ -52,7 +52,7 @@ async fn memories_are_listed_in_pages_in_the_order_of_their_bytes() {
 }
 
 #[tokio::test]
-async fn another_vault_and_another_filter_are_other_lists() {
+async fn a_cursor_is_rejected_for_another_vault_or_filter() {
     let service = Service::start().await;
     for id in ["a", "b", "c"] {
         service.memory(id).put("x").await.is(201);

@@ -4,7 +4,7 @@ use crate::harness::Service;
 use serde_json::json;
 
 #[tokio::test]
-async fn a_record_shows_its_birth_and_its_end() {
+async fn a_record_shows_its_creation_and_its_archiving() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
@@ -46,7 +46,7 @@ async fn a_record_shows_its_birth_and_its_end() {
 }
 
 #[tokio::test]
-async fn a_put_that_reuses_an_archived_id_is_told_and_both_texts_are_in_its_history() {
+async fn a_put_that_reuses_an_archived_id_returns_a_warning_and_the_history_has_both_texts() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory

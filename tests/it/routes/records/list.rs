@@ -13,7 +13,7 @@ async fn ids(memory: &Memory<'_>, query: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn records_are_chosen_by_kind_and_status() {
+async fn records_are_filtered_by_kind_and_status() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("# Key Learnings\n- KL-1 because a: one\n- KL-2 because b: two\n\n# Decisions\n- D-1 because c: x\n").await.is(201);

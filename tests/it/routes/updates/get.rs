@@ -5,7 +5,7 @@ use serde_json::json;
 use working_memory::llm::scripted::Step;
 
 #[tokio::test]
-async fn a_run_is_kept_with_what_its_models_were_asked_and_answered() {
+async fn a_run_is_stored_with_the_prompts_and_responses_of_its_models() {
     let answer = "KEY_LEARNINGS:\n  ADD:\n    - because it is certain: one\n";
     let service = Service::with_models(scripted(move |_| Step::answer(answer))).await;
     let memory = service.memory("agent");

@@ -38,7 +38,7 @@ async fn inbox(service: &Service, query: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_proposal_changes_nothing_until_what_is_chosen_of_it_is_approved() {
+async fn a_proposal_changes_nothing_until_selected_operations_are_approved() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put(DOCUMENT).await.is(201);
@@ -116,7 +116,7 @@ async fn a_proposal_changes_nothing_until_what_is_chosen_of_it_is_approved() {
 }
 
 #[tokio::test]
-async fn what_no_longer_holds_is_rejected_and_the_rest_is_applied() {
+async fn operations_that_no_longer_apply_are_rejected_and_the_rest_is_applied() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put(DOCUMENT).await.is(201);
@@ -146,7 +146,7 @@ async fn what_no_longer_holds_is_rejected_and_the_rest_is_applied() {
 }
 
 #[tokio::test]
-async fn an_approval_of_which_nothing_holds_is_decided_without_a_version() {
+async fn an_approval_in_which_nothing_applies_is_decided_without_a_version() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put(DOCUMENT).await.is(201);
@@ -184,7 +184,7 @@ async fn an_approval_of_which_nothing_holds_is_decided_without_a_version() {
 }
 
 #[tokio::test]
-async fn a_rejected_proposal_is_kept_with_its_reason_and_changes_nothing() {
+async fn a_rejected_proposal_is_stored_with_its_reason_and_changes_nothing() {
     let service = Service::start().await;
     let memory = service.memory("new");
     let proposal = propose(&memory, "KEY_LEARNINGS:\n  ADD:\n    - because x: y\n").await;
@@ -217,7 +217,7 @@ async fn a_rejected_proposal_is_kept_with_its_reason_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn numbers_and_runs_that_are_none_and_stale_conditions_are_refused_and_it_waits_on() {
+async fn invalid_decisions_are_rejected_and_the_proposal_stays_pending() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put(DOCUMENT).await.is(201);
@@ -266,7 +266,7 @@ async fn numbers_and_runs_that_are_none_and_stale_conditions_are_refused_and_it_
 }
 
 #[tokio::test]
-async fn a_proposal_ends_with_its_memory_its_text_and_its_time() {
+async fn a_proposal_ends_by_deletion_redaction_and_expiry() {
     let service = Service::start().await;
     let (gone, redacted, old) = (
         service.memory("gone"),
@@ -309,7 +309,7 @@ async fn a_proposal_ends_with_its_memory_its_text_and_its_time() {
 }
 
 #[tokio::test]
-async fn a_proposer_proposes_whatever_it_says_and_its_key_approves_nothing_of_its_own() {
+async fn updates_of_a_proposer_key_are_always_proposals_and_it_cannot_approve_them() {
     let service = Dictated::new().service().await;
     let admin = first_admin(&service).await;
     let key = async |name: &str, role: &str| {
@@ -409,7 +409,7 @@ async fn the_inbox_has_pages_over_all_memories_and_leaves_the_messages_out() {
 }
 
 #[tokio::test]
-async fn events_tell_of_a_proposal_and_what_was_decided_without_its_words() {
+async fn events_report_a_proposal_and_its_decision_without_its_text() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let one = propose(&memory, "KEY_LEARNINGS:\n  ADD:\n    - because x: secretive\n").await;
@@ -429,7 +429,7 @@ async fn events_tell_of_a_proposal_and_what_was_decided_without_its_words() {
         .header("Accept", "application/json");
     let page = Answer::to(request).await.is(200).json();
 
-    let told: Vec<_> = page["items"]
+    let listed: Vec<_> = page["items"]
         .as_array()
         .unwrap()
         .iter()
@@ -441,7 +441,7 @@ async fn events_tell_of_a_proposal_and_what_was_decided_without_its_words() {
         })
         .collect();
     assert_eq!(
-        told,
+        listed,
         [
             ("proposed", true),
             ("proposed", false),
@@ -454,7 +454,7 @@ async fn events_tell_of_a_proposal_and_what_was_decided_without_its_words() {
 }
 
 #[tokio::test]
-async fn of_many_who_decide_at_once_one_does() {
+async fn of_concurrent_decisions_one_succeeds() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let proposal = propose(&memory, "KEY_LEARNINGS:\n  ADD:\n    - because x: y\n").await;

@@ -64,7 +64,7 @@ async fn a_service_without_memories_has_no_vaults() {
 }
 
 #[tokio::test]
-async fn a_page_reads_the_memories_of_its_own_vaults_only() {
+async fn a_page_reads_only_the_memories_of_its_own_vaults() {
     let service = Service::start().await;
     sqlx::query(
         "INSERT INTO memories

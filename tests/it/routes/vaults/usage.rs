@@ -11,7 +11,7 @@ use working_memory::llm::{Answer, ModelError, Models};
 
 const USAGE: &str = "/v1/vaults/acme/usage";
 
-/// Models that each read 1,000 tokens, 400 of them from a cache, and write 50.
+/// Models that each use 1,000 input tokens, 400 of them cached, and 50 output tokens.
 fn models() -> Models {
     scripted(|role| {
         Step::Answer(Answer {
@@ -35,7 +35,7 @@ fn priced(config: &mut Config) {
 }
 
 #[tokio::test]
-async fn tokens_and_money_are_told_by_day_and_model() {
+async fn tokens_and_cost_are_reported_by_day_and_model() {
     let service = Service::start_with(priced, Some(models())).await;
     let memory = service.memory("agent");
     for body in [json!({"task": "a"}), json!({"task": "b", "dry_run": true})] {
@@ -81,7 +81,7 @@ async fn tokens_and_money_are_told_by_day_and_model() {
         ),
         (&json!(2_000), &json!(800), &json!(100))
     );
-    // 1,200 fresh at 2, 800 cached at 0.5, 100 written at 10, a million each.
+    // 1,200 uncached at 2, 800 cached at 0.5, 100 output at 10, per million tokens.
     assert_eq!(progress["cost"], json!(0.0038));
     assert_eq!(usage["items"][0]["cost"], Value::Null);
     assert_eq!(usage["totals"]["input_tokens"], 7_000);
@@ -119,7 +119,7 @@ async fn tokens_and_money_are_told_by_day_and_model() {
 }
 
 #[tokio::test]
-async fn what_a_failed_run_spent_counts_and_outlives_the_memory() {
+async fn tokens_of_a_failed_run_count_and_stay_after_the_memory_is_deleted() {
     let models = scripted(|role| match role {
         Role::Learnings => Step::Fail(ModelError::BadAnswer {
             detail: "x".to_owned(),
@@ -147,7 +147,7 @@ async fn what_a_failed_run_spent_counts_and_outlives_the_memory() {
 }
 
 #[tokio::test]
-async fn a_vault_that_used_nothing_has_no_entries_and_operations_use_nothing() {
+async fn operations_use_no_tokens_and_an_unused_vault_has_no_entries() {
     let service = Service::start().await;
     service
         .memory("agent")
@@ -166,7 +166,7 @@ async fn a_vault_that_used_nothing_has_no_entries_and_operations_use_nothing() {
 }
 
 #[tokio::test]
-async fn days_that_are_none_or_too_many_are_refused() {
+async fn invalid_days_and_too_many_days_are_rejected() {
     let service = Service::start().await;
     let ask = async |query: &str| service.get(&format!("{USAGE}?{query}")).await;
     for day in [
@@ -194,7 +194,7 @@ async fn days_that_are_none_or_too_many_are_refused() {
 }
 
 #[tokio::test]
-async fn a_vault_that_spent_its_tokens_waits_for_midnight_and_others_do_not() {
+async fn a_vault_over_its_token_limit_is_rejected_until_midnight_and_others_are_not() {
     let limited = |config: &mut Config| {
         config.limits.vault_tokens_per_day = Some(3_000);
         config.limits.vault_tokens.insert("rich".to_owned(), 1_000_000);

@@ -39,8 +39,8 @@ async fn a_decision_supersedes_another_and_the_two_are_linked() {
     let document = memory.get("context?section=decisions").await.is(200);
     let line = "- D-2 [2026-11-21T02:00:00Z] because it is checked: SQL in files\n";
     assert_eq!(document.text(), format!("# Decisions\n{line}"));
-    for gone in ["D-1", "D-77"] {
-        let refused = json!({"decision": "x", "reason": "y", "supersedes": gone});
+    for id in ["D-1", "D-77"] {
+        let refused = json!({"decision": "x", "reason": "y", "supersedes": id});
         let problem = decide(&memory, refused)
             .await
             .problem(422, "invalid", Some("supersedes"));
@@ -50,7 +50,7 @@ async fn a_decision_supersedes_another_and_the_two_are_linked() {
 }
 
 #[tokio::test]
-async fn the_oldest_beyond_the_window_is_archived_and_bad_ones_are_refused() {
+async fn the_oldest_decision_beyond_the_window_is_archived_and_invalid_ones_are_rejected() {
     let service = Service::start_with(|config| config.window.decisions = 2, None).await;
     let memory = service.memory("agent");
     for (number, archived) in [(1, json!([])), (2, json!([])), (3, json!(["D-1"]))] {
@@ -105,7 +105,7 @@ async fn a_decision_may_have_no_reason() {
 }
 
 #[tokio::test]
-async fn a_reason_that_the_line_would_alter_is_refused_and_says_why() {
+async fn a_reason_that_the_line_format_would_change_is_rejected_and_the_error_says_why() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let refused = json!({"decision": "x", "reason": "the root cause: a race"});

@@ -26,7 +26,7 @@ fn folder() -> Value {
 }
 
 #[tokio::test]
-async fn a_folder_is_taken_over_in_one_version_and_only_once() {
+async fn a_folder_is_imported_in_one_version_and_only_once() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let done = import(&memory, &folder()).await.is(201).json();
@@ -72,22 +72,22 @@ async fn a_folder_is_taken_over_in_one_version_and_only_once() {
         again["present"],
         json!({"status": 1, "tasks": 2, "decisions": 1, "history": 3})
     );
-    // A number that was given to the archive is not given again.
+    // A number of an archived task is not assigned again.
     assert_eq!(record(&memory, task(1)).await.is(201).json()["record_id"], "T-5");
-    let kept: Value = sqlx::query_scalar("SELECT operations FROM memory_contexts WHERE version = 1")
+    let stored: Value = sqlx::query_scalar("SELECT operations FROM memory_contexts WHERE version = 1")
         .fetch_one(service.rows())
         .await
         .unwrap();
-    let history = kept
+    let history = stored
         .as_array()
         .unwrap()
         .iter()
         .filter(|operation| operation["op"] == "history");
-    assert_eq!(history.count(), 2, "{kept}");
+    assert_eq!(history.count(), 2, "{stored}");
 }
 
 #[tokio::test]
-async fn what_is_older_than_the_window_goes_to_the_archive() {
+async fn tasks_older_than_the_window_are_archived() {
     let service = Service::start_with(|config| config.window.tasks = 2, None).await;
     let memory = service.memory("agent");
     set(&memory, json!({"goal": "mine"})).await.is(201);
@@ -116,7 +116,7 @@ async fn what_is_older_than_the_window_goes_to_the_archive() {
 }
 
 #[tokio::test]
-async fn what_is_not_valid_is_named_by_its_place() {
+async fn invalid_entries_are_named_by_their_position() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for (body, field) in [

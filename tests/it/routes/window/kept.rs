@@ -1,4 +1,4 @@
-//! What becomes of tasks when texts leave and memories go.
+//! What redaction and deletion remove of tasks.
 
 use super::{decide, record, task};
 use crate::harness::{Answer, Service};
@@ -27,7 +27,7 @@ async fn filled() -> Service {
 }
 
 #[tokio::test]
-async fn a_redaction_takes_what_was_told_of_a_task_with_it() {
+async fn a_redaction_removes_the_texts_of_a_task() {
     let service = filled().await;
     let memory = service.memory("agent");
     memory.redact("1").await.is(200);
@@ -35,15 +35,18 @@ async fn a_redaction_takes_what_was_told_of_a_task_with_it() {
         service.tables_that_hold("sk-live-4711").await,
         Vec::<String>::new()
     );
-    let gone = memory.get("records/T-1").await.is(200).json();
-    assert_eq!((&gone["intent"], &gone["outcome"]), (&json!(""), &json!(null)));
+    let archived = memory.get("records/T-1").await.is(200).json();
+    assert_eq!(
+        (&archived["intent"], &archived["outcome"]),
+        (&json!(""), &json!(null))
+    );
     let history = memory.get("archive/history").await.is(200);
     assert!(history.text().contains("T-1 [redacted]"), "{}", history.text());
     assert_eq!(memory.get("records/T-2").await.json()["task_id"], "task-2");
 }
 
 #[tokio::test]
-async fn a_redacted_import_takes_the_archive_it_brought_with_it() {
+async fn redacting_an_import_removes_the_archive_that_it_imported() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let body =

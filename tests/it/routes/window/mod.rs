@@ -1,4 +1,4 @@
-//! The living window: tasks, decisions, status, and the archive behind them.
+//! The living window: tasks, decisions, status, and their archive.
 
 mod archive;
 mod decisions;

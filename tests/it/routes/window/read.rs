@@ -11,11 +11,11 @@ async fn the_window_is_markdown_or_json_and_is_not_sent_twice() {
     let memory = service.memory("agent");
     memory.get("window").await.problem(404, "not-found", None);
     set(&memory, json!({"goal": "ship"})).await.is(201);
-    let mut told = task(1);
-    told["summary"] = json!("Two lines.\n# Not a heading");
-    told["outcome"] = json!({"tests": 60});
-    told["epic"] = json!("DSL");
-    record(&memory, told.clone()).await.is(201);
+    let mut recorded = task(1);
+    recorded["summary"] = json!("Two lines.\n# Not a heading");
+    recorded["outcome"] = json!({"tests": 60});
+    recorded["epic"] = json!("DSL");
+    record(&memory, recorded.clone()).await.is(201);
     decide(
         &memory,
         json!({"decision": "SQL in storage", "reason": "one language"}),
@@ -36,7 +36,7 @@ async fn the_window_is_markdown_or_json_and_is_not_sent_twice() {
     assert_eq!(window["status"]["goal"], "ship");
     assert_eq!(window["status"]["updated"], "2026-11-21T02:00:00Z");
     for field in ["task_id", "intent", "summary", "outcome", "epic"] {
-        assert_eq!(window["tasks"][0][field], told[field], "{field}");
+        assert_eq!(window["tasks"][0][field], recorded[field], "{field}");
     }
     assert_eq!(window["decisions"][0]["reason"], "one language");
     assert_ne!(json.header("etag"), text.header("etag"));
@@ -53,7 +53,7 @@ async fn the_window_is_markdown_or_json_and_is_not_sent_twice() {
 }
 
 #[tokio::test]
-async fn a_line_that_a_person_changed_counts() {
+async fn a_line_that_was_edited_by_hand_is_returned() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     record(&memory, task(1)).await.is(201);

@@ -51,7 +51,7 @@ async fn a_status_is_written_and_the_same_again_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_absent_stays_and_null_clears() {
+async fn an_absent_member_is_unchanged_and_null_clears_it() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for (sent, goal, blocker) in [
@@ -72,7 +72,7 @@ async fn what_is_absent_stays_and_null_clears() {
 }
 
 #[tokio::test]
-async fn updated_moves_with_every_change_and_free_text_stays() {
+async fn updated_is_set_by_every_change_and_free_text_stays() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let text = "# Active Context\nGoal: ship\n* a note\n\n# Facts\n\ttab  \r\n```\n# no heading\n```\n";

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_task_makes_the_memory_and_stands_first_in_the_document() {
+async fn a_task_creates_the_memory_and_is_first_in_the_document() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let sent = json!({
@@ -50,7 +50,7 @@ async fn a_task_makes_the_memory_and_stands_first_in_the_document() {
 }
 
 #[tokio::test]
-async fn the_oldest_beyond_the_window_is_archived_in_the_same_version() {
+async fn the_oldest_task_beyond_the_window_is_archived_in_the_same_version() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for number in 1..=5 {
@@ -62,14 +62,17 @@ async fn the_oldest_beyond_the_window_is_archived_in_the_same_version() {
         (&sixth["version"], &sixth["archived"]),
         (&json!(6), &json!(["T-1"]))
     );
-    let gone = memory.get("records/T-1").await.is(200).json();
+    let archived_task = memory.get("records/T-1").await.is(200).json();
     assert_eq!(
-        (&gone["status"], &gone["ended_version"]),
+        (&archived_task["status"], &archived_task["ended_version"]),
         (&json!("archived"), &json!(6))
     );
-    assert_eq!(gone["archive_reason"], "left the window of 5 recent tasks");
     assert_eq!(
-        (&gone["task_id"], &gone["summary"]),
+        archived_task["archive_reason"],
+        "left the window of 5 recent tasks"
+    );
+    assert_eq!(
+        (&archived_task["task_id"], &archived_task["summary"]),
         (&json!("task-1"), &json!("Done. All of it."))
     );
     let active = memory.get("records?kind=T").await.is(200).json();
@@ -84,7 +87,7 @@ async fn the_oldest_beyond_the_window_is_archived_in_the_same_version() {
 }
 
 #[tokio::test]
-async fn a_task_sent_twice_is_one_task_also_when_it_has_left_the_window() {
+async fn a_task_sent_twice_is_recorded_once_also_after_it_was_archived() {
     let service = Service::start_with(|config| config.window.tasks = 1, None).await;
     let memory = service.memory("agent");
     record(&memory, task(1)).await.is(201);
@@ -104,12 +107,12 @@ async fn a_task_sent_twice_is_one_task_also_when_it_has_left_the_window() {
         .await
         .problem(409, "conflict", Some("task_id"));
     assert_eq!(refused["record_id"], "T-1");
-    // Ids are per memory.
+    // Ids are unique per memory.
     record(&service.memory("other"), task(1)).await.is(201);
 }
 
 #[tokio::test]
-async fn what_is_not_valid_is_named_with_its_limit_and_saves_nothing() {
+async fn an_invalid_task_is_rejected_with_the_limit_and_saves_nothing() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for (field, value, limit) in [
@@ -147,7 +150,7 @@ async fn what_is_not_valid_is_named_with_its_limit_and_saves_nothing() {
 }
 
 #[tokio::test]
-async fn a_document_over_its_cap_is_refused_with_both_sizes() {
+async fn a_document_over_its_limit_is_rejected_with_both_sizes() {
     let service = Service::start_with(|config| config.limits.context_bytes = 200, None).await;
     let memory = service.memory("agent");
     memory.put("x".repeat(190)).await.is(201);
@@ -163,7 +166,7 @@ async fn a_document_over_its_cap_is_refused_with_both_sizes() {
 }
 
 #[tokio::test]
-async fn ten_writers_at_once_lose_nothing() {
+async fn ten_concurrent_writers_lose_nothing() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let written = join_all((1..=10).map(|number| record(&memory, task(number)))).await;
@@ -193,7 +196,7 @@ async fn ten_writers_at_once_lose_nothing() {
 }
 
 #[tokio::test]
-async fn a_vault_may_have_a_window_of_its_own() {
+async fn a_vault_may_have_its_own_window_size() {
     let configure = |config: &mut working_memory::config::Config| {
         let own = working_memory::config::window::VaultWindow {
             tasks: Some(1),
@@ -214,7 +217,7 @@ async fn a_vault_may_have_a_window_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_task_whose_outcome_says_no_success_is_shown_as_failed_everywhere() {
+async fn a_task_with_an_unsuccessful_outcome_is_shown_as_failed_everywhere() {
     let service = Service::start_with(|config| config.window.tasks = 1, None).await;
     let memory = service.memory("agent");
     let mut failed = task(1);
@@ -255,7 +258,7 @@ async fn a_task_whose_outcome_says_no_success_is_shown_as_failed_everywhere() {
 }
 
 #[tokio::test]
-async fn numbers_of_an_outcome_are_kept_or_refused_and_never_rounded() {
+async fn numbers_of_an_outcome_are_stored_exactly_or_rejected_and_never_rounded() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let send = |number: &str| {
