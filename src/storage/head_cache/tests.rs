@@ -207,11 +207,11 @@ fn what_the_database_shows_replaces_an_older_head_whatever_was_told_meanwhile() 
     let slow = token(&heads);
     // Another memory of the same stripe; no change of this memory was published.
     let (_, other) = ids();
-    let told = Notification {
+    let notification = Notification {
         memory: other,
         ..change(Some(2), false)
     };
-    heads.invalidate(&told);
+    heads.invalidate(&notification);
     heads.fill(slow, head(3, "three"));
     assert_eq!(version_of(&heads), None);
 }
@@ -282,7 +282,7 @@ impl State {
     }
 
     /// The notification of its change.
-    fn told(self) -> Notification {
+    fn notification(self) -> Notification {
         Notification {
             context: Some(self.id()),
             ..change(Some(self.version), false)
@@ -314,7 +314,7 @@ proptest! {
                 Step::ReadEnds(_) => {}
                 Step::WriteElsewhere => {
                     now = now.next();
-                    on_the_way.push_back((now.age, now.told()));
+                    on_the_way.push_back((now.age, now.notification()));
                 }
                 Step::DeletedElsewhere => {
                     now = State { age: now.age + 1, version: 0 };
@@ -328,38 +328,38 @@ proptest! {
                     }
                     now = now.next();
                     let mine = now;
-                    on_the_way.push_back((now.age, now.told()));
+                    on_the_way.push_back((now.age, now.notification()));
                     if overtaken {
                         now = now.next();
-                        on_the_way.push_back((now.age, now.told()));
+                        on_the_way.push_back((now.age, now.notification()));
                     }
                     if heard_first {
-                        for (_, told) in on_the_way.drain(..) {
-                            heads.invalidate(&told);
+                        for (_, notification) in on_the_way.drain(..) {
+                            heads.invalidate(&notification);
                         }
                         oldest = now.age;
                     }
                     heads.fill_written(token, mine.shown());
-                    heads.invalidate(&mine.told());
+                    heads.invalidate(&mine.notification());
                     oldest = oldest.max(mine.age);
                 }
                 Step::WriteEnds { .. } => {}
                 Step::PlainWriteHere => {
                     now = now.next();
-                    let told = now.told();
-                    on_the_way.push_back((now.age, told.clone()));
-                    heads.invalidate(&told);
+                    let notification = now.notification();
+                    on_the_way.push_back((now.age, notification.clone()));
+                    heads.invalidate(&notification);
                     oldest = now.age;
                 }
                 Step::Heard => {
-                    if let Some((age, told)) = on_the_way.pop_front() {
-                        heads.invalidate(&told);
+                    if let Some((age, notification)) = on_the_way.pop_front() {
+                        heads.invalidate(&notification);
                         oldest = oldest.max(age);
                     }
                 }
                 Step::Proved => {
-                    for (_, told) in on_the_way.drain(..) {
-                        heads.invalidate(&told);
+                    for (_, notification) in on_the_way.drain(..) {
+                        heads.invalidate(&notification);
                     }
                     heads.renew(Instant::now());
                     oldest = now.age;
@@ -374,8 +374,8 @@ proptest! {
                 }
             }
             let (vault, memory) = ids();
-            if let Some(given) = heads.get(&vault, &memory) {
-                let age: usize = given.context.text.parse().unwrap();
+            if let Some(cached) = heads.get(&vault, &memory) {
+                let age: usize = cached.context.text.parse().unwrap();
                 prop_assert!(age >= oldest, "{} was given, {} is the oldest allowed", age, oldest);
             }
         }

@@ -80,7 +80,7 @@ impl RecordLine {
     }
 
     fn check_task(&self, kind: RecordKind) -> Result<(), Fault> {
-        let told = [
+        let reported = [
             self.task_id.is_some(),
             self.intent.is_some(),
             self.summary.is_some(),
@@ -90,7 +90,7 @@ impl RecordLine {
         ];
         order(
             "intent",
-            kind == RecordKind::Task || told == [false; 6],
+            kind == RecordKind::Task || reported == [false; 6],
             "null on what is no task",
         )?;
         if let Some(task) = &self.task_id {
@@ -363,7 +363,7 @@ pub(super) async fn task_taken(
     memory: &MemoryId,
     line: &RecordLine,
 ) -> Result<bool, StorageError> {
-    let taken = sqlx::query_scalar!(
+    let is_taken = sqlx::query_scalar!(
         r#"SELECT EXISTS (SELECT 1 FROM records
                           WHERE vault_id = $1 AND memory_id = $2 AND task_id = $3 AND number <> $4) AS "taken!""#,
         vault.as_str(),
@@ -373,5 +373,5 @@ pub(super) async fn task_taken(
     )
     .fetch_one(connection)
     .await?;
-    Ok(taken)
+    Ok(is_taken)
 }

@@ -166,7 +166,7 @@ impl Writer {
             created_by: self.actor.clone(),
             end: None,
             written_at: record.time,
-            told: None,
+            reported: None,
         }
     }
 }
@@ -193,7 +193,7 @@ impl Storage {
                 writer.check(head)?;
                 if let Some(known) = found.task {
                     // A redacted task has no facts that could differ.
-                    if known.told.as_ref().is_some_and(|told| told != task) {
+                    if known.reported.as_ref().is_some_and(|reported| reported != task) {
                         return Err(WindowChangeError::OtherTask(known.id));
                     }
                     return Ok(Decision::Keep(Made {
@@ -206,7 +206,7 @@ impl Storage {
                 let (archived, status) = (written.archived.clone(), Status::of(&written.text));
                 let (mut version, mut record) = writer.version(head, written, Source::Task);
                 if let Some(record) = &mut record {
-                    record.told = Some(task.clone());
+                    record.reported = Some(task.clone());
                     version.window.tasks.push((record.id, task.clone()));
                 }
                 Ok(Decision::Save(
@@ -303,7 +303,7 @@ impl Storage {
     pub async fn take_over_window(
         &self,
         writer: &Writer,
-        brought: &WindowImport,
+        import: &WindowImport,
         under: Option<&Answering<'_, TakenOver>>,
     ) -> Result<TakenOver, WindowChangeError> {
         let outcome = self
@@ -314,12 +314,12 @@ impl Storage {
                     writer.check(head)?;
                     // Thousands of entries take a while.
                     let taken = run_blocking(|| {
-                        let (text, brought) = (&head.text, brought.clone());
+                        let (text, import) = (&head.text, import.clone());
                         window::import_window(
                             text,
                             head.counters,
                             head.now,
-                            brought,
+                            import,
                             found.known,
                             &writer.sizes,
                         )
