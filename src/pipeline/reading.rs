@@ -51,8 +51,8 @@ impl FoundFault {
 
     /// Whether both report the same fault of the same text.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
-        let told = |found: &Self| (found.fault.kind, found.fault.section);
-        told(self) == told(other) && self.written.text.trim() == other.written.text.trim()
+        let faults_of = |found: &Self| (found.fault.kind, found.fault.section);
+        faults_of(self) == faults_of(other) && self.written.text.trim() == other.written.text.trim()
     }
 
     /// Whether the author of the text is asked to repair it.
@@ -279,7 +279,7 @@ fn checked_against_input(
         .iter()
         .filter(|fault| fault.kind == FaultKind::Duplicate)
         .map(|fault| fault.range.start);
-    let standing: HashSet<usize> = validated
+    let applied: HashSet<usize> = validated
         .items
         .iter()
         .filter(|item| is_addition(&item.operation))
@@ -294,7 +294,7 @@ fn checked_against_input(
 
     let of_answer = additions.iter().map(|item| Addition {
         operation: &item.operation,
-        is_applied: standing.contains(&item.range.start),
+        is_applied: applied.contains(&item.range.start),
     });
     let of_earlier = earlier
         .iter()

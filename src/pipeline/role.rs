@@ -84,9 +84,9 @@ impl Pipeline {
             ..RoleOutcome::default()
         };
         for round in 0..=self.settings.max_reprompts {
-            request.steps.tell(Step::Asked { role, round });
+            request.steps.send(Step::Asked { role, round });
             let asked = speaker.ask(&asking).await;
-            request.steps.tell(Step::Answered {
+            request.steps.send(Step::Answered {
                 role,
                 round,
                 attempts: asked.attempts,

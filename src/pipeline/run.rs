@@ -94,11 +94,11 @@ impl Pipeline {
         match outcome {
             Ok(outcome) => {
                 let RunResult { answer, proposal } = outcome.result;
-                running.tell(Step::Merged {
+                running.send(Step::Merged {
                     rebased: answer.rebased,
                 });
                 if let Some(saved) = &outcome.saved {
-                    running.tell(Step::Saved {
+                    running.send(Step::Saved {
                         version: saved.version,
                         context_id: saved.context_id.to_string(),
                     });

@@ -43,7 +43,7 @@ impl Pipeline {
     async fn update_in_turn(&self, request: &UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
         self.admission
             .check(&request.vault)
-            .map_err(|taken| match taken {
+            .map_err(|refused| match refused {
                 NoPermit::OfVault(limit) => PipelineError::VaultBusy { limit },
                 NoPermit::OfAll(limit) => PipelineError::Busy { limit },
             })?;
@@ -163,11 +163,11 @@ impl Pipeline {
         };
         let created_at = created_at.unwrap_or_else(|| self.clock.now());
         let base = self.capture(&target, &request.preconditions).await?;
-        request.steps.tell(Step::Started {
+        request.steps.send(Step::Started {
             update_id: target.update_id.clone(),
             attempt: claim.as_ref().map_or(1, |claim| claim.attempt),
         });
-        request.steps.tell(Step::Captured {
+        request.steps.send(Step::Captured {
             version: base.version,
             context_id: base.context_id.clone(),
         });

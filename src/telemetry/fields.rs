@@ -38,10 +38,10 @@ struct PlainVisitor<'writer> {
 
 impl PlainVisitor<'_> {
     /// Writes a field whose value needs no escaping.
-    fn write(&mut self, field: &Field, [before, value, behind]: [&str; 3]) {
+    fn write(&mut self, field: &Field, [before, value, after]: [&str; 3]) {
         let blank = if self.is_empty { "" } else { " " };
         self.is_empty = false;
-        for part in [blank, field.name(), "=", before, value, behind] {
+        for part in [blank, field.name(), "=", before, value, after] {
             self.gathered.push_str(part);
         }
     }

@@ -122,7 +122,7 @@ impl<'s> Feed<'s> {
         };
         let mut call = call.accept("text/event-stream");
         if let Some(id) = &self.reader.last_id {
-            call = call.behind(id)?;
+            call = call.resume_after(id)?;
         }
         match call.open().await {
             Ok(stream) => {

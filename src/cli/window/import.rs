@@ -199,14 +199,11 @@ fn decode(path: &str, bytes: Vec<u8>, unplaced: &mut Vec<Unplaced>) -> String {
 }
 
 /// The rules that do not exist yet, ignoring blank lines around them.
-fn new_rules(brought: Vec<String>, present: &[String], report: &mut Report) -> Vec<String> {
+fn new_rules(rules: Vec<String>, present: &[String], report: &mut Report) -> Vec<String> {
     let mut known: HashSet<String> = present.iter().map(|rule| rule.trim().to_owned()).collect();
-    let brought: Vec<_> = brought
-        .into_iter()
-        .filter(|rule| !rule.trim().is_empty())
-        .collect();
-    let all = brought.len();
-    let new: Vec<_> = brought
+    let rules: Vec<_> = rules.into_iter().filter(|rule| !rule.trim().is_empty()).collect();
+    let all = rules.len();
+    let new: Vec<_> = rules
         .into_iter()
         .filter(|rule| known.insert(rule.trim().to_owned()))
         .collect();

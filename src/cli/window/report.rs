@@ -54,14 +54,14 @@ impl Numbers {
             (self.history, "history", "history"),
             (self.rules, "rule", "rules"),
         ];
-        let said = parts.into_iter().filter(|(number, ..)| *number > 0);
-        let said: Vec<_> = said
+        let counts = parts.into_iter().filter(|(number, ..)| *number > 0);
+        let counts: Vec<_> = counts
             .map(|(number, one, several)| format!("{number} {}", if number == 1 { one } else { several }))
             .collect();
-        if said.is_empty() {
+        if counts.is_empty() {
             "nothing".to_owned()
         } else {
-            said.join(", ")
+            counts.join(", ")
         }
     }
 }

@@ -82,7 +82,7 @@ impl<'w> Watch<'w> {
         loop {
             let wait = self.pause.unwrap_or(self.every);
             let mut look = tokio::select! {
-                told = feed.next() => match told {
+                event = feed.next() => match event {
                     FeedEvent::Opened => {
                         self.told_unheard = false;
                         Look::Whole

@@ -95,7 +95,7 @@ pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings, options: &
         }
         last = index;
     }
-    let taken = RemovedIndent::of(&Extent {
+    let removed = RemovedIndent::of(&Extent {
         text,
         lines,
         bullet: at,
@@ -112,7 +112,7 @@ pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings, options: &
     }
     for (index, line) in lines.iter().enumerate().take(last + 1).skip(at + 1) {
         let end = if index < last { line.next } else { line.end };
-        snippet.push_str(&text[line.start + taken.bytes(text, line, index)..end]);
+        snippet.push_str(&text[line.start + removed.bytes(text, line, index)..end]);
     }
     Snippet {
         text: snippet,

@@ -157,9 +157,9 @@ mod tests {
             "{}",
             first.response
         );
-        let gone = replaced("only", "only", "").unwrap();
-        assert_eq!(gone.text, "");
-        assert!(gone.response.ends_with(":\n     1\t"), "{}", gone.response);
+        let emptied = replaced("only", "only", "").unwrap();
+        assert_eq!(emptied.text, "");
+        assert!(emptied.response.ends_with(":\n     1\t"), "{}", emptied.response);
     }
 
     #[test]

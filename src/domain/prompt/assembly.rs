@@ -91,7 +91,7 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
         .map(|(name, pieces)| of_items(name, pieces));
     let is_empty = material.items.is_empty() && material.document.is_none();
     let datetime = match told_datetime {
-        Some(told) => Some(told),
+        Some(time) => Some(time),
         // Without any content the prompt is empty, unless the time was requested explicitly.
         None if is_empty && material.selection.include.is_none() => None,
         None => Some(of_clock(material)),

@@ -99,17 +99,17 @@ mod tests {
 
     #[test]
     fn a_member_of_another_form_takes_no_other_along() {
-        let told = of(json!({"outcome": [1], "epic": 5}));
-        assert_eq!((told.outcome, told.epic), (Some(json!([1])), None));
+        let details = of(json!({"outcome": [1], "epic": 5}));
+        assert_eq!((details.outcome, details.epic), (Some(json!([1])), None));
         assert_eq!(of(json!({"outcome": null, "epic": null})), TaskDetails::default());
     }
 
     #[test]
     fn what_says_nothing_is_not_kept() {
-        let told = TaskDetails {
+        let details = TaskDetails {
             outcome: Some(Value::Null),
             epic: Some(" \n".to_owned()),
         };
-        assert_eq!(told.normalized(), TaskDetails::default());
+        assert_eq!(details.normalized(), TaskDetails::default());
     }
 }

@@ -24,11 +24,11 @@ pub enum UnwritableReason {
 /// [`UnwritableReason`].
 pub fn check_reason(reason: &str) -> Result<(), UnwritableReason> {
     let begin = reason.len() - reason.trim_start().len();
-    let said = reason.trim();
-    if let Some(at) = said.find(LINE_ENDS) {
+    let trimmed = reason.trim();
+    if let Some(at) = trimmed.find(LINE_ENDS) {
         return Err(UnwritableReason::LineBreak(begin + at));
     }
-    match end_of_reason(said).filter(|colon| colon + 1 < said.len()) {
+    match end_of_reason(trimmed).filter(|colon| colon + 1 < trimmed.len()) {
         Some(colon) => Err(UnwritableReason::Colon(begin + colon)),
         None => Ok(()),
     }
@@ -58,8 +58,8 @@ mod tests {
             prop_assume!(!reason.trim().is_empty() && check_reason(&reason).is_ok());
             let sizes = Sizes { tasks: 5, decisions: 5, context_bytes: 100_000 };
             let now = DateTime::from_timestamp(1_000_000, 0).unwrap();
-            let told = ("keep it", Some(reason.as_str()));
-            let written = record_decision("", Counters::default(), now, told, None, &sizes).unwrap();
+            let decision = ("keep it", Some(reason.as_str()));
+            let written = record_decision("", Counters::default(), now, decision, None, &sizes).unwrap();
             let found = records(&written.text);
             prop_assert_eq!(found.len(), 1);
             prop_assert_eq!(found[0].reason.as_deref(), Some(reason.trim()));

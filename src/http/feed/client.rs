@@ -95,7 +95,7 @@ impl Client {
 
     /// Reads new events from the ring, or a page from the database if the client is behind the ring.
     async fn catch_up(&mut self) -> Option<()> {
-        let frames = match self.feed.behind(self.position) {
+        let frames = match self.feed.events_after(self.position) {
             Some(frames) => frames,
             None => self.page().await?,
         };

@@ -120,13 +120,13 @@ pub(crate) async fn record(
     JsonBody(mut body): JsonBody<TaskBody>,
 ) -> Result<Response, Problem> {
     let details = body.details();
-    let told = ToldTask {
+    let reported = ToldTask {
         task_id: body.task_id,
         intent: body.intent,
         summary: body.summary,
         details,
     };
-    let task = told.into_task("", true)?;
+    let task = reported.into_task("", true)?;
     let writer = writer(&state, path, actor, conditions, claim);
     answer::record(state.storage.record_task(&writer, &task).await?)
 }

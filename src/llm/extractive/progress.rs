@@ -28,7 +28,7 @@ pub(super) fn section(source: &Source) -> Option<String> {
     let before = memory::progress(&source.document);
     let work = Work::of(&session, &before, &source.task);
     let is_new = before == Progress::default();
-    let is_worth_it = work.told || (is_new && is_worth_a_change(source));
+    let is_worth_it = work.mentions_work || (is_new && is_worth_a_change(source));
     if !is_worth_it {
         return None;
     }

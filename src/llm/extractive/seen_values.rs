@@ -23,7 +23,7 @@ pub(super) struct SeenValues {
     /// The words in tool outputs.
     words: HashMap<Stem, usize, RandomState>,
     /// The numbers in the user's statements.
-    told: HashMap<String, usize, RandomState>,
+    numbers: HashMap<String, usize, RandomState>,
 }
 
 pub(super) fn is_tool(role: &str) -> bool {
@@ -75,8 +75,8 @@ impl SeenValues {
     pub(super) fn record_statement(&mut self, sentence: &AnnotatedSentence) {
         let values = values(&sentence.line.text).into_iter();
         for (_, text) in values.filter(|(kind, _)| !matches!(kind, Kind::Bare | Kind::Weekday)) {
-            if self.told.len() < MAX_NUMBERS {
-                self.told.entry(text).or_insert(sentence.message);
+            if self.numbers.len() < MAX_NUMBERS {
+                self.numbers.entry(text).or_insert(sentence.message);
             }
         }
     }
@@ -88,7 +88,7 @@ impl SeenValues {
 
     /// Whether a sentence contains a value from an earlier statement of the user.
     pub(super) fn was_stated_by_user(&self, sentence: &AnnotatedSentence) -> bool {
-        occurs_earlier(&self.told, sentence)
+        occurs_earlier(&self.numbers, sentence)
     }
 }
 

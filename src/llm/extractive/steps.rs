@@ -297,12 +297,12 @@ fn is_doing(piece: &AnnotatedSentence) -> bool {
         return false;
     }
     let negated = piece.has(Sign::Negation);
-    let told = piece
+    let reported = piece
         .hits
         .iter()
         .filter(|hit| hit.sign == Sign::Doing)
         .any(|hit| says_doing(piece, hit));
-    told && !negated
+    reported && !negated
 }
 
 fn says_doing(piece: &AnnotatedSentence, hit: &Hit) -> bool {

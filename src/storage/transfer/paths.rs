@@ -1,6 +1,6 @@
 //! `memory_paths`: the row, the line, and the statements of export and import.
 
-use super::check::{Fault, id, order, fault};
+use super::check::{Fault, fault, id, order};
 use super::error::LineError;
 use super::options::OnConflict;
 use crate::domain::ids::{MemoryId, VaultId};

@@ -260,7 +260,10 @@ fn placed(all: &[Prepared]) -> impl Iterator<Item = (usize, &Prepared)> {
 fn notify(versions: &mut [VersionRow<'_>], all: &[Prepared]) {
     let lines = all.iter().map(|version| {
         let notifications = events::notifications(&version.metadata.vault_id, from_ref(&version.event));
-        notifications.iter().map(|notification| notification.to_line()).collect()
+        notifications
+            .iter()
+            .map(|notification| notification.to_line())
+            .collect()
     });
     let words = words(lines).into_iter().enumerate();
     let lines = words.flat_map(|(word, lines)| lines.into_iter().map(move |line| (word, line)));

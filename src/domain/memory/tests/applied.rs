@@ -64,8 +64,8 @@ fn new_records_go_last_in_their_section_before_its_blank_lines() {
             "# Key Learnings\r\n- KL-1 a\r\n+\r\n# B\r\n",
         ),
     ] {
-        let given = if before.contains("KL-1") { 2 } else { 1 };
-        let line = format!("- KL-{given} [NOW] because r: new\n");
+        let number = if before.contains("KL-1") { 2 } else { 1 };
+        let line = format!("- KL-{number} [NOW] because r: new\n");
         assert_eq!(
             after(before, &[learn("new")]),
             expected.replace('+', &line),
@@ -135,7 +135,7 @@ fn archives_come_before_additions_whatever_the_order_of_the_input() {
         progress(&[], &["p"], &[]),
     ];
     let applied = apply(document, Counters::default(), &operations, now(), &LIMITS).expect("applied");
-    let told: Vec<_> = applied
+    let applied_operations: Vec<_> = applied
         .operations
         .iter()
         .map(|o| {
@@ -146,7 +146,7 @@ fn archives_come_before_additions_whatever_the_order_of_the_input() {
         })
         .collect();
     assert_eq!(
-        told,
+        applied_operations,
         [
             "rewrite_progress  - - ## In Progress\n- p\n",
             "archive KL-1 - gone a",
@@ -296,7 +296,7 @@ fn the_body_of_active_context_is_rewritten_like_progress() {
 fn a_version_is_told_by_what_it_archived_then_what_it_added_and_changed() {
     let before = "# Key Learnings\n- KL-1 a\n- KL-2 b\n- KL-3 c\n# Decisions\n- D-1 d\n";
     let after = "# Key Learnings\n- KL-4 e\n- KL-3 because r: c\n- KL-2 b\n";
-    let told: Vec<_> = project(before, after)
+    let changes: Vec<_> = project(before, after)
         .into_iter()
         .map(|change| match change {
             RecordChange::Added(record) => format!("+{}", record.id),
@@ -304,7 +304,7 @@ fn a_version_is_told_by_what_it_archived_then_what_it_added_and_changed() {
             RecordChange::Archived(id) => format!("-{id}"),
         })
         .collect();
-    assert_eq!(told, ["-KL-1", "-D-1", "+KL-4", "~KL-3"]);
+    assert_eq!(changes, ["-KL-1", "-D-1", "+KL-4", "~KL-3"]);
 }
 
 #[test]
@@ -317,13 +317,13 @@ fn an_archived_record_names_what_takes_its_place() {
         learn("e"),
     ];
     let applied = apply(before, Counters::default(), &operations, now(), &LIMITS).expect("applied");
-    let told: Vec<_> = applied
+    let applied_operations: Vec<_> = applied
         .operations
         .iter()
         .map(|done| (done.id, done.reason.as_deref(), done.superseded_by))
         .collect();
     assert_eq!(
-        told,
+        applied_operations,
         [
             (Some(id("KL-2")), Some("gone"), Some(id("KL-3"))),
             (Some(id("KL-1")), Some("better"), Some(id("KL-4"))),

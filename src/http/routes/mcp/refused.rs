@@ -47,7 +47,7 @@ pub(super) async fn as_told_here(response: Response, message: &[u8]) -> Result<R
 
 /// The JSON-RPC error for a body that is not a message.
 fn unreadable(message: &[u8]) -> Response {
-    let (code, told, id) = match serde_json::from_slice::<Value>(message) {
+    let (code, message_text, id) = match serde_json::from_slice::<Value>(message) {
         Err(error) => (
             PARSE_ERROR,
             format!("Parse error: the body is not JSON: {error}"),
@@ -67,6 +67,6 @@ fn unreadable(message: &[u8]) -> Response {
             },
         ),
     };
-    let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": told } });
+    let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message_text } });
     (StatusCode::BAD_REQUEST, Json(error)).into_response()
 }

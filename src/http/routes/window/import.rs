@@ -167,12 +167,12 @@ pub(crate) async fn import(
     claim: UnderClaim,
     JsonBody(body): JsonBody<ImportBody>,
 ) -> Result<JsonAnswer, Problem> {
-    let brought = run_blocking(|| body.into_brought())?;
+    let import = run_blocking(|| body.into_brought())?;
     let under = UnderClaim(claim.0.clone()).answering(answer);
     let writer = writer(&state, path, actor, conditions, claim);
     let done = state
         .storage
-        .take_over_window(&writer, &brought, under.as_ref())
+        .take_over_window(&writer, &import, under.as_ref())
         .await?;
     Ok(answer(&done))
 }
@@ -199,12 +199,17 @@ fn answer(done: &TakenOver) -> JsonAnswer {
 impl ImportBody {
     fn into_brought(self) -> Result<WindowImport, Problem> {
         let mut status = Status::default();
-        if let Some(Object(told)) = self.status {
-            for (field, text) in [("status.goal", &told.goal), ("status.blocker", &told.blocker)] {
+        if let Some(Object(status_body)) = self.status {
+            for (field, text) in [
+                ("status.goal", &status_body.goal),
+                ("status.blocker", &status_body.blocker),
+            ] {
                 fields::optional(field, text.as_deref().unwrap_or_default(), STATUS_BYTES)?;
             }
-            status = Status::new(told.goal.as_deref(), told.blocker.as_deref());
-            let updated = told.updated.map(|time| checked_time("status.updated", time));
+            status = Status::new(status_body.goal.as_deref(), status_body.blocker.as_deref());
+            let updated = status_body
+                .updated
+                .map(|time| checked_time("status.updated", time));
             status.updated = updated.transpose()?;
         }
         let decisions = self.decisions.into_iter().enumerate();
@@ -219,14 +224,14 @@ impl ImportBody {
 }
 
 fn tasks(list: &str, tasks: Vec<Object<BroughtBody>>) -> Result<Vec<ImportedTask>, Problem> {
-    let tasks = tasks.into_iter().enumerate().map(|(index, Object(mut told))| {
+    let tasks = tasks.into_iter().enumerate().map(|(index, Object(mut body))| {
         let at = format!("{list}[{index}].");
-        let time = checked_time(&format!("{at}time"), told.time)?;
-        let details = told.details();
+        let time = checked_time(&format!("{at}time"), body.time)?;
+        let details = body.details();
         let task = ToldTask {
-            task_id: told.task_id,
-            intent: told.intent,
-            summary: told.summary,
+            task_id: body.task_id,
+            intent: body.intent,
+            summary: body.summary,
             details,
         };
         Ok(ImportedTask {

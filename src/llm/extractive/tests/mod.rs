@@ -60,18 +60,18 @@ fn progress_of(messages: &[(&str, &str)]) -> Progress {
 
 #[tokio::test]
 async fn the_updater_answers_as_a_model_does() {
-    let said = source(
+    let session = source(
         "Export",
         vec![message("user", "Remember that exports are UTF-8 only.")],
         "",
     );
     let request = Request {
         form: None,
-        source: Arc::new(said.clone()),
+        source: Arc::new(session.clone()),
         ..crate::llm::scripted::request(Role::Learnings)
     };
     let answered = Extractive.complete(&request).await.expect("an answer");
-    assert_eq!(answered.text, answer(Role::Learnings, &said));
+    assert_eq!(answered.text, answer(Role::Learnings, &session));
     assert!(!answered.stopped_at_limit && Extractive.is_built_in());
 }
 
@@ -82,14 +82,14 @@ fn a_task_alone_is_work_in_progress_or_done_as_it_reads() {
         progress("implement the parser"),
         "CURRENT_PROGRESS:\n  In Progress:\n    - Implement the parser\n"
     );
-    let told = progress("Implemented the parser; next wire it to the route.");
+    let progress_text = progress("Implemented the parser; next wire it to the route.");
     assert!(
-        told.contains("  Completed:\n    - Implemented the parser\n"),
-        "{told}"
+        progress_text.contains("  Completed:\n    - Implemented the parser\n"),
+        "{progress_text}"
     );
     assert!(
-        told.contains("  Remaining:\n    - Wire it to the route\n"),
-        "{told}"
+        progress_text.contains("  Remaining:\n    - Wire it to the route\n"),
+        "{progress_text}"
     );
 }
 

@@ -117,7 +117,10 @@ pub(super) async fn clear_tasks(
         ];
         let in_texts = texts.into_iter().flatten().any(|text| quotations.are_in(text));
         let values = [&row.outcome, &row.details];
-        let in_json = values.into_iter().flatten().any(|values| quotes(values, quotations));
+        let in_json = values
+            .into_iter()
+            .flatten()
+            .any(|values| quotes(values, quotations));
         if !in_texts && !in_json {
             continue;
         }

@@ -26,7 +26,11 @@ impl Incoming {
             })
             .collect();
         in_text.sort_by(|a, b| (&a.kind, a.number).cmp(&(&b.kind, b.number)));
-        match active.iter().zip(&in_text).find(|(listed, in_text)| listed != in_text) {
+        match active
+            .iter()
+            .zip(&in_text)
+            .find(|(listed, in_text)| listed != in_text)
+        {
             None if active.len() == in_text.len() => Ok(()),
             None => Err(problem(format!(
                 "the newest document of {} has {} records, but {} are listed as active",

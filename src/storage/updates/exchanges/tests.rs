@@ -88,7 +88,10 @@ fn what_the_captured_version_says_is_not_kept_again() {
     let placeholder = format!("<memory>\n{NOT_KEPT}</memory>\n<task>\nWork on the parser.\n</task>\n");
     assert_eq!(without_base[0]["messages"][0]["content"], placeholder);
     assert_eq!(without_base[1]["messages"][0]["content"], placeholder);
-    assert_eq!(without_base[1]["messages"][2]["content"], format!("{placeholder}Once more."));
+    assert_eq!(
+        without_base[1]["messages"][2]["content"],
+        format!("{placeholder}Once more.")
+    );
     assert!(read(Some("short")).is_err());
     let without = Packed::of(Some((7, "something else\n")), &request, &exchanges);
     assert_eq!(without.exchanges.get("base"), None);
