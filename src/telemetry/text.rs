@@ -61,7 +61,7 @@ struct PlainTime;
 /// A time as it is written.
 type Stamp = [u8; 27];
 
-/// Where the microseconds stand in it.
+/// The position of the microseconds in a stamp.
 const MICROS: std::ops::Range<usize> = 20..26;
 
 thread_local! {
@@ -80,7 +80,7 @@ impl FormatTime for PlainTime {
     }
 }
 
-/// A time after 1970; `None` behind the year 9999.
+/// A time after 1970; `None` after the year 9999.
 fn stamp(since: Duration) -> Option<Stamp> {
     let (second, mut stamp) = LAST.get();
     if second != since.as_secs() {

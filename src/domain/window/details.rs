@@ -1,4 +1,4 @@
-//! What is told of a task beside its intent and summary.
+//! The reported facts of a task besides its intent and summary.
 
 use super::one_line::one_line;
 use super::{EPIC_BYTES, OUTCOME_BYTES};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::iter::once;
 
-/// What is told of a task beside its intent and summary. Runs, proposals, versions, records, exports and the folder carry
+/// The reported facts of a task besides its intent and summary. Runs, proposals, versions, records, exports and the folder carry
 /// the whole, and name no member.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -47,7 +47,7 @@ impl TaskDetails {
         lines.into_iter().filter_map(|(name, text)| Some((name, text?)))
     }
 
-    /// What is told, as the members of a JSON object.
+    /// The facts as the members of a JSON object.
     #[must_use]
     pub fn members(&self) -> Map<String, Value> {
         match serde_json::to_value(self) {
@@ -57,7 +57,7 @@ impl TaskDetails {
         }
     }
 
-    /// What the members of a JSON object tell. Others may stand among them; one that is not of the form is not told.
+    /// The facts among the members of a JSON object. It may have other members; a member of another form is ignored.
     #[must_use]
     pub fn of_members(members: &Map<String, Value>) -> Self {
         let read = |members: Vec<(&str, &Value)>| {

@@ -15,7 +15,7 @@ pub struct Task {
     pub intent: String,
     /// What was done.
     pub summary: String,
-    /// What else was told of it.
+    /// Its other reported facts.
     pub details: TaskDetails,
 }
 

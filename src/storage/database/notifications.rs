@@ -5,7 +5,7 @@ use crate::storage::head_cache::HeadCache;
 use std::sync::Arc;
 use tokio::sync::{broadcast, watch};
 
-/// Number of notifications that a receiver may lag behind; beyond that it learns that it missed some.
+/// Number of notifications that a receiver may lag; beyond that it gets an error that it missed some.
 const KEPT: usize = 4_096;
 
 /// The broadcast channel of notifications.

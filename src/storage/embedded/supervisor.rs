@@ -12,7 +12,7 @@ const LOG_CHECK: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Runs until it is told to stop, or the sender is dropped. The launcher, which holds the lock of the data folder, is
+/// Runs until a message tells it to stop, or the sender is dropped. The launcher, which holds the lock of the data folder, is
 /// dropped only after the server has ended.
 pub(super) async fn supervise(launcher: Launcher, mut server: Server, mut stop: oneshot::Receiver<()>) {
     let mut log_check = interval(LOG_CHECK);

@@ -18,7 +18,7 @@
 //!
 //! A client's position ([`Place`]) contains a part of the event's id besides the number. If the database was restored
 //! to an older state, the same numbers are assigned to other events: the position no longer matches, and the client is
-//! told to start again instead of missing events.
+//! instructed to start again instead of missing events.
 
 mod purge;
 mod read;

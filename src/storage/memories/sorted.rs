@@ -32,7 +32,7 @@ impl MemoryOrder {
 }
 
 impl Storage {
-    /// The memories of a vault in the given order, those that begin with `prefix` and come after `behind`, at most
+    /// The memories of a vault in the given order, those that begin with `prefix` and come after `after`, at most
     /// `limit`; ties by descending id.
     ///
     /// # Errors
