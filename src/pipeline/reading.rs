@@ -321,10 +321,10 @@ fn checked_against_input(
             let Some(judged) = archives.next() else { continue };
             carried = judged.evidence;
             if let Some(ruling) = judged.ruling {
-                let is_told = ruling.is_warning;
+                let is_warning = ruling.is_warning;
                 let role = item.operation.role();
                 found.push(found_of(ruling, role, &item.range, Some(id), text));
-                if !is_told {
+                if !is_warning {
                     continue;
                 }
             }

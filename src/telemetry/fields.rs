@@ -15,7 +15,7 @@ impl<'writer> FormatFields<'writer> for PlainFields {
     fn format_fields<R: RecordFields>(&self, writer: Writer<'writer>, fields: R) -> fmt::Result {
         let mut visitor = PlainVisitor {
             writer,
-            gathered: String::with_capacity(GATHERED),
+            buffer: String::with_capacity(GATHERED),
             is_empty: true,
             result: Ok(()),
         };
@@ -31,7 +31,7 @@ const GATHERED: usize = 320;
 struct PlainVisitor<'writer> {
     writer: Writer<'writer>,
     /// What is on its way to the writer, to which every piece by itself would be a call through two tables.
-    gathered: String,
+    buffer: String,
     is_empty: bool,
     result: fmt::Result,
 }
@@ -42,14 +42,14 @@ impl PlainVisitor<'_> {
         let blank = if self.is_empty { "" } else { " " };
         self.is_empty = false;
         for part in [blank, field.name(), "=", before, value, after] {
-            self.gathered.push_str(part);
+            self.buffer.push_str(part);
         }
     }
 
     fn flush(&mut self) {
         let writer = &mut self.writer;
-        self.result = self.result.and_then(|()| writer.write_str(&self.gathered));
-        self.gathered.clear();
+        self.result = self.result.and_then(|()| writer.write_str(&self.buffer));
+        self.buffer.clear();
     }
 
     /// Writes any other field with the general formatter.

@@ -82,7 +82,7 @@ impl Import {
             let (new, present_counts) = WindowImport::from(folder).unknown(&mut known, goal_stands);
             report.would_take(&new, present_counts);
             let rules = new_rules(brought_rules, &present, &mut report);
-            report.taken_rules(rules.len());
+            report.add_rules(rules.len());
             if !self.service.is_raw() {
                 show(&new, &rules)?;
             }

@@ -141,11 +141,11 @@ impl Report {
     }
 
     /// What was imported so far, in words.
-    pub(super) fn taken_so_far(&self) -> String {
+    pub(super) fn imported_so_far(&self) -> String {
         self.taken.words()
     }
 
-    pub(super) fn taken_rules(&mut self, rules: usize) {
+    pub(super) fn add_rules(&mut self, rules: usize) {
         self.taken.rules += rules;
     }
 

@@ -117,7 +117,7 @@ impl<'s> RuleSender<'s> {
                     Exit::NotAllowed => " (rules require a key of the role admin)",
                     _ => "",
                 };
-                let (imported, all) = (report.taken_so_far(), rules.len());
+                let (imported, all) = (report.imported_so_far(), rules.len());
                 let sentence = failure.sentence;
                 Failure::new(
                     failure.exit,
@@ -126,7 +126,7 @@ impl<'s> RuleSender<'s> {
                     ),
                 )
             })?;
-            report.taken_rules(1);
+            report.add_rules(1);
         }
         Ok(())
     }

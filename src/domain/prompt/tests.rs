@@ -193,7 +193,7 @@ fn under_a_budget_records_that_matter_to_the_query_are_kept_before_others() {
 }
 
 #[test]
-fn records_near_in_meaning_are_kept_too_and_the_scores_are_told() {
+fn records_near_in_meaning_are_kept_too_and_the_scores_are_reported() {
     let document = "# Key Learnings\n- KL-1 the parser is fast\n- KL-2 soup\n- KL-3 salad\n";
     let selection = Selection {
         exclude: ["datetime".to_owned()].into(),

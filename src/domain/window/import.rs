@@ -91,7 +91,7 @@ pub struct ImportResult {
     /// The records that went directly to the archive.
     pub historic: Vec<HistoricRecord>,
     /// Number of entries imported.
-    pub taken: ImportCounts,
+    pub imported: ImportCounts,
     /// Number of entries skipped because they already existed.
     pub present: ImportCounts,
 }
@@ -220,8 +220,8 @@ pub fn import_window(
     let has_goal = change.status().goal.is_some();
     let updated = imported.status.updated.filter(|_| !has_goal);
     let (imported, present) = imported.unknown(&mut known, has_goal);
-    let taken = ImportCounts::of(&imported);
-    if taken.status > 0 {
+    let counts = ImportCounts::of(&imported);
+    if counts.status > 0 {
         change.set_status(imported.status);
     }
     if let Some(updated) = updated {
@@ -290,7 +290,7 @@ pub fn import_window(
         written: change.finish(sizes)?,
         tasks: added,
         historic,
-        taken,
+        imported: counts,
         present,
     })
 }

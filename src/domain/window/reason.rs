@@ -54,7 +54,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_reason_that_is_taken_is_read_as_it_was_told(reason in "(because |: )?\\PC{0,8}[: \t\n\r]{0,3}\\PC{1,8}:?") {
+        fn an_accepted_reason_is_read_back_unchanged(reason in "(because |: )?\\PC{0,8}[: \t\n\r]{0,3}\\PC{1,8}:?") {
             prop_assume!(!reason.trim().is_empty() && check_reason(&reason).is_ok());
             let sizes = Sizes { tasks: 5, decisions: 5, context_bytes: 100_000 };
             let now = DateTime::from_timestamp(1_000_000, 0).unwrap();

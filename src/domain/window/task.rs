@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_the_service_wrote_gives_the_task_as_it_was_told() {
+    fn a_line_that_the_service_wrote_gives_the_task_as_reported() {
         let mut task = task_of(Some("task-1"), "Add\nparser", "FSM\nover: lines");
         task.details.outcome = Some(serde_json::json!({"success": false}));
         for line in [

@@ -317,7 +317,7 @@ fn no_stream(state: &AppState) -> Problem {
         of_vault,
         of_key,
     } = state.streams.shares();
-    if state.streams.taken() >= total {
+    if state.streams.in_use() >= total {
         return Problem::new(Kind::Unavailable, "as many streams are open as may be")
             .with("limit", total)
             .with("limit_name", "events.max_streams")

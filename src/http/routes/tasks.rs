@@ -44,15 +44,15 @@ task_request! {
     }
 }
 
-/// What a request tells of a task.
-pub(super) struct ToldTask {
+/// A task as reported in a request.
+pub(super) struct ReportedTask {
     pub(super) task_id: Option<String>,
     pub(super) intent: String,
     pub(super) summary: String,
     pub(super) details: TaskDetails,
 }
 
-impl ToldTask {
+impl ReportedTask {
     /// The validated task. `at` is the prefix of its fields' names in problems.
     pub(super) fn into_task(self, at: &str, needs_summary: bool) -> Result<Task, Problem> {
         let Self {
@@ -120,7 +120,7 @@ pub(crate) async fn record(
     JsonBody(mut body): JsonBody<TaskBody>,
 ) -> Result<Response, Problem> {
     let details = body.details();
-    let reported = ToldTask {
+    let reported = ReportedTask {
         task_id: body.task_id,
         intent: body.intent,
         summary: body.summary,

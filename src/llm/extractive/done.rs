@@ -106,7 +106,7 @@ pub(super) fn reports_done(piece: &AnnotatedSentence, first: bool) -> bool {
             hits.any(|hit| hit.sign == Sign::Day && hit.start == *place)
         };
         let is_dated = words.get(at + 1).is_some_and(day);
-        let told_alone = (is_dated || matches!(next, "," | "." | ":" | ";"))
+        let ends_clause = (is_dated || matches!(next, "," | "." | ":" | ";"))
             && !piece.has(Sign::Says)
             && ((first && at <= 3) || (by_assistant && at <= 6 && (first || next == ".")));
         // "wird geprüft", "to be checked", "being checked", "should be checked"
@@ -114,7 +114,7 @@ pub(super) fn reports_done(piece: &AnnotatedSentence, first: bool) -> bool {
             .iter()
             .any(|(_, word)| matches!(*word, "be" | "being" | "gets" | "get" | "always" | "wird" | "werden" | "sera" | "seront" | "será" | "serán" | "to" | "was" if piece.voice == Voice::User && *word == "was"));
         let finite = (piece.language.words().needs_no_auxiliary)(word);
-        if !passive && (begins || helped || told_alone || finite) {
+        if !passive && (begins || helped || ends_clause || finite) {
             return true;
         }
     }

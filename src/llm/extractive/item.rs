@@ -113,10 +113,10 @@ impl Item {
     pub(super) fn match_as_done(&self, report: &Report<'_>) -> usize {
         if let Some(deed) = self.verb.strip_suffix("する").filter(|deed| !deed.is_empty()) {
             // "部品は昨日注文しました"
-            let is_told = DONE_SUFFIXES
+            let is_reported = DONE_SUFFIXES
                 .iter()
                 .any(|past| report.text.contains(&format!("{deed}{past}")));
-            return if is_told {
+            return if is_reported {
                 self.object.shared(report.terms)
             } else {
                 0

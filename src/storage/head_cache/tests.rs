@@ -78,7 +78,7 @@ fn token(heads: &HeadCache) -> FillToken {
 }
 
 #[test]
-fn a_head_is_given_until_another_is_told() {
+fn a_head_is_returned_until_a_newer_one_is_notified() {
     let heads = leased(1 << 20);
     heads.fill(token(&heads), head(1, "one"));
     assert_eq!(version_of(&heads), Some(1));
@@ -90,7 +90,7 @@ fn a_head_is_given_until_another_is_told() {
 }
 
 #[test]
-fn what_was_read_before_a_change_was_told_is_not_put_in() {
+fn a_head_read_before_a_notification_is_not_cached() {
     let heads = leased(1 << 20);
     let slow = token(&heads);
     heads.fill(token(&heads), head(2, "two"));
@@ -199,7 +199,7 @@ fn heads_are_bounded_by_their_bytes() {
 }
 
 #[test]
-fn what_the_database_shows_replaces_an_older_head_whatever_was_told_meanwhile() {
+fn a_head_from_the_database_replaces_an_older_one_despite_notifications() {
     let heads = leased(1 << 20);
     heads.fill(token(&heads), head(1, "one"));
     heads.fill(token(&heads), head(2, "two"));

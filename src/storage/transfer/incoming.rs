@@ -66,7 +66,7 @@ pub(super) struct Incoming {
     /// What the memory stored before.
     held: Stored,
     /// Versions with a text whose predecessor has none: their changes are unknown.
-    untold: Vec<i64>,
+    unknown_changes: Vec<i64>,
     /// Whether the previous version exists and has its text.
     follows_text: bool,
     /// Whether a record line contains the record's replacement.
@@ -124,7 +124,7 @@ impl Incoming {
             newest: None,
             has_gaps: false,
             is_projected: false,
-            untold: Vec::new(),
+            unknown_changes: Vec::new(),
             follows_text: true,
             names_replacements: false,
         })
@@ -156,7 +156,7 @@ impl Incoming {
         }
         self.has_gaps |= line.version != before + 1 || line.is_redacted();
         if line.version != before + 1 || !self.follows_text {
-            self.untold.push(line.version);
+            self.unknown_changes.push(line.version);
         }
         self.follows_text = !line.is_redacted();
         if let Some(newest) = &self.newest

@@ -17,7 +17,7 @@ const INVALID_REQUEST: i32 = -32600;
 const MAX_SENTENCE_BYTES: usize = 8 * 1024;
 
 /// Converts the transport's plain text errors to the format of this service; other responses are unchanged.
-pub(super) async fn as_told_here(response: Response, message: &[u8]) -> Result<Response, Problem> {
+pub(super) async fn convert_error(response: Response, message: &[u8]) -> Result<Response, Problem> {
     let status = response.status();
     let is_json = response
         .headers()

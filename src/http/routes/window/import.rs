@@ -15,9 +15,9 @@ use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::view::X_CONTEXT_VERSION;
 use crate::http::routes::task_details::task_request;
-use crate::http::routes::tasks::ToldTask;
+use crate::http::routes::tasks::ReportedTask;
 use crate::http::state::AppState;
-use crate::storage::TakenOver;
+use crate::storage::WindowImported;
 use axum::extract::State;
 use axum::http::header::ETAG;
 use chrono::{DateTime, Datelike as _, Utc};
@@ -33,16 +33,16 @@ pub(crate) struct ImportBody {
     status: Option<Object<StatusBody>>,
     /// Recent tasks.
     #[serde(default)]
-    #[schema(value_type = Vec<BroughtBody>)]
-    tasks: Vec<Object<BroughtBody>>,
+    #[schema(value_type = Vec<ImportedTaskBody>)]
+    tasks: Vec<Object<ImportedTaskBody>>,
     /// Decisions that hold.
     #[serde(default)]
     #[schema(value_type = Vec<DecisionBody>)]
     decisions: Vec<Object<DecisionBody>>,
     /// Older tasks, for the archive.
     #[serde(default)]
-    #[schema(value_type = Vec<BroughtBody>)]
-    history: Vec<Object<BroughtBody>>,
+    #[schema(value_type = Vec<ImportedTaskBody>)]
+    history: Vec<Object<ImportedTaskBody>>,
 }
 
 /// Goal and blocker.
@@ -62,7 +62,7 @@ struct StatusBody {
 task_request! {
     /// A task and when it was done.
     #[schema(as = ImportedTask)]
-    struct BroughtBody {
+    struct ImportedTaskBody {
         /// When it was done; whole seconds are kept.
         time: DateTime<Utc>,
         /// What its writer calls it; without one the id is made of time, intent and first sentence of the summary.
@@ -167,7 +167,7 @@ pub(crate) async fn import(
     claim: UnderClaim,
     JsonBody(body): JsonBody<ImportBody>,
 ) -> Result<JsonAnswer, Problem> {
-    let import = run_blocking(|| body.into_brought())?;
+    let import = run_blocking(|| body.into_import())?;
     let under = UnderClaim(claim.0.clone()).answering(answer);
     let writer = writer(&state, path, actor, conditions, claim);
     let done = state
@@ -177,13 +177,13 @@ pub(crate) async fn import(
     Ok(answer(&done))
 }
 
-fn answer(done: &TakenOver) -> JsonAnswer {
+fn answer(done: &WindowImported) -> JsonAnswer {
     let metadata = done.metadata.as_ref();
     let body = ImportAnswer {
         version: metadata.map(|metadata| metadata.version),
         context_id: metadata.map(|metadata| metadata.context_id.to_string()),
         unchanged: done.unchanged,
-        taken: done.taken.into(),
+        taken: done.imported.into(),
         present: done.present.into(),
         archived: done.archived.iter().map(ToString::to_string).collect(),
     };
@@ -197,7 +197,7 @@ fn answer(done: &TakenOver) -> JsonAnswer {
 }
 
 impl ImportBody {
-    fn into_brought(self) -> Result<WindowImport, Problem> {
+    fn into_import(self) -> Result<WindowImport, Problem> {
         let mut status = Status::default();
         if let Some(Object(status_body)) = self.status {
             for (field, text) in [
@@ -213,7 +213,7 @@ impl ImportBody {
             status.updated = updated.transpose()?;
         }
         let decisions = self.decisions.into_iter().enumerate();
-        let decisions = decisions.map(|(index, Object(made))| made.into_brought(index));
+        let decisions = decisions.map(|(index, Object(made))| made.into_import(index));
         Ok(WindowImport {
             status,
             tasks: tasks("tasks", self.tasks)?,
@@ -223,12 +223,12 @@ impl ImportBody {
     }
 }
 
-fn tasks(list: &str, tasks: Vec<Object<BroughtBody>>) -> Result<Vec<ImportedTask>, Problem> {
+fn tasks(list: &str, tasks: Vec<Object<ImportedTaskBody>>) -> Result<Vec<ImportedTask>, Problem> {
     let tasks = tasks.into_iter().enumerate().map(|(index, Object(mut body))| {
         let at = format!("{list}[{index}].");
         let time = checked_time(&format!("{at}time"), body.time)?;
         let details = body.details();
-        let task = ToldTask {
+        let task = ReportedTask {
             task_id: body.task_id,
             intent: body.intent,
             summary: body.summary,
@@ -244,7 +244,7 @@ fn tasks(list: &str, tasks: Vec<Object<BroughtBody>>) -> Result<Vec<ImportedTask
 }
 
 impl DecisionBody {
-    fn into_brought(self, index: usize) -> Result<ImportedDecision, Problem> {
+    fn into_import(self, index: usize) -> Result<ImportedDecision, Problem> {
         let at = |name: &str| format!("decisions[{index}].{name}");
         fields::required(&at("decision"), &self.decision, DECISION_BYTES)?;
         fields::optional(

@@ -29,7 +29,7 @@ fn archived_in(task: &str, records: &[&str], messages: &[(&str, &str)]) -> Vec<u
 pub(super) fn leaves(pairs: &[(&str, &str)]) {
     let left = pairs
         .iter()
-        .filter(|(record, said)| archived(&[record], &[("user", said)]) != [1]);
+        .filter(|(record, text)| archived(&[record], &[("user", text)]) != [1]);
     assert_eq!(left.collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
 }
 
@@ -37,7 +37,7 @@ pub(super) fn leaves(pairs: &[(&str, &str)]) {
 pub(super) fn stays(pairs: &[(&str, &str)]) {
     let outdated_records = pairs
         .iter()
-        .filter(|(record, said)| !archived(&[record], &[("user", said)]).is_empty());
+        .filter(|(record, text)| !archived(&[record], &[("user", text)]).is_empty());
     assert_eq!(outdated_records.collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
 }
 

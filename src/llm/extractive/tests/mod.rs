@@ -96,7 +96,7 @@ fn a_task_alone_is_work_in_progress_or_done_as_it_reads() {
 #[test]
 fn nothing_worth_a_change_is_no_change() {
     let memory = "# Current Progress\n## In Progress\n- Plant trees\n";
-    for (task, said) in [
+    for (task, conversation) in [
         (
             "Talk",
             &[
@@ -116,11 +116,14 @@ fn nothing_worth_a_change_is_no_change() {
             ],
         ),
     ] {
-        let messages = said.iter().map(|(role, text)| message(role, text)).collect();
-        let said = source(task, messages, memory);
+        let messages = conversation
+            .iter()
+            .map(|(role, text)| message(role, text))
+            .collect();
+        let session = source(task, messages, memory);
         for role in Role::ALL {
             assert_eq!(
-                answer(role, &said),
+                answer(role, &session),
                 format!("{}: no change\n", role.header()),
                 "{task}"
             );
@@ -131,10 +134,16 @@ fn nothing_worth_a_change_is_no_change() {
 #[test]
 fn what_the_memory_knows_is_not_added_again() {
     let known = "# Key Learnings\n- KL-2 because x: exports are UTF-8 only\n";
-    let said = |text: &str| source("Export", vec![message("user", text)], known);
-    let same = answer(Role::Learnings, &said("Remember that exports are UTF-8 only."));
+    let session_of = |text: &str| source("Export", vec![message("user", text)], known);
+    let same = answer(
+        Role::Learnings,
+        &session_of("Remember that exports are UTF-8 only."),
+    );
     assert_eq!(same, "KEY_LEARNINGS: no change\n");
-    let other = answer(Role::Learnings, &said("Remember that exports are UTF-16 only."));
+    let other = answer(
+        Role::Learnings,
+        &session_of("Remember that exports are UTF-16 only."),
+    );
     assert!(
         other.contains("UTF-16"),
         "items that differ in a number differ: {other}"

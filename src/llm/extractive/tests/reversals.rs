@@ -300,7 +300,7 @@ fn what_takes_effect_from_a_day_and_what_is_left_of_several() {
 }
 
 #[test]
-fn what_the_assistant_reports_of_a_value_that_the_user_told() {
+fn what_the_assistant_reports_of_a_value_that_the_user_stated() {
     let record = ["the vat temperature is 25 degrees"];
     let user = ("user", "We have it at 28 degrees.");
     let reports = ("assistant", "I set the vat temperature to 28 degrees.");

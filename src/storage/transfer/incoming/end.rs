@@ -93,7 +93,8 @@ impl Incoming {
                 self.hold_to_newest_text().await?;
                 let (vault, memory) = (&self.vault, &self.memory);
                 if self.has_gaps {
-                    history::take_from_records(&mut self.transaction, vault, memory, &self.untold).await?;
+                    history::take_from_records(&mut self.transaction, vault, memory, &self.unknown_changes)
+                        .await?;
                 }
                 if self.names_replacements {
                     history::mark_superseded(&mut self.transaction, vault, memory).await?;
