@@ -80,7 +80,7 @@ impl Import {
         if self.dry_run {
             let (mut known, goal_stands, present) = known(&service).await?;
             let (new, present_counts) = WindowImport::from(folder).unknown(&mut known, goal_stands);
-            report.would_take(&new, present_counts);
+            report.add_planned(&new, present_counts);
             let rules = new_rules(brought_rules, &present, &mut report);
             report.add_rules(rules.len());
             if !self.service.is_raw() {

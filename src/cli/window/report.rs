@@ -129,7 +129,7 @@ impl Report {
     }
 
     /// Adds what a dry run found to be new.
-    pub(super) fn would_take(&mut self, new: &WindowImport, present: ImportCounts) {
+    pub(super) fn add_planned(&mut self, new: &WindowImport, present: ImportCounts) {
         self.taken.add(&Numbers {
             status: usize::from(new.status.goal.is_some() || new.status.blocker.is_some()),
             tasks: new.tasks.len(),

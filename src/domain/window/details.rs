@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::iter::once;
 
-/// The reported facts of a task besides its intent and summary. Runs, proposals, versions, records, exports and the folder carry
-/// the whole, and name no member.
+/// The reported facts of a task besides its intent and summary. Runs, proposals, versions, records, exports and the
+/// folder carry the whole, and name no member.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskDetails {

@@ -75,7 +75,7 @@ impl Hosts {
             .into_iter()
             .map(|(number, why_not)| format!("{} {why_not}", name(&self.servers[number])))
             .collect();
-        let message = format!("no server of the database takes writes: {}", message.join("; "));
+        let message = format!("no server of the database takes writes: {}", reasons.join("; "));
         Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::NotConnected, message)).into())
     }
 }

@@ -300,7 +300,7 @@ impl Storage {
     ///
     /// # Errors
     /// As [`WindowChangeError`] says.
-    pub async fn take_over_window(
+    pub async fn import_window(
         &self,
         writer: &Writer,
         import: &WindowImport,

@@ -172,7 +172,7 @@ pub(crate) async fn import(
     let writer = writer(&state, path, actor, conditions, claim);
     let done = state
         .storage
-        .take_over_window(&writer, &import, under.as_ref())
+        .import_window(&writer, &import, under.as_ref())
         .await?;
     Ok(answer(&done))
 }
