@@ -119,7 +119,7 @@ impl State {
         }
     }
 
-    /// Removes the next waiter whose amount fits, and counts it as taken.
+    /// Removes the next waiter whose amount fits, and counts it as in use.
     fn next(&mut self, shares: &ShareLimits) -> Option<Waiting> {
         for _ in 0..self.queues.len() {
             let (vault, mut queue) = self.queues.pop_front()?;
@@ -140,7 +140,7 @@ impl State {
 }
 
 impl FairSemaphore {
-    /// A gate with nothing taken.
+    /// A semaphore with nothing in use.
     #[must_use]
     pub fn new(shares: ShareLimits) -> Self {
         Self(Arc::new(Inner {
@@ -210,7 +210,7 @@ impl FairSemaphore {
         self.permit(party, amount)
     }
 
-    /// The amount that is taken.
+    /// The amount that is in use.
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.state().in_use
@@ -283,7 +283,7 @@ impl fmt::Debug for FairSemaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FairSemaphore")
             .field("shares", &self.0.shares)
-            .field("taken", &self.in_use())
+            .field("in_use", &self.in_use())
             .finish()
     }
 }

@@ -51,8 +51,8 @@ impl FoundFault {
 
     /// Whether both report the same fault of the same text.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
-        let faults_of = |found: &Self| (found.fault.kind, found.fault.section);
-        faults_of(self) == faults_of(other) && self.written.text.trim() == other.written.text.trim()
+        let fault_key = |found: &Self| (found.fault.kind, found.fault.section);
+        fault_key(self) == fault_key(other) && self.written.text.trim() == other.written.text.trim()
     }
 
     /// Whether the author of the text is asked to repair it.

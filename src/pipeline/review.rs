@@ -166,20 +166,20 @@ impl Pipeline {
         (vault, memory): (&VaultId, &MemoryId),
         id: &UpdateId,
     ) -> Result<(Run, Proposal), PipelineError> {
-        let no_longer = |why| PipelineError::ProposalGone {
+        let not_pending = |why| PipelineError::ProposalGone {
             update_id: id.clone(),
             why,
         };
         let Some(run) = self.storage.run(vault, memory, id).await? else {
             return Err(if self.storage.was_proposed(vault, memory, id).await? {
-                no_longer(DELETED)
+                not_pending(DELETED)
             } else {
                 PipelineError::UnknownRun(id.clone())
             });
         };
         match run.status {
             RunStatus::Proposed => {}
-            RunStatus::Expired => return Err(no_longer(EXPIRED)),
+            RunStatus::Expired => return Err(not_pending(EXPIRED)),
             status => {
                 return Err(PipelineError::NotProposed {
                     update_id: id.clone(),
@@ -188,11 +188,11 @@ impl Pipeline {
             }
         }
         if is_redacted(&run.request) || is_redacted(&run.outcome) {
-            return Err(no_longer("it quoted a version that was redacted"));
+            return Err(not_pending("it quoted a version that was redacted"));
         }
         let waits_since = run.finished_at.unwrap_or(run.created_at);
         if waits_since + self.review.expire_after <= self.clock.now() {
-            return Err(no_longer(EXPIRED));
+            return Err(not_pending(EXPIRED));
         }
         let proposal =
             Proposal::read(&run.outcome["proposal"]).map_err(|problem| unreadable(id, &problem))?;

@@ -199,11 +199,11 @@ pub(super) async fn append_all(
     for rows in events.chunks(ROWS_PER_STATEMENT) {
         insert(connection, rows).await?;
     }
-    let notifications_of_vaults: Vec<Notification> = of_vaults
+    let all: Vec<Notification> = of_vaults
         .iter()
         .flat_map(|(vault, events)| notifications(vault, events))
         .collect();
-    listen::notify(connection, &notifications_of_vaults).await
+    listen::notify(connection, &all).await
 }
 
 /// Built at run time because the number of rows varies; the text is constant except for the placeholders.

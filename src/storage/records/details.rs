@@ -34,8 +34,8 @@ pub(in crate::storage) fn details_of(
     epic: Option<String>,
     details: Option<Json<TaskDetails>>,
 ) -> TaskDetails {
-    let mut task = details.map(|Json(others)| others).unwrap_or_default();
-    task.outcome = outcome;
-    task.epic = epic;
-    task
+    let mut facts = details.map(|Json(others)| others).unwrap_or_default();
+    facts.outcome = outcome;
+    facts.epic = epic;
+    facts
 }

@@ -175,9 +175,9 @@ pub(in crate::storage) async fn clear(
     Ok(())
 }
 
-/// Corrects the history after an import with missing texts. The changes of the versions `unknown_versions` (whose predecessor has
-/// no text) were not derived from the real predecessor. They are deleted, and creations and ends are taken from the
-/// record lines.
+/// Corrects the history after an import with missing texts. The changes of the versions
+/// `unknown_versions` (whose predecessor has no text) were not derived from the real predecessor. They are deleted, and
+/// creations and ends are read from the record lines.
 #[tracing::instrument(name = "db.record_changes.import_gaps", skip_all)]
 pub(in crate::storage) async fn take_from_records(
     connection: &mut Connection,

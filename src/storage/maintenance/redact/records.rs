@@ -120,7 +120,7 @@ pub(super) async fn clear_tasks(
         let in_json = values
             .into_iter()
             .flatten()
-            .any(|values| quotes(values, quotations));
+            .any(|value| quotes(value, quotations));
         if !in_texts && !in_json {
             continue;
         }
@@ -131,8 +131,8 @@ pub(super) async fn clear_tasks(
             *text = clear_lines(text, quotations);
         }
         // Including members that only a newer release knows.
-        for values in [&mut row.outcome, &mut row.details].into_iter().flatten() {
-            clear_strings(values, quotations);
+        for value in [&mut row.outcome, &mut row.details].into_iter().flatten() {
+            clear_strings(value, quotations);
         }
         sqlx::query!(
             "UPDATE records SET task_id = $4, intent = $5, summary = $6, outcome = $7, epic = $8, details = $9
