@@ -2,7 +2,7 @@
 
 use super::input::Input;
 use super::position::{Position, Span};
-use super::transcript::{self, Said};
+use super::transcript::{self, Conversation};
 use crate::cli::client::{Exit, Failure, Method, Service, note};
 use serde_json::json;
 
@@ -34,7 +34,7 @@ pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure>
 
 /// Lets the service queue the update. A permanent rejection counts as sent; after a transient failure a later hook sends
 /// it again, under the same key.
-async fn send(service: &Service, key: &str, conversation: &Said) -> Result<(), Failure> {
+async fn send(service: &Service, key: &str, conversation: &Conversation) -> Result<(), Failure> {
     let task = conversation
         .request
         .as_deref()

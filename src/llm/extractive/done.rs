@@ -25,7 +25,7 @@ pub(super) fn is_done_by_user(piece: &AnnotatedSentence) -> bool {
     let ended = piece.holds(Sign::Done, &AGAINST).is_some()
         || piece.has(Sign::Closing)
         || piece.language == Language::Japanese;
-    let is_participle = [" : ", " , ", " . ", " ! ", " since "].iter().any(|mark| {
+    let reports_completion = [" : ", " , ", " . ", " ! ", " since "].iter().any(|mark| {
         piece.line.words().any(|(at, word)| {
             (piece.language.words().is_done)(word) && folded[at + word.len()..].starts_with(mark)
         })
@@ -33,7 +33,7 @@ pub(super) fn is_done_by_user(piece: &AnnotatedSentence) -> bool {
     let own_past = piece.words().any(|(_, word)| {
         (piece.language.words().needs_no_auxiliary)(word) && (piece.language.words().is_done)(word)
     });
-    own || own_past || ended || (is_participle && !piece.has(Sign::Change))
+    own || own_past || ended || (reports_completion && !piece.has(Sign::Change))
 }
 
 /// Signs that invalidate a report.

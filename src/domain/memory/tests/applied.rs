@@ -293,7 +293,7 @@ fn the_body_of_active_context_is_rewritten_like_progress() {
 }
 
 #[test]
-fn a_version_is_told_by_what_it_archived_then_what_it_added_and_changed() {
+fn changes_are_listed_as_archived_then_added_and_changed() {
     let before = "# Key Learnings\n- KL-1 a\n- KL-2 b\n- KL-3 c\n# Decisions\n- D-1 d\n";
     let after = "# Key Learnings\n- KL-4 e\n- KL-3 because r: c\n- KL-2 b\n";
     let changes: Vec<_> = project(before, after)
