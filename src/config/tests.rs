@@ -141,7 +141,7 @@ fn values_that_make_no_sense_are_refused_with_their_key() {
 }
 
 #[test]
-fn an_address_that_others_reach_may_only_be_open_if_that_is_said() {
+fn an_open_public_address_must_be_allowed_explicitly() {
     let open = ("WORKING_MEMORY__HTTP__BIND", "0.0.0.0:8080");
     let never = ("WORKING_MEMORY__HTTP__REQUIRE_KEYS", "false");
     let allowed = ("WORKING_MEMORY__HTTP__ALLOW_OPEN", "true");
@@ -221,7 +221,7 @@ fn hosts_are_a_list_in_the_file_and_in_the_environment() {
 }
 
 #[test]
-fn a_bad_value_is_answered_with_what_is_taken() {
+fn a_bad_value_is_answered_with_the_accepted_ones() {
     for (name, value, parts) in [
         (
             "WORKING_MEMORY__LLM__PROVIDER",

@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn more_than_a_share_is_given_as_a_share_and_what_grows_stays_within() {
+    async fn an_amount_over_the_share_is_cut_to_it_and_a_growing_one_stays_within() {
         let gate = FairSemaphore::new(ShareLimits::of(8));
         let mut all = gate.acquire(&party("a"), 100).await;
         assert_eq!((all.amount(), gate.in_use()), (4, 4));

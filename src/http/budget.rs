@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_waits_for_its_turn_and_others_do_not_wait_behind_it() {
+    async fn work_waits_for_a_permit_and_others_do_not_wait_for_it() {
         let budget = budget(8_000);
         let a = Party::new(Some("a"), None);
         let running = budget.work(&a, 1_000).await.unwrap();

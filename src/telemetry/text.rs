@@ -171,9 +171,9 @@ mod tests {
             let (plain, usual) = (logged(true, ansi), logged(false, ansi));
             assert_eq!(plain.len(), 5);
             for (plain, usual) in plain.iter().zip(&usual) {
-                let behind_the_time = |line: &str| line.split_once('Z').unwrap().1.to_owned();
+                let after_the_time = |line: &str| line.split_once('Z').unwrap().1.to_owned();
                 assert_eq!(plain.len(), usual.len());
-                assert_eq!(behind_the_time(plain), behind_the_time(usual));
+                assert_eq!(after_the_time(plain), after_the_time(usual));
             }
         }
     }

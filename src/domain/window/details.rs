@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_read_as_they_were_written_whatever_stands_among_them() {
+    fn members_are_read_as_written_whatever_others_there_are() {
         let details = TaskDetails {
             outcome: Some(json!({"number": 18_446_744_073_709_551_615_u64, "other": [-1, 0.1, null]})),
             epic: Some("E".to_owned()),

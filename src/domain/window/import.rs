@@ -110,13 +110,13 @@ impl ImportCounts {
 
 impl WindowImport {
     /// Removes the entries that are already known, adds the others to `known`, and returns them with the
-    /// number of removed ones. If the memory has a goal (`goal_stands`), the status is not imported. If a
+    /// number of removed ones. If the memory has a goal (`has_goal`), the status is not imported. If a
     /// task appears both in the window and in the history, the window's copy counts because it is more
     /// complete.
     #[must_use]
-    pub fn unknown(mut self, known: &mut KnownEntries, goal_stands: bool) -> (Self, ImportCounts) {
+    pub fn unknown(mut self, known: &mut KnownEntries, has_goal: bool) -> (Self, ImportCounts) {
         let all = ImportCounts::of(&self);
-        if goal_stands {
+        if has_goal {
             self.status = Status::default();
         }
         self.tasks.retain(|task| known.insert_if_new(task));

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_only_touched_if_it_is_given() {
+    fn a_status_is_only_changed_if_the_request_has_one() {
         let document = "# Active Context\nGoal: ship\nBlocker: CI\nUpdated: 2026-01-01T00:00:00Z\n";
         let text = |session: &SessionRecord| {
             record_session(document, Counters::default(), now(), session, &SIZES)

@@ -150,7 +150,7 @@ impl Feeds {
         loop {
             let events = self
                 .storage
-                .events_behind(vault, position, None, None, PAGE)
+                .events_after(vault, position, None, None, PAGE)
                 .await?;
             let full = i64::try_from(events.len()) == Ok(PAGE);
             position = events.last().map_or(position, |event| event.place.sequence);

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_id_is_taken_over_only_if_it_can_stand_in_a_log() {
+    fn a_request_id_is_kept_only_if_it_is_safe_in_a_log() {
         let sane = |value: &[u8]| {
             let value = HeaderValue::from_bytes(value).unwrap();
             sane_request_id(&HeaderMap::from_iter([(X_REQUEST_ID, value)])).is_some()

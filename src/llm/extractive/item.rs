@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verb_told_as_done_with_one_of_its_things_finishes_a_piece_of_work() {
+    fn a_verb_reported_as_done_with_its_object_finishes_a_piece_of_work() {
         for (item, report) in [
             (
                 "Fix fct_revenue against the finance figures",

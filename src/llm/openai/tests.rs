@@ -330,7 +330,7 @@ async fn tokens_from_the_cache_are_counted_where_the_server_tells() {
 }
 
 #[tokio::test]
-async fn an_answer_of_a_schema_is_read_as_the_text_it_stands_for() {
+async fn an_answer_of_a_schema_is_read_as_the_text_it_represents() {
     let answered = response_with(r#"{"add": [{"reason": "it bit us", "content": "pin it"}], "archive": []}"#);
     let stub = Stub::start([ok(&answered)]).await;
     let schema = structured::schema(Role::Learnings, &[], 3);

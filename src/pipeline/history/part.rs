@@ -28,7 +28,7 @@ const KNOWN: &str = "text, input_text, output_text, refusal, image, image_url, i
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// Text of the message's author.
-    Said(String),
+    Text(String),
     /// Text of a tool result.
     Result(String),
     /// Nothing; the part is omitted.
@@ -39,7 +39,7 @@ pub(super) enum Part {
 pub(super) fn read(at: &str, part: &Value) -> Result<Part, InvalidMessage> {
     if let Value::String(text) = part {
         refuse_nul(at, text)?;
-        return Ok(Part::Said(text.clone()));
+        return Ok(Part::Text(text.clone()));
     }
     let Value::Object(members) = part else {
         return Err(InvalidMessage::new(at, "must be an object with a type"));
@@ -70,7 +70,7 @@ pub(super) fn read(at: &str, part: &Value) -> Result<Part, InvalidMessage> {
             return Err(InvalidMessage::new(format!("{at}.type"), problem));
         }
     };
-    Ok(Part::Said(text))
+    Ok(Part::Text(text))
 }
 
 /// A tool call as text: `[tool call NAME] {arguments}`.
@@ -145,7 +145,7 @@ fn inner(at: &str, parts: &[Value]) -> Result<String, InvalidMessage> {
     let mut texts = Vec::with_capacity(parts.len());
     for (index, part) in parts.iter().enumerate() {
         match read(&format!("{at}.content[{index}]"), part)? {
-            Part::Said(text) | Part::Result(text) => texts.push(text),
+            Part::Text(text) | Part::Result(text) => texts.push(text),
             Part::LeftOut => {}
         }
     }

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_is_told_what_each_server_is() {
+    async fn the_error_names_the_state_of_each_server() {
         let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = closed.local_addr().unwrap().port();
         drop(closed);

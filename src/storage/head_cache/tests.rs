@@ -115,7 +115,7 @@ fn a_writer_puts_its_version_in_whether_it_was_heard_of_or_not() {
 }
 
 #[test]
-fn a_writer_that_was_overtaken_puts_nothing_in() {
+fn a_writer_that_was_overtaken_caches_nothing() {
     let heads = leased(1 << 20);
     let mine = token(&heads);
     heads.invalidate(&change(Some(2), false));
@@ -136,7 +136,7 @@ fn a_memory_that_was_begun_anew_is_not_its_old_self() {
 }
 
 #[test]
-fn without_proof_nothing_is_given_and_after_a_break_nothing_of_before() {
+fn without_a_lease_nothing_is_returned_and_a_new_epoch_drops_older_heads() {
     let heads = HeadCache::new(1 << 20);
     heads.fill(token(&heads), head(1, "one"));
     assert_eq!(version_of(&heads), None);
@@ -292,7 +292,7 @@ impl State {
 
 proptest! {
     #[test]
-    fn nobody_is_given_what_was_replaced_before_the_last_proof(steps in steps()) {
+    fn no_head_is_returned_that_was_replaced_before_the_last_renewal(steps in steps()) {
         let heads = leased(1 << 20);
         let mut now = State { age: 0, version: 1 };
         // Notifications in transit: the resulting age and the notification.

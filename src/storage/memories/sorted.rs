@@ -18,7 +18,7 @@ pub enum MemoryOrder {
 }
 
 /// The start of a page: after this memory. The number is its time in microseconds or its size.
-pub type Behind<'a> = Option<(i64, &'a MemoryId)>;
+pub type PageStart<'a> = Option<(i64, &'a MemoryId)>;
 
 impl MemoryOrder {
     /// The sort key of a memory.
@@ -43,7 +43,7 @@ impl Storage {
         vault: &VaultId,
         prefix: Option<&MemoryId>,
         order: MemoryOrder,
-        after: Behind<'_>,
+        after: PageStart<'_>,
         limit: i64,
     ) -> Result<Vec<MemorySummary>, StorageError> {
         match order {
@@ -56,7 +56,7 @@ impl Storage {
         &self,
         vault: &VaultId,
         prefix: Option<&MemoryId>,
-        after: Behind<'_>,
+        after: PageStart<'_>,
         limit: i64,
     ) -> Result<Vec<MemorySummary>, StorageError> {
         let (from, end) = range(prefix);
@@ -130,7 +130,7 @@ impl Storage {
         &self,
         vault: &VaultId,
         prefix: Option<&MemoryId>,
-        after: Behind<'_>,
+        after: PageStart<'_>,
         limit: i64,
     ) -> Result<Vec<MemorySummary>, StorageError> {
         let (from, end) = range(prefix);
@@ -206,6 +206,6 @@ pub(super) fn range(prefix: Option<&MemoryId>) -> (&str, String) {
 }
 
 /// The start of a page; before all memories if there is none.
-fn place(after: Behind<'_>) -> (i64, &str) {
+fn place(after: PageStart<'_>) -> (i64, &str) {
     after.map_or((i64::MAX, "~"), |(number, id)| (number, id.as_str()))
 }

@@ -236,10 +236,12 @@ impl Incoming {
     /// Compares a record line with the documents, and stores what the documents do not contain.
     async fn compare(&mut self, line: &RecordLine, id: RecordId) -> Result<(), LineError> {
         let (vault, memory) = (&self.vault, &self.memory);
-        if line.task_id.is_some() && records::task_taken(&mut self.transaction, vault, memory, line).await? {
+        if line.task_id.is_some()
+            && records::is_task_id_taken(&mut self.transaction, vault, memory, line).await?
+        {
             return Err(problem(format!("{id}.task_id: another task has it already")));
         }
-        if line.stands_in_no_document() && id.number > self.line.counters().get(id.kind) {
+        if line.is_in_no_document() && id.number > self.line.counters().get(id.kind) {
             return Err(problem(format!("{id}: its number is over the memory's counter")));
         }
         if self.has_gaps {
@@ -248,7 +250,7 @@ impl Incoming {
             return Ok(());
         }
         let Some(made) = records::made(&mut self.transaction, &self.vault, &self.memory, id).await? else {
-            if line.stands_in_no_document() {
+            if line.is_in_no_document() {
                 line.check_alone(self.line.head_version)?;
                 records::replace(&mut self.transaction, &self.vault, &self.memory, line).await?;
                 return Ok(());

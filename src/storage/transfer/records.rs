@@ -112,7 +112,7 @@ impl RecordLine {
     }
 
     /// Whether it was added directly to the archive, so that no document contains it.
-    pub(super) fn stands_in_no_document(&self) -> bool {
+    pub(super) fn is_in_no_document(&self) -> bool {
         self.status == "archived" && self.ended_version == Some(self.created_version)
     }
 
@@ -357,7 +357,7 @@ pub(super) async fn replace(
 
 /// Whether another record of the memory has the same task id.
 #[tracing::instrument(name = "db.records.import_task_taken", skip_all)]
-pub(super) async fn task_taken(
+pub(super) async fn is_task_id_taken(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,

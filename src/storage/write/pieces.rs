@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_given_what_it_reads() {
+    fn a_piece_gets_the_parameters_it_reads() {
         let read = |piece: &Piece| (1..=14).filter(|number| piece.reads(*number)).collect::<Vec<_>>();
         assert_eq!(read(&PIECES.moves), [1, 2, 6]);
         let inserts: Vec<_> = PIECES.inserts.iter().map(|(_, piece)| read(piece)).collect();

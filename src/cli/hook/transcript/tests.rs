@@ -173,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn any_lines_give_messages_that_are_taken(lines in prop::collection::vec(json_value(), 0..6)) {
+    fn messages_of_any_lines_are_accepted(lines in prop::collection::vec(json_value(), 0..6)) {
         for message in messages(&lines) {
             let role = message["role"].as_str().unwrap();
             prop_assert!(["user", "assistant", "tool"].contains(&role));

@@ -100,7 +100,7 @@ fn tasks_and_decisions_go_before_the_first_bullet() {
 }
 
 #[test]
-fn an_archived_record_takes_its_own_lines_but_not_the_blank_lines_behind_it() {
+fn an_archived_record_removes_its_own_lines_but_not_the_blank_lines_after_it() {
     for (before, expected) in [
         ("# Key Learnings\n- KL-1 a\n", "# Key Learnings\n"),
         ("# Key Learnings\n- KL-1 a", "# Key Learnings\n"),
@@ -157,7 +157,7 @@ fn archives_come_before_additions_whatever_the_order_of_the_input() {
 }
 
 #[test]
-fn progress_is_rewritten_as_a_whole_body_and_the_blank_lines_behind_it_stay() {
+fn progress_is_rewritten_as_a_whole_body_and_the_blank_lines_after_it_stay() {
     let operations = [progress(&[], &["p", " ", "q"], &["r"])];
     let body = "## In Progress\n- p\n- q\n## Remaining\n- r\n";
     for (before, expected) in [

@@ -187,7 +187,7 @@ fn output_and_pasted_or_secret_code_is_not_kept() {
 }
 
 #[test]
-fn a_first_line_keeps_its_indentation_behind_the_arrow() {
+fn a_first_line_keeps_its_indentation_after_the_arrow() {
     let code = "In lib.py:\n```python\n    def save(self):\n\n        pass  \n```";
     let text = answer(
         Role::Verbatim,

@@ -354,7 +354,7 @@ fn what_moved_or_has_another_amount() {
 }
 
 #[test]
-fn what_is_told_of_another_model_leaves_the_one_that_is_known() {
+fn a_report_about_another_model_keeps_the_known_one() {
     stays(&[
         (
             "the ZT411 prints at 203 dpi",

@@ -43,7 +43,7 @@ fn what_is_not_to_be_written_down_is_not() {
 }
 
 #[test]
-fn what_is_told_as_the_word_of_another_is_no_fact() {
+fn hearsay_is_no_fact() {
     for text in [
         "The readings were never over the limit of 40 mg. That was his line.",
         "The readings were never over 40 mg. I don't buy it.",
