@@ -96,9 +96,9 @@ impl Pipeline {
             .change_with_task(place, &ids, task, |head, known| {
                 let decided = self.decide_approval(&running, head, known, before, base_version)?;
                 Ok(match decided {
-                    Decision::Save(mut version, came) => {
-                        version.answer_under(under, &came.answer);
-                        Decision::Save(version, came)
+                    Decision::Save(mut version, result) => {
+                        version.answer_under(under, &result.answer);
+                        Decision::Save(version, result)
                     }
                     kept @ Decision::Keep(_) => kept,
                 })

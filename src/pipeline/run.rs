@@ -45,12 +45,12 @@ impl Pipeline {
         target: &Target,
         preconditions: &Preconditions,
     ) -> Result<HeadSnapshot, PipelineError> {
-        let captured = self.storage.head_snapshot(&target.vault, &target.memory).await?;
-        if preconditions.hold(captured.context_id.as_ref().map(ContextId::as_str)) {
-            Ok(captured)
+        let snapshot = self.storage.head_snapshot(&target.vault, &target.memory).await?;
+        if preconditions.hold(snapshot.context_id.as_ref().map(ContextId::as_str)) {
+            Ok(snapshot)
         } else {
             Err(PipelineError::PreconditionFailed {
-                current: captured.context_id,
+                current: snapshot.context_id,
             })
         }
     }

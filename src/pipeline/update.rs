@@ -47,8 +47,8 @@ impl Pipeline {
                 NoPermit::OfVault(limit) => PipelineError::VaultBusy { limit },
                 NoPermit::OfAll(limit) => PipelineError::Busy { limit },
             })?;
-        let turn = measured::step("queue", self.queue.enter(&request.vault, &request.memory)).await;
-        let _turn = turn.map_err(|_| PipelineError::QueueFull {
+        let permit = measured::step("queue", self.queue.enter(&request.vault, &request.memory)).await;
+        let _permit = permit.map_err(|_| PipelineError::QueueFull {
             limit: self.settings.queue_per_memory,
         })?;
         let _place = self.admission.enter(&request.vault).await;
@@ -204,12 +204,12 @@ impl Pipeline {
     async fn ask_roles(
         &self,
         request: &UpdateRequest,
-        captured: &HeadSnapshot,
+        snapshot: &HeadSnapshot,
         roles: impl IntoIterator<Item = &Role>,
         limits: &Limits,
     ) -> Result<BTreeMap<Role, RoleOutcome>, PipelineError> {
         let asked = roles.into_iter().map(|role| async move {
-            self.ask_role(request, captured, *role, limits)
+            self.ask_role(request, snapshot, *role, limits)
                 .await
                 .map(|outcome| (*role, outcome))
         });

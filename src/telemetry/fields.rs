@@ -15,7 +15,7 @@ impl<'writer> FormatFields<'writer> for PlainFields {
     fn format_fields<R: RecordFields>(&self, writer: Writer<'writer>, fields: R) -> fmt::Result {
         let mut visitor = PlainVisitor {
             writer,
-            buffer: String::with_capacity(GATHERED),
+            buffer: String::with_capacity(BUFFER_BYTES),
             is_empty: true,
             result: Ok(()),
         };
@@ -26,7 +26,7 @@ impl<'writer> FormatFields<'writer> for PlainFields {
 }
 
 /// Room for the fields of most lines.
-const GATHERED: usize = 320;
+const BUFFER_BYTES: usize = 320;
 
 struct PlainVisitor<'writer> {
     writer: Writer<'writer>,

@@ -2,7 +2,7 @@
 //! much as answering a small request. (A channel to a writing thread costs more: it wakes that thread for every line.)
 //!
 //! A thread that logs waits for the writer only if more than [`MOST_BYTES`] are buffered. The buffer is written when the
-//! [`Guard`] is dropped; a process that is killed loses the lines of its last [`GATHER`].
+//! [`Guard`] is dropped; a process that is killed loses the lines of its last [`BATCH_DELAY`].
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use tracing_subscriber::fmt::MakeWriter;
 
 /// How long a line may stay in the buffer.
-const GATHER: Duration = Duration::from_millis(10);
+const BATCH_DELAY: Duration = Duration::from_millis(10);
 
 /// The size limit of the buffer.
 const MOST_BYTES: usize = 256 * 1024;
@@ -74,7 +74,10 @@ impl Shared {
             let ends = state.unwrap_or_else(PoisonError::into_inner).ends;
             if !ends {
                 let waits = |state: &mut State| state.buffer.len() < MOST_BYTES && !state.ends;
-                drop(self.line_added.wait_timeout_while(self.state(), GATHER, waits));
+                drop(
+                    self.line_added
+                        .wait_timeout_while(self.state(), BATCH_DELAY, waits),
+                );
             }
             std::mem::swap(&mut self.state().buffer, &mut lines);
             self.space_freed.notify_all();

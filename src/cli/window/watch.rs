@@ -36,8 +36,8 @@ pub(super) async fn watch(
     every: Duration,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let unheard = |error: std::io::Error| Failure::failed(format!("cannot listen to signals: {error}"));
-    let mut stop = Stop::listen().map_err(unheard)?;
+    let no_signals = |error: std::io::Error| Failure::failed(format!("cannot listen to signals: {error}"));
+    let mut stop = Stop::listen().map_err(no_signals)?;
     tokio::select! {
         biased;
         () = stop.wait() => Ok(()),

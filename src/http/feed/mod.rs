@@ -29,7 +29,7 @@ const RING: usize = 1_024;
 const PAGE: i64 = 500;
 
 /// How long to wait after a notification before reading, so that one query covers the changes of many writers.
-const GATHER: Duration = Duration::from_millis(10);
+const BATCH_DELAY: Duration = Duration::from_millis(10);
 
 /// The polling intervals while the listening connection is known to work, and while it is not.
 const IDLE: Duration = Duration::from_secs(5);
@@ -118,7 +118,7 @@ impl Feeds {
                 }
             };
             tokio::select! {
-                () = of_vault(&mut notifications, &vault) => tokio::time::sleep(GATHER).await,
+                () = of_vault(&mut notifications, &vault) => tokio::time::sleep(BATCH_DELAY).await,
                 () = tokio::time::sleep(idle) => {}
                 () = feed.newest.closed() => {}
             }

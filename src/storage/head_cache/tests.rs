@@ -101,16 +101,16 @@ fn a_head_read_before_a_notification_is_not_cached() {
 
 #[test]
 fn a_writer_puts_its_version_in_whether_it_was_heard_of_or_not() {
-    for heard_first in [false, true] {
+    for received_first in [false, true] {
         let heads = leased(1 << 20);
         let (slow, mine) = (token(&heads), token(&heads));
-        if heard_first {
+        if received_first {
             heads.invalidate(&change(Some(2), false));
         }
         heads.fill_written(mine, head(2, "two"));
         heads.invalidate(&change(Some(2), false));
         heads.fill(slow, head(1, "one"));
-        assert_eq!(version_of(&heads), Some(2), "{heard_first}");
+        assert_eq!(version_of(&heads), Some(2), "{received_first}");
     }
 }
 
@@ -229,10 +229,10 @@ enum Step {
         /// Another instance writes before the writer caches its version.
         overtaken: bool,
         /// All notifications arrive before the writer caches its version.
-        heard_first: bool,
+        received_first: bool,
     },
     PlainWriteHere,
-    Heard,
+    Received,
     Proved,
     Broken,
 }
@@ -245,9 +245,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::DeletedElsewhere),
         4 => Just(Step::WriteBegins),
         4 => (0usize..4, any::<bool>(), any::<bool>())
-            .prop_map(|(which, overtaken, heard_first)| Step::WriteEnds { which, overtaken, heard_first }),
+            .prop_map(|(which, overtaken, received_first)| Step::WriteEnds { which, overtaken, received_first }),
         2 => Just(Step::PlainWriteHere),
-        4 => Just(Step::Heard),
+        4 => Just(Step::Received),
         1 => Just(Step::Proved),
         1 => Just(Step::Broken),
     ];
@@ -321,7 +321,7 @@ proptest! {
                     on_the_way.push_back((now.age, change(None, true)));
                 }
                 Step::WriteBegins => writers.push((token(&heads), now)),
-                Step::WriteEnds { which, overtaken, heard_first } if !writers.is_empty() => {
+                Step::WriteEnds { which, overtaken, received_first } if !writers.is_empty() => {
                     let (token, base) = writers.remove(which % writers.len());
                     if base != now || base.version == 0 {
                         continue;
@@ -333,7 +333,7 @@ proptest! {
                         now = now.next();
                         on_the_way.push_back((now.age, now.notification()));
                     }
-                    if heard_first {
+                    if received_first {
                         for (_, notification) in on_the_way.drain(..) {
                             heads.invalidate(&notification);
                         }
@@ -351,7 +351,7 @@ proptest! {
                     heads.invalidate(&notification);
                     oldest = now.age;
                 }
-                Step::Heard => {
+                Step::Received => {
                     if let Some((age, notification)) = on_the_way.pop_front() {
                         heads.invalidate(&notification);
                         oldest = oldest.max(age);
