@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_behind_a_question_whether_something_is_logged_is_written() {
+    fn a_line_after_a_check_whether_something_is_logged_is_written() {
         for format in [LogFormat::Text, LogFormat::Json] {
             let written = CapturedLog::default();
             let writer = written.clone();

@@ -8,7 +8,7 @@ use std::time::Duration;
 const IDLE: Duration = Duration::from_secs(2);
 
 /// The delay after a write: the full text is indexed first, and a burst of writes is embedded together.
-const GATHER: Duration = Duration::from_millis(300);
+const BATCH_DELAY: Duration = Duration::from_millis(300);
 
 /// The backoff after a failure: first and longest.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);
@@ -22,7 +22,7 @@ pub(super) async fn embed(storage: Storage, meaning: Meaning) {
             Ok(Pass::Done) => {
                 wait = AFTER_FAILURE;
                 storage.indexed(IDLE).await;
-                tokio::time::sleep(GATHER).await;
+                tokio::time::sleep(BATCH_DELAY).await;
             }
             Ok(Pass::Idle) => tokio::time::sleep(LONGEST_WAIT).await,
             Err(error) => {

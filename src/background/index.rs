@@ -20,7 +20,7 @@ use tokio::sync::broadcast::error::TryRecvError;
 const IDLE: Duration = Duration::from_millis(800);
 
 /// The delay after a write, so that a burst of writes is indexed together.
-const GATHER: Duration = Duration::from_millis(25);
+const BATCH_DELAY: Duration = Duration::from_millis(25);
 
 /// The pause after a batch while documents are being saved, in multiples of the batch's duration, and its maximum:
 /// it leaves the database to the writers.
@@ -44,7 +44,7 @@ pub(super) async fn index(storage: Storage, clock: Arc<dyn Clock>) {
                 // The more memories are pending, the longer a query for them takes.
                 let pause = (begun.elapsed() * PAUSE_PER_BATCH).min(LONGEST_PAUSE);
                 storage.written(IDLE).await;
-                tokio::time::sleep(GATHER.max(pause)).await;
+                tokio::time::sleep(BATCH_DELAY.max(pause)).await;
             }
             Err(error) => {
                 tracing::warn!(%error, "documents could not be indexed, trying again");

@@ -66,8 +66,8 @@ impl Init {
         let mut out = Output::new();
         out.text(&format!("wrote {PROJECT_FILE}: memory {memory} of vault {vault}"))
             .end();
-        if let Some(told) = self.hook()? {
-            out.text(&told).end();
+        if let Some(message) = self.hook()? {
+            out.text(&message).end();
         }
         out.text("try: working-memory doctor").end().write()
     }

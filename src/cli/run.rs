@@ -59,6 +59,6 @@ fn misused(error: &clap::Error) -> ExitCode {
         // If standard error cannot be written, there is no way to report it.
         let _ = error.print();
     }
-    let is_told = error.use_stderr() && !hook::is_meant(std::env::args_os());
-    ExitCode::from(if is_told { USAGE } else { 0 })
+    let is_usage_error = error.use_stderr() && !hook::is_meant(std::env::args_os());
+    ExitCode::from(if is_usage_error { USAGE } else { 0 })
 }

@@ -62,12 +62,12 @@ impl Search {
 fn marked(html: &str) -> Vec<(bool, String)> {
     let mut pieces = Vec::new();
     for (index, piece) in html.split("<mark>").enumerate() {
-        let (inside, behind) = match piece.split_once("</mark>") {
+        let (inside, after) = match piece.split_once("</mark>") {
             Some(pair) if index > 0 => pair,
             _ => ("", piece),
         };
         pieces.push((true, unescaped(inside)));
-        pieces.push((false, unescaped(behind)));
+        pieces.push((false, unescaped(after)));
     }
     pieces.retain(|(_, text)| !text.is_empty());
     pieces

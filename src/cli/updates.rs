@@ -60,6 +60,6 @@ impl Updates {
 
 /// The outcome of a run, in words.
 fn outcome_text(outcome: &Value) -> &str {
-    let said = outcome["log"].as_str().or_else(|| outcome["problem"].as_str());
-    said.unwrap_or_default()
+    let text = outcome["log"].as_str().or_else(|| outcome["problem"].as_str());
+    text.unwrap_or_default()
 }

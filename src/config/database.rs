@@ -19,10 +19,10 @@ pub struct DatabaseConfig {
     pub url: Option<SecretString>,
     /// A URL for `LISTEN`, if `url` goes through a transaction-mode pooler, which does not support it.
     pub listen_url: Option<SecretString>,
-    /// The URL of a standby of the same database, for reads that may be slightly behind. Without one all reads use the
+    /// The URL of a standby of the same database, for reads that tolerate a slight lag. Without one all reads use the
     /// primary.
     pub replica_url: Option<SecretString>,
-    /// Seconds that the standby may be behind; if it is more, the primary is used.
+    /// Maximum lag of the standby in seconds; if it is more, the primary is used.
     pub replica_max_lag_seconds: u64,
     /// Maximum number of connections.
     pub max_connections: u32,

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_out_unless_it_is_said() {
+    fn nothing_is_pruned_unless_configured() {
         let config = RetentionConfig::default();
         assert_eq!((config.policy(), config.runs_max_age), (None, None));
     }

@@ -37,7 +37,7 @@ mod tests {
     use crate::config::Config;
 
     #[test]
-    fn proposals_wait_thirty_days_or_as_long_as_is_said() {
+    fn proposals_wait_thirty_days_or_as_configured() {
         assert_eq!(ReviewConfig::default().expire_after, TimeDelta::days(30));
         let load = |value: &str| {
             let name = "WORKING_MEMORY__REVIEW__EXPIRE_AFTER".to_owned();

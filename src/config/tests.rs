@@ -37,8 +37,8 @@ fn keys_of(section: &[&str]) -> Vec<String> {
         .chain(&["NO_SUCH_KEY"])
         .copied()
         .collect::<Vec<_>>();
-    let said = refused(&[(&name.join("__"), "1")]);
-    let expected = said.split_once("expected").map_or("", |(_, list)| list);
+    let message = refused(&[(&name.join("__"), "1")]);
+    let expected = message.split_once("expected").map_or("", |(_, list)| list);
     let expected = expected.split(" for key").next().unwrap_or_default();
     let keys: Vec<String> = expected
         .split('`')
@@ -46,7 +46,7 @@ fn keys_of(section: &[&str]) -> Vec<String> {
         .step_by(2)
         .map(str::to_uppercase)
         .collect();
-    assert!(!keys.is_empty(), "{said}");
+    assert!(!keys.is_empty(), "{message}");
     keys
 }
 
@@ -79,11 +79,11 @@ fn the_sample_file_lists_every_key_and_no_other() {
 
 #[test]
 fn the_sample_files_values_are_the_defaults() {
-    let given: Vec<_> = sample()
+    let settings: Vec<_> = sample()
         .into_iter()
         .filter(|(name, _)| *name != "DATABASE_URL")
         .collect();
-    let mut sampled = load(&given).unwrap();
+    let mut sampled = load(&settings).unwrap();
     // Naming the default equals naming nothing.
     sampled.llm.provider = None;
     assert_eq!(format!("{sampled:?}"), format!("{:?}", load(&[]).unwrap()));
@@ -135,19 +135,19 @@ fn values_that_make_no_sense_are_refused_with_their_key() {
         ("WORKING_MEMORY__LLM__PROVIDER", "oracle", "llm.provider"),
         ("WORKING_MEMORY__LLM__BASE_URL", "ftp://x", "llm.base_url"),
     ] {
-        let said = refused(&[(name, value)]);
-        assert!(said.contains(key), "{name}={value}: {said}");
+        let message = refused(&[(name, value)]);
+        assert!(message.contains(key), "{name}={value}: {message}");
     }
 }
 
 #[test]
-fn an_address_that_others_reach_may_only_be_open_if_that_is_said() {
+fn an_open_public_address_must_be_allowed_explicitly() {
     let open = ("WORKING_MEMORY__HTTP__BIND", "0.0.0.0:8080");
     let never = ("WORKING_MEMORY__HTTP__REQUIRE_KEYS", "false");
     let allowed = ("WORKING_MEMORY__HTTP__ALLOW_OPEN", "true");
-    let said = refused(&[open, never]);
+    let message = refused(&[open, never]);
     for part in ["http.bind", "http.require_keys", "http.allow_open"] {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
     assert!(load(&[open, never, allowed]).is_ok());
     assert!(!load(&[open]).unwrap().http.may_be_open());
@@ -221,7 +221,7 @@ fn hosts_are_a_list_in_the_file_and_in_the_environment() {
 }
 
 #[test]
-fn a_bad_value_is_answered_with_what_is_taken() {
+fn a_bad_value_is_answered_with_the_accepted_ones() {
     for (name, value, parts) in [
         (
             "WORKING_MEMORY__LLM__PROVIDER",

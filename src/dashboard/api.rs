@@ -128,7 +128,7 @@ impl Ask {
             .uri(link::with_query(&self.path, &query))
             .body(Body::from(self.body))
             .map_err(|_| {
-                Failure::said(
+                Failure::with_status(
                     StatusCode::UNPROCESSABLE_ENTITY,
                     "the entered text is too long for a request",
                 )
@@ -137,7 +137,7 @@ impl Ask {
             let name = HeaderName::try_from(name);
             let value = HeaderValue::try_from(value);
             let (Ok(name), Ok(value)) = (name, value) else {
-                return Err(Failure::said(
+                return Err(Failure::with_status(
                     StatusCode::UNPROCESSABLE_ENTITY,
                     "a header must be one line of visible ASCII",
                 ));

@@ -64,7 +64,7 @@ pub(super) async fn asset(Path(name): Path<String>) -> Result<impl IntoResponse,
         .iter()
         .position(|address| address.ends_with(&format!("/{name}")));
     let asset = found.and_then(|place| ASSETS.get(place)).ok_or_else(|| {
-        Failure::said(
+        Failure::with_status(
             StatusCode::NOT_FOUND,
             "There is no such file; it may belong to another version of the service.",
         )

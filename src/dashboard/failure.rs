@@ -44,7 +44,7 @@ impl Failure {
     }
 
     /// A rejection by the page itself.
-    pub(super) fn said(status: StatusCode, detail: impl Into<String>) -> Self {
+    pub(super) fn with_status(status: StatusCode, detail: impl Into<String>) -> Self {
         Self::refused(
             status,
             Refusal {

@@ -96,14 +96,14 @@ where
             .and_then(|value| value.to_str().ok())
             .is_some_and(|value| value.split(';').next() == Some("application/x-www-form-urlencoded"));
         if !is_form {
-            return Err(Failure::said(
+            return Err(Failure::with_status(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "A form sends application/x-www-form-urlencoded.",
             ));
         }
         let most = visit.context_bytes() * BYTES_PER_BYTE + AROUND_A_DOCUMENT;
         let body = to_bytes(body, most).await.map_err(|_| {
-            Failure::said(
+            Failure::with_status(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 format!("The form is incomplete, or has more than {most} bytes."),
             )
@@ -125,7 +125,7 @@ where
 }
 
 fn foreign() -> Failure {
-    Failure::said(
+    Failure::with_status(
         StatusCode::FORBIDDEN,
         "The form was not sent by a page of this service in this browser, or is older than your session; nothing was \
          done. Load the page again and send it once more.",

@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn ages_are_shown_in_the_largest_unit() {
-        for (seconds, said) in [
+        for (seconds, age) in [
             (0, "now"),
             (59, "59 seconds ago"),
             (60, "1 minute ago"),
@@ -243,7 +243,7 @@ mod tests {
             (86_400 * 40, "1 month ago"),
             (-120, "in 2 minutes"),
         ] {
-            assert_eq!(ago(TimeDelta::seconds(seconds)), said);
+            assert_eq!(ago(TimeDelta::seconds(seconds)), age);
         }
     }
 

@@ -98,7 +98,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
                     &[("next", next)],
                 )));
             }
-            return Err(Failure::said(
+            return Err(Failure::with_status(
                 StatusCode::UNAUTHORIZED,
                 "You are no longer signed in; the form was not executed.",
             ));

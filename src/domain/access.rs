@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_taken_until_it_expires_or_is_revoked() {
+    fn a_key_is_valid_until_it_expires_or_is_revoked() {
         let (now, later) = (
             DateTime::UNIX_EPOCH,
             DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(1),

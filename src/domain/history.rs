@@ -149,7 +149,7 @@ impl Rebuild {
     }
 
     /// Processes the next existing version: its `text` (`None` if redacted) and the data from its operations.
-    pub fn version(&mut self, mark: &VersionMark, text: Option<&str>, told: &OperationDetails) {
+    pub fn version(&mut self, mark: &VersionMark, text: Option<&str>, details: &OperationDetails) {
         if mark.version > self.version + 1 {
             self.keep_events(mark.version - 1);
             self.text = None;
@@ -159,7 +159,7 @@ impl Rebuild {
             (Some(before), Some(text)) => {
                 self.stored_events.remove(&mark.version);
                 for change in project(&before, text) {
-                    self.derive(mark, change, told);
+                    self.derive(mark, change, details);
                 }
             }
             (_, text) => {
@@ -170,7 +170,7 @@ impl Rebuild {
             }
         }
         if text.is_some() {
-            self.add_historic(mark, &told.historic);
+            self.add_historic(mark, &details.historic);
         }
         self.has_gap |= text.is_none();
         self.text = text.map(str::to_owned);
@@ -199,7 +199,7 @@ impl Rebuild {
         (lives.into_values().collect(), self.events)
     }
 
-    fn derive(&mut self, mark: &VersionMark, change: RecordChange, told: &OperationDetails) {
+    fn derive(&mut self, mark: &VersionMark, change: RecordChange, details: &OperationDetails) {
         let (id, change) = match change {
             RecordChange::Added(record) => {
                 let id = record.id;
@@ -228,13 +228,17 @@ impl Rebuild {
                 let known = self.stored_end(id, mark.version);
                 let end = LifeEnd {
                     mark: mark.clone(),
-                    reason: told
+                    reason: details
                         .reasons
                         .get(&id)
                         .cloned()
                         .or_else(|| known.as_ref()?.reason.clone())
-                        .or_else(|| told.left_out.clone()),
-                    superseded_by: told.superseded.get(&id).copied().or_else(|| known?.superseded_by),
+                        .or_else(|| details.left_out.clone()),
+                    superseded_by: details
+                        .superseded
+                        .get(&id)
+                        .copied()
+                        .or_else(|| known?.superseded_by),
                 };
                 let change = match end.superseded_by {
                     Some(_) => ChangeKind::Superseded,

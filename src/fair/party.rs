@@ -37,7 +37,7 @@ impl Party {
         self.vault.is_none() && self.key.is_none()
     }
 
-    /// Runs something on its behalf. A task that is spawned in it has to be told again.
+    /// Runs something on its behalf. A task spawned inside needs its own scope.
     // An async function would have room for `work` twice: as what it was given, and as what it waits for.
     pub fn scope<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
         CURRENT.scope(self, work)

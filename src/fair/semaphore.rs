@@ -48,7 +48,7 @@ enum Holder {
 
 #[derive(Default)]
 struct State {
-    taken: usize,
+    in_use: usize,
     held: HashMap<Holder, usize>,
     /// Waiting requests, by vault; the vault at the front is next.
     queues: VecDeque<(Option<Arc<str>>, VecDeque<Waiting>)>,
@@ -86,21 +86,21 @@ impl ShareLimits {
 impl State {
     fn fits(&self, shares: &ShareLimits, party: &Party, amount: usize) -> bool {
         let held = |holder: &Holder| self.held.get(holder).copied().unwrap_or_default();
-        self.taken + amount <= shares.total
+        self.in_use + amount <= shares.total
             && party
                 .holders()
                 .all(|holder| held(&holder) + amount <= shares.of_holder(&holder))
     }
 
     fn take(&mut self, party: &Party, amount: usize) {
-        self.taken += amount;
+        self.in_use += amount;
         for holder in party.holders() {
             *self.held.entry(holder).or_default() += amount;
         }
     }
 
     fn give_back(&mut self, party: &Party, amount: usize) {
-        self.taken = self.taken.saturating_sub(amount);
+        self.in_use = self.in_use.saturating_sub(amount);
         for holder in party.holders() {
             if let Some(held) = self.held.get_mut(&holder) {
                 *held = held.saturating_sub(amount);
@@ -119,7 +119,7 @@ impl State {
         }
     }
 
-    /// Removes the next waiter whose amount fits, and counts it as taken.
+    /// Removes the next waiter whose amount fits, and counts it as in use.
     fn next(&mut self, shares: &ShareLimits) -> Option<Waiting> {
         for _ in 0..self.queues.len() {
             let (vault, mut queue) = self.queues.pop_front()?;
@@ -140,7 +140,7 @@ impl State {
 }
 
 impl FairSemaphore {
-    /// A gate with nothing taken.
+    /// A semaphore with nothing in use.
     #[must_use]
     pub fn new(shares: ShareLimits) -> Self {
         Self(Arc::new(Inner {
@@ -210,10 +210,10 @@ impl FairSemaphore {
         self.permit(party, amount)
     }
 
-    /// The amount that is taken.
+    /// The amount that is in use.
     #[must_use]
-    pub fn taken(&self) -> usize {
-        self.state().taken
+    pub fn in_use(&self) -> usize {
+        self.state().in_use
     }
 
     /// The number of waiters.
@@ -283,7 +283,7 @@ impl fmt::Debug for FairSemaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FairSemaphore")
             .field("shares", &self.0.shares)
-            .field("taken", &self.taken())
+            .field("in_use", &self.in_use())
             .finish()
     }
 }
@@ -372,22 +372,22 @@ mod tests {
             drop(first);
             // It has its permit now, and drops it.
         }
-        assert_eq!(gate.taken(), 0);
+        assert_eq!(gate.in_use(), 0);
         assert!(gate.try_acquire(&party("c"), 1).is_some());
     }
 
     #[tokio::test]
-    async fn more_than_a_share_is_given_as_a_share_and_what_grows_stays_within() {
+    async fn an_amount_over_the_share_is_cut_to_it_and_a_growing_one_stays_within() {
         let gate = FairSemaphore::new(ShareLimits::of(8));
         let mut all = gate.acquire(&party("a"), 100).await;
-        assert_eq!((all.amount(), gate.taken()), (4, 4));
+        assert_eq!((all.amount(), gate.in_use()), (4, 4));
         all.shrink(1);
         let other = gate.try_acquire(&party("a"), 1).unwrap();
         assert!(!all.grow(3), "the other holds some of the share");
         drop(other);
         assert!(all.grow(9));
-        assert_eq!(gate.taken(), 4);
+        assert_eq!(gate.in_use(), 4);
         drop(all);
-        assert_eq!(gate.taken(), 0);
+        assert_eq!(gate.in_use(), 0);
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 const LARGEST_BODIES: usize = 8;
 
 /// How long a request waits for room to be processed.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WORK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Responses up to this size are not counted: even all concurrent ones together are small.
 pub(crate) const SMALL_ANSWER: usize = 64 << 10;
@@ -106,11 +106,11 @@ impl Budget {
     /// Waits for room to process a body of so many bytes.
     ///
     /// # Errors
-    /// [`Full`] after [`PATIENCE`].
+    /// [`Full`] after [`WORK_TIMEOUT`].
     pub(crate) async fn work(&self, party: &Party, bytes: usize) -> Result<Permit, Full> {
         let cost = bytes.saturating_mul(WORK_COST);
-        let turn = tokio::time::timeout(PATIENCE, self.worked_on.acquire(party, cost));
-        turn.await.map_err(|_| self.full())
+        let permit = tokio::time::timeout(WORK_TIMEOUT, self.worked_on.acquire(party, cost));
+        permit.await.map_err(|_| self.full())
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_waits_for_its_turn_and_others_do_not_wait_behind_it() {
+    async fn work_waits_for_a_permit_and_others_do_not_wait_for_it() {
         let budget = budget(8_000);
         let a = Party::new(Some("a"), None);
         let running = budget.work(&a, 1_000).await.unwrap();

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_that_hangs_is_given_up_and_one_too_many_is_refused_at_once() {
+    async fn a_request_that_hangs_times_out_and_one_too_many_is_refused_at_once() {
         let router = misbehaving(Settings {
             max_requests: 1,
             ..Settings::default()

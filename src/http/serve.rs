@@ -113,7 +113,7 @@ impl Server {
             "HTTP/1.1 503 Service Unavailable\r\nContent-Type: {MEDIA_TYPE}\r\nContent-Length: {length}\r\n\
              Retry-After: 1\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{body}"
         );
-        let told = async {
+        let answered = async {
             // Reads what the client has sent: closing a socket with unread data would discard the response.
             let mut head = [0; 1024];
             let _ = stream.read(&mut head).await;
@@ -121,7 +121,7 @@ impl Server {
             let _ = stream.shutdown().await;
         };
         // The result does not matter: the connection must be closed anyway.
-        let _ = tokio::time::timeout(TURNED_AWAY_WITHIN, told).await;
+        let _ = tokio::time::timeout(TURNED_AWAY_WITHIN, answered).await;
     }
 
     async fn connection(&self, stream: TcpStream, peer: Peer, watcher: Watcher) {

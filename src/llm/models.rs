@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_configured_is_said_at_the_start() {
+    fn nothing_configured_is_reported_at_the_start() {
         let models = Models::from_config(&LlmConfig::default()).expect("models");
         assert_eq!(
             models.describe(),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn roles_with_models_of_their_own_are_told_apart() {
+    fn roles_with_models_of_their_own_are_distinguished() {
         let config: LlmConfig = serde_json::from_value(serde_json::json!({
             "roles": {"progress": {"base_url": "http://localhost:1/v1", "model": "m", "api_key": "sk-secret"}},
         }))

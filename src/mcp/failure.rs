@@ -55,9 +55,9 @@ impl Failure {
     }
 
     /// An argument differs from the value that is fixed for this client.
-    pub(super) fn contradicts(name: &'static str, given: &str, fixed: &str) -> Self {
+    pub(super) fn contradicts(name: &'static str, value: &str, fixed: &str) -> Self {
         Self::new(
-            format!("{name} is {given}, but this connection is fixed to the {name} {fixed}"),
+            format!("{name} is {value}, but this connection is fixed to the {name} {fixed}"),
             format!("Leave {name} out, or give {fixed}."),
         )
     }

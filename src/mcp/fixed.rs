@@ -55,21 +55,21 @@ fn maybe<T: FromStr<Err: Display> + Clone + PartialEq + Display>(
     arguments: &mut JsonObject,
     fixed: Option<&T>,
 ) -> Result<Option<T>, Failure> {
-    let given = match arguments.remove(name) {
+    let value = match arguments.remove(name) {
         None | Some(Value::Null) => return Ok(fixed.cloned()),
         Some(Value::String(text)) => text
             .parse()
             .map_err(|rule| Failure::argument(name, format!("{name} {rule}")))?,
         Some(_) => return Err(Failure::argument(name, format!("{name} must be a string"))),
     };
-    same(name, &given, fixed)?;
-    Ok(Some(given))
+    same(name, &value, fixed)?;
+    Ok(Some(value))
 }
 
-fn same<T: PartialEq + Display>(name: &'static str, given: &T, fixed: Option<&T>) -> Result<(), Failure> {
+fn same<T: PartialEq + Display>(name: &'static str, value: &T, fixed: Option<&T>) -> Result<(), Failure> {
     match fixed {
-        Some(fixed) if fixed != given => {
-            Err(Failure::contradicts(name, &given.to_string(), &fixed.to_string()))
+        Some(fixed) if fixed != value => {
+            Err(Failure::contradicts(name, &value.to_string(), &fixed.to_string()))
         }
         _ => Ok(()),
     }

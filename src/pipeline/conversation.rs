@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_are_left_out_and_it_is_said() {
+    fn the_oldest_are_left_out_with_a_note() {
         let many = [
             message("user", "aaaaaaaaaa"),
             message("user", "bbbbbbbbbb"),

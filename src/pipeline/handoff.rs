@@ -98,8 +98,8 @@ impl Pipeline {
         let known = self.storage.latest_handoff(vault, memory).await?;
         let known = known.map_or(0, |handoff| handoff.number);
         let limit = self.settings.queue_per_memory;
-        let turn = self.handoffs.enter(vault, memory).await;
-        let _turn = turn.map_err(|_| HandoffError::QueueFull { limit })?;
+        let permit = self.handoffs.enter(vault, memory).await;
+        let _permit = permit.map_err(|_| HandoffError::QueueFull { limit })?;
         for _ in 0..TRIES {
             let latest = self.storage.latest_handoff(vault, memory).await?;
             let number = latest.as_ref().map_or(0, |handoff| handoff.number);

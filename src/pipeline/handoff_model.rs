@@ -142,8 +142,8 @@ impl Pipeline {
         for round in 0..=self.settings.max_reprompts.min(1) {
             let asked = model.ask(&asking).await;
             report.note(round, &asked);
-            let Ok(said) = asked.result else { break };
-            let read = read_answer(&said.text, material, &citations, &caps);
+            let Ok(completion) = asked.result else { break };
+            let read = read_answer(&completion.text, material, &citations, &caps);
             if round == 0 {
                 answer = read;
             } else {
@@ -154,7 +154,7 @@ impl Pipeline {
             }
             asking.messages.push(ChatMessage {
                 speaker: ChatRole::Assistant,
-                text: said.text,
+                text: completion.text,
             });
             asking.messages.push(ChatMessage {
                 speaker: ChatRole::User,
@@ -176,12 +176,12 @@ fn describe(dropped: &[DroppedLine]) -> String {
     for DroppedLine {
         part,
         reason,
-        text: said,
+        text: dropped_text,
     } in dropped
     {
         let section = part.map_or("none", Part::name).to_uppercase();
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "- {section}: {}\n  > {said}", reason.advice());
+        let _ = writeln!(text, "- {section}: {}\n  > {dropped_text}", reason.advice());
     }
     text.truncate(text.trim_end().len());
     text

@@ -65,7 +65,7 @@ fn read_message(
             is_silent = !parts.is_empty();
             for (index, part) in parts.iter().enumerate() {
                 match part::read(&format!("{at}.content[{index}]"), part)? {
-                    Part::Said(text) => reader.say(&text),
+                    Part::Text(text) => reader.say(&text),
                     Part::Result(text) => reader.result(text),
                     Part::LeftOut => {}
                 }

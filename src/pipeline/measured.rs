@@ -24,18 +24,18 @@ pub(super) fn ended(kind: RunKind, result: &Result<UpdateAnswer, PipelineError>)
     let (status, rebased, faults): (_, _, Vec<_>) = match result {
         Ok(answer) => {
             let rejected = answer.rejected.iter().map(of_rejection);
-            let told = rejected.chain(answer.warnings.iter().map(of_warning));
+            let faults = rejected.chain(answer.warnings.iter().map(of_warning));
             let status = match answer.status {
                 UpdateStatus::Applied => RunStatus::Applied,
                 UpdateStatus::Unchanged => RunStatus::Unchanged,
                 UpdateStatus::DryRun => RunStatus::DryRun,
                 UpdateStatus::Proposed => RunStatus::Proposed,
             };
-            (status.name(), answer.rebased, told.collect())
+            (status.name(), answer.rebased, faults.collect())
         }
         Err(PipelineError::Invalid { rejected, .. }) => {
-            let told = rejected.iter().map(of_rejection).collect();
-            (RunStatus::Invalid.name(), false, told)
+            let faults = rejected.iter().map(of_rejection).collect();
+            (RunStatus::Invalid.name(), false, faults)
         }
         Err(error) => (status_of(error), false, Vec::new()),
     };

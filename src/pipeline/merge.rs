@@ -125,7 +125,7 @@ pub(super) fn onto(
             ApplyError::IdsExhausted(IdsExhausted { kind }) => Refused::IdsExhausted { kind },
             ApplyError::NotActive(id) => Refused::NotActive(id),
         })?;
-    tell_evidence(&mut applied, &items);
+    attach_evidence(&mut applied, &items);
     Ok(Merged {
         applied,
         rejected,
@@ -137,7 +137,7 @@ pub(super) fn onto(
 
 /// Assigns to every change the evidence of the item that caused it. Additions of one kind are applied in the order of
 /// their items, and a record is archived at most once.
-fn tell_evidence(applied: &mut Applied, items: &[Accepted]) {
+fn attach_evidence(applied: &mut Applied, items: &[Accepted]) {
     let mut added = [0_usize; RecordKind::ALL.len()];
     for change in &mut applied.operations {
         let item = match (change.op, change.id) {

@@ -262,13 +262,13 @@ fn is_border(tag: &str) -> bool {
     match inside.strip_prefix('/') {
         Some(closed) => ["memory", "task", "messages", "turn"]
             .iter()
-            .any(|name| behind(closed, name).is_some()),
-        None => behind(inside, "turn").is_some_and(|rest| behind(rest, "role").is_some()),
+            .any(|name| after_name(closed, name).is_some()),
+        None => after_name(inside, "turn").is_some_and(|rest| after_name(rest, "role").is_some()),
     }
 }
 
 /// The text after a leading name, compared without case.
-fn behind<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+fn after_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (start, rest) = text.trim_start().split_at_checked(name.len())?;
     let ends = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
     (start.eq_ignore_ascii_case(name) && ends).then_some(rest)

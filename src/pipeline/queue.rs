@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn turns_are_taken_in_the_order_of_coming() {
+    async fn jobs_run_in_the_order_of_arrival() {
         let queue = Arc::new(Queue::new(10));
         let order = Arc::new(Mutex::new(Vec::new()));
         let (vault, memory) = ids();

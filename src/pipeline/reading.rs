@@ -51,8 +51,8 @@ impl FoundFault {
 
     /// Whether both report the same fault of the same text.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
-        let told = |found: &Self| (found.fault.kind, found.fault.section);
-        told(self) == told(other) && self.written.text.trim() == other.written.text.trim()
+        let fault_key = |found: &Self| (found.fault.kind, found.fault.section);
+        fault_key(self) == fault_key(other) && self.written.text.trim() == other.written.text.trim()
     }
 
     /// Whether the author of the text is asked to repair it.
@@ -279,7 +279,7 @@ fn checked_against_input(
         .iter()
         .filter(|fault| fault.kind == FaultKind::Duplicate)
         .map(|fault| fault.range.start);
-    let standing: HashSet<usize> = validated
+    let applied: HashSet<usize> = validated
         .items
         .iter()
         .filter(|item| is_addition(&item.operation))
@@ -294,7 +294,7 @@ fn checked_against_input(
 
     let of_answer = additions.iter().map(|item| Addition {
         operation: &item.operation,
-        is_applied: standing.contains(&item.range.start),
+        is_applied: applied.contains(&item.range.start),
     });
     let of_earlier = earlier
         .iter()
@@ -321,10 +321,10 @@ fn checked_against_input(
             let Some(judged) = archives.next() else { continue };
             carried = judged.evidence;
             if let Some(ruling) = judged.ruling {
-                let is_told = ruling.is_warning;
+                let is_warning = ruling.is_warning;
                 let role = item.operation.role();
                 found.push(found_of(ruling, role, &item.range, Some(id), text));
-                if !is_told {
+                if !is_warning {
                     continue;
                 }
             }

@@ -96,9 +96,9 @@ impl Pipeline {
             .change_with_task(place, &ids, task, |head, known| {
                 let decided = self.decide_approval(&running, head, known, before, base_version)?;
                 Ok(match decided {
-                    Decision::Save(mut version, came) => {
-                        version.answer_under(under, &came.answer);
-                        Decision::Save(version, came)
+                    Decision::Save(mut version, result) => {
+                        version.answer_under(under, &result.answer);
+                        Decision::Save(version, result)
                     }
                     kept @ Decision::Keep(_) => kept,
                 })
@@ -166,20 +166,20 @@ impl Pipeline {
         (vault, memory): (&VaultId, &MemoryId),
         id: &UpdateId,
     ) -> Result<(Run, Proposal), PipelineError> {
-        let gone = |why| PipelineError::ProposalGone {
+        let not_pending = |why| PipelineError::ProposalGone {
             update_id: id.clone(),
             why,
         };
         let Some(run) = self.storage.run(vault, memory, id).await? else {
             return Err(if self.storage.was_proposed(vault, memory, id).await? {
-                gone(DELETED)
+                not_pending(DELETED)
             } else {
                 PipelineError::UnknownRun(id.clone())
             });
         };
         match run.status {
             RunStatus::Proposed => {}
-            RunStatus::Expired => return Err(gone(EXPIRED)),
+            RunStatus::Expired => return Err(not_pending(EXPIRED)),
             status => {
                 return Err(PipelineError::NotProposed {
                     update_id: id.clone(),
@@ -188,11 +188,11 @@ impl Pipeline {
             }
         }
         if is_redacted(&run.request) || is_redacted(&run.outcome) {
-            return Err(gone("it quoted a version that was redacted"));
+            return Err(not_pending("it quoted a version that was redacted"));
         }
         let waits_since = run.finished_at.unwrap_or(run.created_at);
         if waits_since + self.review.expire_after <= self.clock.now() {
-            return Err(gone(EXPIRED));
+            return Err(not_pending(EXPIRED));
         }
         let proposal =
             Proposal::read(&run.outcome["proposal"]).map_err(|problem| unreadable(id, &problem))?;
@@ -217,7 +217,7 @@ impl Pipeline {
             .as_deref()
             .map(one_line)
             .filter(|comment| !comment.is_empty());
-        let said = comment
+        let comment_text = comment
             .as_deref()
             .map(|comment| format!(": {comment}"))
             .unwrap_or_default();
@@ -232,7 +232,7 @@ impl Pipeline {
             // The operations were within the limits when they were proposed.
             limits: self.limits.of_operations(usize::MAX),
             title: format!(
-                "{}\napproved by {}{said}",
+                "{}\napproved by {}{comment_text}",
                 log.lines().next().unwrap_or_default(),
                 approval.actor
             ),
@@ -300,7 +300,7 @@ impl Pipeline {
         let Some(record) = &running.record else {
             return self.decide(running, head, merged, (None, None));
         };
-        let told = match session::is_recorded(record, known.as_ref()) {
+        let reason = match session::is_recorded(record, known.as_ref()) {
             Ok(false) => return self.decide(running, head, merged, (Some(record), None)),
             Ok(true) => "already_recorded",
             Err(_) => "other_task",
@@ -308,7 +308,7 @@ impl Pipeline {
         // The operations are approved nevertheless.
         merged.rejected.push(Rejection {
             section: None,
-            kind: told.to_owned(),
+            kind: reason.to_owned(),
             detail: known
                 .map(|known| format!("Its task_id belongs to {} already.", known.id))
                 .unwrap_or_default(),
@@ -327,7 +327,7 @@ impl Pipeline {
     ) -> PipelineError {
         match error {
             StorageError::AlreadyDecided(_) => match self.waiting(place, id).await {
-                Err(told) => told,
+                Err(problem) => problem,
                 // It is pending again: the service never does that.
                 Ok(_) => PipelineError::NotProposed {
                     update_id: id.clone(),

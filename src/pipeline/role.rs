@@ -37,7 +37,7 @@ impl Pipeline {
     pub(super) async fn ask_role(
         &self,
         request: &UpdateRequest,
-        captured: &HeadSnapshot,
+        snapshot: &HeadSnapshot,
         role: Role,
         limits: &Limits,
     ) -> Result<RoleOutcome, StorageError> {
@@ -52,12 +52,12 @@ impl Pipeline {
                 .collect(),
         };
         let input = self.prompts.input(
-            conversation::memory(&captured.text, role),
+            conversation::memory(&snapshot.text, role),
             &request.task,
             &conversation::messages(&request.messages, self.settings.messages_bytes),
-            &existing_ids(&captured.text, role),
+            &existing_ids(&snapshot.text, role),
         );
-        let form = form(speaker.model.constrains(), &captured.text, role, limits);
+        let form = form(speaker.model.constrains(), &snapshot.text, role, limits);
         let mut asking = Request {
             role: Some(role),
             system: match form {
@@ -72,7 +72,7 @@ impl Pipeline {
             source: Arc::new(llm::Source {
                 task: request.task.clone(),
                 messages: request.messages.clone(),
-                document: captured.text.clone(),
+                document: snapshot.text.clone(),
             }),
         };
         let mut outcome = RoleOutcome {
@@ -84,9 +84,9 @@ impl Pipeline {
             ..RoleOutcome::default()
         };
         for round in 0..=self.settings.max_reprompts {
-            request.steps.tell(Step::Asked { role, round });
+            request.steps.send(Step::Asked { role, round });
             let asked = speaker.ask(&asking).await;
-            request.steps.tell(Step::Answered {
+            request.steps.send(Step::Answered {
                 role,
                 round,
                 attempts: asked.attempts,
@@ -122,8 +122,8 @@ impl Pipeline {
                 role,
                 case: Some(JudgeContext {
                     input: &sent,
-                    document: &captured.text,
-                    progress: conversation::section_of(&captured.text, Role::Progress),
+                    document: &snapshot.text,
+                    progress: conversation::section_of(&snapshot.text, Role::Progress),
                     examples: self.prompts.examples(),
                     max_archives: self.settings.max_archives,
                     strictness,
@@ -133,7 +133,7 @@ impl Pipeline {
             let reading = read(
                 &self.storage,
                 place,
-                &captured.text,
+                &snapshot.text,
                 &text,
                 &options,
                 Some(context),
@@ -146,19 +146,19 @@ impl Pipeline {
                 second_counts(
                     reading,
                     std::mem::take(&mut outcome.reading),
-                    &captured.text,
+                    &snapshot.text,
                     limits,
                 )
             };
             if strictness != Strictness::Off {
-                outcome.reading.name_replaced(&captured.text);
+                outcome.reading.name_replaced(&snapshot.text);
             }
             if !outcome.reading.needs_repair() {
                 break;
             }
             let again = self.prompts.again(
                 &describe(&outcome.reading.found),
-                &existing_ids(&captured.text, role),
+                &existing_ids(&snapshot.text, role),
             );
             asking.messages.push(ChatMessage {
                 speaker: ChatRole::Assistant,

@@ -45,12 +45,12 @@ impl Pipeline {
         target: &Target,
         preconditions: &Preconditions,
     ) -> Result<HeadSnapshot, PipelineError> {
-        let captured = self.storage.head_snapshot(&target.vault, &target.memory).await?;
-        if preconditions.hold(captured.context_id.as_ref().map(ContextId::as_str)) {
-            Ok(captured)
+        let snapshot = self.storage.head_snapshot(&target.vault, &target.memory).await?;
+        if preconditions.hold(snapshot.context_id.as_ref().map(ContextId::as_str)) {
+            Ok(snapshot)
         } else {
             Err(PipelineError::PreconditionFailed {
-                current: captured.context_id,
+                current: snapshot.context_id,
             })
         }
     }
@@ -94,11 +94,11 @@ impl Pipeline {
         match outcome {
             Ok(outcome) => {
                 let RunResult { answer, proposal } = outcome.result;
-                running.tell(Step::Merged {
+                running.send(Step::Merged {
                     rebased: answer.rebased,
                 });
                 if let Some(saved) = &outcome.saved {
-                    running.tell(Step::Saved {
+                    running.send(Step::Saved {
                         version: saved.version,
                         context_id: saved.context_id.to_string(),
                     });

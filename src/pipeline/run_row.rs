@@ -99,10 +99,10 @@ impl Pipeline {
         proposal: Option<&Proposal>,
     ) -> Run {
         // A proposal saves no version, and must not appear as the run that led to the newest one.
-        let stands = status != RunStatus::Proposed;
+        let is_saved = status != RunStatus::Proposed;
         let version = answer
             .context_id()
-            .filter(|_| stands)
+            .filter(|_| is_saved)
             .map(|id| (answer.version, id));
         let mut outcome = json!({
             "rebased": answer.rebased,
@@ -132,7 +132,7 @@ impl Pipeline {
         base_version: i64,
         outcome: Value,
     ) -> Run {
-        let kept = |said: &Value| without_secrets(said, &|text| self.prompts.has_no_secret(text));
+        let kept = |value: &Value| without_secrets(value, &|text| self.prompts.has_no_secret(text));
         Run {
             vault_id: running.target.vault.clone(),
             memory_id: running.target.memory.clone(),

@@ -79,9 +79,9 @@ impl Running {
         }
     }
 
-    pub(super) fn tell(&self, step: Step) {
+    pub(super) fn send(&self, step: Step) {
         if let Some(steps) = &self.steps {
-            steps.tell(step);
+            steps.send(step);
         }
     }
 

@@ -19,7 +19,12 @@ pub(super) fn is_recorded(record: &SessionRecord, known: Option<&StoredRecord>) 
     match known {
         None => Ok(false),
         // A redacted task has no content that could differ.
-        Some(known) if known.told.as_ref().is_some_and(|told| *told != record.task) => {
+        Some(known)
+            if known
+                .reported
+                .as_ref()
+                .is_some_and(|reported| *reported != record.task) =>
+        {
             Err(Refused::OtherTask(known.id))
         }
         Some(_) => Ok(true),

@@ -170,7 +170,7 @@ impl Steps {
         let _ = self.0.clock.set(clock.clone());
     }
 
-    pub(super) fn tell(&self, step: Step) {
+    pub(super) fn send(&self, step: Step) {
         if step.is_kept()
             && let Some(clock) = self.0.clock.get()
         {

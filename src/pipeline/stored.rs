@@ -3,7 +3,7 @@
 //! Reading is strict: a value is accepted only if this release would write it in exactly the same form. A missing or
 //! unknown member, an unknown value or a different form is an error, so nothing is executed that was not requested.
 //! During a rolling upgrade a newer release may store members that this one does not know. They may change what is
-//! applied, so they are rejected instead of ignored, and the client is told and can retry.
+//! applied, so they are rejected instead of ignored, and the client gets an error and can retry.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

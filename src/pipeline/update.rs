@@ -43,12 +43,12 @@ impl Pipeline {
     async fn update_in_turn(&self, request: &UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
         self.admission
             .check(&request.vault)
-            .map_err(|taken| match taken {
+            .map_err(|refused| match refused {
                 NoPermit::OfVault(limit) => PipelineError::VaultBusy { limit },
                 NoPermit::OfAll(limit) => PipelineError::Busy { limit },
             })?;
-        let turn = measured::step("queue", self.queue.enter(&request.vault, &request.memory)).await;
-        let _turn = turn.map_err(|_| PipelineError::QueueFull {
+        let permit = measured::step("queue", self.queue.enter(&request.vault, &request.memory)).await;
+        let _permit = permit.map_err(|_| PipelineError::QueueFull {
             limit: self.settings.queue_per_memory,
         })?;
         let _place = self.admission.enter(&request.vault).await;
@@ -163,11 +163,11 @@ impl Pipeline {
         };
         let created_at = created_at.unwrap_or_else(|| self.clock.now());
         let base = self.capture(&target, &request.preconditions).await?;
-        request.steps.tell(Step::Started {
+        request.steps.send(Step::Started {
             update_id: target.update_id.clone(),
             attempt: claim.as_ref().map_or(1, |claim| claim.attempt),
         });
-        request.steps.tell(Step::Captured {
+        request.steps.send(Step::Captured {
             version: base.version,
             context_id: base.context_id.clone(),
         });
@@ -204,12 +204,12 @@ impl Pipeline {
     async fn ask_roles(
         &self,
         request: &UpdateRequest,
-        captured: &HeadSnapshot,
+        snapshot: &HeadSnapshot,
         roles: impl IntoIterator<Item = &Role>,
         limits: &Limits,
     ) -> Result<BTreeMap<Role, RoleOutcome>, PipelineError> {
         let asked = roles.into_iter().map(|role| async move {
-            self.ask_role(request, captured, *role, limits)
+            self.ask_role(request, snapshot, *role, limits)
                 .await
                 .map(|outcome| (*role, outcome))
         });

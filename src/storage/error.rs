@@ -106,12 +106,12 @@ pub(super) fn is_lost_race(code: &str) -> bool {
 }
 
 /// Whether the referenced row of a foreign key does not exist.
-pub(super) fn is_gone(error: &StorageError) -> bool {
+pub(super) fn is_foreign_key_violation(error: &StorageError) -> bool {
     sqlstate(error).is_some_and(|code| code == "23503")
 }
 
 /// Whether a unique index already contains the key.
-pub(super) fn is_taken(error: &StorageError) -> bool {
+pub(super) fn is_unique_violation(error: &StorageError) -> bool {
     sqlstate(error).is_some_and(|code| code == "23505")
 }
 

@@ -200,12 +200,12 @@ impl Storage {
         keep: i64,
     ) -> Result<SaveHandoff, StorageError> {
         let handoff = &handoff;
-        let (saved, told) = self
+        let (saved, event) = self
             .transaction("db.handoffs.save", |transaction| {
                 self.save_handoff_in(transaction, snapshot, handoff, keep)
             })
             .await?;
-        self.appended(&handoff.vault_id, told.as_slice());
+        self.appended(&handoff.vault_id, event.as_slice());
         Ok(saved)
     }
 
@@ -247,14 +247,14 @@ impl Storage {
         )
         .execute(&mut *transaction)
         .await?;
-        let told = NewEvent {
+        let event = NewEvent {
             actor: Some(handoff.generated_by.clone()),
             details: Some(json!({ "handoff_id": handoff.handoff_id.as_str() })),
             ..self.event(memory, EventKind::Handoff)
         };
-        events::append(&mut transaction, vault, from_ref(&told)).await?;
+        events::append(&mut transaction, vault, from_ref(&event)).await?;
         let saved = SaveHandoff::Saved(Box::new(handoff));
-        Ok(transaction.commit_with((saved, Some(told))))
+        Ok(transaction.commit_with((saved, Some(event))))
     }
 }
 

@@ -43,7 +43,7 @@ pub use pages::Rows;
 pub use usage::quotas::{OverQuota, Quotas, Stored};
 pub use write::put::{Guard, Put, PutError, PutJob};
 pub use write::restore::{RestoreError, RestoreJob};
-pub use write::window::{NewDecision, TakenOver, WindowChange, WindowChangeError, Writer};
+pub use write::window::{NewDecision, WindowChange, WindowChangeError, WindowImported, Writer};
 pub use write::{
     ChangeError, Decision, EntityTags, Head, HeadSnapshot, NewVersion, Outcome, Preconditions, WindowRows,
 };

@@ -52,7 +52,7 @@ impl From<Row> for StoredRecord {
             }),
             _ => None,
         };
-        let told = row.intent.map(|intent| Task {
+        let reported = row.intent.map(|intent| Task {
             task_id: row.task_id,
             intent,
             summary: row.summary.unwrap_or_default(),
@@ -68,7 +68,7 @@ impl From<Row> for StoredRecord {
             created_by: row.created_by,
             end,
             written_at: row.written_at,
-            told,
+            reported,
         }
     }
 }

@@ -240,7 +240,8 @@ impl Storage {
             words,
         };
         // Lost a race against another indexer, or against the deletion of one of the memories.
-        let may_repeat = |error: &StorageError| error::may_repeat(error) || error::is_gone(error);
+        let may_repeat =
+            |error: &StorageError| error::may_repeat(error) || error::is_foreign_key_violation(error);
         let (class, name) = (Class::Maintenance, "db.search_entries.index");
         self.transaction_after(class, name, may_repeat, |transaction| {
             entries.write(transaction, self.embeds)

@@ -135,7 +135,7 @@ impl Storage {
         let Some(row) = row else { return Ok(None) };
         let instructions = row.instructions.unwrap_or_default();
         let id = row.update_id.as_str();
-        let exchanges = said(
+        let exchanges = unpacked_exchanges(
             id,
             row.shown.as_deref(),
             &row.request,
@@ -165,7 +165,7 @@ impl Storage {
 }
 
 /// A run's exchanges, unpacked; `shown` is the text of the version that they refer to, if it exists.
-pub(super) fn said(
+pub(super) fn unpacked_exchanges(
     id: &str,
     shown: Option<&str>,
     request: &Value,

@@ -58,8 +58,8 @@ pub(super) async fn known(
             continue;
         }
         let task_id = row.task_id;
-        let told = reported_on_line(task_id.clone(), row.intent, row.summary, row.failed);
-        let mut task = Task::of_line(&row.content, told);
+        let reported = reported_on_line(task_id.clone(), row.intent, row.summary, row.failed);
+        let mut task = Task::of_line(&row.content, reported);
         task.task_id = task_id;
         known.task(row.time, &task);
     }
@@ -84,8 +84,8 @@ struct HistoryRow {
 impl HistoryRow {
     fn into_task(self) -> (HistoryKey, ArchivedTask) {
         let task_id = self.task_id;
-        let told = reported_on_line(task_id.clone(), self.intent, self.summary, self.failed);
-        let task = Task::of_line(&self.content, told);
+        let reported = reported_on_line(task_id.clone(), self.intent, self.summary, self.failed);
+        let task = Task::of_line(&self.content, reported);
         let archived = ArchivedTask {
             id: RecordId::new(RecordKind::Task, self.number),
             task_id,
@@ -253,7 +253,7 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        let told = rows.into_iter().map(|row| {
+        let tasks = rows.into_iter().map(|row| {
             let task = Task {
                 task_id: row.task_id,
                 intent: row.intent,
@@ -262,6 +262,6 @@ impl Storage {
             };
             (RecordId::new(RecordKind::Task, row.number), task)
         });
-        Ok(told.collect())
+        Ok(tasks.collect())
     }
 }

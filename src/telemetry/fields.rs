@@ -15,7 +15,7 @@ impl<'writer> FormatFields<'writer> for PlainFields {
     fn format_fields<R: RecordFields>(&self, writer: Writer<'writer>, fields: R) -> fmt::Result {
         let mut visitor = PlainVisitor {
             writer,
-            gathered: String::with_capacity(GATHERED),
+            buffer: String::with_capacity(BUFFER_BYTES),
             is_empty: true,
             result: Ok(()),
         };
@@ -26,30 +26,30 @@ impl<'writer> FormatFields<'writer> for PlainFields {
 }
 
 /// Room for the fields of most lines.
-const GATHERED: usize = 320;
+const BUFFER_BYTES: usize = 320;
 
 struct PlainVisitor<'writer> {
     writer: Writer<'writer>,
     /// What is on its way to the writer, to which every piece by itself would be a call through two tables.
-    gathered: String,
+    buffer: String,
     is_empty: bool,
     result: fmt::Result,
 }
 
 impl PlainVisitor<'_> {
     /// Writes a field whose value needs no escaping.
-    fn write(&mut self, field: &Field, [before, value, behind]: [&str; 3]) {
+    fn write(&mut self, field: &Field, [before, value, after]: [&str; 3]) {
         let blank = if self.is_empty { "" } else { " " };
         self.is_empty = false;
-        for part in [blank, field.name(), "=", before, value, behind] {
-            self.gathered.push_str(part);
+        for part in [blank, field.name(), "=", before, value, after] {
+            self.buffer.push_str(part);
         }
     }
 
     fn flush(&mut self) {
         let writer = &mut self.writer;
-        self.result = self.result.and_then(|()| writer.write_str(&self.gathered));
-        self.gathered.clear();
+        self.result = self.result.and_then(|()| writer.write_str(&self.buffer));
+        self.buffer.clear();
     }
 
     /// Writes any other field with the general formatter.

@@ -2,7 +2,7 @@
 //! much as answering a small request. (A channel to a writing thread costs more: it wakes that thread for every line.)
 //!
 //! A thread that logs waits for the writer only if more than [`MOST_BYTES`] are buffered. The buffer is written when the
-//! [`Guard`] is dropped; a process that is killed loses the lines of its last [`GATHER`].
+//! [`Guard`] is dropped; a process that is killed loses the lines of its last [`BATCH_DELAY`].
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use tracing_subscriber::fmt::MakeWriter;
 
 /// How long a line may stay in the buffer.
-const GATHER: Duration = Duration::from_millis(10);
+const BATCH_DELAY: Duration = Duration::from_millis(10);
 
 /// The size limit of the buffer.
 const MOST_BYTES: usize = 256 * 1024;
@@ -24,14 +24,14 @@ pub(super) struct Lines(Arc<Shared>);
 struct Shared {
     state: Mutex<State>,
     /// Signalled when lines were added, or at the end.
-    came: Condvar,
+    line_added: Condvar,
     /// Signalled when the buffer was taken by the writer.
-    went: Condvar,
+    space_freed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    gathered: Vec<u8>,
+    buffer: Vec<u8>,
     ends: bool,
 }
 
@@ -69,15 +69,18 @@ impl Shared {
     fn write_to(&self, mut out: impl Write) {
         let mut lines = Vec::new();
         loop {
-            let waits = |state: &mut State| state.gathered.is_empty() && !state.ends;
-            let state = self.came.wait_while(self.state(), waits);
+            let waits = |state: &mut State| state.buffer.is_empty() && !state.ends;
+            let state = self.line_added.wait_while(self.state(), waits);
             let ends = state.unwrap_or_else(PoisonError::into_inner).ends;
             if !ends {
-                let waits = |state: &mut State| state.gathered.len() < MOST_BYTES && !state.ends;
-                drop(self.came.wait_timeout_while(self.state(), GATHER, waits));
+                let waits = |state: &mut State| state.buffer.len() < MOST_BYTES && !state.ends;
+                drop(
+                    self.line_added
+                        .wait_timeout_while(self.state(), BATCH_DELAY, waits),
+                );
             }
-            std::mem::swap(&mut self.state().gathered, &mut lines);
-            self.went.notify_all();
+            std::mem::swap(&mut self.state().buffer, &mut lines);
+            self.space_freed.notify_all();
             // A write error must not stop the service, and cannot be logged.
             let _ = out.write_all(&lines).and_then(|()| out.flush());
             if ends && lines.is_empty() {
@@ -91,7 +94,7 @@ impl Shared {
 impl Drop for Guard {
     fn drop(&mut self) {
         self.lines.0.state().ends = true;
-        self.lines.0.came.notify_all();
+        self.lines.0.line_added.notify_all();
         if let Some(writer) = self.writer.take() {
             // A writer that panicked has nothing left to write.
             let _ = writer.join();
@@ -101,15 +104,15 @@ impl Drop for Guard {
 
 impl Write for &Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let waits = |state: &mut State| state.gathered.len() >= MOST_BYTES && !state.ends;
-        let state = self.0.went.wait_while(self.0.state(), waits);
+        let waits = |state: &mut State| state.buffer.len() >= MOST_BYTES && !state.ends;
+        let state = self.0.space_freed.wait_while(self.0.state(), waits);
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
-        let is_first = state.gathered.is_empty();
-        state.gathered.extend_from_slice(line);
-        let is_much = state.gathered.len() >= MOST_BYTES;
+        let is_first = state.buffer.is_empty();
+        state.buffer.extend_from_slice(line);
+        let is_much = state.buffer.len() >= MOST_BYTES;
         drop(state);
         if is_first || is_much {
-            self.0.came.notify_one();
+            self.0.line_added.notify_one();
         }
         Ok(line.len())
     }

@@ -130,7 +130,7 @@ pub fn replica_lag(lag: Duration) {
     metrics::gauge!(REPLICA_LAG_SECONDS).set(lag.as_secs_f64());
 }
 
-/// The result of a read that may be behind.
+/// The result of a read that tolerates replication lag.
 pub fn replica_read(result: &'static str) {
     metrics::counter!(REPLICA_READS_TOTAL, "result" => result).increment(1);
 }

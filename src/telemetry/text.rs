@@ -61,7 +61,7 @@ struct PlainTime;
 /// A time as it is written.
 type Stamp = [u8; 27];
 
-/// Where the microseconds stand in it.
+/// The position of the microseconds in a stamp.
 const MICROS: std::ops::Range<usize> = 20..26;
 
 thread_local! {
@@ -80,7 +80,7 @@ impl FormatTime for PlainTime {
     }
 }
 
-/// A time after 1970; `None` behind the year 9999.
+/// A time after 1970; `None` after the year 9999.
 fn stamp(since: Duration) -> Option<Stamp> {
     let (second, mut stamp) = LAST.get();
     if second != since.as_secs() {
@@ -171,9 +171,9 @@ mod tests {
             let (plain, usual) = (logged(true, ansi), logged(false, ansi));
             assert_eq!(plain.len(), 5);
             for (plain, usual) in plain.iter().zip(&usual) {
-                let behind_the_time = |line: &str| line.split_once('Z').unwrap().1.to_owned();
+                let after_the_time = |line: &str| line.split_once('Z').unwrap().1.to_owned();
                 assert_eq!(plain.len(), usual.len());
-                assert_eq!(behind_the_time(plain), behind_the_time(usual));
+                assert_eq!(after_the_time(plain), after_the_time(usual));
             }
         }
     }

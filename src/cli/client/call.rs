@@ -112,7 +112,7 @@ impl<'s> Call<'s> {
     }
 
     /// Resumes after this event.
-    pub(super) fn behind(mut self, id: &str) -> Result<Self, Failure> {
+    pub(super) fn resume_after(mut self, id: &str) -> Result<Self, Failure> {
         let id =
             HeaderValue::from_str(id).map_err(|_| Failure::failed("the service's event id is invalid"))?;
         self.headers.insert(HeaderName::from_static("last-event-id"), id);

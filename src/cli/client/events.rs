@@ -122,7 +122,7 @@ impl<'s> Feed<'s> {
         };
         let mut call = call.accept("text/event-stream");
         if let Some(id) = &self.reader.last_id {
-            call = call.behind(id)?;
+            call = call.resume_after(id)?;
         }
         match call.open().await {
             Ok(stream) => {
@@ -226,14 +226,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const TOLD: &str =
+    const STREAM: &str =
         ": hello\n\nid: 1-a\nevent: version\ndata: {}\n\nid: 2-a\r\ndata:x\r\n\r\nid: 3-a\ndata: cut";
 
     #[test]
     fn an_event_counts_when_it_is_complete() {
         let mut reader = Reader::default();
         assert_eq!(reader.feed(b": comment\n\nretry: 2000\n\n"), Ok(false));
-        assert_eq!(reader.feed(TOLD.as_bytes()), Ok(true));
+        assert_eq!(reader.feed(STREAM.as_bytes()), Ok(true));
         assert_eq!(reader.last_id.as_deref(), Some("2-a"));
         assert_eq!(std::mem::take(&mut reader.events), ["{}", "x"]);
         reader.restart();
@@ -246,7 +246,7 @@ mod tests {
         #[test]
         fn it_does_not_matter_in_which_pieces_it_comes(size in 1_usize..20) {
             let mut reader = Reader::default();
-            let events = TOLD.as_bytes().chunks(size).filter(|piece| reader.feed(piece).unwrap()).count();
+            let events = STREAM.as_bytes().chunks(size).filter(|piece| reader.feed(piece).unwrap()).count();
             prop_assert!((1..=2).contains(&events));
             prop_assert_eq!(reader.last_id.as_deref(), Some("2-a"));
         }

@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn an_age_is_shown_in_its_largest_unit() {
-        for (seconds, told) in [
+        for (seconds, age) in [
             (-5, "just now"),
             (9, "just now"),
             (59, "59 seconds ago"),
@@ -173,7 +173,7 @@ mod tests {
             (7_199, "1 hour ago"),
             (200_000, "2 days ago"),
         ] {
-            assert_eq!(ago(TimeDelta::seconds(seconds)), told);
+            assert_eq!(ago(TimeDelta::seconds(seconds)), age);
         }
     }
 }

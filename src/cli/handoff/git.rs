@@ -92,7 +92,7 @@ pub(super) async fn snapshot() -> Option<Snapshot> {
         .spawn()
         .ok()?;
     let stdout = git.stdout.take()?;
-    let said = timeout(TIME, async {
+    let reading = timeout(TIME, async {
         let mut output = Vec::new();
         stdout
             .take(MAX_OUTPUT_BYTES)
@@ -105,7 +105,7 @@ pub(super) async fn snapshot() -> Option<Snapshot> {
         }
         git.wait().await.ok()?.success().then_some(output)
     });
-    let output = said.await.ok()??;
+    let output = reading.await.ok()??;
     Some(Snapshot::of(&output))
 }
 

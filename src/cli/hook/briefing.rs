@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_whole_and_nothing_is_said_of_nothing() {
+    fn a_briefing_that_fits_is_whole_and_an_empty_one_is_omitted() {
         assert_eq!(text(&memory_ref(), None, " \n", ""), "");
         let shown = text(
             &memory_ref(),

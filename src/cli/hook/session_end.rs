@@ -2,7 +2,7 @@
 
 use super::input::Input;
 use super::position::{Position, Span};
-use super::transcript::{self, Said};
+use super::transcript::{self, Conversation};
 use crate::cli::client::{Exit, Failure, Method, Service, note};
 use serde_json::json;
 
@@ -22,10 +22,10 @@ pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure>
         let Some(span) = position.next(transcript)? else {
             return Ok(());
         };
-        let said = transcript::said(&span.read(transcript)?);
-        if !said.messages.is_empty() {
+        let conversation = transcript::parse(&span.read(transcript)?);
+        if !conversation.messages.is_empty() {
             position.begin(span)?;
-            send(service, &position.key(span), &said).await?;
+            send(service, &position.key(span), &conversation).await?;
         }
         position.done(span)?;
     }
@@ -34,9 +34,12 @@ pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure>
 
 /// Lets the service queue the update. A permanent rejection counts as sent; after a transient failure a later hook sends
 /// it again, under the same key.
-async fn send(service: &Service, key: &str, said: &Said) -> Result<(), Failure> {
-    let task = said.request.as_deref().unwrap_or("A session of a coding agent");
-    let body = json!({ "task": task, "messages": said.messages });
+async fn send(service: &Service, key: &str, conversation: &Conversation) -> Result<(), Failure> {
+    let task = conversation
+        .request
+        .as_deref()
+        .unwrap_or("A session of a coding agent");
+    let body = json!({ "task": task, "messages": conversation.messages });
     let call = service
         .of_memory(Method::POST, &["update"])?
         .header("prefer", "respond-async")?

@@ -72,8 +72,8 @@ async fn handoff(service: &Service) -> Result<Option<Handoff>, Failure> {
         Err(failure) => Err(failure),
     };
     let fresh = service.of_memory(Method::POST, &["handoff", "refresh"])?;
-    let patience = tokio::time::timeout(service.timeout() / 2, fresh.send_once());
-    match patience.await.map(found) {
+    let request = tokio::time::timeout(service.timeout() / 2, fresh.send_once());
+    match request.await.map(found) {
         Ok(Ok(handoff)) => Ok(handoff),
         _ => found(service.of_memory(Method::GET, &["handoff"])?.send_once().await),
     }

@@ -19,7 +19,7 @@ const MOST_OF_REQUEST: usize = 300;
 
 /// The content of a part of a transcript.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct Conversation {
     /// The messages, oldest first, in the format of `/update`.
     pub(super) messages: Vec<Value>,
     /// The user's first request, in one line.
@@ -27,7 +27,7 @@ pub(super) struct Said {
 }
 
 /// Parses these lines.
-pub(super) fn said(lines: &[u8]) -> Said {
+pub(super) fn parse(lines: &[u8]) -> Conversation {
     let messages: Vec<Value> = lines
         .split(|byte| *byte == b'\n')
         .filter_map(|line| serde_json::from_slice(line).ok())
@@ -46,7 +46,7 @@ pub(super) fn said(lines: &[u8]) -> Said {
         });
     let mut messages: Vec<Value> = newest.collect();
     messages.reverse();
-    Said { messages, request }
+    Conversation { messages, request }
 }
 
 /// The messages of one line.
@@ -151,12 +151,12 @@ fn text_part(text: &str) -> Option<Value> {
 fn without(text: &str, open: &str, close: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once(open) {
-        let Some((_, behind)) = behind.split_once(close) else {
+    while let Some((before, after)) = rest.split_once(open) {
+        let Some((_, after)) = after.split_once(close) else {
             break;
         };
         kept.push_str(before);
-        rest = behind;
+        rest = after;
     }
     kept.push_str(rest);
     kept

@@ -95,19 +95,24 @@ pub(super) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Result<Plac
     let Some((folder, name)) = tree.parent(path, false)? else {
         return Ok(Placed::Changed);
     };
-    let gone = format!(".{name}{GONE}");
-    match rename_new(&folder, name, &gone) {
+    let moved_aside = format!(".{name}{GONE}");
+    match rename_new(&folder, name, &moved_aside) {
         Ok(()) => {}
         Err(Errno::NOENT) => return Ok(Placed::Changed),
         Err(error) => return Err(error.into()),
     }
-    if hash_at(tree, &beside(path, &gone)).ok().flatten().as_deref() == Some(expected) {
-        unlink(&folder, &gone)?;
+    if hash_at(tree, &beside(path, &moved_aside))
+        .ok()
+        .flatten()
+        .as_deref()
+        == Some(expected)
+    {
+        unlink(&folder, &moved_aside)?;
         synced(&folder)?;
         remove_empty(tree, path);
         return Ok(Placed::Done);
     }
-    put_back(tree, &folder, path, &gone)?;
+    put_back(tree, &folder, path, &moved_aside)?;
     Ok(Placed::Changed)
 }
 

@@ -83,7 +83,7 @@ fn a_text_is_kept_once_and_never_over_another() {
 }
 
 #[test]
-fn what_a_kill_leaves_behind_is_put_right() {
+fn leftovers_of_a_killed_program_are_repaired() {
     let swap = |new: &str| format!(".a.md.{}{SWAP}", short(new.as_bytes()));
     let copy = |text: &str| conflict_paths("a.md", &h(text)).next().unwrap();
     for (what, left, there, expected) in [

@@ -14,8 +14,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// # Errors
 /// The first time, no service answers; later, the service rejects permanently, or an I/O error.
 pub(super) async fn watch(mut folder: Folder<'_>, every: Duration, as_json: bool) -> Result<(), Failure> {
-    let unheard = |error: std::io::Error| Failure::failed(format!("cannot listen to signals: {error}"));
-    let mut stop = Stop::listen().map_err(unheard)?;
+    let no_signals = |error: std::io::Error| Failure::failed(format!("cannot listen to signals: {error}"));
+    let mut stop = Stop::listen().map_err(no_signals)?;
     tokio::select! {
         biased;
         () = stop.wait() => Ok(()),

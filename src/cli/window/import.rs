@@ -76,13 +76,13 @@ impl Import {
             ));
         }
         let mut report = Report::new(self.dry_run, unplaced, unread);
-        let brought_rules = std::mem::take(&mut folder.rules);
+        let imported_rules = std::mem::take(&mut folder.rules);
         if self.dry_run {
-            let (mut known, goal_stands, present) = known(&service).await?;
-            let (new, present_counts) = WindowImport::from(folder).unknown(&mut known, goal_stands);
-            report.would_take(&new, present_counts);
-            let rules = new_rules(brought_rules, &present, &mut report);
-            report.taken_rules(rules.len());
+            let (mut known, has_goal, present) = known(&service).await?;
+            let (new, present_counts) = WindowImport::from(folder).unknown(&mut known, has_goal);
+            report.add_planned(&new, present_counts);
+            let rules = new_rules(imported_rules, &present, &mut report);
+            report.add_rules(rules.len());
             if !self.service.is_raw() {
                 show(&new, &rules)?;
             }
@@ -91,9 +91,9 @@ impl Import {
                 let call = service.of_memory(Method::POST, &["window", "import"])?;
                 report.add(call.json(&chunk)?.send().await?.json()?);
             }
-            if !brought_rules.is_empty() {
+            if !imported_rules.is_empty() {
                 let present = rules(&service).await?;
-                let rules = new_rules(brought_rules, &present, &mut report);
+                let rules = new_rules(imported_rules, &present, &mut report);
                 RuleSender::of(&service).send(&rules, &mut report).await?;
             }
         }
@@ -199,14 +199,11 @@ fn decode(path: &str, bytes: Vec<u8>, unplaced: &mut Vec<Unplaced>) -> String {
 }
 
 /// The rules that do not exist yet, ignoring blank lines around them.
-fn new_rules(brought: Vec<String>, present: &[String], report: &mut Report) -> Vec<String> {
+fn new_rules(rules: Vec<String>, present: &[String], report: &mut Report) -> Vec<String> {
     let mut known: HashSet<String> = present.iter().map(|rule| rule.trim().to_owned()).collect();
-    let brought: Vec<_> = brought
-        .into_iter()
-        .filter(|rule| !rule.trim().is_empty())
-        .collect();
-    let all = brought.len();
-    let new: Vec<_> = brought
+    let rules: Vec<_> = rules.into_iter().filter(|rule| !rule.trim().is_empty()).collect();
+    let all = rules.len();
+    let new: Vec<_> = rules
         .into_iter()
         .filter(|rule| known.insert(rule.trim().to_owned()))
         .collect();

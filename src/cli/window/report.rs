@@ -54,14 +54,14 @@ impl Numbers {
             (self.history, "history", "history"),
             (self.rules, "rule", "rules"),
         ];
-        let said = parts.into_iter().filter(|(number, ..)| *number > 0);
-        let said: Vec<_> = said
+        let counts = parts.into_iter().filter(|(number, ..)| *number > 0);
+        let counts: Vec<_> = counts
             .map(|(number, one, several)| format!("{number} {}", if number == 1 { one } else { several }))
             .collect();
-        if said.is_empty() {
+        if counts.is_empty() {
             "nothing".to_owned()
         } else {
-            said.join(", ")
+            counts.join(", ")
         }
     }
 }
@@ -129,7 +129,7 @@ impl Report {
     }
 
     /// Adds what a dry run found to be new.
-    pub(super) fn would_take(&mut self, new: &WindowImport, present: ImportCounts) {
+    pub(super) fn add_planned(&mut self, new: &WindowImport, present: ImportCounts) {
         self.taken.add(&Numbers {
             status: usize::from(new.status.goal.is_some() || new.status.blocker.is_some()),
             tasks: new.tasks.len(),
@@ -141,11 +141,11 @@ impl Report {
     }
 
     /// What was imported so far, in words.
-    pub(super) fn taken_so_far(&self) -> String {
+    pub(super) fn imported_so_far(&self) -> String {
         self.taken.words()
     }
 
-    pub(super) fn taken_rules(&mut self, rules: usize) {
+    pub(super) fn add_rules(&mut self, rules: usize) {
         self.taken.rules += rules;
     }
 

@@ -86,12 +86,12 @@ pub(super) fn chunks(folder: Folder) -> Result<Vec<Chunk>, Failure> {
 }
 
 fn task_json(ImportedTask { time, task, .. }: &ImportedTask) -> Value {
-    let mut told = json!({ "time": time, "task_id": task.task_id.as_ref().map(|id| id.as_str()),
+    let mut json = json!({ "time": time, "task_id": task.task_id.as_ref().map(|id| id.as_str()),
                            "intent": task.intent, "summary": task.summary });
     for (name, value) in task.details.members() {
-        told[name] = value;
+        json[name] = value;
     }
-    told
+    json
 }
 
 fn decision_json(made: &ImportedDecision) -> Value {
@@ -117,14 +117,16 @@ impl<'s> RuleSender<'s> {
                     Exit::NotAllowed => " (rules require a key of the role admin)",
                     _ => "",
                 };
-                let (taken, all) = (report.taken_so_far(), rules.len());
+                let (imported, all) = (report.imported_so_far(), rules.len());
                 let sentence = failure.sentence;
                 Failure::new(
                     failure.exit,
-                    format!("the rules{needs}: {sentence}; added before that, of {all} new rules: {taken}"),
+                    format!(
+                        "the rules{needs}: {sentence}; added before that, of {all} new rules: {imported}"
+                    ),
                 )
             })?;
-            report.taken_rules(1);
+            report.add_rules(1);
         }
         Ok(())
     }

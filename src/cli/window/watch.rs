@@ -36,8 +36,8 @@ pub(super) async fn watch(
     every: Duration,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let unheard = |error: std::io::Error| Failure::failed(format!("cannot listen to signals: {error}"));
-    let mut stop = Stop::listen().map_err(unheard)?;
+    let no_signals = |error: std::io::Error| Failure::failed(format!("cannot listen to signals: {error}"));
+    let mut stop = Stop::listen().map_err(no_signals)?;
     tokio::select! {
         biased;
         () = stop.wait() => Ok(()),
@@ -56,7 +56,7 @@ struct Watch<'w> {
     /// The wait before the next attempt, while the service cannot be reached.
     pause: Option<Duration>,
     /// Whether the missing stream was reported.
-    told_unheard: bool,
+    reported_unavailable: bool,
 }
 
 impl<'w> Watch<'w> {
@@ -69,7 +69,7 @@ impl<'w> Watch<'w> {
             memory: None,
             looked: Instant::now(),
             pause: None,
-            told_unheard: false,
+            reported_unavailable: false,
         }
     }
 
@@ -82,14 +82,14 @@ impl<'w> Watch<'w> {
         loop {
             let wait = self.pause.unwrap_or(self.every);
             let mut look = tokio::select! {
-                told = feed.next() => match told {
+                event = feed.next() => match event {
                     FeedEvent::Opened => {
-                        self.told_unheard = false;
+                        self.reported_unavailable = false;
                         Look::Whole
                     }
                     FeedEvent::Happened => Look::Whole,
                     FeedEvent::Broken(failure) => {
-                        self.tell_unheard(&failure);
+                        self.report_unavailable(&failure);
                         continue;
                     }
                 },
@@ -157,9 +157,9 @@ impl<'w> Watch<'w> {
         Ok(())
     }
 
-    fn tell_unheard(&mut self, failure: &Failure) {
-        if !self.told_unheard {
-            self.told_unheard = true;
+    fn report_unavailable(&mut self, failure: &Failure) {
+        if !self.reported_unavailable {
+            self.reported_unavailable = true;
             let (sentence, every) = (&failure.sentence, self.every.as_secs());
             note(&format!(
                 "no events: {sentence}; polling every {every} s until the stream is open"

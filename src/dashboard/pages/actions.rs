@@ -71,7 +71,7 @@ pub(super) fn is_sure(form: &Form) -> Result<(), Failure> {
     if form.get("sure") == Some("yes") {
         return Ok(());
     }
-    Err(Failure::said(
+    Err(Failure::with_status(
         StatusCode::UNPROCESSABLE_ENTITY,
         "Nothing was done: tick the box that says that it cannot be undone.",
     ))
@@ -92,7 +92,7 @@ pub(in crate::dashboard) async fn ask_delete(
     Path((vault, memory)): Path<(String, String)>,
 ) -> Result<Response, Failure> {
     if !visit.may_admin() {
-        return Err(Failure::said(
+        return Err(Failure::with_status(
             StatusCode::FORBIDDEN,
             "Memories are deleted with the role admin.",
         ));
@@ -118,7 +118,7 @@ pub(in crate::dashboard) async fn delete(
     form: Form,
 ) -> Result<Response, Failure> {
     if form.text("name").trim() != memory {
-        return Err(Failure::said(
+        return Err(Failure::with_status(
             StatusCode::UNPROCESSABLE_ENTITY,
             "Nothing was deleted: the entered text is not the memory's id.",
         ));

@@ -56,7 +56,7 @@ fn find<'d>(document: &'d Value, id: &str) -> Result<Operation<'d>, Failure> {
     let found = operations(document)
         .into_iter()
         .find(|operation| operation.id == id);
-    found.ok_or_else(|| Failure::said(StatusCode::NOT_FOUND, "The service has no such operation."))
+    found.ok_or_else(|| Failure::with_status(StatusCode::NOT_FOUND, "The service has no such operation."))
 }
 
 #[derive(Template)]
@@ -227,7 +227,7 @@ pub(in crate::dashboard) async fn call(Path(id): Path<String>, form: Form) -> Re
         form.text(field).to_owned()
     });
     if !view.can_call {
-        return Err(Failure::said(
+        return Err(Failure::with_status(
             StatusCode::NOT_FOUND,
             "This operation cannot be called from here.",
         ));

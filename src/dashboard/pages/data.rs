@@ -46,7 +46,7 @@ impl MemoryEntry {
     pub(super) fn with_document(self) -> Result<Self, Failure> {
         match self.context_id {
             Some(_) => Ok(self),
-            None => Err(Failure::said(
+            None => Err(Failure::with_status(
                 StatusCode::NOT_FOUND,
                 "The memory has no document yet.",
             )),

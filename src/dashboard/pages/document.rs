@@ -215,7 +215,7 @@ pub(super) fn start(visit: &Visit, text: &str) -> Result<usize, Failure> {
     };
     let place = from.parse().ok().filter(|place| text.is_char_boundary(*place));
     place.ok_or_else(|| {
-        Failure::said(
+        Failure::with_status(
             StatusCode::UNPROCESSABLE_ENTITY,
             format!(
                 "from must be a byte of the document at which a character begins, at most {}",

@@ -53,7 +53,7 @@ pub(in crate::dashboard) async fn show(
 fn writes_here(visit: &Visit, vault: &str) -> Result<(), Failure> {
     let sees = vault.parse().is_ok_and(|vault| visit.caller.sees(&vault));
     if !sees {
-        return Err(Failure::said(
+        return Err(Failure::with_status(
             StatusCode::NOT_FOUND,
             "There is no such vault for this key.",
         ));
@@ -61,7 +61,7 @@ fn writes_here(visit: &Visit, vault: &str) -> Result<(), Failure> {
     if visit.may_write() {
         return Ok(());
     }
-    Err(Failure::said(
+    Err(Failure::with_status(
         StatusCode::FORBIDDEN,
         "Documents are written with the role writer or more.",
     ))

@@ -129,7 +129,7 @@ pub(in crate::dashboard) async fn stream(
         return Ok(response);
     }
     // A browser reconnects by itself, unless the status says that there is no stream.
-    Err(Failure::said(
+    Err(Failure::with_status(
         response.status(),
         "The event stream is not available.",
     ))

@@ -110,9 +110,9 @@ fn with_links(line: &str, base: &str) -> String {
     let mut html = String::new();
     let mut rest = line;
     while let Some(open) = rest.find('[') {
-        let (before, behind) = rest.split_at(open);
+        let (before, tail) = rest.split_at(open);
         html.push_str(&Escaped(before).to_string());
-        let cited = behind[1..].split_once(']').and_then(|(inside, after)| {
+        let cited = tail[1..].split_once(']').and_then(|(inside, after)| {
             let (id, version) = inside.split_once('@')?;
             let is_id = id.parse::<crate::domain::ids::RecordId>().is_ok();
             (is_id && !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit()))
@@ -130,7 +130,7 @@ fn with_links(line: &str, base: &str) -> String {
             }
             None => {
                 html.push('[');
-                rest = &behind[1..];
+                rest = &tail[1..];
             }
         }
     }

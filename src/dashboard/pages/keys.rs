@@ -214,7 +214,7 @@ pub(in crate::dashboard) async fn revoke(Path(id): Path<String>, form: Form) -> 
 pub(in crate::dashboard) async fn rotate(Path(id): Path<String>, form: Form) -> Result<Response, Failure> {
     let grace = form.text("grace_seconds");
     if !grace.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Failure::said(
+        return Err(Failure::with_status(
             StatusCode::UNPROCESSABLE_ENTITY,
             "The seconds must be a number.",
         ));

@@ -37,7 +37,7 @@ struct View {
     is_empty: bool,
     next: Option<String>,
     starts_at: usize,
-    said: String,
+    announcement: String,
     since: Option<i64>,
     slider: Slider,
     can_write: bool,
@@ -93,7 +93,7 @@ pub(in crate::dashboard) async fn show(
             count("Tasks", "T", |by| by.t),
             count("Decisions", "D", |by| by.d),
         ],
-        said: match since {
+        announcement: match since {
             Some(since) if since < context.version => {
                 format!(
                     "Version {} by {} was saved; what is new is marked.",

@@ -96,8 +96,8 @@ pub(in crate::dashboard) async fn show(
     let exchanges = run.exchanges.take().unwrap_or_default();
     if let Some(wanted) = visit.param("exchange") {
         let exchange = wanted.parse().ok().and_then(|place: usize| exchanges.get(place));
-        let exchange =
-            exchange.ok_or_else(|| Failure::said(StatusCode::NOT_FOUND, "The run has no such exchange."))?;
+        let exchange = exchange
+            .ok_or_else(|| Failure::with_status(StatusCode::NOT_FOUND, "The run has no such exchange."))?;
         return Ok(([(CONTENT_TYPE, "text/plain; charset=utf-8")], whole(exchange)).into_response());
     }
     let outcome = run.outcome.take().unwrap_or_default();

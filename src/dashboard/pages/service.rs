@@ -49,7 +49,7 @@ struct Failed {
 /// Shows the state.
 pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure> {
     if !visit.runs_the_service() {
-        return Err(Failure::said(
+        return Err(Failure::with_status(
             StatusCode::FORBIDDEN,
             "The state of the service is shown to the role admin of every vault.",
         ));

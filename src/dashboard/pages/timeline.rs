@@ -71,7 +71,7 @@ pub(in crate::dashboard) async fn show(
     let path = link::memory(&vault, &memory, &["timeline"]);
     let query = [("log", log.next_cursor.as_deref())];
     let pager = Pager::new(&path, &query, cursor, versions.next_cursor.as_deref()).first(path.clone());
-    let mut said: HashMap<i64, String> = log
+    let mut logs: HashMap<i64, String> = log
         .items
         .into_iter()
         .map(|entry| (entry.version, entry.log))
@@ -85,7 +85,7 @@ pub(in crate::dashboard) async fn show(
         actor: context.actor_id,
         source: context.source,
         size: size(context.bytes),
-        log: said.remove(&context.version).filter(|log| !log.trim().is_empty()),
+        log: logs.remove(&context.version).filter(|log| !log.trim().is_empty()),
         redacted: context.redacted.then(|| Redacted {
             when: context.redacted_at.map(|time| When::new(time, visit.now)),
             by: context.redacted_by.unwrap_or_default(),

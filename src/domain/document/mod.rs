@@ -13,7 +13,7 @@
 //!
 //! ```text
 //! in a fence     a closing line ends the fence; nothing else has a meaning
-//! blank          belongs to whatever it stands in
+//! blank          belongs to whatever contains it
 //! in a bullet    a line indented by two or more belongs to the bullet; any other line ends it, and:
 //! # …            in column 0 opens a section; ## to ###### are headings inside it
 //! ``` or ~~~     in columns 0 to 3 opens a fence, which its like or the end of the text closes

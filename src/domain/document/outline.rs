@@ -127,7 +127,7 @@ impl Layout {
         self.open_fence.map(Fence::closing_line)
     }
 
-    /// Takes a heading in; `managed` is the managed section that it opens or stands in.
+    /// Adds a heading; `managed` is the managed section that it opens or belongs to.
     fn open_heading(&mut self, level: u8, title: &str, managed: Option<ManagedSection>, line: Range<usize>) {
         if level == 1 {
             self.open_section(title, managed, line.clone());
@@ -180,7 +180,7 @@ pub(super) fn bullets(text: &str) -> Vec<Bullet> {
     bullets
 }
 
-/// Where the first line of a document begins: behind a byte order mark.
+/// Where the first line of a document begins: after a byte order mark, if there is one.
 fn begin_of(text: &str) -> usize {
     if text.starts_with('\u{feff}') {
         '\u{feff}'.len_utf8()
@@ -203,7 +203,7 @@ enum Meaning<'t> {
     Bullet(ManagedSection),
     /// It is not blank and belongs to the bullet before it.
     OfBullet,
-    /// Anything else: it may stand in a bullet and be blank.
+    /// Anything else: it may be inside a bullet, and be blank.
     Text,
 }
 
@@ -212,7 +212,7 @@ enum Meaning<'t> {
 struct Reading {
     open_fence: Option<Fence>,
     in_bullet: bool,
-    /// The managed section that the next line stands in.
+    /// The managed section that contains the next line.
     section: Option<ManagedSection>,
     /// Which managed sections were opened, by their places in [`ManagedSection::ALL`].
     opened: [bool; ManagedSection::ALL.len()],

@@ -249,7 +249,7 @@ fn what_does_not_have_the_form_of_a_time_or_a_reason_is_content() {
 }
 
 #[test]
-fn the_reason_ends_at_the_first_colon_with_a_blank_behind_it() {
+fn the_reason_ends_at_the_first_colon_with_a_blank_after_it() {
     for (line, reason, content) in [
         ("because std::fs blocks: use tokio", "std::fs blocks", "use tokio"),
         ("because a: b: c", "a", "b: c"),
@@ -274,7 +274,7 @@ fn of_two_record_lines_with_one_id_the_first_is_the_record() {
 }
 
 #[test]
-fn the_label_is_what_stands_before_the_first_arrow() {
+fn the_label_is_the_text_before_the_first_arrow() {
     for (rest, expected) in [
         ("l => s", "l|s"),
         ("a => b => c", "a|b => c"),
@@ -290,7 +290,7 @@ fn the_label_is_what_stands_before_the_first_arrow() {
 }
 
 #[test]
-fn one_line_of_a_snippet_stays_behind_the_arrow_and_loses_one_blank() {
+fn one_line_of_a_snippet_stays_after_the_arrow_and_loses_one_blank() {
     for (rest, expected) in [
         (" s\n", "s"),
         ("s\n", "s"),

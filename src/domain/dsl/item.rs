@@ -73,9 +73,9 @@ impl AnswerParser<'_> {
             Ok(operation) => {
                 if folded.is_multi_line {
                     let detail = "an insight is one line; its lines were joined with blanks".to_owned();
-                    let told = range.clone();
+                    let lines = range.clone();
                     self.found
-                        .fault(FaultKind::MultiLineInsight, Some(Role::Learnings), told, detail);
+                        .fault(FaultKind::MultiLineInsight, Some(Role::Learnings), lines, detail);
                 }
                 self.found.accept(operation, range);
             }

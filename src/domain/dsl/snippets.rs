@@ -57,10 +57,10 @@ pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings, options: &
     } = *place;
     let bullet = &lines[at];
     let after = &text[from..bullet.end];
-    let starts_behind = !after.trim().is_empty();
+    let starts_on_arrow_line = !after.trim().is_empty();
     let below = (at + 1..until).find(|index| !lines[*index].is_blank());
     let first_content = match below {
-        _ if starts_behind => after.trim(),
+        _ if starts_on_arrow_line => after.trim(),
         Some(index) if !ends(Ending::Unindented, place, index, options) => lines[index].content(text),
         _ => {
             return Snippet {
@@ -71,7 +71,11 @@ pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings, options: &
             };
         }
     };
-    let first_line = if starts_behind { at } else { below.unwrap_or(at) };
+    let first_line = if starts_on_arrow_line {
+        at
+    } else {
+        below.unwrap_or(at)
+    };
     let fence = fences::opening(first_content);
     let closing = fence.and_then(|fence| closings.find(text, lines, first_line + 1, until, fence));
     let unclosed = (fence.is_some() && closing.is_none()).then(|| {
@@ -80,7 +84,7 @@ pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings, options: &
     });
     let (ending, scan_from) = match closing {
         Some(closing) => (Ending::Fenced, closing + 1),
-        None if starts_behind || lines[first_line].indent > bullet.indent => {
+        None if starts_on_arrow_line || lines[first_line].indent > bullet.indent => {
             (Ending::Indented, first_line + 1)
         }
         None => (Ending::Unindented, first_line + 1),
@@ -95,7 +99,7 @@ pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings, options: &
         }
         last = index;
     }
-    let taken = RemovedIndent::of(&Extent {
+    let removed = RemovedIndent::of(&Extent {
         text,
         lines,
         bullet: at,
@@ -104,7 +108,7 @@ pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings, options: &
         closing,
     });
     let mut snippet = String::with_capacity(lines[last].end - from);
-    if starts_behind {
+    if starts_on_arrow_line {
         // Exactly one blank after the arrow is a separator.
         let skipped = usize::from(after.starts_with([' ', '\t']));
         let end = if last > at { bullet.next } else { bullet.end };
@@ -112,7 +116,7 @@ pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings, options: &
     }
     for (index, line) in lines.iter().enumerate().take(last + 1).skip(at + 1) {
         let end = if index < last { line.next } else { line.end };
-        snippet.push_str(&text[line.start + taken.bytes(text, line, index)..end]);
+        snippet.push_str(&text[line.start + removed.bytes(text, line, index)..end]);
     }
     Snippet {
         text: snippet,

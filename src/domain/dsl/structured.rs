@@ -101,21 +101,21 @@ struct JsonArchiving {
 /// Converts a JSON answer to DSL text; `None` if it does not match the schema.
 #[must_use]
 pub fn text(role: Role, answer: &str) -> Option<String> {
-    let said: JsonAnswer = serde_json::from_str(answer).ok()?;
+    let parsed: JsonAnswer = serde_json::from_str(answer).ok()?;
     let mut operations = Vec::new();
     if role == Role::Progress {
         let bullets = |texts: Vec<String>| -> Vec<String> { texts.iter().map(|text| line(text)).collect() };
         let progress = Progress {
-            completed: bullets(said.completed),
-            in_progress: bullets(said.in_progress),
-            remaining: bullets(said.remaining),
+            completed: bullets(parsed.completed),
+            in_progress: bullets(parsed.in_progress),
+            remaining: bullets(parsed.remaining),
         };
         if progress != Progress::default() {
             operations.push(Operation::RewriteProgress(progress));
         }
         return Some(written(role, &operations, ""));
     }
-    for added in said.add {
+    for added in parsed.add {
         let reason = reason(&added.reason);
         operations.push(match role {
             Role::Verbatim => Operation::AddVerbatim {
@@ -132,7 +132,7 @@ pub fn text(role: Role, answer: &str) -> Option<String> {
         });
     }
     // Ids are copied unchanged: the parser reports invalid ones.
-    let archived: String = said
+    let archived: String = parsed
         .archive
         .iter()
         .map(|archived| {

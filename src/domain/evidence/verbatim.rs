@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_stands_nowhere_is_foreign() {
+    fn a_line_that_is_nowhere_in_the_input_is_foreign() {
         let input = Input {
             task: "a  b\nc",
             messages: vec![],

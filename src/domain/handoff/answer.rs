@@ -147,15 +147,15 @@ pub fn read_answer(
                 .push(dropped(None, DropReason::UnknownSection, bullet));
             continue;
         };
-        let taken = answer.lines.entry(part).or_default();
+        let accepted = answer.lines.entry(part).or_default();
         match check(bullet, part, (material, shown), caps) {
-            Ok(_) if taken.len() >= caps.section_lines => {
+            Ok(_) if accepted.len() >= caps.section_lines => {
                 answer
                     .dropped
                     .push(dropped(Some(part), DropReason::TooMany, bullet));
             }
-            Ok(line) if taken.contains(&line) => {}
-            Ok(line) => taken.push(line),
+            Ok(line) if accepted.contains(&line) => {}
+            Ok(line) => accepted.push(line),
             Err(reason) => answer.dropped.push(dropped(Some(part), reason, bullet)),
         }
     }
@@ -176,15 +176,15 @@ fn check(
     (material, shown): (&Material, &BTreeSet<Citation>),
     caps: &Caps,
 ) -> Result<Line, DropReason> {
-    let (said, citations) = citations_in(bullet);
-    let said = one_line(&said);
+    let (text, citations) = citations_in(bullet);
+    let text = one_line(&text);
     if citations.is_empty() {
         return Err(DropReason::NoCitation);
     }
-    if !said.chars().any(char::is_alphanumeric) {
+    if !text.chars().any(char::is_alphanumeric) {
         return Err(DropReason::Empty);
     }
-    if said.chars().count() > caps.line_chars {
+    if text.chars().count() > caps.line_chars {
         return Err(DropReason::TooLong);
     }
     let mut all_active = true;
@@ -199,23 +199,23 @@ fn check(
     if is_present && !all_active {
         return Err(DropReason::NotActive);
     }
-    if part == Part::StartHere && !is_supported(&said, &citations, material) {
+    if part == Part::StartHere && !is_supported(&text, &citations, material) {
         return Err(DropReason::Invented);
     }
-    if !shares_a_word(&said, cited(&citations, material)) {
+    if !shares_a_word(&text, cited(&citations, material)) {
         return Err(DropReason::Unsupported);
     }
     Ok(Line {
-        text: quote(&said, caps.line_chars),
+        text: quote(&text, caps.line_chars),
         citations,
     })
 }
 
 /// Whether at least half of a line's longer words occur in the cited entries. An invented step has other
 /// words.
-fn is_supported(said: &str, citations: &[Citation], material: &Material) -> bool {
+fn is_supported(text: &str, citations: &[Citation], material: &Material) -> bool {
     let known: HashSet<String> = cited(citations, material).flat_map(stems).collect();
-    let words: Vec<String> = stems(said).collect();
+    let words: Vec<String> = stems(text).collect();
     let found = words.iter().filter(|word| known.contains(*word)).count();
     found > 0 && found * 2 >= words.len()
 }

@@ -148,7 +148,7 @@ fn start_here(material: &Material, caps: &Caps) -> Vec<Line> {
 }
 
 fn recent_changes(material: &Material, caps: &Caps) -> Vec<Line> {
-    let told = material.entries.iter().map(|entry| {
+    let lines = material.entries.iter().map(|entry| {
         let last = last_change(entry);
         let mut words: Vec<&str> = entry
             .changes
@@ -167,7 +167,7 @@ fn recent_changes(material: &Material, caps: &Caps) -> Vec<Line> {
         );
         line(text, entry.citation())
     });
-    told.collect()
+    lines.collect()
 }
 
 fn current_context(material: &Material, caps: &Caps) -> Vec<Line> {
@@ -189,7 +189,7 @@ fn current_context(material: &Material, caps: &Caps) -> Vec<Line> {
 
 fn replaced(material: &Material, caps: &Caps) -> Vec<Line> {
     let ended = material.entries.iter().filter(|entry| !entry.is_active());
-    let told = ended.map(|entry| {
+    let lines = ended.map(|entry| {
         let (noun, id) = (noun(entry.life.id.kind), entry.life.id);
         let mut citations = vec![entry.citation()];
         let end = entry.life.end.as_ref();
@@ -215,7 +215,7 @@ fn replaced(material: &Material, caps: &Caps) -> Vec<Line> {
         let text = format!("{noun} {id} {how}: {}", quoted_content(&entry.life, caps));
         Line { text, citations }
     });
-    told.collect()
+    lines.collect()
 }
 
 /// The blocker, and progress bullets and active records that end in a question mark.

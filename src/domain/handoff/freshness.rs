@@ -174,9 +174,9 @@ fn broken_citations(citations: &[CitedLine], facts: &CurrentFacts) -> Broken {
 }
 
 fn cited_reasons(base_version: i64, facts: &CurrentFacts, broken: &Broken) -> Vec<Reason> {
-    let mut told: BTreeSet<RecordId> = BTreeSet::new();
+    let mut reported: BTreeSet<RecordId> = BTreeSet::new();
     let ended = broken.iter().filter_map(|((subject, _), kind)| match subject {
-        Subject::Record(id) if *kind != "record_changed" && told.insert(*id) => Some((*id, *kind)),
+        Subject::Record(id) if *kind != "record_changed" && reported.insert(*id) => Some((*id, *kind)),
         _ => None,
     });
     let reasons = ended.map(|(id, kind)| {

@@ -18,9 +18,9 @@ const ENTRY_CHARS: usize = 500;
 pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
     let mut text = String::new();
     let mut citations = BTreeSet::new();
-    let mut entry = |citation: Citation, what: &str, said: &str| {
+    let mut entry = |citation: Citation, what: &str, content: &str| {
         // Brackets would look like citations of other entries.
-        let said: String = one_line(said)
+        let content: String = one_line(content)
             .chars()
             .take(ENTRY_CHARS)
             .map(|c| match c {
@@ -30,7 +30,7 @@ pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
             })
             .collect();
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "[{citation}] {what}: {said}");
+        let _ = writeln!(text, "[{citation}] {what}: {content}");
         citations.insert(citation);
     };
     for section in [material.status(), material.progress()] {

@@ -13,21 +13,21 @@ fn rebuilt(
     texts: &[(i64, Option<&str>)],
 ) -> (Vec<RecordLife>, Vec<RecordEvent>) {
     let mut rebuild = Rebuild::new(stored.0, stored.1);
-    let told = OperationDetails {
+    let details = OperationDetails {
         reasons: HashMap::from([("KL-1".parse().unwrap(), "it is over".to_owned())]),
         ..OperationDetails::default()
     };
     for (version, text) in texts {
-        rebuild.version(&mark(*version), *text, &told);
+        rebuild.version(&mark(*version), *text, &details);
     }
     rebuild.finish()
 }
 
-fn told(events: &[RecordEvent]) -> Vec<String> {
-    let told = events
+fn lines(events: &[RecordEvent]) -> Vec<String> {
+    let lines = events
         .iter()
         .map(|event| format!("{} {} {}", event.mark.version, event.id, event.change.name()));
-    told.collect()
+    lines.collect()
 }
 
 const TEXTS: [(i64, Option<&str>); 5] = [
@@ -45,7 +45,7 @@ const TEXTS: [(i64, Option<&str>); 5] = [
 fn history_is_read_out_of_the_texts_alone() {
     let (lives, events) = rebuilt((Vec::new(), Vec::new()), &TEXTS);
     assert_eq!(
-        told(&events),
+        lines(&events),
         [
             "1 KL-1 added",
             "2 KL-1 changed",
@@ -64,18 +64,18 @@ fn history_is_read_out_of_the_texts_alone() {
 #[test]
 fn what_the_texts_that_are_left_do_not_tell_is_kept() {
     let whole = rebuilt((Vec::new(), Vec::new()), &TEXTS);
-    for gone in 0..TEXTS.len() - 1 {
+    for removed in 0..TEXTS.len() - 1 {
         let mut redacted = TEXTS;
-        redacted[gone].1 = None;
+        redacted[removed].1 = None;
         assert_eq!(
             rebuilt(whole.clone(), &redacted),
             whole,
-            "version {gone} redacted"
+            "version {removed} redacted"
         );
         assert_eq!(
-            rebuilt(whole.clone(), &TEXTS[gone + 1..]),
+            rebuilt(whole.clone(), &TEXTS[removed + 1..]),
             whole,
-            "up to {gone} pruned"
+            "up to {removed} pruned"
         );
     }
 }

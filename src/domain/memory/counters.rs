@@ -40,7 +40,7 @@ impl Counters {
         self.0
     }
 
-    /// Counters by their numbers in the order of [`RecordKind::ALL`]. Absent ones are 0, and those behind are of kinds
+    /// Counters by their numbers in the order of [`RecordKind::ALL`]. Absent ones are 0, and surplus ones are of kinds
     /// that are not known here.
     #[must_use]
     pub fn of_numbers(numbers: &[i64]) -> Self {

@@ -44,8 +44,8 @@ fn changes(before: &RecordLines<'_>, after: &RecordLines<'_>) -> Vec<RecordChang
     let (was, is) = (before.len() - tail, after.len() - tail);
     let moved: HashMap<_, _, RandomState> = before.all().take(was).skip(head).collect();
     let still_active: HashSet<_, RandomState> = after.all().take(is).skip(head).map(|(id, _)| id).collect();
-    let gone = before.all().take(was).skip(head).map(|(id, _)| id);
-    let archived = gone.filter(|id| !still_active.contains(id));
+    let removed = before.all().take(was).skip(head).map(|(id, _)| id);
+    let archived = removed.filter(|id| !still_active.contains(id));
     let changed = after.all().enumerate().filter_map(|(place, (id, lines))| {
         let old = if place < head {
             before.at(place)

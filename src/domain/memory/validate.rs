@@ -216,8 +216,8 @@ impl<'a> Additions<'a> {
         };
         for entry in like {
             let duplicate_key = duplicate_key(entry.kind, entry.label.as_deref(), &entry.content);
-            let standing = DuplicateOf::Record(entry.id);
-            additions.known.entry(duplicate_key).or_insert(standing);
+            let existing = DuplicateOf::Record(entry.id);
+            additions.known.entry(duplicate_key).or_insert(existing);
         }
         for (kind, label, content) in earlier.iter().filter_map(addition) {
             *additions.counts.entry(kind).or_default() += 1;
@@ -232,8 +232,8 @@ impl<'a> Additions<'a> {
     fn judge(&mut self, operation: &Operation) -> Verdict {
         let (kind, label, content) = addition(operation)?;
         let duplicate_key = duplicate_key(kind, label, content);
-        if let Some(standing) = self.known.get(&duplicate_key) {
-            return Some((FaultKind::Duplicate, format!("It says the same as {standing}.")));
+        if let Some(existing) = self.known.get(&duplicate_key) {
+            return Some((FaultKind::Duplicate, format!("It says the same as {existing}.")));
         }
         self.known.insert(duplicate_key, DuplicateOf::EarlierItem);
         let Limits {

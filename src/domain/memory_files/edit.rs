@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replacement_shows_two_lines_before_and_behind_the_line_it_changed() {
+    fn a_replacement_shows_two_lines_before_and_after_the_line_it_changed() {
         let edited = replaced("1\n2\n3\n4\n5\n6\n7\n", "4", "four").unwrap();
         assert_eq!(edited.text, "1\n2\n3\nfour\n5\n6\n7\n");
         assert_eq!(
@@ -157,9 +157,9 @@ mod tests {
             "{}",
             first.response
         );
-        let gone = replaced("only", "only", "").unwrap();
-        assert_eq!(gone.text, "");
-        assert!(gone.response.ends_with(":\n     1\t"), "{}", gone.response);
+        let emptied = replaced("only", "only", "").unwrap();
+        assert_eq!(emptied.text, "");
+        assert!(emptied.response.ends_with(":\n     1\t"), "{}", emptied.response);
     }
 
     #[test]
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_inserted_behind_another_and_the_file_ends_with_a_line_end() {
+    fn a_line_is_inserted_after_another_and_the_file_ends_with_a_line_end() {
         for (text, after, new, edited) in [
             ("", 0, "a", "a\n"),
             ("", 0, "", "\n"),

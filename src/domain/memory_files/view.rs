@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_numbers_and_the_empty_one_behind_the_last_line_end_is_one_too() {
+    fn lines_have_numbers_and_the_empty_one_after_the_last_line_end_is_one_too() {
         assert_eq!(view("", &ViewRange::All).as_deref(), Ok("     1\t"));
         assert_eq!(
             view("a\r\nb\n", &ViewRange::All).as_deref(),

@@ -82,7 +82,7 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
     };
     let stable: Vec<_> = STABLE.into_iter().filter_map(&mut take).collect();
     let workflow = take(WORKFLOW);
-    let told_datetime = take(DATETIME);
+    let item_datetime = take(DATETIME);
     let mut sections = document_parts(material.document.unwrap_or_default());
     sections.sort_by_key(|part| place_among_sections(&part.name));
     let progress = sections.pop_if(|last| last.name == name_of(ManagedSection::CurrentProgress));
@@ -90,8 +90,8 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
         .into_iter()
         .map(|(name, pieces)| of_items(name, pieces));
     let is_empty = material.items.is_empty() && material.document.is_none();
-    let datetime = match told_datetime {
-        Some(told) => Some(told),
+    let datetime = match item_datetime {
+        Some(time) => Some(time),
         // Without any content the prompt is empty, unless the time was requested explicitly.
         None if is_empty && material.selection.include.is_none() => None,
         None => Some(of_clock(material)),

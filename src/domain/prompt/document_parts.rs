@@ -103,7 +103,7 @@ fn piece(id: PieceId, lines: &str) -> Option<Piece> {
 fn first_nonblank_line(text: &str, from: usize) -> usize {
     let blank = &text[from..];
     match blank.find(|c: char| !c.is_whitespace()) {
-        Some(said) => blank[..said]
+        Some(text_start) => blank[..text_start]
             .rfind(['\n', '\r'])
             .map_or(from, |end| from + end + 1),
         None => text.len(),

@@ -78,7 +78,7 @@ fn parts_come_in_their_order_with_an_empty_line_between() {
 }
 
 #[test]
-fn a_fence_left_open_swallows_nothing_behind_it() {
+fn a_fence_left_open_swallows_nothing_after_it() {
     let items = [item("rules", "```\nrm -rf\n")];
     let prompt = assembled(&items, "# Notes\n~~~~ sh\nls\n", Tz::UTC);
     assert!(
@@ -103,7 +103,7 @@ fn a_part_without_text_is_none() {
 }
 
 #[test]
-fn the_time_is_told_in_the_zone_that_is_asked_for() {
+fn the_time_is_shown_in_the_requested_zone() {
     for (zone, end) in [
         (
             Tz::Europe__Berlin,
@@ -193,7 +193,7 @@ fn under_a_budget_records_that_matter_to_the_query_are_kept_before_others() {
 }
 
 #[test]
-fn records_near_in_meaning_are_kept_too_and_the_scores_are_told() {
+fn records_near_in_meaning_are_kept_too_and_the_scores_are_reported() {
     let document = "# Key Learnings\n- KL-1 the parser is fast\n- KL-2 soup\n- KL-3 salad\n";
     let selection = Selection {
         exclude: ["datetime".to_owned()].into(),

@@ -217,7 +217,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_said_is_lost_and_no_passage_is_too_long(text in "([a-z]{1,9}[ \n#-]{1,3}){0,400}|[x記]{0,3000}") {
+        fn no_text_is_lost_and_no_passage_is_too_long(text in "([a-z]{1,9}[ \n#-]{1,3}){0,400}|[x記]{0,3000}") {
             let passages = Passage::of_document(&text);
             let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
             let kept: usize = passages.iter().map(|passage| letters(&passage.text)).sum();

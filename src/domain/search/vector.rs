@@ -64,7 +64,7 @@ pub fn vector(vault: &VaultId, text: &str) -> String {
     vector
 }
 
-/// About as many bytes of a text stand for a word, and for a word that was not there before: for the first sizes of tables.
+/// The approximate number of bytes of a text per word, and per distinct word: for the initial sizes of tables.
 const BYTES_PER_WORD: usize = 6;
 const BYTES_PER_LEXEME: usize = 14;
 
@@ -76,7 +76,7 @@ struct Positions {
     last: usize,
 }
 
-/// A position, and where in the list the next one of its lexeme stands, if there is one.
+/// A position, and the index in the list of the next one of its lexeme, if there is one.
 #[derive(Debug)]
 struct Position {
     position: usize,
@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_word_stands_in_it_as_it_is_compared(text in "([a-cA-C0-9]{1,3}[ ./]|\\PC|[éÉ記\u{301}]){0,80}") {
+        fn every_word_is_in_it_as_it_is_compared(text in "([a-cA-C0-9]{1,3}[ ./]|\\PC|[éÉ記\u{301}]){0,80}") {
             let mut defined: BTreeMap<String, Vec<String>> = BTreeMap::new();
             for (place, position) in words(&text).zip(1..) {
                 defined.entry(folded(&text[place])).or_default().push(position.to_string());

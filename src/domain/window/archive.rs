@@ -22,7 +22,7 @@ pub struct ArchivedTask {
     pub intent: String,
     /// The first sentence of the summary.
     pub summary: String,
-    /// What else was told of it, without the outcome.
+    /// Its other reported facts, without the outcome.
     pub details: TaskDetails,
     /// Whether its outcome reports a failure.
     pub failed: bool,

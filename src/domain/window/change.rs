@@ -145,9 +145,9 @@ pub enum FieldUpdate<'t> {
 }
 
 impl FieldUpdate<'_> {
-    fn on(self, standing: Option<&String>) -> Option<String> {
+    fn on(self, current: Option<&String>) -> Option<String> {
         match self {
-            Self::Keep => standing.cloned(),
+            Self::Keep => current.cloned(),
             Self::Clear => None,
             Self::Set(text) => Some(text.to_owned()),
         }
@@ -206,8 +206,8 @@ impl<'t> Change<'t> {
 
     /// Sets `Updated:` to this time, or keeps the current value if it is later; never a time in the future.
     pub(super) fn as_of(&mut self, time: DateTime<Utc>) {
-        let standing = Status::of(self.document).updated;
-        self.updated = time.max(standing.unwrap_or(time)).min(self.now);
+        let current = Status::of(self.document).updated;
+        self.updated = time.max(current.unwrap_or(time)).min(self.now);
     }
 
     /// Goal and blocker as they are in the document.

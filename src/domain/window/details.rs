@@ -1,4 +1,4 @@
-//! What is told of a task beside its intent and summary.
+//! The reported facts of a task besides its intent and summary.
 
 use super::one_line::one_line;
 use super::{EPIC_BYTES, OUTCOME_BYTES};
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::iter::once;
 
-/// What is told of a task beside its intent and summary. Runs, proposals, versions, records, exports and the folder carry
-/// the whole, and name no member.
+/// The reported facts of a task besides its intent and summary. Runs, proposals, versions, records, exports and the
+/// folder carry the whole, and name no member.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskDetails {
@@ -47,7 +47,7 @@ impl TaskDetails {
         lines.into_iter().filter_map(|(name, text)| Some((name, text?)))
     }
 
-    /// What is told, as the members of a JSON object.
+    /// The facts as the members of a JSON object.
     #[must_use]
     pub fn members(&self) -> Map<String, Value> {
         match serde_json::to_value(self) {
@@ -57,7 +57,7 @@ impl TaskDetails {
         }
     }
 
-    /// What the members of a JSON object tell. Others may stand among them; one that is not of the form is not told.
+    /// The facts among the members of a JSON object. It may have other members; a member of another form is ignored.
     #[must_use]
     pub fn of_members(members: &Map<String, Value>) -> Self {
         let read = |members: Vec<(&str, &Value)>| {
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_read_as_they_were_written_whatever_stands_among_them() {
+    fn members_are_read_as_written_whatever_others_there_are() {
         let details = TaskDetails {
             outcome: Some(json!({"number": 18_446_744_073_709_551_615_u64, "other": [-1, 0.1, null]})),
             epic: Some("E".to_owned()),
@@ -99,17 +99,17 @@ mod tests {
 
     #[test]
     fn a_member_of_another_form_takes_no_other_along() {
-        let told = of(json!({"outcome": [1], "epic": 5}));
-        assert_eq!((told.outcome, told.epic), (Some(json!([1])), None));
+        let details = of(json!({"outcome": [1], "epic": 5}));
+        assert_eq!((details.outcome, details.epic), (Some(json!([1])), None));
         assert_eq!(of(json!({"outcome": null, "epic": null})), TaskDetails::default());
     }
 
     #[test]
     fn what_says_nothing_is_not_kept() {
-        let told = TaskDetails {
+        let details = TaskDetails {
             outcome: Some(Value::Null),
             epic: Some(" \n".to_owned()),
         };
-        assert_eq!(told.normalized(), TaskDetails::default());
+        assert_eq!(details.normalized(), TaskDetails::default());
     }
 }

@@ -91,32 +91,32 @@ pub struct ImportResult {
     /// The records that went directly to the archive.
     pub historic: Vec<HistoricRecord>,
     /// Number of entries imported.
-    pub taken: ImportCounts,
+    pub imported: ImportCounts,
     /// Number of entries skipped because they already existed.
     pub present: ImportCounts,
 }
 
 impl ImportCounts {
-    fn of(brought: &WindowImport) -> Self {
-        let status = &brought.status;
+    fn of(import: &WindowImport) -> Self {
+        let status = &import.status;
         Self {
             status: usize::from(status.goal.is_some() || status.blocker.is_some()),
-            tasks: brought.tasks.len(),
-            decisions: brought.decisions.len(),
-            history: brought.history.len(),
+            tasks: import.tasks.len(),
+            decisions: import.decisions.len(),
+            history: import.history.len(),
         }
     }
 }
 
 impl WindowImport {
     /// Removes the entries that are already known, adds the others to `known`, and returns them with the
-    /// number of removed ones. If the memory has a goal (`goal_stands`), the status is not imported. If a
+    /// number of removed ones. If the memory has a goal (`has_goal`), the status is not imported. If a
     /// task appears both in the window and in the history, the window's copy counts because it is more
     /// complete.
     #[must_use]
-    pub fn unknown(mut self, known: &mut KnownEntries, goal_stands: bool) -> (Self, ImportCounts) {
+    pub fn unknown(mut self, known: &mut KnownEntries, has_goal: bool) -> (Self, ImportCounts) {
         let all = ImportCounts::of(&self);
-        if goal_stands {
+        if has_goal {
             self.status = Status::default();
         }
         self.tasks.retain(|task| known.insert_if_new(task));
@@ -170,8 +170,8 @@ impl KnownEntries {
     }
 
     /// Whether the task is new; registers it.
-    fn insert_if_new(&mut self, brought: &ImportedTask) -> bool {
-        let names = names(brought.time, &brought.task);
+    fn insert_if_new(&mut self, imported: &ImportedTask) -> bool {
+        let names = names(imported.time, &imported.task);
         let is_new = names.iter().all(|name| !self.tasks.contains(name));
         self.tasks.extend(names);
         is_new
@@ -212,17 +212,17 @@ pub fn import_window(
     document: &str,
     counters: Counters,
     now: DateTime<Utc>,
-    brought: WindowImport,
+    imported: WindowImport,
     mut known: KnownEntries,
     sizes: &Sizes,
 ) -> Result<ImportResult, WindowError> {
     let mut change = Change::begin(document, counters, now);
-    let stands = change.status().goal.is_some();
-    let updated = brought.status.updated.filter(|_| !stands);
-    let (brought, present) = brought.unknown(&mut known, stands);
-    let taken = ImportCounts::of(&brought);
-    if taken.status > 0 {
-        change.set_status(brought.status);
+    let has_goal = change.status().goal.is_some();
+    let updated = imported.status.updated.filter(|_| !has_goal);
+    let (imported, present) = imported.unknown(&mut known, has_goal);
+    let counts = ImportCounts::of(&imported);
+    if counts.status > 0 {
+        change.set_status(imported.status);
     }
     if let Some(updated) = updated {
         change.as_of(updated);
@@ -232,11 +232,11 @@ pub fn import_window(
         decisions,
         history: mut past,
         ..
-    } = brought;
+    } = imported;
 
     let (recent, older) = split(&change, RecordKind::Task, tasks, |task| task.time, sizes);
     past.extend(older);
-    past.sort_by_key(|brought| brought.time);
+    past.sort_by_key(|imported| imported.time);
     let (decisions, older) = split(&change, RecordKind::Decision, decisions, |made| made.time, sizes);
 
     let mut historic = Vec::new();
@@ -290,7 +290,7 @@ pub fn import_window(
         written: change.finish(sizes)?,
         tasks: added,
         historic,
-        taken,
+        imported: counts,
         present,
     })
 }
@@ -323,27 +323,27 @@ fn past_record(
 fn split<T>(
     change: &Change<'_>,
     kind: RecordKind,
-    mut brought: Vec<T>,
+    mut entries: Vec<T>,
     time: impl Fn(&T) -> DateTime<Utc>,
     sizes: &Sizes,
 ) -> (Vec<T>, Vec<T>) {
-    brought.sort_by_key(&time);
+    entries.sort_by_key(&time);
     let mut there: Vec<_> = change
         .oldest_first(kind)
         .into_iter()
         .map(|(time, _)| time)
         .collect();
     let mut room = sizes.of(kind).saturating_sub(change.count_unnumbered(kind));
-    let mut first = brought.len();
+    let mut first = entries.len();
     while room > 0 && first > 0 {
         room -= 1;
         match there.last() {
-            Some(stands) if *stands >= time(&brought[first - 1]) => {
+            Some(existing) if *existing >= time(&entries[first - 1]) => {
                 there.pop();
             }
             _ => first -= 1,
         }
     }
-    let recent = brought.split_off(first);
-    (recent, brought)
+    let recent = entries.split_off(first);
+    (recent, entries)
 }

@@ -24,11 +24,11 @@ pub enum UnwritableReason {
 /// [`UnwritableReason`].
 pub fn check_reason(reason: &str) -> Result<(), UnwritableReason> {
     let begin = reason.len() - reason.trim_start().len();
-    let said = reason.trim();
-    if let Some(at) = said.find(LINE_ENDS) {
+    let trimmed = reason.trim();
+    if let Some(at) = trimmed.find(LINE_ENDS) {
         return Err(UnwritableReason::LineBreak(begin + at));
     }
-    match end_of_reason(said).filter(|colon| colon + 1 < said.len()) {
+    match end_of_reason(trimmed).filter(|colon| colon + 1 < trimmed.len()) {
         Some(colon) => Err(UnwritableReason::Colon(begin + colon)),
         None => Ok(()),
     }
@@ -54,12 +54,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_reason_that_is_taken_is_read_as_it_was_told(reason in "(because |: )?\\PC{0,8}[: \t\n\r]{0,3}\\PC{1,8}:?") {
+        fn an_accepted_reason_is_read_back_unchanged(reason in "(because |: )?\\PC{0,8}[: \t\n\r]{0,3}\\PC{1,8}:?") {
             prop_assume!(!reason.trim().is_empty() && check_reason(&reason).is_ok());
             let sizes = Sizes { tasks: 5, decisions: 5, context_bytes: 100_000 };
             let now = DateTime::from_timestamp(1_000_000, 0).unwrap();
-            let told = ("keep it", Some(reason.as_str()));
-            let written = record_decision("", Counters::default(), now, told, None, &sizes).unwrap();
+            let decision = ("keep it", Some(reason.as_str()));
+            let written = record_decision("", Counters::default(), now, decision, None, &sizes).unwrap();
             let found = records(&written.text);
             prop_assert_eq!(found.len(), 1);
             prop_assert_eq!(found[0].reason.as_deref(), Some(reason.trim()));

@@ -103,15 +103,15 @@ fn completed(body: &str, intent: &str) -> Option<String> {
         .collect();
     let moved = lines[(*done.first()?).clone()].concat();
     let is_known = of(List::Completed).flat_map(|part| &part.bullets).any(is_equal);
-    let mut gone = vec![false; lines.len()];
+    let mut removed = vec![false; lines.len()];
     for line in done.iter().flat_map(|bullet| (*bullet).clone()) {
-        gone[line] = true;
+        removed[line] = true;
     }
     for part in of(List::InProgress) {
         let mut below = part.lines.clone().skip(1);
-        let had_one = part.bullets.iter().any(|bullet| gone[bullet.start]);
-        if had_one && below.all(|line| gone[line] || lines[line].trim().is_empty()) {
-            gone[part.lines.clone()].fill(true);
+        let had_one = part.bullets.iter().any(|bullet| removed[bullet.start]);
+        if had_one && below.all(|line| removed[line] || lines[line].trim().is_empty()) {
+            removed[part.lines.clone()].fill(true);
         }
     }
     let into = of(List::Completed).next();
@@ -137,7 +137,7 @@ fn completed(body: &str, intent: &str) -> Option<String> {
             text.push_str(&moved);
             end_line(&mut text);
         }
-        if line < lines.len() && !gone[line] {
+        if line < lines.len() && !removed[line] {
             text.push_str(lines[line]);
         }
     }
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_only_touched_if_it_is_given() {
+    fn a_status_is_only_changed_if_the_request_has_one() {
         let document = "# Active Context\nGoal: ship\nBlocker: CI\nUpdated: 2026-01-01T00:00:00Z\n";
         let text = |session: &SessionRecord| {
             record_session(document, Counters::default(), now(), session, &SIZES)

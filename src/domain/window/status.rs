@@ -57,10 +57,10 @@ impl Status {
     fn of_body(body: &str) -> Self {
         let mut status = Self::default();
         for (key, value) in head(body).filter_map(Key::of) {
-            let said = (!value.is_empty() && !value.eq_ignore_ascii_case(NONE)).then(|| value.to_owned());
+            let text = (!value.is_empty() && !value.eq_ignore_ascii_case(NONE)).then(|| value.to_owned());
             match key {
-                Key::Goal => status.goal = status.goal.or(said),
-                Key::Blocker => status.blocker = status.blocker.or(said),
+                Key::Goal => status.goal = status.goal.or(text),
+                Key::Blocker => status.blocker = status.blocker.or(text),
                 Key::Updated => {
                     let time = DateTime::parse_from_rfc3339(value).ok().map(|time| time.to_utc());
                     status.updated = status.updated.or(time);
@@ -73,13 +73,13 @@ impl Status {
     /// Normalises a goal and a blocker: one line each; `none` means no value.
     #[must_use]
     pub fn new(goal: Option<&str>, blocker: Option<&str>) -> Self {
-        let said = |text: Option<&str>| {
+        let non_blank = |text: Option<&str>| {
             text.map(one_line)
                 .filter(|line| !line.is_empty() && !line.eq_ignore_ascii_case(NONE))
         };
         Self {
-            goal: said(goal),
-            blocker: said(blocker),
+            goal: non_blank(goal),
+            blocker: non_blank(blocker),
             updated: None,
         }
     }

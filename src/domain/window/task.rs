@@ -15,7 +15,7 @@ pub struct Task {
     pub intent: String,
     /// What was done.
     pub summary: String,
-    /// What else was told of it.
+    /// Its other reported facts.
     pub details: TaskDetails,
 }
 
@@ -51,22 +51,22 @@ impl Task {
     /// Restores a task from its line and its stored data, if there is any. If a person changed the line, the
     /// line takes precedence.
     #[must_use]
-    pub fn of_line(line: &str, told: Option<Self>) -> Self {
-        let told = match told {
-            Some(told) if told.is_line(line) => return told,
-            told => told.unwrap_or_default(),
+    pub fn of_line(line: &str, reported: Option<Self>) -> Self {
+        let reported = match reported {
+            Some(reported) if reported.is_line(line) => return reported,
+            reported => reported.unwrap_or_default(),
         };
-        let named = told
+        let named = reported
             .task_id
             .as_ref()
             .and_then(|id| line.strip_prefix(id.as_str())?.strip_prefix(": "));
         let line = named.unwrap_or(line);
-        let marked = line.strip_prefix(FAILED).filter(|_| told.has_failed());
+        let marked = line.strip_prefix(FAILED).filter(|_| reported.has_failed());
         let (intent, summary) = split_line(marked.unwrap_or(line));
         Self {
             intent: intent.to_owned(),
             summary: summary.to_owned(),
-            ..told
+            ..reported
         }
     }
 }
@@ -134,7 +134,7 @@ mod tests {
         ] {
             assert_eq!(one_line(text), line, "{text:?}");
         }
-        let line = |intent: &str, summary: &str| task_line(&told(None, intent, summary));
+        let line = |intent: &str, summary: &str| task_line(&task_of(None, intent, summary));
         assert_eq!(
             line("Add\nparser", "FSM\n\nover lines"),
             "Add parser: FSM over lines"
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(line("because", "y"), "because: y");
     }
 
-    fn told(task_id: Option<&str>, intent: &str, summary: &str) -> Task {
+    fn task_of(task_id: Option<&str>, intent: &str, summary: &str) -> Task {
         Task {
             task_id: task_id.map(|id| id.parse().unwrap()),
             intent: intent.to_owned(),
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_line_shows_the_callers_id_and_that_a_task_failed() {
-        let mut task = told(Some("task-1"), "Deploy", "the probe timed out");
+        let mut task = task_of(Some("task-1"), "Deploy", "the probe timed out");
         assert_eq!(task_line(&task), "task-1: Deploy: the probe timed out");
         task.details.outcome = Some(serde_json::json!({"success": false, "exit": 3}));
         assert_eq!(task_line(&task), "task-1: [failed] Deploy: the probe timed out");
@@ -171,8 +171,8 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_the_service_wrote_gives_the_task_as_it_was_told() {
-        let mut task = told(Some("task-1"), "Add\nparser", "FSM\nover: lines");
+    fn a_line_that_the_service_wrote_gives_the_task_as_reported() {
+        let mut task = task_of(Some("task-1"), "Add\nparser", "FSM\nover: lines");
         task.details.outcome = Some(serde_json::json!({"success": false}));
         for line in [
             "task-1: [failed] Add parser: FSM over: lines",
@@ -211,7 +211,7 @@ mod tests {
             summary in "\\PC{0,20}[:\n]{0,3}(because x: y)?",
         ) {
             prop_assume!(!one_line(&intent).is_empty());
-            let line = task_line(&told(None, &intent, &summary));
+            let line = task_line(&task_of(None, &intent, &summary));
             let now = DateTime::from_timestamp(1_000_000, 0).unwrap();
             let mut edit = Edit::new("", Counters::default(), now);
             let record = NewRecord { reason: None, label: None, content: &line };

@@ -48,7 +48,7 @@ pub struct Window {
 impl Window {
     /// Builds the window from a document and the stored tasks.
     #[must_use]
-    pub fn of(document: &str, mut told: HashMap<RecordId, Task>) -> Self {
+    pub fn of(document: &str, mut reported: HashMap<RecordId, Task>) -> Self {
         let mut window = Self {
             status: Status::of(document),
             ..Self::default()
@@ -63,7 +63,7 @@ impl Window {
             } = record;
             match id.kind {
                 RecordKind::Task => {
-                    let task = Task::of_line(&content, told.remove(&id));
+                    let task = Task::of_line(&content, reported.remove(&id));
                     window.tasks.push(WindowTask { id, time, task });
                 }
                 RecordKind::Decision => window.decisions.push(WindowDecision {

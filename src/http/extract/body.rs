@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_that_does_not_come_is_given_up() {
+    async fn a_body_that_does_not_arrive_times_out() {
         let never = Body::from_stream(futures::stream::pending::<Result<Bytes, Infallible>>());
         let problem = read(&HeaderMap::new(), never, LIMIT, Duration::from_millis(20))
             .await

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn utf8_text_and_json_are_taken_in_any_case() {
+    fn utf8_text_and_json_are_accepted_in_any_case() {
         for good in [
             "text/plain",
             "Text/PLAIN; Charset=UTF-8",

@@ -51,7 +51,7 @@ impl Client {
                 last.sequence
             }
             Some(place) => match feeds.storage.resume_events(vault, place).await? {
-                Resumed::Behind(position) => {
+                Resumed::After(position) => {
                     ready.push_back(greeting(place));
                     position
                 }
@@ -95,7 +95,7 @@ impl Client {
 
     /// Reads new events from the ring, or a page from the database if the client is behind the ring.
     async fn catch_up(&mut self) -> Option<()> {
-        let frames = match self.feed.behind(self.position) {
+        let frames = match self.feed.events_after(self.position) {
             Some(frames) => frames,
             None => self.page().await?,
         };
@@ -108,7 +108,7 @@ impl Client {
     async fn page(&self) -> Option<Vec<Frame>> {
         let storage = &self.feeds.storage;
         match storage
-            .events_behind(&self.vault, self.position, None, None, PAGE)
+            .events_after(&self.vault, self.position, None, None, PAGE)
             .await
         {
             Ok(events) => Some(

@@ -29,7 +29,7 @@ const RING: usize = 1_024;
 const PAGE: i64 = 500;
 
 /// How long to wait after a notification before reading, so that one query covers the changes of many writers.
-const GATHER: Duration = Duration::from_millis(10);
+const BATCH_DELAY: Duration = Duration::from_millis(10);
 
 /// The polling intervals while the listening connection is known to work, and while it is not.
 const IDLE: Duration = Duration::from_secs(5);
@@ -104,7 +104,7 @@ impl Feeds {
 
     /// Reads events while there are watchers.
     async fn read(self: Arc<Self>, vault: VaultId, feed: Arc<Feed>) {
-        let mut told = self.storage.notifications();
+        let mut notifications = self.storage.notifications();
         let listening = self.storage.listening();
         let mut last = None;
         while !self.leave(&vault, &feed) {
@@ -118,11 +118,11 @@ impl Feeds {
                 }
             };
             tokio::select! {
-                () = of_vault(&mut told, &vault) => tokio::time::sleep(GATHER).await,
+                () = of_vault(&mut notifications, &vault) => tokio::time::sleep(BATCH_DELAY).await,
                 () = tokio::time::sleep(idle) => {}
                 () = feed.newest.closed() => {}
             }
-            while told.try_recv().is_ok() {}
+            while notifications.try_recv().is_ok() {}
         }
     }
 
@@ -150,7 +150,7 @@ impl Feeds {
         loop {
             let events = self
                 .storage
-                .events_behind(vault, position, None, None, PAGE)
+                .events_after(vault, position, None, None, PAGE)
                 .await?;
             let full = i64::try_from(events.len()) == Ok(PAGE);
             position = events.last().map_or(position, |event| event.place.sequence);
@@ -177,7 +177,7 @@ impl Feed {
     }
 
     /// The events after a number; `None` if the ring does not reach back that far. Numbers have no gaps.
-    fn behind(&self, sequence: i64) -> Option<Vec<Frame>> {
+    fn events_after(&self, sequence: i64) -> Option<Vec<Frame>> {
         let ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
         let first = ring.front()?.sequence;
         let skip = usize::try_from(sequence + 1 - first).ok()?;
@@ -186,9 +186,9 @@ impl Feed {
 }
 
 /// Returns when the vault was changed, or may have been.
-async fn of_vault(told: &mut Receiver<Notification>, vault: &VaultId) {
+async fn of_vault(notifications: &mut Receiver<Notification>, vault: &VaultId) {
     loop {
-        match told.recv().await {
+        match notifications.recv().await {
             Ok(notification) if notification.vault == *vault => return,
             Ok(_) => {}
             Err(RecvError::Lagged(_)) => return,

@@ -64,10 +64,10 @@ impl<T: Send + Unpin + 'static> HttpBody for Held<T> {
 
     fn size_hint(&self) -> SizeHint {
         let rest = self.rest.len() as u64;
-        let behind = self.body.size_hint();
+        let remaining = self.body.size_hint();
         let mut hint = SizeHint::new();
-        hint.set_lower(behind.lower() + rest);
-        if let Some(upper) = behind.upper() {
+        hint.set_lower(remaining.lower() + rest);
+        if let Some(upper) = remaining.upper() {
             hint.set_upper(upper + rest);
         }
         hint

@@ -124,13 +124,13 @@ struct VaultHash([u8; 12]);
 
 impl VaultHash {
     fn of(route: &str, path: &str) -> Option<Self> {
-        let behind = VAULT_ROUTES
+        let tail = VAULT_ROUTES
             .iter()
             .find_map(|begins| route.strip_prefix(begins))?;
         let segment = path
             .split('/')
             .nth(VAULT_SEGMENT)
-            .filter(|_| behind.is_empty() || behind.starts_with('/'))?;
+            .filter(|_| tail.is_empty() || tail.starts_with('/'))?;
         let (id, _) = url::form_urlencoded::parse(segment.as_bytes()).next()?;
         let hash = Sha256::digest(id.as_bytes());
         let mut digits = [0; 12];
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_id_is_taken_over_only_if_it_can_stand_in_a_log() {
+    fn a_request_id_is_kept_only_if_it_is_safe_in_a_log() {
         let sane = |value: &[u8]| {
             let value = HeaderValue::from_bytes(value).unwrap();
             sane_request_id(&HeaderMap::from_iter([(X_REQUEST_ID, value)])).is_some()

@@ -39,13 +39,13 @@ pub(crate) enum Subject {
 
 /// The state of a subject's rate limit.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Standing {
+pub(crate) struct RateLimitState {
     limit: u32,
     remaining: u32,
     reset: Duration,
 }
 
-impl Standing {
+impl RateLimitState {
     /// Sets the rate limit headers.
     pub(crate) fn write(self, headers: &mut HeaderMap) {
         headers.insert(LIMIT, HeaderValue::from(self.limit));
@@ -75,7 +75,10 @@ impl Rates {
     ///
     /// # Errors
     /// 429 if the bucket is empty.
-    pub(crate) fn count(&self, subject: Option<Subject>) -> Result<Option<Standing>, (Problem, Standing)> {
+    pub(crate) fn count(
+        &self,
+        subject: Option<Subject>,
+    ) -> Result<Option<RateLimitState>, (Problem, RateLimitState)> {
         let Some(subject) = subject else { return Ok(None) };
         let (quota, setting) = match subject {
             Subject::Key(_) => (self.per_key, "http.rate_per_key"),
@@ -87,7 +90,7 @@ impl Rates {
             Ok(state) => {
                 let remaining = state.remaining_burst_capacity();
                 let reset = quota.replenish_interval() * limit.saturating_sub(remaining);
-                Ok(Some(Standing {
+                Ok(Some(RateLimitState {
                     limit,
                     remaining,
                     reset,
@@ -96,7 +99,7 @@ impl Rates {
             Err(until) => {
                 telemetry::refused("rate");
                 let reset = until.wait_time_from(DefaultClock::default().now());
-                let standing = Standing {
+                let exceeded = RateLimitState {
                     limit,
                     remaining: 0,
                     reset,
@@ -106,7 +109,7 @@ impl Rates {
                 let problem = Problem::new(Kind::TooManyRequests, detail)
                     .with("limit", limit)
                     .retry_after(whole_seconds(reset));
-                Err((problem, standing))
+                Err((problem, exceeded))
             }
         }
     }
@@ -157,9 +160,9 @@ mod tests {
         let rates = rates(2);
         assert_eq!(rates.count(key("a")).unwrap().unwrap().remaining, 1);
         assert_eq!(rates.count(key("a")).unwrap().unwrap().remaining, 0);
-        let (problem, standing) = rates.count(key("a")).unwrap_err();
+        let (problem, exceeded) = rates.count(key("a")).unwrap_err();
         assert_eq!(problem.kind(), Kind::TooManyRequests);
-        assert!((1..=30).contains(&whole_seconds(standing.reset)));
+        assert!((1..=30).contains(&whole_seconds(exceeded.reset)));
         assert!(rates.count(key("b")).is_ok());
     }
 

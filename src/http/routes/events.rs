@@ -225,14 +225,14 @@ async fn read_page(
     state.storage.sequence_events(vault).await?;
     let resumed = state.storage.resume_events(vault, &place).await?;
     let (from, reset) = match resumed {
-        Resumed::Behind(from) => (from, false),
+        Resumed::After(from) => (from, false),
         // The client's position is unknown, so it receives all stored events.
         Resumed::Lost(_) => (0, true),
     };
     let kinds = filter.kind_names();
     let events = state
         .storage
-        .events_behind(
+        .events_after(
             vault,
             from,
             filter.memory.as_deref(),
@@ -317,7 +317,7 @@ fn no_stream(state: &AppState) -> Problem {
         of_vault,
         of_key,
     } = state.streams.shares();
-    if state.streams.taken() >= total {
+    if state.streams.in_use() >= total {
         return Problem::new(Kind::Unavailable, "as many streams are open as may be")
             .with("limit", total)
             .with("limit_name", "events.max_streams")

@@ -121,7 +121,7 @@ pub(crate) async fn search_memory(
         degraded,
     } = answer;
     let fetch = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
-    let behind: Vec<(usize, Hit)> = (1..).zip(found).skip(after).take(fetch).collect();
-    let page = page.of(&name, behind, |(place, _)| *place, |(_, hit)| hit);
+    let hits: Vec<(usize, Hit)> = (1..).zip(found).skip(after).take(fetch).collect();
+    let page = page.of(&name, hits, |(place, _)| *place, |(_, hit)| hit);
     Ok(Json(SearchPage::of(page, mode, degraded)))
 }

@@ -114,13 +114,13 @@ pub(crate) async fn sections(
     let context = lookup::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
     let version = context.metadata.version;
     let headings = document::headings(&context.text);
-    let behind = |heading: &&Heading| {
+    let is_after = |heading: &&Heading| {
         after
             .as_ref()
             .is_none_or(|place| heading.range.start > place.start)
     };
     let shown = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
-    let entries: Vec<_> = headings.all().iter().filter(behind).take(shown).collect();
+    let entries: Vec<_> = headings.all().iter().filter(is_after).take(shown).collect();
     let key = |heading: &&Heading| Place {
         version,
         start: heading.range.start,

@@ -45,7 +45,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<S
     Option::deserialize(deserializer).map(Some)
 }
 
-fn told(member: Option<&Option<String>>) -> FieldUpdate<'_> {
+fn field_update(member: Option<&Option<String>>) -> FieldUpdate<'_> {
     match member {
         None => FieldUpdate::Keep,
         Some(None) => FieldUpdate::Clear,
@@ -119,7 +119,11 @@ pub(crate) async fn set(
     let writer = writer(&state, path, actor, conditions, claim);
     let change = state
         .storage
-        .set_status(&writer, told(goal.as_ref()), told(blocker.as_ref()))
+        .set_status(
+            &writer,
+            field_update(goal.as_ref()),
+            field_update(blocker.as_ref()),
+        )
         .await?;
     Ok(answer(change))
 }

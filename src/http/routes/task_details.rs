@@ -1,5 +1,5 @@
-//! What is told of a task beside its intent and summary, in requests and in answers: here alone its members are named, so that
-//! a new one is a line in each of these.
+//! The reported facts of a task besides its intent and summary, in requests and responses. Its members are named
+//! only here, so that a new one is a line in each of these.
 //!
 //! They are macros and not one struct inside the others: flattened it would lose which members are known, the paths of faults
 //! and digits of numbers.

@@ -44,15 +44,15 @@ task_request! {
     }
 }
 
-/// What a request tells of a task.
-pub(super) struct ToldTask {
+/// A task as reported in a request.
+pub(super) struct ReportedTask {
     pub(super) task_id: Option<String>,
     pub(super) intent: String,
     pub(super) summary: String,
     pub(super) details: TaskDetails,
 }
 
-impl ToldTask {
+impl ReportedTask {
     /// The validated task. `at` is the prefix of its fields' names in problems.
     pub(super) fn into_task(self, at: &str, needs_summary: bool) -> Result<Task, Problem> {
         let Self {
@@ -120,13 +120,13 @@ pub(crate) async fn record(
     JsonBody(mut body): JsonBody<TaskBody>,
 ) -> Result<Response, Problem> {
     let details = body.details();
-    let told = ToldTask {
+    let reported = ReportedTask {
         task_id: body.task_id,
         intent: body.intent,
         summary: body.summary,
         details,
     };
-    let task = told.into_task("", true)?;
+    let task = reported.into_task("", true)?;
     let writer = writer(&state, path, actor, conditions, claim);
     answer::record(state.storage.record_task(&writer, &task).await?)
 }

@@ -3,7 +3,7 @@ use super::super::stub::{Stub, client, ok, reply};
 use super::*;
 use crate::domain::operation::Role;
 
-fn said(text: &str) -> Value {
+fn response_with(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}], "stop_reason": "end_turn"})
 }
 
@@ -16,7 +16,12 @@ async fn complete(body: &Value) -> Result<Answer, ModelError> {
 
 #[tokio::test]
 async fn a_request_carries_the_version_the_key_and_cacheable_instructions() {
-    let stub = Stub::start([ok(&said("a")), ok(&said("b")), ok(&said("c"))]).await;
+    let stub = Stub::start([
+        ok(&response_with("a")),
+        ok(&response_with("b")),
+        ok(&response_with("c")),
+    ])
+    .await;
     for base in ["", "/v1", "/proxy/v1/"] {
         let model = Anthropic::new(client(), stub.settings(base));
         model

@@ -81,7 +81,7 @@ async fn a_wrong_count_or_length_heals_with_another_attempt() {
 }
 
 #[tokio::test]
-async fn an_outage_and_another_model_are_told_apart_from_a_text() {
+async fn an_outage_and_another_model_are_distinguished_from_a_text() {
     let (_stub, away) = embedder(vec![reply(500, "", ""), reply(500, "", "")], 8).await;
     assert!(matches!(
         away.embed(MODEL, &["a"]).await,

@@ -81,7 +81,7 @@ fn chooses(sentence: &AnnotatedSentence) -> bool {
 
 impl Claim {
     /// A sentence without a claim by the rules; it needs a high score.
-    pub(super) fn told(sentence: &AnnotatedSentence) -> Option<Self> {
+    pub(super) fn without_rule(sentence: &AnnotatedSentence) -> Option<Self> {
         let text = capitalised(&shortened(sentence.body(), MAX_CHARS));
         let other = [Sign::Meta, Sign::Others, Sign::Feeling, Sign::Listener];
         let is_own = !sentence.has_any(&UNSURE) && !sentence.has_any(&other) && sentence.voice != Voice::Task;

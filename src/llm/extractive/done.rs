@@ -25,7 +25,7 @@ pub(super) fn is_done_by_user(piece: &AnnotatedSentence) -> bool {
     let ended = piece.holds(Sign::Done, &AGAINST).is_some()
         || piece.has(Sign::Closing)
         || piece.language == Language::Japanese;
-    let told = [" : ", " , ", " . ", " ! ", " since "].iter().any(|mark| {
+    let reports_completion = [" : ", " , ", " . ", " ! ", " since "].iter().any(|mark| {
         piece.line.words().any(|(at, word)| {
             (piece.language.words().is_done)(word) && folded[at + word.len()..].starts_with(mark)
         })
@@ -33,7 +33,7 @@ pub(super) fn is_done_by_user(piece: &AnnotatedSentence) -> bool {
     let own_past = piece.words().any(|(_, word)| {
         (piece.language.words().needs_no_auxiliary)(word) && (piece.language.words().is_done)(word)
     });
-    own || own_past || ended || (told && !piece.has(Sign::Change))
+    own || own_past || ended || (reports_completion && !piece.has(Sign::Change))
 }
 
 /// Signs that invalidate a report.
@@ -106,7 +106,7 @@ pub(super) fn reports_done(piece: &AnnotatedSentence, first: bool) -> bool {
             hits.any(|hit| hit.sign == Sign::Day && hit.start == *place)
         };
         let is_dated = words.get(at + 1).is_some_and(day);
-        let told_alone = (is_dated || matches!(next, "," | "." | ":" | ";"))
+        let ends_clause = (is_dated || matches!(next, "," | "." | ":" | ";"))
             && !piece.has(Sign::Says)
             && ((first && at <= 3) || (by_assistant && at <= 6 && (first || next == ".")));
         // "wird geprüft", "to be checked", "being checked", "should be checked"
@@ -114,7 +114,7 @@ pub(super) fn reports_done(piece: &AnnotatedSentence, first: bool) -> bool {
             .iter()
             .any(|(_, word)| matches!(*word, "be" | "being" | "gets" | "get" | "always" | "wird" | "werden" | "sera" | "seront" | "será" | "serán" | "to" | "was" if piece.voice == Voice::User && *word == "was"));
         let finite = (piece.language.words().needs_no_auxiliary)(word);
-        if !passive && (begins || helped || told_alone || finite) {
+        if !passive && (begins || helped || ends_clause || finite) {
             return true;
         }
     }
@@ -125,7 +125,7 @@ pub(super) fn reports_done(piece: &AnnotatedSentence, first: bool) -> bool {
 fn is_now_so(piece: &AnnotatedSentence) -> bool {
     let unfinished = [Sign::Open, Sign::Trouble, Sign::Next];
     let now = piece.first(Sign::Now);
-    let told = |now: super::cues::Hit| {
+    let names_thing = |now: super::cues::Hit| {
         let before = Terms::of(piece.line.between(piece.body_start(), now.start));
         !before.is_empty() && !piece.line.folded[..now.start].contains([',', ':', ';'])
     };
@@ -133,7 +133,7 @@ fn is_now_so(piece: &AnnotatedSentence) -> bool {
         && !piece.asks
         && !piece.has_any(&AGAINST)
         && !piece.has_any(&unfinished)
-        && now.is_some_and(told)
+        && now.is_some_and(names_thing)
 }
 
 fn japanese_done(piece: &AnnotatedSentence) -> bool {

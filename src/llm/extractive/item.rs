@@ -113,10 +113,10 @@ impl Item {
     pub(super) fn match_as_done(&self, report: &Report<'_>) -> usize {
         if let Some(deed) = self.verb.strip_suffix("する").filter(|deed| !deed.is_empty()) {
             // "部品は昨日注文しました"
-            let is_told = DONE_SUFFIXES
+            let is_reported = DONE_SUFFIXES
                 .iter()
                 .any(|past| report.text.contains(&format!("{deed}{past}")));
-            return if is_told {
+            return if is_reported {
                 self.object.shared(report.terms)
             } else {
                 0
@@ -251,51 +251,51 @@ fn root(word: &str) -> (String, bool) {
 
 /// Whether both are forms of one verb: "buy" and "bought", "kaufen" and "gekauft", "schreiben" and
 /// "geschrieben", "revisar" and "revisé".
-fn is_same_verb(verb: &str, told: &str) -> bool {
-    if verb.chars().next() != told.chars().next() && !told.starts_with("ge") {
+fn is_same_verb(verb: &str, reported: &str) -> bool {
+    if verb.chars().next() != reported.chars().next() && !reported.starts_with("ge") {
         return false;
     }
     let is_of = |forms: &str| {
         let mut forms = forms.split(' ');
-        forms.next() == Some(verb) && forms.any(|past| past == told)
+        forms.next() == Some(verb) && forms.any(|past| past == reported)
     };
     if IRREGULAR.split('|').any(is_of) {
         return true;
     }
-    if stem(verb) == stem(told) {
+    if stem(verb) == stem(reported) {
         return true;
     }
-    let ((verb, _), (told, is_participle)) = (root(verb), root(told));
+    let ((verb, _), (reported, is_participle)) = (root(verb), root(reported));
     let consonants = |word: &str| {
         word.chars()
             .filter(|c| !"aeiouäöü".contains(*c))
             .collect::<String>()
     };
     let is_ablaut =
-        || is_participle && consonants(&verb).len() >= 3 && consonants(&verb) == consonants(&told);
-    verb.chars().count() >= 3 && (verb == told || is_ablaut())
+        || is_participle && consonants(&verb).len() >= 3 && consonants(&verb) == consonants(&reported);
+    verb.chars().count() >= 3 && (verb == reported || is_ablaut())
 }
 
 /// Whether the words are equal, or one is the last part of the other compound.
-fn is_same_thing(thing: &str, told: &str) -> bool {
+fn is_same_thing(thing: &str, reported: &str) -> bool {
     let is_part = |part: &str, whole: &str| {
         part.chars().count() >= 4 && whole.len() >= part.len() + 3 && whole.ends_with(part)
     };
-    stem(thing) == stem(told) || is_part(told, thing) || is_part(thing, told)
+    stem(thing) == stem(reported) || is_part(reported, thing) || is_part(thing, reported)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn match_as_done(item: &str, told: &str) -> usize {
+    fn match_as_done(item: &str, report: &str) -> usize {
         let item = Item::of(item.to_owned(), State::Open, 0, Voice::Task);
-        item.match_as_done(&Report::of(&folded(told), &Terms::of(told)))
+        item.match_as_done(&Report::of(&folded(report), &Terms::of(report)))
     }
 
     #[test]
-    fn a_verb_told_as_done_with_one_of_its_things_finishes_a_piece_of_work() {
-        for (item, told) in [
+    fn a_verb_reported_as_done_with_its_object_finishes_a_piece_of_work() {
+        for (item, report) in [
             (
                 "Fix fct_revenue against the finance figures",
                 "fct_revenue is fixed",
@@ -309,16 +309,16 @@ mod tests {
             ("Envoyer la facture au syndic", "la facture est envoyée"),
             ("Buy the paint for the hall", "I bought the paint"),
         ] {
-            assert!(match_as_done(item, told) > 0, "{item} / {told}");
+            assert!(match_as_done(item, report) > 0, "{item} / {report}");
         }
-        for (item, told) in [
+        for (item, report) in [
             ("Fix the upload", "the login is fixed"),
             ("Interrail-Pass kaufen", "den Reiseführer haben wir gekauft"),
             ("Write the letter", "The letter is here"),
             ("Check dock 6", "Checked dock 7"),
             ("Fresh paint", "The paint is bought"),
         ] {
-            assert_eq!(match_as_done(item, told), 0, "{item} / {told}");
+            assert_eq!(match_as_done(item, report), 0, "{item} / {report}");
         }
     }
 }

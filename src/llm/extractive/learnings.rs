@@ -130,9 +130,10 @@ fn fresh(session: &Session, records: &[Record], outdated_records: &[Outdated]) -
         };
         let with_before = || previous.and_then(|previous| Claim::of_two(previous, sentence));
         let instead = || Claim::instead(sentence).filter(|_| instead.contains(&at));
-        let told = || Claim::told(sentence).and_then(|claim| claim.grounded(previous, sentence));
+        let without_rule =
+            || Claim::without_rule(sentence).and_then(|claim| claim.grounded(previous, sentence));
         let found = confirmed.or_else(own).or_else(instead).or_else(with_before);
-        let Some(mut claim) = found.or_else(told) else {
+        let Some(mut claim) = found.or_else(without_rule) else {
             continue;
         };
         claim.score = scales.score(at, claim.weight, claim.reason);

@@ -28,7 +28,7 @@ pub(super) fn section(source: &Source) -> Option<String> {
     let before = memory::progress(&source.document);
     let work = Work::of(&session, &before, &source.task);
     let is_new = before == Progress::default();
-    let is_worth_it = work.told || (is_new && is_worth_a_change(source));
+    let is_worth_it = work.mentions_work || (is_new && is_worth_a_change(source));
     if !is_worth_it {
         return None;
     }
@@ -64,10 +64,10 @@ fn progress(work: &Work, session: &Session, before: &Progress, task: &str) -> Pr
     let mut remaining = texts(&[State::Open, State::Asked]);
     let task = task_bullet(task);
     let about = task.as_deref().map(Terms::of).unwrap_or_default();
-    let told_done = work
+    let reports_completion = work
         .list(&[State::Done])
         .any(|item| Terms::of(&item.text).covers(&about));
-    if work.task_is_done && !told_done {
+    if work.task_is_done && !reports_completion {
         completed.extend(task.clone().filter(|task| !known(&completed, task)));
     }
     if work.task_is_done {
@@ -86,7 +86,7 @@ fn progress(work: &Work, session: &Session, before: &Progress, task: &str) -> Pr
         in_progress.push(asked.text.clone());
     }
     if in_progress.is_empty() {
-        let finished = work.task_is_done || told_done;
+        let finished = work.task_is_done || reports_completion;
         let task = task.unwrap_or_default();
         in_progress.push(if finished {
             format!("{NOTHING}{task}")

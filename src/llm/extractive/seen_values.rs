@@ -19,11 +19,11 @@ const MAX_DIGITS: usize = 12;
 /// The numbers in tool outputs, each with the first message that contains it.
 #[derive(Debug, Default)]
 pub(super) struct SeenValues {
-    numbers: HashMap<String, usize, RandomState>,
+    stated_numbers: HashMap<String, usize, RandomState>,
     /// The words in tool outputs.
     words: HashMap<Stem, usize, RandomState>,
     /// The numbers in the user's statements.
-    told: HashMap<String, usize, RandomState>,
+    numbers: HashMap<String, usize, RandomState>,
 }
 
 pub(super) fn is_tool(role: &str) -> bool {
@@ -75,8 +75,8 @@ impl SeenValues {
     pub(super) fn record_statement(&mut self, sentence: &AnnotatedSentence) {
         let values = values(&sentence.line.text).into_iter();
         for (_, text) in values.filter(|(kind, _)| !matches!(kind, Kind::Bare | Kind::Weekday)) {
-            if self.told.len() < MAX_NUMBERS {
-                self.told.entry(text).or_insert(sentence.message);
+            if self.stated_numbers.len() < MAX_NUMBERS {
+                self.stated_numbers.entry(text).or_insert(sentence.message);
             }
         }
     }
@@ -88,7 +88,7 @@ impl SeenValues {
 
     /// Whether a sentence contains a value from an earlier statement of the user.
     pub(super) fn was_stated_by_user(&self, sentence: &AnnotatedSentence) -> bool {
-        occurs_earlier(&self.told, sentence)
+        occurs_earlier(&self.stated_numbers, sentence)
     }
 }
 

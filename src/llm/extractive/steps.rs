@@ -135,9 +135,9 @@ pub(super) fn parts(sentence: &AnnotatedSentence) -> Vec<&str> {
             last = "";
             continue;
         }
-        let behind_mark = matches!(last, "," | ";" | "–" | "—" | "-");
+        let after_mark = matches!(last, "," | ";" | "–" | "—" | "-");
         let joins = matches!(word, "and" | "und" | "et" | "y");
-        if word == ";" || (behind_mark && at > 0) || (joins && begins_step(sentence, at + word.len() + 1)) {
+        if word == ";" || (after_mark && at > 0) || (joins && begins_step(sentence, at + word.len() + 1)) {
             cuts.push(at);
         }
         last = word;
@@ -297,12 +297,12 @@ fn is_doing(piece: &AnnotatedSentence) -> bool {
         return false;
     }
     let negated = piece.has(Sign::Negation);
-    let told = piece
+    let reported = piece
         .hits
         .iter()
         .filter(|hit| hit.sign == Sign::Doing)
         .any(|hit| says_doing(piece, hit));
-    told && !negated
+    reported && !negated
 }
 
 fn says_doing(piece: &AnnotatedSentence, hit: &Hit) -> bool {

@@ -14,7 +14,7 @@ pub(super) fn is_of_the_moment(sentence: &AnnotatedSentence) -> bool {
         .iter()
         .find(|hit| matches!(hit.sign, Sign::Rule | Sign::Decision));
     let of_others = sentence.first(Sign::Others);
-    let is_told = of_others.is_some_and(|told| outright.is_none_or(|hit| told.start < hit.start));
+    let is_reported = of_others.is_some_and(|others| outright.is_none_or(|hit| others.start < hit.start));
     // "No larch, my daughter bites everything at the moment": the reason is temporary, not the statement.
     let passes = sentence.first(Sign::Passing).is_some_and(|passing| {
         let said_first = |hit: &&Hit| {
@@ -24,7 +24,7 @@ pub(super) fn is_of_the_moment(sentence: &AnnotatedSentence) -> bool {
         };
         !sentence.hits.iter().any(|hit| said_first(&hit))
     });
-    is_told || passes || sentence.opens_with(Sign::Listener)
+    is_reported || passes || sentence.opens_with(Sign::Listener)
 }
 
 /// "It closes at six": not understandable without the sentence before.

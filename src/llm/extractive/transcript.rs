@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_know_what_stands_above_them() {
+    fn lists_know_the_line_above_them() {
         let transcript = read(
             "assistant",
             "## Done\n- a one\n- b two\n\n**Next steps:**\n1. c three. More.\n\nProse.\n- d\n- [x] e\n",

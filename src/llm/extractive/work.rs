@@ -25,7 +25,7 @@ pub(super) struct Work {
     /// Whether the task was reported as finished.
     pub(super) task_is_done: bool,
     /// Whether the session mentions work.
-    pub(super) told: bool,
+    pub(super) mentions_work: bool,
 }
 
 impl Work {
@@ -121,7 +121,7 @@ impl Work {
             if seeks && shared >= least {
                 item.state = State::Done;
                 item.message = sentence.message;
-                self.told = true;
+                self.mentions_work = true;
             }
         }
     }
@@ -148,7 +148,7 @@ impl Work {
             if let Some(at) = self.reported_as_done(&report, &both) {
                 self.items[at].state = State::Done;
                 self.items[at].message = sentence.message;
-                self.told = true;
+                self.mentions_work = true;
             }
         }
         if sentence.excluded || sentence.asks || !(confirms || refers_back && is_done(sentence)) {
@@ -159,7 +159,7 @@ impl Work {
             {
                 item.state = State::Done;
                 item.message = sentence.message;
-                self.told = true;
+                self.mentions_work = true;
             }
         }
     }
@@ -185,14 +185,14 @@ impl Work {
         if is_task {
             return;
         }
-        self.told = true;
+        self.mentions_work = true;
         match step.state {
             State::Done => {
                 let about = terms.clone().with(around);
-                let told = self.reported_as_done(&step.text, &terms);
+                let reported = self.reported_as_done(&step.text, &terms);
                 let mut at = 0;
                 self.items.retain(|item| {
-                    let finished = Some(at) == told
+                    let finished = Some(at) == reported
                         || item.is_finished_by(&terms)
                         || item.is_finished_with(&terms, &about);
                     at += 1;
@@ -264,14 +264,14 @@ impl Work {
             if piece.has_any(&unsure) {
                 continue;
             }
-            let told = self.reported_as_done(part, piece.terms());
+            let reported = self.reported_as_done(part, piece.terms());
             let ends = is_done(&piece);
             for (at, item) in self.items.iter_mut().enumerate() {
                 let named = ends && item.message == 0 && item.is_open() && item.is_named_by(piece.terms());
-                if named || Some(at) == told {
+                if named || Some(at) == reported {
                     item.state = State::Done;
                     item.message = sentence.message;
-                    self.told = true;
+                    self.mentions_work = true;
                 }
             }
         }
@@ -301,12 +301,12 @@ impl Work {
             item.message = sentence.message;
             finished = true;
         }
-        self.told |= finished;
+        self.mentions_work |= finished;
         let closes = sentence.has(Sign::Closing)
             && (sentence.message >= session.last_answer || sentence.voice == Voice::User);
         if !finished && closes && sentence.message > 0 {
             self.task_is_done = true;
-            self.told = true;
+            self.mentions_work = true;
         }
     }
 
@@ -335,7 +335,7 @@ impl Work {
                 .is_some_and(|thing| thing.is_within(&item.terms));
             !(item.is_open() && (named || dropped))
         });
-        self.told |= self.items.len() != before;
+        self.mentions_work |= self.items.len() != before;
     }
 
     pub(super) fn list(&self, states: &[State]) -> impl Iterator<Item = &Item> {

@@ -7,7 +7,7 @@ use super::super::{ChatMessage, Retry};
 use super::*;
 use crate::domain::operation::Role;
 
-fn said(text: &str) -> Value {
+fn response_with(text: &str) -> Value {
     json!({"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]})
 }
 
@@ -27,7 +27,7 @@ async fn asked(replies: Vec<Reply>, retry: Retry) -> ModelOutcome {
 
 #[tokio::test]
 async fn a_request_carries_instructions_turns_key_and_limit() {
-    let mut body = said("CURRENT_PROGRESS: none");
+    let mut body = response_with("CURRENT_PROGRESS: none");
     body["usage"] = json!({"prompt_tokens": 10, "completion_tokens": 3, "unknown": {}});
     let stub = Stub::start([ok(&body)]).await;
     let mut request = request(Role::Progress);
@@ -68,7 +68,7 @@ async fn a_request_carries_instructions_turns_key_and_limit() {
 
 #[tokio::test]
 async fn the_base_address_keeps_its_path_and_query() {
-    let stub = Stub::start([ok(&said("a")), ok(&said("b"))]).await;
+    let stub = Stub::start([ok(&response_with("a")), ok(&response_with("b"))]).await;
     for path in ["/proxy/v1/", "/proxy/v1?version=2"] {
         let model = OpenAi::new(client(), stub.settings(path));
         model.complete(&request(Role::Progress)).await.expect("an answer");
@@ -136,7 +136,7 @@ async fn json_of_another_form_is_a_bad_answer() {
 #[tokio::test]
 async fn too_many_requests_are_waited_out() {
     let refused = || reply(429, "retry-after: 1\r\n", "{}");
-    let asked = asked(vec![refused(), ok(&said("a"))], quick(1)).await;
+    let asked = asked(vec![refused(), ok(&response_with("a"))], quick(1)).await;
     assert_eq!(asked.attempts, 2);
     assert!(asked.result.is_ok() && asked.elapsed >= Duration::from_secs(1));
 }
@@ -164,7 +164,7 @@ async fn server_errors_are_tried_again_and_client_errors_are_not() {
     let one = asked(
         vec![
             reply(400, "", r#"{"error": {"message": "bad model"}}"#),
-            ok(&said("a")),
+            ok(&response_with("a")),
         ],
         quick(2),
     )
@@ -185,7 +185,7 @@ async fn broken_transfers_are_tried_again() {
         reply(200, "", "{\"choices\":"),
         reply(200, "", b"\"\xff\""),
     ] {
-        let asked = asked(vec![broken, ok(&said("a"))], quick(1)).await;
+        let asked = asked(vec![broken, ok(&response_with("a"))], quick(1)).await;
         assert_eq!(asked.attempts, 2);
         assert!(asked.result.is_ok());
     }
@@ -239,7 +239,7 @@ async fn nobody_at_the_address_is_unreachable() {
 
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
-    let other = Stub::start([ok(&said("stolen"))]).await;
+    let other = Stub::start([ok(&response_with("stolen"))]).await;
     let location = format!("location: {}\r\n", other.url("/v1"));
     let error = complete(reply(307, &location, "")).await.expect_err("a status");
     assert!(matches!(error, ModelError::Status { code: 307, .. }));
@@ -250,7 +250,12 @@ async fn a_redirect_is_not_followed() {
 async fn the_newer_name_of_the_token_limit_is_learned_once() {
     let refusal =
         "{\"error\": {\"message\": \"'max_tokens' is not supported. Use 'max_completion_tokens'.\"}}";
-    let stub = Stub::start([reply(400, "", refusal), ok(&said("a")), ok(&said("b"))]).await;
+    let stub = Stub::start([
+        reply(400, "", refusal),
+        ok(&response_with("a")),
+        ok(&response_with("b")),
+    ])
+    .await;
     let model = model(&stub);
     for expected in ["a", "b"] {
         let answer = model.complete(&request(Role::Progress)).await.expect("an answer");
@@ -278,7 +283,12 @@ async fn no_shown_form_holds_the_key() {
 
 #[tokio::test]
 async fn a_grammar_is_sent_in_the_form_of_the_server_and_only_where_it_is_configured() {
-    let stub = Stub::start([ok(&said("a")), ok(&said("b")), ok(&said("c"))]).await;
+    let stub = Stub::start([
+        ok(&response_with("a")),
+        ok(&response_with("b")),
+        ok(&response_with("c")),
+    ])
+    .await;
     let asked = Request {
         form: Some(Form::Grammar("root ::= \"x\"".into())),
         ..request(Role::Progress)
@@ -307,7 +317,7 @@ async fn a_grammar_is_sent_in_the_form_of_the_server_and_only_where_it_is_config
 
 #[tokio::test]
 async fn tokens_from_the_cache_are_counted_where_the_server_tells() {
-    let mut body = said("a");
+    let mut body = response_with("a");
     body["usage"] = json!({"prompt_tokens": 1200, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 1024}});
     let answer = complete(ok(&body)).await.expect("an answer");
     assert_eq!(
@@ -320,9 +330,9 @@ async fn tokens_from_the_cache_are_counted_where_the_server_tells() {
 }
 
 #[tokio::test]
-async fn an_answer_of_a_schema_is_read_as_the_text_it_stands_for() {
-    let said = said(r#"{"add": [{"reason": "it bit us", "content": "pin it"}], "archive": []}"#);
-    let stub = Stub::start([ok(&said)]).await;
+async fn an_answer_of_a_schema_is_read_as_the_text_it_represents() {
+    let answered = response_with(r#"{"add": [{"reason": "it bit us", "content": "pin it"}], "archive": []}"#);
+    let stub = Stub::start([ok(&answered)]).await;
     let schema = structured::schema(Role::Learnings, &[], 3);
     let asked = Request {
         form: Some(Form::Schema(schema.clone().into())),

@@ -132,13 +132,13 @@ async fn newest<B: Backend>(call: &Call<'_, B>, place: &Place) -> Result<String,
 impl Arguments {
     /// Arguments of another view are rejected, not ignored.
     fn check(&self) -> Result<(), Failure> {
-        let given = [
+        let arguments = [
             ("ref", self.reference.is_some(), &[View::Diff, View::Blame][..]),
             ("base", self.base.is_some(), &[View::Diff]),
             ("status", self.status.is_some(), &[View::Records]),
             ("cursor", self.cursor.is_some(), &[View::Log, View::Records]),
         ];
-        for (name, is_given, views) in given {
+        for (name, is_given, views) in arguments {
             if is_given && !views.contains(&self.view) {
                 let views: Vec<_> = views.iter().map(|view| view.name()).collect();
                 return Err(Failure::argument(

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_fixed_need_not_be_given() {
+    fn a_fixed_argument_may_be_omitted() {
         let fixed = Fixed {
             vault: Some("v".parse().unwrap()),
             memory: None,

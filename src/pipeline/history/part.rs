@@ -28,7 +28,7 @@ const KNOWN: &str = "text, input_text, output_text, refusal, image, image_url, i
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// Text of the message's author.
-    Said(String),
+    Text(String),
     /// Text of a tool result.
     Result(String),
     /// Nothing; the part is omitted.
@@ -39,7 +39,7 @@ pub(super) enum Part {
 pub(super) fn read(at: &str, part: &Value) -> Result<Part, InvalidMessage> {
     if let Value::String(text) = part {
         refuse_nul(at, text)?;
-        return Ok(Part::Said(text.clone()));
+        return Ok(Part::Text(text.clone()));
     }
     let Value::Object(members) = part else {
         return Err(InvalidMessage::new(at, "must be an object with a type"));
@@ -49,7 +49,7 @@ pub(super) fn read(at: &str, part: &Value) -> Result<Part, InvalidMessage> {
         Some(_) => return Err(InvalidMessage::new(format!("{at}.type"), "must be a text")),
         None => return Err(InvalidMessage::new(at, "missing field `type`")),
     };
-    let said = match kind {
+    let text = match kind {
         "text" | "input_text" | "output_text" => text(at, members, "text")?,
         "refusal" => text(at, members, "refusal")?,
         "image" | "image_url" | "input_image" => "[image]".to_owned(),
@@ -70,7 +70,7 @@ pub(super) fn read(at: &str, part: &Value) -> Result<Part, InvalidMessage> {
             return Err(InvalidMessage::new(format!("{at}.type"), problem));
         }
     };
-    Ok(Part::Said(said))
+    Ok(Part::Text(text))
 }
 
 /// A tool call as text: `[tool call NAME] {arguments}`.
@@ -109,23 +109,23 @@ fn text(at: &str, members: &Map<String, Value>, name: &str) -> Result<String, In
 
 /// A tool result as text. Parts that are not text are named instead.
 fn result(at: &str, members: &Map<String, Value>) -> Result<Part, InvalidMessage> {
-    let mut told = String::new();
+    let mut text_of_result = String::new();
     if members.get("is_error") == Some(&Value::Bool(true)) {
-        told.push_str("[error] ");
+        text_of_result.push_str("[error] ");
     }
     match members.get("content") {
         None | Some(Value::Null) => {}
         Some(Value::String(text)) => {
             refuse_nul(&format!("{at}.content"), text)?;
-            told.push_str(text);
+            text_of_result.push_str(text);
         }
-        Some(Value::Array(parts)) => told.push_str(&inner(at, parts)?),
+        Some(Value::Array(parts)) => text_of_result.push_str(&inner(at, parts)?),
         Some(_) => {
             let field = format!("{at}.content");
             return Err(InvalidMessage::new(field, "must be a text or a list of parts"));
         }
     }
-    Ok(Part::Result(told))
+    Ok(Part::Result(text_of_result))
 }
 
 fn found(at: &str, members: &Map<String, Value>) -> Result<String, InvalidMessage> {
@@ -142,14 +142,14 @@ fn found(at: &str, members: &Map<String, Value>) -> Result<String, InvalidMessag
 
 /// The parts inside a part. They cannot be nested further, which bounds the recursion.
 fn inner(at: &str, parts: &[Value]) -> Result<String, InvalidMessage> {
-    let mut told = Vec::with_capacity(parts.len());
+    let mut texts = Vec::with_capacity(parts.len());
     for (index, part) in parts.iter().enumerate() {
         match read(&format!("{at}.content[{index}]"), part)? {
-            Part::Said(text) | Part::Result(text) => told.push(text),
+            Part::Text(text) | Part::Result(text) => texts.push(text),
             Part::LeftOut => {}
         }
     }
-    Ok(told.join("\n"))
+    Ok(texts.join("\n"))
 }
 
 fn file(members: &Map<String, Value>) -> String {

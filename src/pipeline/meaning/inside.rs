@@ -127,15 +127,15 @@ fn hits(
     let by_meaning: Vec<usize> = near.iter().filter_map(|hash| places.get(hash).copied()).collect();
     let counts: HashMap<usize, f32> = by_text.iter().copied().collect();
     let lists = [by_text.iter().map(|(place, _)| *place).collect(), by_meaning];
-    let mut taken = Vec::new();
+    let mut returned = Vec::new();
     let mut hits = Vec::new();
     for (place, fused) in fused(&lists) {
         let (passage, _) = &passages[place];
         // A long record has several passages, but is returned once.
-        if passage.record.is_some() && taken.contains(&passage.record) {
+        if passage.record.is_some() && returned.contains(&passage.record) {
             continue;
         }
-        taken.push(passage.record);
+        returned.push(passage.record);
         let score = scores.get(&passage.hash()).copied();
         let rank = match mode {
             Mode::Text => counts.get(&place).copied(),

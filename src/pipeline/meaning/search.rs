@@ -102,8 +102,8 @@ impl Meaning {
         let all: Vec<Candidate> = fused(&lists).into_iter().map(candidate).collect();
         let begin = after.map_or(0, |after| {
             let same = all.iter().position(|found| found.place.memory == after.memory);
-            let behind = || all.iter().position(|found| found.place.rank < after.rank);
-            same.map_or_else(|| behind().unwrap_or(all.len()), |place| place + 1)
+            let next_by_rank = || all.iter().position(|found| found.place.rank < after.rank);
+            same.map_or_else(|| next_by_rank().unwrap_or(all.len()), |place| place + 1)
         });
         let found = all.into_iter().skip(begin).take(request.limit).collect();
         Ok(SearchResults {

@@ -77,7 +77,7 @@ async fn go_on<J: RunBatch>(batch: Batch<J>) {
             .unzip();
         let answers = J::run(&batch.storage, &batch.of.connections, jobs).await;
         for (sender, answer) in senders.into_iter().zip(answers) {
-            // The receiver may be gone.
+            // The receiver may have been dropped.
             let _ = sender.send(answer);
         }
     }

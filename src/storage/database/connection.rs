@@ -123,7 +123,7 @@ impl Connection {
             generation: &self.generation,
             is_spent: &mut self.is_spent,
             deadline: self.deadline,
-            patience: None,
+            timers: None,
         };
         (raw, watch)
     }
@@ -181,10 +181,10 @@ struct Watch<'c> {
     is_spent: &'c mut bool,
     deadline: Option<Duration>,
     /// The timer for the next answer; started at the first wait.
-    patience: Option<Patience>,
+    timers: Option<Timers>,
 }
 
-struct Patience {
+struct Timers {
     deadline: Option<Pin<Box<Sleep>>>,
     given_up: Pin<Box<WaitForCancellationFutureOwned>>,
 }
@@ -193,13 +193,13 @@ impl Watch<'_> {
     /// Ready once the wait is over.
     fn poll_over(&mut self, context: &mut Context<'_>) -> Poll<Error> {
         let (deadline, generation) = (self.deadline, self.generation);
-        let patience = self.patience.get_or_insert_with(|| Patience {
+        let timers = self.timers.get_or_insert_with(|| Timers {
             deadline: deadline.map(|deadline| Box::pin(sleep(deadline))),
             given_up: Box::pin(generation.given_up().clone().cancelled_owned()),
         });
-        let error = if patience.given_up.as_mut().poll(context).is_ready() {
+        let error = if timers.given_up.as_mut().poll(context).is_ready() {
             silence()
-        } else if let Some(over) = &mut patience.deadline
+        } else if let Some(over) = &mut timers.deadline
             && over.as_mut().poll(context).is_ready()
         {
             // Other connections of its generation may be dead too.
@@ -215,7 +215,7 @@ impl Watch<'_> {
     }
 
     fn answered(&mut self) {
-        self.patience = None;
+        self.timers = None;
         self.liveness.answered();
     }
 

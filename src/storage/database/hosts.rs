@@ -71,12 +71,12 @@ impl Hosts {
             others.push((number, why_not));
         }
         others.sort_unstable();
-        let told: Vec<String> = others
+        let reasons: Vec<String> = others
             .into_iter()
             .map(|(number, why_not)| format!("{} {why_not}", name(&self.servers[number])))
             .collect();
-        let told = format!("no server of the database takes writes: {}", told.join("; "));
-        Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::NotConnected, told)).into())
+        let message = format!("no server of the database takes writes: {}", reasons.join("; "));
+        Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::NotConnected, message)).into())
     }
 }
 
@@ -116,12 +116,12 @@ async fn why_not(server: &PgConnectOptions) -> Option<String> {
 fn split(url: &str) -> Result<Vec<String>, String> {
     let (scheme, rest) = url.split_once("://").ok_or("it has no scheme")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, behind) = rest.split_at(end);
+    let (authority, tail) = rest.split_at(end);
     let (user, hosts) = match authority.rsplit_once('@') {
         Some((user, hosts)) => (format!("{user}@"), hosts),
         None => (String::new(), authority),
     };
-    let (path, query) = behind.split_once('?').unwrap_or((behind, ""));
+    let (path, query) = tail.split_once('?').unwrap_or((tail, ""));
     let mut named: [(&str, Vec<String>); 3] = [("host", vec![]), ("hostaddr", vec![]), ("port", vec![])];
     let mut more: Vec<&str> = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_is_told_what_each_server_is() {
+    async fn the_error_names_the_state_of_each_server() {
         let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = closed.local_addr().unwrap().port();
         drop(closed);

@@ -31,7 +31,7 @@ pub(in crate::storage) struct Lanes {
     pub(super) searches: FairSemaphore,
     pub(super) events: FairSemaphore,
     own: PgPool,
-    patience: Duration,
+    acquire_timeout: Duration,
 }
 
 impl Lanes {
@@ -52,7 +52,7 @@ impl Lanes {
             searches: gate(most / CONNECTIONS_PER_SEARCH),
             events: gate(OWN_CONNECTIONS - 1),
             own,
-            patience: options.acquire_timeout,
+            acquire_timeout: options.acquire_timeout,
         }
     }
 
@@ -66,7 +66,7 @@ impl Lanes {
         if party.is_service() {
             return Ok(None);
         }
-        match tokio::time::timeout(self.patience, gate.acquire(&party, 1)).await {
+        match tokio::time::timeout(self.acquire_timeout, gate.acquire(&party, 1)).await {
             Ok(permit) => Ok(Some(permit)),
             Err(_) => Err(sqlx::Error::PoolTimedOut.into()),
         }

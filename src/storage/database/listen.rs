@@ -30,7 +30,7 @@ const LISTENER: &str = "working-memory listener";
 const WORD_LASTS: Duration = Duration::from_secs(12);
 
 /// How long committed words may stay undelivered before the connection counts as lost.
-const UNHEARD_FOR: Duration = Duration::from_secs(2);
+const MAX_UNRECEIVED: Duration = Duration::from_secs(2);
 
 /// The interval of that check.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -69,7 +69,7 @@ impl Storage {
     /// are received twice.
     #[must_use]
     pub fn notifications(&self) -> broadcast::Receiver<Notification> {
-        self.notifications.heard.subscribe()
+        self.notifications.sender.subscribe()
     }
 
     /// Whether notifications of other instances are known to arrive at the moment.
@@ -98,16 +98,16 @@ impl Storage {
                 Err(error) => Err(error),
             };
             self.notifications.head_cache.revoke();
-            let was_heard = self.notifications.proved.send_replace(false);
+            let was_proved = self.notifications.proved.send_replace(false);
             match ended {
                 Ok(()) => tracing::warn!("the listening connection was lost, connecting again"),
                 // Logged once for each failure, not for each attempt.
-                Err(error) if was_heard || !std::mem::replace(&mut failed, true) => {
+                Err(error) if was_proved || !std::mem::replace(&mut failed, true) => {
                     tracing::warn!(%error, "no listening connection, trying again");
                 }
                 Err(error) => tracing::debug!(%error, "no listening connection, trying again"),
             }
-            failed &= !was_heard;
+            failed &= !was_proved;
             sleep(AFTER_FAILURE).await;
         }
     }
@@ -118,23 +118,23 @@ impl Storage {
         let mut listener = connecting.unwrap_or_else(|_| Err(silence().into()))?;
         self.notifications.head_cache.next_epoch();
         self.liveness.want_beat();
-        let mut heard = Heard::default();
+        let mut received = Received::default();
         let mut look = every(LOOK_EVERY);
         loop {
             tokio::select! {
                 notification = listener.try_recv() => match notification? {
-                    Some(notification) => self.hear(notification.payload(), &mut heard),
+                    Some(notification) => self.receive(notification.payload(), &mut received),
                     None => return Ok(()),
                 },
-                _ = look.tick() => self.look(&mut heard)?,
+                _ = look.tick() => self.look(&mut received)?,
             }
         }
     }
 
-    fn hear(&self, line: &str, heard: &mut Heard) {
+    fn receive(&self, line: &str, received: &mut Received) {
         if let Some(number) = self.notifications.number_of_word(line) {
-            self.notifications.head_cache.lease().heard(number);
-            heard.word = Some(Instant::now());
+            self.notifications.head_cache.lease().received(number);
+            received.word = Some(Instant::now());
             let proved = &self.notifications.proved;
             proved.send_if_modified(|proved| !std::mem::replace(proved, true));
         } else {
@@ -145,18 +145,18 @@ impl Storage {
     }
 
     /// Fails if words were committed but not received: the connection does not receive what is written.
-    fn look(&self, heard: &mut Heard) -> Result<(), StorageError> {
-        let unheard = self.notifications.head_cache.lease().unheard_for();
-        match (heard.word, unheard) {
+    fn look(&self, received: &mut Received) -> Result<(), StorageError> {
+        let unreceived = self.notifications.head_cache.lease().unreceived_for();
+        match (received.word, unreceived) {
             (Some(word), _) if word.elapsed() > WORD_LASTS => {
                 self.notifications.proved.send_replace(false);
             }
             _ => {}
         }
-        match (heard.word, unheard) {
-            (Some(_), Some(unheard)) if unheard > UNHEARD_FOR => Err(silence().into()),
-            (None, Some(unheard))
-                if unheard > WORD_LASTS && !std::mem::replace(&mut heard.complained, true) =>
+        match (received.word, unreceived) {
+            (Some(_), Some(unreceived)) if unreceived > MAX_UNRECEIVED => Err(silence().into()),
+            (None, Some(unreceived))
+                if unreceived > WORD_LASTS && !std::mem::replace(&mut received.complained, true) =>
             {
                 tracing::warn!(
                     "nothing arrives on the listening connection; does database.listen_url lead to the same \
@@ -165,7 +165,7 @@ impl Storage {
                 Ok(())
             }
             // It may lead to a former primary.
-            (None, Some(unheard)) if unheard > 2 * WORD_LASTS => Err(silence().into()),
+            (None, Some(unreceived)) if unreceived > 2 * WORD_LASTS => Err(silence().into()),
             _ => Ok(()),
         }
     }
@@ -173,7 +173,7 @@ impl Storage {
 
 /// What a listening connection received.
 #[derive(Default)]
-struct Heard {
+struct Received {
     /// When the last word arrived.
     word: Option<Instant>,
     complained: bool,

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_generation_that_is_given_up_ends_what_waits_and_one_that_is_retired_does_not() {
+    fn an_abandoned_generation_ends_its_waiters_and_a_retired_one_does_not() {
         let liveness = Liveness::default();
         let first = liveness.generation().unwrap();
         liveness.retire();

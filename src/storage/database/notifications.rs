@@ -5,13 +5,13 @@ use crate::storage::head_cache::HeadCache;
 use std::sync::Arc;
 use tokio::sync::{broadcast, watch};
 
-/// Number of notifications that a receiver may lag behind; beyond that it learns that it missed some.
+/// Number of notifications that a receiver may lag; beyond that it gets an error that it missed some.
 const KEPT: usize = 4_096;
 
 /// The broadcast channel of notifications.
 pub(in crate::storage) struct Notifications {
     pub(super) head_cache: Arc<HeadCache>,
-    pub(super) heard: broadcast::Sender<Notification>,
+    pub(super) sender: broadcast::Sender<Notification>,
     pub(super) proved: watch::Sender<bool>,
     /// The prefix of this instance's words.
     word: String,
@@ -21,7 +21,7 @@ impl Notifications {
     pub(in crate::storage) fn new(head_cache: Arc<HeadCache>) -> Self {
         Self {
             head_cache,
-            heard: broadcast::Sender::new(KEPT),
+            sender: broadcast::Sender::new(KEPT),
             proved: watch::Sender::new(false),
             word: format!("word {:032x} ", fastrand::u128(..)),
         }
@@ -39,6 +39,6 @@ impl Notifications {
     /// Publishes a change inside this process; there may be no receiver. Cached heads are invalid when it returns.
     pub(in crate::storage) fn publish(&self, notification: Notification) {
         self.head_cache.invalidate(&notification);
-        let _ = self.heard.send(notification);
+        let _ = self.sender.send(notification);
     }
 }

@@ -126,13 +126,13 @@ impl Storage {
     /// Compares the primary and the standby for as long as it is polled; returns at once without a standby.
     pub async fn follow_replica(&self) {
         let Some(replica) = &self.replica else { return };
-        let mut told = self.notifications();
+        let mut notifications = self.notifications();
         let mut compared = tokio::time::interval(COMPARED_EVERY);
         compared.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut known = Instant::now();
         loop {
             tokio::select! {
-                told = told.recv() => match told {
+                received = notifications.recv() => match received {
                     Ok(notification) if !notification.forget => {}
                     Ok(_) | Err(RecvError::Lagged(_)) => self.replica_must_catch_up(),
                     // Unreachable while this storage, which holds the sender, exists.

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_of_a_version_that_is_gone_is_refused_by_name() {
+    fn a_cluster_of_a_missing_version_is_refused_by_name() {
         let error = choose(installed(&[17]), Some(15), Path::new("/d"))
             .unwrap_err()
             .to_string();

@@ -67,8 +67,8 @@ async fn remove(unfinished: &Path, account: Account) -> Result<(), EmbeddedError
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     Err(EmbeddedError::folder("remove", unfinished)(
-        std::io::Error::other(said),
+        std::io::Error::other(message),
     ))
 }

@@ -102,7 +102,7 @@ pub enum EmbeddedError {
     /// The server is running, but its database could not be created.
     #[error("the embedded PostgreSQL runs, but its database cannot be made: {0}")]
     Database(#[from] sqlx::Error),
-    /// The supervisor task is gone, so it is unknown how the server stopped.
+    /// The supervisor task has ended, so it is unknown how the server stopped.
     #[error("the task that watches over the embedded PostgreSQL ended unexpectedly")]
     Supervisor,
 }

@@ -70,11 +70,11 @@ struct Leftover<'a> {
 impl Leftover<'_> {
     async fn stop(&self) {
         const STEP: Duration = Duration::from_millis(25);
-        for (signal, patience) in STOPS {
+        for (signal, limit) in STOPS {
             // It may have ended at any moment, which is fine.
             let _ = rustix::process::kill_process(self.pid, signal);
             let mut waited = Duration::ZERO;
-            while waited < patience {
+            while waited < limit {
                 if !self.runs() {
                     return;
                 }

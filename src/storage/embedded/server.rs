@@ -20,7 +20,7 @@ use super::server_log;
 /// The service's database.
 const DATABASE: &str = "working_memory";
 /// Crash recovery may take long on a slow disk; the server rejects connections meanwhile.
-const START_PATIENCE: Duration = Duration::from_secs(300);
+const START_TIMEOUT: Duration = Duration::from_secs(300);
 /// Number of attempts if the server ends at once: processes of a killed server may still use the cluster for a moment.
 const START_ATTEMPTS: u32 = 5;
 /// SQLSTATE `invalid_catalog_name`: no such database.
@@ -154,7 +154,7 @@ impl Launcher {
     }
 
     async fn wait_until_ready(&self, server: &mut Server) -> Result<(), NotReady> {
-        let deadline = Instant::now() + START_PATIENCE;
+        let deadline = Instant::now() + START_TIMEOUT;
         let mut options: PgConnectOptions = self.url().parse().map_err(NotReady::Database)?;
         options = options.disable_statement_logging();
         while Instant::now() < deadline {
@@ -176,7 +176,7 @@ impl Launcher {
         let reason = match reason {
             NotReady::Database(error) => return EmbeddedError::Database(error),
             NotReady::Ended(status) => status.to_string(),
-            NotReady::Silent => format!("no answer within {} seconds", START_PATIENCE.as_secs()),
+            NotReady::Silent => format!("no answer within {} seconds", START_TIMEOUT.as_secs()),
         };
         let log_file = self.folder.log_file();
         EmbeddedError::Start {
@@ -198,12 +198,12 @@ impl Server {
 
     /// Stops the server with increasingly hard signals.
     pub(super) async fn stop(&mut self) {
-        for (signal, patience) in STOPS {
+        for (signal, limit) in STOPS {
             if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?)) {
                 // It may have ended already.
                 let _ = rustix::process::kill_process(pid, signal);
             }
-            if timeout(patience, self.child.wait()).await.is_ok() {
+            if timeout(limit, self.child.wait()).await.is_ok() {
                 break;
             }
         }

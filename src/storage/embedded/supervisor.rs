@@ -12,8 +12,8 @@ const LOG_CHECK: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Runs until it is told to stop, or the sender is dropped. The launcher, which holds the lock of the data folder, is
-/// dropped only after the server has ended.
+/// Runs until `stop` gets a message, or its sender is dropped. The launcher, which holds the lock of the data folder,
+/// is dropped only after the server has ended.
 pub(super) async fn supervise(launcher: Launcher, mut server: Server, mut stop: oneshot::Receiver<()>) {
     let mut log_check = interval(LOG_CHECK);
     log_check.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -18,7 +18,7 @@
 //!
 //! A client's position ([`Place`]) contains a part of the event's id besides the number. If the database was restored
 //! to an older state, the same numbers are assigned to other events: the position no longer matches, and the client is
-//! told to start again instead of missing events.
+//! instructed to start again instead of missing events.
 
 mod purge;
 mod read;
@@ -199,11 +199,11 @@ pub(super) async fn append_all(
     for rows in events.chunks(ROWS_PER_STATEMENT) {
         insert(connection, rows).await?;
     }
-    let told: Vec<Notification> = of_vaults
+    let all: Vec<Notification> = of_vaults
         .iter()
         .flat_map(|(vault, events)| notifications(vault, events))
         .collect();
-    listen::notify(connection, &told).await
+    listen::notify(connection, &all).await
 }
 
 /// Built at run time because the number of rows varies; the text is constant except for the placeholders.
@@ -234,18 +234,18 @@ async fn insert(connection: &mut Connection, rows: &[(&VaultId, &NewEvent)]) -> 
 
 /// The notifications of events: one for each memory, with its newest version.
 pub(super) fn notifications(vault: &VaultId, events: &[NewEvent]) -> Vec<Notification> {
-    let mut told: Vec<Notification> = Vec::new();
+    let mut found: Vec<Notification> = Vec::new();
     for event in events {
         let (version, context) = event.version.clone().unzip();
         let forget = matches!(event.kind, EventKind::MemoryDeleted | EventKind::Redacted);
-        match told.iter_mut().find(|known| known.memory == event.memory) {
+        match found.iter_mut().find(|known| known.memory == event.memory) {
             Some(known) => {
                 if version > known.version {
                     (known.version, known.context) = (version, context);
                 }
                 known.forget |= forget;
             }
-            None => told.push(Notification {
+            None => found.push(Notification {
                 version,
                 context,
                 forget,
@@ -253,5 +253,5 @@ pub(super) fn notifications(vault: &VaultId, events: &[NewEvent]) -> Vec<Notific
             }),
         }
     }
-    told
+    found
 }

@@ -111,7 +111,7 @@ pub struct StreamState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resumed {
     /// After its position: it has missed nothing.
-    Behind(i64),
+    After(i64),
     /// Its position was purged or is invalid. The client must read the memories themselves and continue after this
     /// position.
     Lost(Place),
@@ -153,10 +153,10 @@ impl Storage {
         let state = self.stream_state(vault).await?;
         if place.sequence == 0 {
             // "All retained events" misses nothing by definition.
-            return Ok(Resumed::Behind(state.purged));
+            return Ok(Resumed::After(state.purged));
         }
         if *place == state.last {
-            return Ok(Resumed::Behind(place.sequence));
+            return Ok(Resumed::After(place.sequence));
         }
         let found = sqlx::query_scalar!(
             "SELECT event_id FROM events WHERE vault_id = $1 AND sequence = $2",
@@ -166,7 +166,7 @@ impl Storage {
         .fetch_optional(&mut *self.event_reader().await?)
         .await?;
         match found {
-            Some(id) if Place::of(place.sequence, &id) == *place => Ok(Resumed::Behind(place.sequence)),
+            Some(id) if Place::of(place.sequence, &id) == *place => Ok(Resumed::After(place.sequence)),
             _ => Ok(Resumed::Lost(state.last)),
         }
     }
@@ -177,7 +177,7 @@ impl Storage {
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.events.list", skip_all)]
-    pub async fn events_behind(
+    pub async fn events_after(
         &self,
         vault: &VaultId,
         sequence: i64,
@@ -205,7 +205,7 @@ impl Storage {
         Ok(rows.into_iter().map(Event::from).collect())
     }
 
-    /// Events before a number, newest first; otherwise as [`Self::events_behind`].
+    /// Events before a number, newest first; otherwise as [`Self::events_after`].
     ///
     /// # Errors
     /// Database errors.

@@ -33,7 +33,7 @@ struct Words {
     /// The last word, until it is received.
     last: Option<Word>,
     /// Since when a word is committed but neither it nor a later one was received.
-    unheard_since: Option<Instant>,
+    unreceived_since: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl InvalidationLease {
     pub(super) fn next_epoch(&self) {
         let mut words = self.words();
         words.last = None;
-        words.unheard_since = None;
+        words.unreceived_since = None;
         self.until.store(0, Ordering::Release);
         self.epoch.fetch_add(1, Ordering::AcqRel);
     }
@@ -90,14 +90,14 @@ impl InvalidationLease {
     pub(in crate::storage) fn committed(&self, number: u64) {
         let mut words = self.words();
         if words.last.as_ref().is_some_and(|last| last.number == number) {
-            words.unheard_since.get_or_insert_with(Instant::now);
+            words.unreceived_since.get_or_insert_with(Instant::now);
         }
     }
 
     /// A word was received.
-    pub(in crate::storage) fn heard(&self, number: u64) {
+    pub(in crate::storage) fn received(&self, number: u64) {
         let mut words = self.words();
-        words.unheard_since = None;
+        words.unreceived_since = None;
         if let Some(word) = words.last.take_if(|last| last.number == number)
             && word.epoch == self.epoch()
         {
@@ -106,8 +106,8 @@ impl InvalidationLease {
     }
 
     /// For how long committed words have not been received.
-    pub(in crate::storage) fn unheard_for(&self) -> Option<Duration> {
-        self.words().unheard_since.map(|since| since.elapsed())
+    pub(in crate::storage) fn unreceived_for(&self) -> Option<Duration> {
+        self.words().unreceived_since.map(|since| since.elapsed())
     }
 
     /// Renews the lease: every change answered before `sent` has been received.
@@ -130,12 +130,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_renews_when_it_is_heard_and_only_the_last_one() {
+    fn a_word_renews_when_it_is_received_and_only_the_last_one() {
         let lease = InvalidationLease::default();
         let (first, second) = (lease.word(), lease.word());
-        lease.heard(first);
+        lease.received(first);
         assert!(!lease.holds());
-        lease.heard(second);
+        lease.received(second);
         assert!(lease.holds());
     }
 
@@ -144,9 +144,9 @@ mod tests {
         let lease = InvalidationLease::default();
         let word = lease.word();
         lease.next_epoch();
-        lease.heard(word);
+        lease.received(word);
         assert!(!lease.holds());
-        lease.heard(lease.word());
+        lease.received(lease.word());
         assert!(lease.holds());
         lease.next_epoch();
         assert!(!lease.holds());
@@ -157,24 +157,24 @@ mod tests {
         let lease = InvalidationLease::default();
         let word = lease.word();
         std::thread::sleep(Duration::from_millis(20));
-        lease.heard(word);
+        lease.received(word);
         let until = lease.until.load(Ordering::Acquire);
         assert!(until <= lease.millis(Instant::now() + STALENESS_BOUND) - 20);
     }
 
     #[test]
-    fn words_that_are_committed_and_not_heard_are_noticed() {
+    fn words_that_are_committed_and_not_received_are_noticed() {
         let lease = InvalidationLease::default();
-        assert_eq!(lease.unheard_for(), None);
+        assert_eq!(lease.unreceived_for(), None);
         let first = lease.word();
         lease.committed(first);
-        assert!(lease.unheard_for().is_some());
-        lease.heard(first);
-        assert_eq!(lease.unheard_for(), None);
+        assert!(lease.unreceived_for().is_some());
+        lease.received(first);
+        assert_eq!(lease.unreceived_for(), None);
         // Received before its own sender was answered.
         let second = lease.word();
-        lease.heard(second);
+        lease.received(second);
         lease.committed(second);
-        assert_eq!(lease.unheard_for(), None);
+        assert_eq!(lease.unreceived_for(), None);
     }
 }

@@ -109,15 +109,15 @@ mod tests {
 
     #[test]
     fn a_text_is_compressed_where_that_saves_room_and_no_reader_shares_it() {
-        let said = "- the pool starves under load: sort the batch by key\n".repeat(80);
-        let packed = PackedHead::pack(head(7, &said));
+        let text = "- the pool starves under load: sort the batch by key\n".repeat(80);
+        let packed = PackedHead::pack(head(7, &text));
         assert!(
-            is_compressed(&packed) && packed.bytes() * 4 < said.len(),
+            is_compressed(&packed) && packed.bytes() * 4 < text.len(),
             "{}",
             packed.bytes()
         );
         assert_eq!(packed.metadata().version, 7);
-        for text in ["", "short", &said.repeat(20)] {
+        for text in ["", "short", &text.repeat(20)] {
             let packed = PackedHead::pack(head(1, text));
             assert!(
                 !is_compressed(&packed) && packed.bytes() == text.len(),

@@ -78,7 +78,7 @@ fn token(heads: &HeadCache) -> FillToken {
 }
 
 #[test]
-fn a_head_is_given_until_another_is_told() {
+fn a_head_is_returned_until_a_newer_one_is_notified() {
     let heads = leased(1 << 20);
     heads.fill(token(&heads), head(1, "one"));
     assert_eq!(version_of(&heads), Some(1));
@@ -90,7 +90,7 @@ fn a_head_is_given_until_another_is_told() {
 }
 
 #[test]
-fn what_was_read_before_a_change_was_told_is_not_put_in() {
+fn a_head_read_before_a_notification_is_not_cached() {
     let heads = leased(1 << 20);
     let slow = token(&heads);
     heads.fill(token(&heads), head(2, "two"));
@@ -101,21 +101,21 @@ fn what_was_read_before_a_change_was_told_is_not_put_in() {
 
 #[test]
 fn a_writer_puts_its_version_in_whether_it_was_heard_of_or_not() {
-    for heard_first in [false, true] {
+    for received_first in [false, true] {
         let heads = leased(1 << 20);
         let (slow, mine) = (token(&heads), token(&heads));
-        if heard_first {
+        if received_first {
             heads.invalidate(&change(Some(2), false));
         }
         heads.fill_written(mine, head(2, "two"));
         heads.invalidate(&change(Some(2), false));
         heads.fill(slow, head(1, "one"));
-        assert_eq!(version_of(&heads), Some(2), "{heard_first}");
+        assert_eq!(version_of(&heads), Some(2), "{received_first}");
     }
 }
 
 #[test]
-fn a_writer_that_was_overtaken_puts_nothing_in() {
+fn a_writer_that_was_overtaken_caches_nothing() {
     let heads = leased(1 << 20);
     let mine = token(&heads);
     heads.invalidate(&change(Some(2), false));
@@ -136,7 +136,7 @@ fn a_memory_that_was_begun_anew_is_not_its_old_self() {
 }
 
 #[test]
-fn without_proof_nothing_is_given_and_after_a_break_nothing_of_before() {
+fn without_a_lease_nothing_is_returned_and_a_new_epoch_drops_older_heads() {
     let heads = HeadCache::new(1 << 20);
     heads.fill(token(&heads), head(1, "one"));
     assert_eq!(version_of(&heads), None);
@@ -199,7 +199,7 @@ fn heads_are_bounded_by_their_bytes() {
 }
 
 #[test]
-fn what_the_database_shows_replaces_an_older_head_whatever_was_told_meanwhile() {
+fn a_head_from_the_database_replaces_an_older_one_despite_notifications() {
     let heads = leased(1 << 20);
     heads.fill(token(&heads), head(1, "one"));
     heads.fill(token(&heads), head(2, "two"));
@@ -207,11 +207,11 @@ fn what_the_database_shows_replaces_an_older_head_whatever_was_told_meanwhile() 
     let slow = token(&heads);
     // Another memory of the same stripe; no change of this memory was published.
     let (_, other) = ids();
-    let told = Notification {
+    let notification = Notification {
         memory: other,
         ..change(Some(2), false)
     };
-    heads.invalidate(&told);
+    heads.invalidate(&notification);
     heads.fill(slow, head(3, "three"));
     assert_eq!(version_of(&heads), None);
 }
@@ -229,10 +229,10 @@ enum Step {
         /// Another instance writes before the writer caches its version.
         overtaken: bool,
         /// All notifications arrive before the writer caches its version.
-        heard_first: bool,
+        received_first: bool,
     },
     PlainWriteHere,
-    Heard,
+    Received,
     Proved,
     Broken,
 }
@@ -245,9 +245,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::DeletedElsewhere),
         4 => Just(Step::WriteBegins),
         4 => (0usize..4, any::<bool>(), any::<bool>())
-            .prop_map(|(which, overtaken, heard_first)| Step::WriteEnds { which, overtaken, heard_first }),
+            .prop_map(|(which, overtaken, received_first)| Step::WriteEnds { which, overtaken, received_first }),
         2 => Just(Step::PlainWriteHere),
-        4 => Just(Step::Heard),
+        4 => Just(Step::Received),
         1 => Just(Step::Proved),
         1 => Just(Step::Broken),
     ];
@@ -282,7 +282,7 @@ impl State {
     }
 
     /// The notification of its change.
-    fn told(self) -> Notification {
+    fn notification(self) -> Notification {
         Notification {
             context: Some(self.id()),
             ..change(Some(self.version), false)
@@ -292,7 +292,7 @@ impl State {
 
 proptest! {
     #[test]
-    fn nobody_is_given_what_was_replaced_before_the_last_proof(steps in steps()) {
+    fn no_head_is_returned_that_was_replaced_before_the_last_renewal(steps in steps()) {
         let heads = leased(1 << 20);
         let mut now = State { age: 0, version: 1 };
         // Notifications in transit: the resulting age and the notification.
@@ -314,52 +314,52 @@ proptest! {
                 Step::ReadEnds(_) => {}
                 Step::WriteElsewhere => {
                     now = now.next();
-                    on_the_way.push_back((now.age, now.told()));
+                    on_the_way.push_back((now.age, now.notification()));
                 }
                 Step::DeletedElsewhere => {
                     now = State { age: now.age + 1, version: 0 };
                     on_the_way.push_back((now.age, change(None, true)));
                 }
                 Step::WriteBegins => writers.push((token(&heads), now)),
-                Step::WriteEnds { which, overtaken, heard_first } if !writers.is_empty() => {
+                Step::WriteEnds { which, overtaken, received_first } if !writers.is_empty() => {
                     let (token, base) = writers.remove(which % writers.len());
                     if base != now || base.version == 0 {
                         continue;
                     }
                     now = now.next();
                     let mine = now;
-                    on_the_way.push_back((now.age, now.told()));
+                    on_the_way.push_back((now.age, now.notification()));
                     if overtaken {
                         now = now.next();
-                        on_the_way.push_back((now.age, now.told()));
+                        on_the_way.push_back((now.age, now.notification()));
                     }
-                    if heard_first {
-                        for (_, told) in on_the_way.drain(..) {
-                            heads.invalidate(&told);
+                    if received_first {
+                        for (_, notification) in on_the_way.drain(..) {
+                            heads.invalidate(&notification);
                         }
                         oldest = now.age;
                     }
                     heads.fill_written(token, mine.shown());
-                    heads.invalidate(&mine.told());
+                    heads.invalidate(&mine.notification());
                     oldest = oldest.max(mine.age);
                 }
                 Step::WriteEnds { .. } => {}
                 Step::PlainWriteHere => {
                     now = now.next();
-                    let told = now.told();
-                    on_the_way.push_back((now.age, told.clone()));
-                    heads.invalidate(&told);
+                    let notification = now.notification();
+                    on_the_way.push_back((now.age, notification.clone()));
+                    heads.invalidate(&notification);
                     oldest = now.age;
                 }
-                Step::Heard => {
-                    if let Some((age, told)) = on_the_way.pop_front() {
-                        heads.invalidate(&told);
+                Step::Received => {
+                    if let Some((age, notification)) = on_the_way.pop_front() {
+                        heads.invalidate(&notification);
                         oldest = oldest.max(age);
                     }
                 }
                 Step::Proved => {
-                    for (_, told) in on_the_way.drain(..) {
-                        heads.invalidate(&told);
+                    for (_, notification) in on_the_way.drain(..) {
+                        heads.invalidate(&notification);
                     }
                     heads.renew(Instant::now());
                     oldest = now.age;
@@ -374,8 +374,8 @@ proptest! {
                 }
             }
             let (vault, memory) = ids();
-            if let Some(given) = heads.get(&vault, &memory) {
-                let age: usize = given.context.text.parse().unwrap();
+            if let Some(cached) = heads.get(&vault, &memory) {
+                let age: usize = cached.context.text.parse().unwrap();
                 prop_assert!(age >= oldest, "{} was given, {} is the oldest allowed", age, oldest);
             }
         }

@@ -101,7 +101,7 @@ impl Storage {
         )
         };
         if let Some(row) = self.fetch_optional("db.idempotency_keys.claim", win).await? {
-            return taken(key, row.saved_kind.as_deref(), row.saved_id.as_deref());
+            return claimed(key, row.saved_kind.as_deref(), row.saved_id.as_deref());
         }
         let row = sqlx::query_as!(
             Row,
@@ -152,7 +152,7 @@ impl Storage {
             )
         };
         let row = self.fetch_optional("db.idempotency_keys.take_over", take).await?;
-        row.map(|row| taken(key, row.saved_kind.as_deref(), row.saved_id.as_deref()))
+        row.map(|row| claimed(key, row.saved_kind.as_deref(), row.saved_id.as_deref()))
             .transpose()
     }
 
@@ -311,7 +311,7 @@ impl Storage {
 }
 
 /// The result of a successful claim, given what the previous claim saved.
-fn taken(key: &IdempotencyKey, kind: Option<&str>, id: Option<&str>) -> Result<Claim, StorageError> {
+fn claimed(key: &IdempotencyKey, kind: Option<&str>, id: Option<&str>) -> Result<Claim, StorageError> {
     match kind.zip(id) {
         None => Ok(Claim::Won),
         Some((kind, id)) => Saved::of(kind, id)
@@ -332,8 +332,8 @@ struct Row {
 
 impl Row {
     fn into_claim(self, key: &IdempotencyKey) -> Result<Claim, StorageError> {
-        if let Ok(gone) = self.status.parse() {
-            return Ok(Claim::Gone(gone));
+        if let Ok(why) = self.status.parse() {
+            return Ok(Claim::Gone(why));
         }
         let (Some(status), Some(headers), Some(body)) =
             (self.answer_status, self.answer_headers, self.answer_body)

@@ -92,11 +92,11 @@ impl Storage {
                 }
                 let mended = project_versions(&mut transaction, vault, memory).await?;
                 if mended {
-                    let told = Notification {
+                    let notification = Notification {
                         forget: true,
                         ..Notification::of(vault, memory)
                     };
-                    notify(&mut transaction, from_ref(&told)).await?;
+                    notify(&mut transaction, from_ref(&notification)).await?;
                 }
                 Ok(transaction.commit_with(Some(mended)))
             },
@@ -123,7 +123,7 @@ pub(in crate::storage) async fn project_versions(
     let (same_lives, same_events) = (new_lives == lives, new_events == events);
     if !same_lives {
         let mend = Mend::of(&lives, &new_lives);
-        delete_records(connection, vault, memory, &mend.gone).await?;
+        delete_records(connection, vault, memory, &mend.removed).await?;
         write_records(connection, vault, memory, &mend.written, &tasks).await?;
     }
     if !same_events {
@@ -134,7 +134,7 @@ pub(in crate::storage) async fn project_versions(
 
 /// The differences from what is stored.
 struct Mend<'l> {
-    gone: Vec<RecordId>,
+    removed: Vec<RecordId>,
     written: Vec<&'l RecordLife>,
 }
 
@@ -144,7 +144,7 @@ impl<'l> Mend<'l> {
         let new: HashSet<RecordId> = lives.iter().map(|life| life.id).collect();
         let ids = stored.iter().map(|life| life.id);
         Self {
-            gone: ids.filter(|id| !new.contains(id)).collect(),
+            removed: ids.filter(|id| !new.contains(id)).collect(),
             written: lives
                 .iter()
                 .filter(|life| known.get(&life.id) != Some(life))
@@ -185,10 +185,10 @@ async fn read_versions(
                 by: row.actor_id,
             };
             let text = (!row.redacted).then_some(row.context.as_str());
-            let mut told = operation_details(row.operations.as_ref());
+            let mut details = operation_details(row.operations.as_ref());
             let whole = matches!(row.source, Source::Put | Source::Restore);
-            told.left_out = whole.then(|| left_out_by(row.version));
-            rebuild.version(&mark, text, &told);
+            details.left_out = whole.then(|| left_out_by(row.version));
+            rebuild.version(&mark, text, &details);
             tasks.extend(task_facts_of_operations(row.operations.as_ref()));
         }
     }

@@ -148,13 +148,13 @@ impl Storage {
         forget_handoffs(&mut transaction, vault, memory, version).await?;
         forget_vectors(&mut transaction, vault, memory).await?;
         let context_id = &metadata.context_id;
-        let gone = Redacted {
+        let redacted_version = Redacted {
             context_id,
             version,
             runs: &runs,
             quotations: &quotations,
         };
-        delete_redacted_answers(&mut transaction, vault, memory, &gone).await?;
+        delete_redacted_answers(&mut transaction, vault, memory, &redacted_version).await?;
         let redacted = find_context(&mut transaction, vault, memory, reference).await?;
         let event = NewEvent {
             actor: Some(actor.clone()),

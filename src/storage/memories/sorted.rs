@@ -18,7 +18,7 @@ pub enum MemoryOrder {
 }
 
 /// The start of a page: after this memory. The number is its time in microseconds or its size.
-pub type Behind<'a> = Option<(i64, &'a MemoryId)>;
+pub type PageStart<'a> = Option<(i64, &'a MemoryId)>;
 
 impl MemoryOrder {
     /// The sort key of a memory.
@@ -32,7 +32,7 @@ impl MemoryOrder {
 }
 
 impl Storage {
-    /// The memories of a vault in the given order, those that begin with `prefix` and come after `behind`, at most
+    /// The memories of a vault in the given order, those that begin with `prefix` and come after `after`, at most
     /// `limit`; ties by descending id.
     ///
     /// # Errors
@@ -43,12 +43,12 @@ impl Storage {
         vault: &VaultId,
         prefix: Option<&MemoryId>,
         order: MemoryOrder,
-        behind: Behind<'_>,
+        after: PageStart<'_>,
         limit: i64,
     ) -> Result<Vec<MemorySummary>, StorageError> {
         match order {
-            MemoryOrder::ChangedAt => self.by_change(vault, prefix, behind, limit).await,
-            MemoryOrder::Bytes => self.by_size(vault, prefix, behind, limit).await,
+            MemoryOrder::ChangedAt => self.by_change(vault, prefix, after, limit).await,
+            MemoryOrder::Bytes => self.by_size(vault, prefix, after, limit).await,
         }
     }
 
@@ -56,13 +56,13 @@ impl Storage {
         &self,
         vault: &VaultId,
         prefix: Option<&MemoryId>,
-        behind: Behind<'_>,
+        after: PageStart<'_>,
         limit: i64,
     ) -> Result<Vec<MemorySummary>, StorageError> {
         let (from, end) = range(prefix);
-        let (number, id) = place(behind);
+        let (number, id) = place(after);
         let time = DateTime::from_timestamp_micros(number).unwrap_or(DateTime::<Utc>::MAX_UTC);
-        let time = behind.map(|_| time);
+        let time = after.map(|_| time);
         let rows = sqlx::query_as!(
             MemorySummary,
             r#"WITH page AS (
@@ -130,11 +130,11 @@ impl Storage {
         &self,
         vault: &VaultId,
         prefix: Option<&MemoryId>,
-        behind: Behind<'_>,
+        after: PageStart<'_>,
         limit: i64,
     ) -> Result<Vec<MemorySummary>, StorageError> {
         let (from, end) = range(prefix);
-        let (number, id) = place(behind);
+        let (number, id) = place(after);
         // Memories without a document have size 0, so they come after all others.
         let rows = sqlx::query_as!(
             MemorySummary,
@@ -206,6 +206,6 @@ pub(super) fn range(prefix: Option<&MemoryId>) -> (&str, String) {
 }
 
 /// The start of a page; before all memories if there is none.
-fn place(behind: Behind<'_>) -> (i64, &str) {
-    behind.map_or((i64::MAX, "~"), |(number, id)| (number, id.as_str()))
+fn place(after: PageStart<'_>) -> (i64, &str) {
+    after.map_or((i64::MAX, "~"), |(number, id)| (number, id.as_str()))
 }

@@ -15,14 +15,14 @@ pub(in crate::storage) struct DetailColumns<'t> {
 }
 
 impl<'t> From<&'t TaskDetails> for DetailColumns<'t> {
-    fn from(told: &'t TaskDetails) -> Self {
-        let mut others = told.members();
+    fn from(details: &'t TaskDetails) -> Self {
+        let mut others = details.members();
         for name in ["outcome", "epic"] {
             others.remove(name);
         }
         Self {
-            outcome: told.outcome.as_ref(),
-            epic: told.epic.as_deref(),
+            outcome: details.outcome.as_ref(),
+            epic: details.epic.as_deref(),
             details: (!others.is_empty()).then_some(Value::Object(others)),
         }
     }
@@ -34,8 +34,8 @@ pub(in crate::storage) fn details_of(
     epic: Option<String>,
     details: Option<Json<TaskDetails>>,
 ) -> TaskDetails {
-    let mut told = details.map(|Json(others)| others).unwrap_or_default();
-    told.outcome = outcome;
-    told.epic = epic;
-    told
+    let mut facts = details.map(|Json(others)| others).unwrap_or_default();
+    facts.outcome = outcome;
+    facts.epic = epic;
+    facts
 }

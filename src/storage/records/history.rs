@@ -175,21 +175,21 @@ pub(in crate::storage) async fn clear(
     Ok(())
 }
 
-/// Corrects the history after an import with missing texts. The changes of the versions `untold` (whose predecessor has
-/// no text) were not derived from the real predecessor. They are deleted, and creations and ends are taken from the
-/// record lines.
+/// Corrects the history after an import with missing texts. The changes of the versions
+/// `unknown_versions` (whose predecessor has no text) were not derived from the real predecessor. They are deleted, and
+/// creations and ends are read from the record lines.
 #[tracing::instrument(name = "db.record_changes.import_gaps", skip_all)]
 pub(in crate::storage) async fn take_from_records(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
-    untold: &[i64],
+    unknown_versions: &[i64],
 ) -> Result<(), StorageError> {
     sqlx::query!(
         "DELETE FROM record_changes WHERE vault_id = $1 AND memory_id = $2 AND version = ANY ($3)",
         vault.as_str(),
         memory.as_str(),
-        untold,
+        unknown_versions,
     )
     .execute(&mut *connection)
     .await?;

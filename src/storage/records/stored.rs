@@ -61,24 +61,24 @@ pub struct StoredRecord {
     /// The time on its line; without one, `created_at` counts.
     pub written_at: Option<DateTime<Utc>>,
     /// The reported facts of a task; `None` for a task written into the document by hand, and for other kinds.
-    pub told: Option<Task>,
+    pub reported: Option<Task>,
 }
 
 impl StoredRecord {
     /// Its approximate size in a list, in bytes.
     pub(super) fn size(&self) -> usize {
         let texts = [&self.label, &self.reason];
-        let told = self
-            .told
+        let reported = self
+            .reported
             .as_ref()
             .map_or(0, |task| task.intent.len() + task.summary.len());
-        texts.into_iter().flatten().map(String::len).sum::<usize>() + self.content.len() + told
+        texts.into_iter().flatten().map(String::len).sum::<usize>() + self.content.len() + reported
     }
 
     /// The facts of a task: as reported or, if its line was written or changed by hand, from the line.
     #[must_use]
     pub fn task(&self) -> Option<Task> {
-        (self.id.kind == RecordKind::Task).then(|| Task::of_line(&self.content, self.told.clone()))
+        (self.id.kind == RecordKind::Task).then(|| Task::of_line(&self.content, self.reported.clone()))
     }
 
     /// The time on its line, or that of its version.

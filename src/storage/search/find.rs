@@ -22,7 +22,7 @@ const ENOUGH: usize = 100;
 
 impl SearchPlace {
     /// Whether it comes after another one.
-    fn is_behind(&self, other: &Self) -> bool {
+    fn is_after(&self, other: &Self) -> bool {
         self.rank < other.rank || (self.rank <= other.rank && self.memory > other.memory)
     }
 }
@@ -201,7 +201,7 @@ impl Storage {
 
 /// Sorts by rank and keeps those after `after`.
 fn by_rank(mut found: Vec<SearchMatch>, after: Option<&SearchPlace>) -> Vec<SearchMatch> {
-    found.retain(|found| after.is_none_or(|after| found.place.is_behind(after)));
+    found.retain(|found| after.is_none_or(|after| found.place.is_after(after)));
     found.sort_unstable_by(|one, other| {
         let by_memory = || one.place.memory.cmp(&other.place.memory);
         other.place.rank.total_cmp(&one.place.rank).then_with(by_memory)

@@ -14,7 +14,7 @@ pub(super) struct Fault {
 }
 
 /// A fault with the error message of a domain type.
-pub(super) fn said(field: &'static str, problem: &dyn Display) -> Fault {
+pub(super) fn fault(field: &'static str, problem: &dyn Display) -> Fault {
     Fault {
         field,
         problem: problem.to_string(),
@@ -26,20 +26,20 @@ pub(super) fn order(field: &'static str, holds: bool, expected: &str) -> Result<
     if holds {
         Ok(())
     } else {
-        Err(said(field, &format_args!("must be {expected}")))
+        Err(fault(field, &format_args!("must be {expected}")))
     }
 }
 
 /// Parses an id of any kind.
 pub(super) fn id<T: FromStr<Err: Display>>(field: &'static str, text: &str) -> Result<T, Fault> {
-    text.parse().map_err(|problem| said(field, &problem))
+    text.parse().map_err(|problem| fault(field, &problem))
 }
 
 /// Parses a name of an enumeration.
 pub(super) fn known<T: FromStr>(field: &'static str, name: &str) -> Result<T, Fault> {
     name.parse().map_err(|_| {
         let shown: String = name.chars().take(40).collect();
-        said(field, &format_args!("{shown:?} is not known to this program"))
+        fault(field, &format_args!("{shown:?} is not known to this program"))
     })
 }
 

@@ -1,6 +1,6 @@
 //! `memory_contexts`: the row, the line, and the statements of export and import.
 
-use super::check::{Fault, id, json, known, order, said, text, time};
+use super::check::{Fault, fault, id, json, known, order, text, time};
 use crate::domain::document;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
@@ -73,7 +73,7 @@ impl ContextLine {
             Source::Tool => document::check_file(&self.context, max_bytes),
             _ => document::check(&self.context, max_bytes),
         };
-        checked.map_err(|problem| said("context", &problem))?;
+        checked.map_err(|problem| fault("context", &problem))?;
         let length = i32::try_from(self.context.len()).ok();
         order(
             "bytes",

@@ -50,8 +50,8 @@ impl Storage {
                     return import.reader.end().await;
                 }
                 Line::Footer(footer) => {
-                    let (said, were) = (footer.memories, import.progress.memories);
-                    let problem = format!("memories: the footer counts {said}, the file has {were}");
+                    let (counted, were) = (footer.memories, import.progress.memories);
+                    let problem = format!("memories: the footer counts {counted}, the file has {were}");
                     return Err(import.reader.broken(problem));
                 }
                 other => return Err(unexpected(&import.reader, "a memory or the footer", &other)),
@@ -139,7 +139,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
                 return Ok(());
             }
             self.reader.continue_hash();
-            let taken = match line {
+            let imported = match line {
                 Line::Context(line) => {
                     self.progress.contexts += 1;
                     incoming.context(*line, self.options.max_document_bytes).await
@@ -156,7 +156,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
                     ));
                 }
             };
-            taken.map_err(|error| error.at(self.reader.number()))?;
+            imported.map_err(|error| error.at(self.reader.number()))?;
         }
     }
 }

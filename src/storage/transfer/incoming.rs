@@ -66,7 +66,7 @@ pub(super) struct Incoming {
     /// What the memory stored before.
     held: Stored,
     /// Versions with a text whose predecessor has none: their changes are unknown.
-    untold: Vec<i64>,
+    unknown_changes: Vec<i64>,
     /// Whether the previous version exists and has its text.
     follows_text: bool,
     /// Whether a record line contains the record's replacement.
@@ -124,7 +124,7 @@ impl Incoming {
             newest: None,
             has_gaps: false,
             is_projected: false,
-            untold: Vec::new(),
+            unknown_changes: Vec::new(),
             follows_text: true,
             names_replacements: false,
         })
@@ -156,7 +156,7 @@ impl Incoming {
         }
         self.has_gaps |= line.version != before + 1 || line.is_redacted();
         if line.version != before + 1 || !self.follows_text {
-            self.untold.push(line.version);
+            self.unknown_changes.push(line.version);
         }
         self.follows_text = !line.is_redacted();
         if let Some(newest) = &self.newest
@@ -236,10 +236,12 @@ impl Incoming {
     /// Compares a record line with the documents, and stores what the documents do not contain.
     async fn compare(&mut self, line: &RecordLine, id: RecordId) -> Result<(), LineError> {
         let (vault, memory) = (&self.vault, &self.memory);
-        if line.task_id.is_some() && records::task_taken(&mut self.transaction, vault, memory, line).await? {
+        if line.task_id.is_some()
+            && records::is_task_id_taken(&mut self.transaction, vault, memory, line).await?
+        {
             return Err(problem(format!("{id}.task_id: another task has it already")));
         }
-        if line.stands_in_no_document() && id.number > self.line.counters().get(id.kind) {
+        if line.is_in_no_document() && id.number > self.line.counters().get(id.kind) {
             return Err(problem(format!("{id}: its number is over the memory's counter")));
         }
         if self.has_gaps {
@@ -248,7 +250,7 @@ impl Incoming {
             return Ok(());
         }
         let Some(made) = records::made(&mut self.transaction, &self.vault, &self.memory, id).await? else {
-            if line.stands_in_no_document() {
+            if line.is_in_no_document() {
                 line.check_alone(self.line.head_version)?;
                 records::replace(&mut self.transaction, &self.vault, &self.memory, line).await?;
                 return Ok(());

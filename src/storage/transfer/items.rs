@@ -1,6 +1,6 @@
 //! `prompt_items`: the row, the line, and the statements of export and import.
 
-use super::check::{Fault, id, json, order, said, text, time};
+use super::check::{Fault, fault, id, json, order, text, time};
 use super::memory::MemoryLine;
 use crate::domain::ids::{ActorId, Category, ItemId, VaultId};
 use crate::domain::prompt::check_writable;
@@ -33,7 +33,7 @@ impl ItemLine {
     pub(super) fn check(&self, max_bytes: usize) -> Result<(), Fault> {
         id::<ItemId>("item_id", &self.item_id)?;
         let category = id::<Category>("category", &self.category)?;
-        check_writable(&category).map_err(|reserved| said("category", &reserved))?;
+        check_writable(&category).map_err(|reserved| fault("category", &reserved))?;
         let blank = self.content.chars().all(|c| c.is_whitespace() || c == '\u{feff}');
         order("content", !blank, "a text that is not blank")?;
         let fits = self.content.len() <= max_bytes;

@@ -1,6 +1,6 @@
 //! `memory_paths`: the row, the line, and the statements of export and import.
 
-use super::check::{Fault, id, order, said};
+use super::check::{Fault, fault, id, order};
 use super::error::LineError;
 use super::options::OnConflict;
 use crate::domain::ids::{MemoryId, VaultId};
@@ -23,7 +23,7 @@ impl PathLine {
     pub(super) fn check(&self, vault: &VaultId) -> Result<(FileTree, FilePath), Fault> {
         let root = id("root", &self.root)?;
         let vault = vault.clone();
-        let path = FilePath::parse(&self.path).map_err(|refusal| said("path", &refusal))?;
+        let path = FilePath::parse(&self.path).map_err(|refusal| fault("path", &refusal))?;
         let is_kept = path.as_str() == self.path && !path.is_root();
         order(
             "path",

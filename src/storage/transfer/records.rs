@@ -80,7 +80,7 @@ impl RecordLine {
     }
 
     fn check_task(&self, kind: RecordKind) -> Result<(), Fault> {
-        let told = [
+        let reported = [
             self.task_id.is_some(),
             self.intent.is_some(),
             self.summary.is_some(),
@@ -90,7 +90,7 @@ impl RecordLine {
         ];
         order(
             "intent",
-            kind == RecordKind::Task || told == [false; 6],
+            kind == RecordKind::Task || reported == [false; 6],
             "null on what is no task",
         )?;
         if let Some(task) = &self.task_id {
@@ -112,7 +112,7 @@ impl RecordLine {
     }
 
     /// Whether it was added directly to the archive, so that no document contains it.
-    pub(super) fn stands_in_no_document(&self) -> bool {
+    pub(super) fn is_in_no_document(&self) -> bool {
         self.status == "archived" && self.ended_version == Some(self.created_version)
     }
 
@@ -357,13 +357,13 @@ pub(super) async fn replace(
 
 /// Whether another record of the memory has the same task id.
 #[tracing::instrument(name = "db.records.import_task_taken", skip_all)]
-pub(super) async fn task_taken(
+pub(super) async fn is_task_id_taken(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     line: &RecordLine,
 ) -> Result<bool, StorageError> {
-    let taken = sqlx::query_scalar!(
+    let is_taken = sqlx::query_scalar!(
         r#"SELECT EXISTS (SELECT 1 FROM records
                           WHERE vault_id = $1 AND memory_id = $2 AND task_id = $3 AND number <> $4) AS "taken!""#,
         vault.as_str(),
@@ -373,5 +373,5 @@ pub(super) async fn task_taken(
     )
     .fetch_one(connection)
     .await?;
-    Ok(taken)
+    Ok(is_taken)
 }

@@ -6,7 +6,7 @@ use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 use crate::storage::updates::exchanges::pack_whole;
 use crate::storage::updates::outcomes;
-use crate::storage::updates::{RunKind, RunStatus, said};
+use crate::storage::updates::{RunKind, RunStatus, unpacked_exchanges};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use futures::future::ready;
@@ -103,7 +103,7 @@ pub(super) fn read<'c>(
     Box::pin(rows.map_err(StorageError::from).and_then(|row| {
         let instructions = row.instructions.unwrap_or_default();
         ready(
-            said(
+            unpacked_exchanges(
                 &row.update_id,
                 row.shown.as_deref(),
                 &row.request,

@@ -148,12 +148,12 @@ fn whole(
     match place {
         Some(place @ Value::Array(_)) => {
             for piece in place.as_array().into_iter().flatten() {
-                let said = said(piece, base, texts).filter(|said| text.len() + said.len() <= MOST_BYTES);
-                text.push_str(&said.ok_or("names a place that is not there")?);
+                let part = text_of(piece, base, texts).filter(|part| text.len() + part.len() <= MOST_BYTES);
+                text.push_str(&part.ok_or("names a place that is not there")?);
             }
             *place = Value::String(shown(&text));
         }
-        Some(Value::String(said)) => text.clone_from(said),
+        Some(Value::String(whole)) => text.clone_from(whole),
         _ => {}
     }
     texts.push(Cow::Owned(text));
@@ -174,7 +174,7 @@ fn shown(text: &str) -> String {
 }
 
 /// The text of a piece.
-fn said<'p>(piece: &'p Value, base: Option<&'p str>, texts: &'p [Cow<'_, str>]) -> Option<Cow<'p, str>> {
+fn text_of<'p>(piece: &'p Value, base: Option<&'p str>, texts: &'p [Cow<'_, str>]) -> Option<Cow<'p, str>> {
     if let Value::String(text) = piece {
         return Some(Cow::Borrowed(text));
     }

@@ -46,11 +46,11 @@ pub(in crate::storage) async fn insert_run(
     if run.status == RunStatus::Approved {
         return proposals::decide(connection, run).await;
     }
-    let said = match !quotes_the_head_only(run) && redacted_under(connection, run).await? {
+    let stored = match !quotes_the_head_only(run) && redacted_under(connection, run).await? {
         true => RunJson::redacted(),
         false => RunJson::of(run),
     };
-    insert_instructions(connection, &run.vault_id, &said).await?;
+    insert_instructions(connection, &run.vault_id, &stored).await?;
     let (version, context_id) = run
         .version
         .as_ref()
@@ -72,9 +72,9 @@ pub(in crate::storage) async fn insert_run(
             run.base_version,
             version,
             context_id,
-            said.request,
-            said.exchanges,
-            said.outcome,
+            stored.request,
+            stored.exchanges,
+            stored.outcome,
         )
         .execute(connection)
         .await?;
@@ -100,9 +100,9 @@ pub(in crate::storage) async fn insert_run(
         version,
         context_id,
         run.resolved_by.as_ref().map(UpdateId::as_str),
-        said.request,
-        said.exchanges,
-        said.outcome,
+        stored.request,
+        stored.exchanges,
+        stored.outcome,
     )
     .execute(connection)
     .await?;
@@ -116,14 +116,14 @@ pub(in crate::storage) async fn insert_run(
 async fn insert_instructions(
     connection: &mut Connection,
     vault: &VaultId,
-    said: &RunJson,
+    stored: &RunJson,
 ) -> Result<(), StorageError> {
-    if said.hashes.is_empty() {
+    if stored.hashes.is_empty() {
         return Ok(());
     }
     let mut statement = QueryBuilder::<Postgres>::new("INSERT INTO run_instructions (vault_id, hash, text) ");
-    let given = said.hashes.iter().zip(&said.instructions);
-    statement.push_values(given, |mut row, (hash, text)| {
+    let rows = stored.hashes.iter().zip(&stored.instructions);
+    statement.push_values(rows, |mut row, (hash, text)| {
         row.push_bind(vault.as_str()).push_bind(hash).push_bind(text);
     });
     statement.push(" ON CONFLICT (vault_id, hash) DO NOTHING");

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_version_says_is_put_together_and_what_is_gone_is_empty() {
+    fn parts_stored_with_the_version_are_merged_and_missing_ones_are_empty() {
         let stored = json!({"in_version": true, "models": {}});
         let made = json!({
             "log": "Title\n+ KL-1", "text": "a\nb\n", "before": "a\n",

@@ -33,8 +33,8 @@ impl Storage {
         let last = "z".repeat(MAX_ID_BYTES + 1);
         let mut page = Reading::new(limit, 2);
         while let Some(batch) = page.next() {
-            let behind = |run: &Run| (run.update_id.clone(), run.memory_id.clone());
-            let before = page.items.last().map(behind).or_else(|| before.cloned());
+            let position = |run: &Run| (run.update_id.clone(), run.memory_id.clone());
+            let before = page.items.last().map(position).or_else(|| before.cloned());
             let (update, memory) = before.as_ref().map_or((&*last, ""), |(update, memory)| {
                 (update.as_str(), memory.as_str())
             });

@@ -110,9 +110,9 @@ fn written(name: &str) -> Written {
 
 /// The parameters in a text, one bit for each.
 fn parameters(text: &str) -> u32 {
-    let numbers = text.split('$').skip(1).filter_map(|behind| {
-        let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
-        behind[..end].parse::<u32>().ok()
+    let numbers = text.split('$').skip(1).filter_map(|after| {
+        let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        after[..end].parse::<u32>().ok()
     });
     numbers.fold(0, |all, number| all | 1 << number)
 }
@@ -122,7 +122,7 @@ fn parameters(text: &str) -> u32 {
 fn expressions(statement: &str) -> Vec<(&str, &str)> {
     let mut rest = statement;
     let mut found = Vec::new();
-    while let Some((before, behind)) = rest.split_once(" AS (\n") {
+    while let Some((before, body)) = rest.split_once(" AS (\n") {
         let name = before
             .rsplit(|c: char| c.is_whitespace())
             .next()
@@ -132,12 +132,12 @@ fn expressions(statement: &str) -> Vec<(&str, &str)> {
             .lines()
             .last()
             .is_some_and(|line| line.trim_start_matches("WITH ") == name);
-        let Some(end) = behind.find("\n)").filter(|_| is_outer) else {
-            rest = behind;
+        let Some(end) = body.find("\n)").filter(|_| is_outer) else {
+            rest = body;
             continue;
         };
-        found.push((name, &behind[..end]));
-        rest = &behind[end..];
+        found.push((name, &body[..end]));
+        rest = &body[end..];
     }
     found
 }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_given_what_it_reads() {
+    fn a_piece_gets_the_parameters_it_reads() {
         let read = |piece: &Piece| (1..=14).filter(|number| piece.reads(*number)).collect::<Vec<_>>();
         assert_eq!(read(&PIECES.moves), [1, 2, 6]);
         let inserts: Vec<_> = PIECES.inserts.iter().map(|(_, piece)| read(piece)).collect();

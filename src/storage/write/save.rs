@@ -121,10 +121,10 @@ async fn save_in_pieces(
         }
     }
     let saved = (1..).zip(all).filter(|(place, _)| moved.contains(place));
-    let told = saved.flat_map(|(_, Prepared { metadata, event, .. })| {
+    let notifications = saved.flat_map(|(_, Prepared { metadata, event, .. })| {
         events::notifications(&metadata.vault_id, from_ref(event))
     });
-    listen::notify(connection, &told.collect::<Vec<_>>()).await?;
+    listen::notify(connection, &notifications.collect::<Vec<_>>()).await?;
     Ok(moved)
 }
 
@@ -193,25 +193,25 @@ impl<'a> Rows<'a> {
     /// The parameters in the order of [`save_at_once`]. Those that the piece does not read are empty, because texts are
     /// long and each piece is sent separately.
     fn arguments(&self, piece: &Piece) -> Result<PgArguments, StorageError> {
-        fn given<T>(is_read: bool, value: T) -> Option<T> {
+        fn if_read<T>(is_read: bool, value: T) -> Option<T> {
             is_read.then_some(value)
         }
         let mut arguments = PgArguments::default();
         let added = (|| {
-            arguments.add(given(piece.reads(1), &self.vaults))?;
-            arguments.add(given(piece.reads(2), Json(&self.versions)))?;
-            arguments.add(given(piece.reads(3), &self.texts))?;
-            arguments.add(given(piece.reads(4), Json(&self.records)))?;
-            arguments.add(given(piece.reads(5), CHANNEL))?;
-            arguments.add(given(piece.reads(6), self.versions.len() as i64))?;
-            arguments.add(given(piece.reads(7), Json(&self.runs.rows)))?;
-            arguments.add(given(piece.reads(8), &self.runs.requests))?;
-            arguments.add(given(piece.reads(9), &self.runs.exchanges))?;
-            arguments.add(given(piece.reads(10), &self.runs.outcomes))?;
-            arguments.add(given(piece.reads(11), &self.runs.instructed))?;
-            arguments.add(given(piece.reads(12), &self.runs.hashes))?;
-            arguments.add(given(piece.reads(13), &self.runs.instructions))?;
-            arguments.add(given(piece.reads(14), Json(&self.steps)))
+            arguments.add(if_read(piece.reads(1), &self.vaults))?;
+            arguments.add(if_read(piece.reads(2), Json(&self.versions)))?;
+            arguments.add(if_read(piece.reads(3), &self.texts))?;
+            arguments.add(if_read(piece.reads(4), Json(&self.records)))?;
+            arguments.add(if_read(piece.reads(5), CHANNEL))?;
+            arguments.add(if_read(piece.reads(6), self.versions.len() as i64))?;
+            arguments.add(if_read(piece.reads(7), Json(&self.runs.rows)))?;
+            arguments.add(if_read(piece.reads(8), &self.runs.requests))?;
+            arguments.add(if_read(piece.reads(9), &self.runs.exchanges))?;
+            arguments.add(if_read(piece.reads(10), &self.runs.outcomes))?;
+            arguments.add(if_read(piece.reads(11), &self.runs.instructed))?;
+            arguments.add(if_read(piece.reads(12), &self.runs.hashes))?;
+            arguments.add(if_read(piece.reads(13), &self.runs.instructions))?;
+            arguments.add(if_read(piece.reads(14), Json(&self.steps)))
         })();
         added.map_err(sqlx::Error::Encode)?;
         Ok(arguments)
@@ -234,14 +234,14 @@ impl<'a> Runs<'a> {
     fn of(all: &'a [Prepared]) -> Self {
         let mut runs = Self::default();
         for (place, version) in placed(all) {
-            let (Some(run), Some(said)) = (version.new.run.as_deref(), &version.ran) else {
+            let (Some(run), Some(texts)) = (version.new.run.as_deref(), &version.ran) else {
                 continue;
             };
-            runs.requests.push(&said.request);
-            runs.exchanges.push(&said.exchanges);
-            runs.outcomes.push(&said.outcome);
+            runs.requests.push(&texts.request);
+            runs.exchanges.push(&texts.exchanges);
+            runs.outcomes.push(&texts.outcome);
             runs.rows.push(RunRow::of((place, runs.requests.len()), run));
-            for (hash, text) in said.hashes.iter().zip(&said.instructions) {
+            for (hash, text) in texts.hashes.iter().zip(&texts.instructions) {
                 runs.instructed.push(i64::try_from(place).unwrap_or(i64::MAX));
                 runs.hashes.push(hash);
                 runs.instructions.push(text);
@@ -259,8 +259,11 @@ fn placed(all: &[Prepared]) -> impl Iterator<Item = (usize, &Prepared)> {
 /// Notifies all instances of each saved version, with as few notifications as possible.
 fn notify(versions: &mut [VersionRow<'_>], all: &[Prepared]) {
     let lines = all.iter().map(|version| {
-        let told = events::notifications(&version.metadata.vault_id, from_ref(&version.event));
-        told.iter().map(|notification| notification.to_line()).collect()
+        let notifications = events::notifications(&version.metadata.vault_id, from_ref(&version.event));
+        notifications
+            .iter()
+            .map(|notification| notification.to_line())
+            .collect()
     });
     let words = words(lines).into_iter().enumerate();
     let lines = words.flat_map(|(word, lines)| lines.into_iter().map(move |line| (word, line)));

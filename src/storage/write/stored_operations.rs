@@ -18,7 +18,7 @@ impl NewVersion {
     /// The stored form of its operations; `None` if there are none.
     pub(super) fn stored_operations(&self) -> Option<Value> {
         let all = self.operations.iter().map(|operation| {
-            let mut told = json!({
+            let mut stored = json!({
                 "op": operation.op.name(),
                 "id": operation.id.map(|id| id.to_string()),
                 "label": operation.label,
@@ -26,12 +26,12 @@ impl NewVersion {
                 "content": operation.content,
             });
             if let Some(by) = operation.superseded_by {
-                told["superseded_by"] = json!(by.to_string());
+                stored["superseded_by"] = json!(by.to_string());
             }
             if !operation.evidence.is_empty() {
-                told["evidence"] = evidence::to_stored(&operation.evidence);
+                stored["evidence"] = evidence::to_stored(&operation.evidence);
             }
-            told
+            stored
         });
         let mut all: Vec<Value> = all.collect();
         self.window.add_to_operations(&mut all);
@@ -50,17 +50,17 @@ fn id_of(value: &Value) -> Option<RecordId> {
 
 /// Facts about records in the operations of a version that its text does not contain.
 pub(in crate::storage) fn operation_details(operations: Option<&Value>) -> OperationDetails {
-    let mut told = OperationDetails::default();
+    let mut details = OperationDetails::default();
     for operation in each(operations) {
         let Some(id) = id_of(&operation["id"]) else {
             continue;
         };
         if operation["op"] == "archive" {
             if let Some(reason) = operation["reason"].as_str() {
-                told.reasons.insert(id, reason.to_owned());
+                details.reasons.insert(id, reason.to_owned());
             }
             if let Some(by) = id_of(&operation["superseded_by"]) {
-                told.superseded.insert(id, by);
+                details.superseded.insert(id, by);
             }
         } else if operation["op"] == "history" {
             let record = Record {
@@ -70,10 +70,10 @@ pub(in crate::storage) fn operation_details(operations: Option<&Value>) -> Opera
                 label: None,
                 content: operation["content"].as_str().unwrap_or_default().to_owned(),
             };
-            told.historic.push((record, TAKEN_OVER.to_owned()));
+            details.historic.push((record, TAKEN_OVER.to_owned()));
         }
     }
-    told
+    details
 }
 
 fn time_of(value: &Value) -> Option<DateTime<Utc>> {
@@ -82,7 +82,7 @@ fn time_of(value: &Value) -> Option<DateTime<Utc>> {
 
 /// Facts in the operations of a version about the tasks that it adds.
 pub(in crate::storage) fn task_facts_of_operations(operations: Option<&Value>) -> HashMap<RecordId, Task> {
-    let told = each(operations).filter_map(|operation| {
+    let tasks = each(operations).filter_map(|operation| {
         let (id, task) = (id_of(&operation["id"])?, &operation["task"]);
         let text = |name: &str| task[name].as_str().map(str::to_owned);
         let task = Task {
@@ -93,5 +93,5 @@ pub(in crate::storage) fn task_facts_of_operations(operations: Option<&Value>) -
         };
         Some((id, task))
     });
-    told.filter(|(id, _)| id.kind == RecordKind::Task).collect()
+    tasks.filter(|(id, _)| id.kind == RecordKind::Task).collect()
 }

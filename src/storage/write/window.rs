@@ -64,13 +64,13 @@ pub struct WindowChange {
 
 /// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TakenOver {
+pub struct WindowImported {
     /// The newest version; `None` if nothing was imported to a memory that does not exist.
     pub metadata: Option<ContextMetadata>,
     /// Whether nothing was new, so that no version was created.
     pub unchanged: bool,
     /// Number of imported entries.
-    pub taken: ImportCounts,
+    pub imported: ImportCounts,
     /// Number of entries that existed already.
     pub present: ImportCounts,
     /// The records that were archived to make space.
@@ -166,7 +166,7 @@ impl Writer {
             created_by: self.actor.clone(),
             end: None,
             written_at: record.time,
-            told: None,
+            reported: None,
         }
     }
 }
@@ -193,7 +193,7 @@ impl Storage {
                 writer.check(head)?;
                 if let Some(known) = found.task {
                     // A redacted task has no facts that could differ.
-                    if known.told.as_ref().is_some_and(|told| told != task) {
+                    if known.reported.as_ref().is_some_and(|reported| reported != task) {
                         return Err(WindowChangeError::OtherTask(known.id));
                     }
                     return Ok(Decision::Keep(Made {
@@ -206,7 +206,7 @@ impl Storage {
                 let (archived, status) = (written.archived.clone(), Status::of(&written.text));
                 let (mut version, mut record) = writer.version(head, written, Source::Task);
                 if let Some(record) = &mut record {
-                    record.told = Some(task.clone());
+                    record.reported = Some(task.clone());
                     version.window.tasks.push((record.id, task.clone()));
                 }
                 Ok(Decision::Save(
@@ -300,12 +300,12 @@ impl Storage {
     ///
     /// # Errors
     /// As [`WindowChangeError`] says.
-    pub async fn take_over_window(
+    pub async fn import_window(
         &self,
         writer: &Writer,
-        brought: &WindowImport,
-        under: Option<&Answering<'_, TakenOver>>,
-    ) -> Result<TakenOver, WindowChangeError> {
+        import: &WindowImport,
+        under: Option<&Answering<'_, WindowImported>>,
+    ) -> Result<WindowImported, WindowChangeError> {
         let outcome = self
             .change_with_read(
                 (&writer.vault, &writer.memory),
@@ -313,25 +313,29 @@ impl Storage {
                 |head, found| {
                     writer.check(head)?;
                     // Thousands of entries take a while.
-                    let taken = run_blocking(|| {
-                        let (text, brought) = (&head.text, brought.clone());
+                    let import_result = run_blocking(|| {
+                        let (text, import) = (&head.text, import.clone());
                         window::import_window(
                             text,
                             head.counters,
                             head.now,
-                            brought,
+                            import,
                             found.known,
                             &writer.sizes,
                         )
                     })?;
-                    let result = (taken.taken, taken.present, taken.written.archived.clone());
-                    if taken.taken == ImportCounts::default() {
+                    let result = (
+                        import_result.imported,
+                        import_result.present,
+                        import_result.written.archived.clone(),
+                    );
+                    if import_result.imported == ImportCounts::default() {
                         return Ok::<_, WindowChangeError>(Decision::Keep(result));
                     }
-                    let (mut version, _) = writer.version(head, taken.written, Source::Import);
+                    let (mut version, _) = writer.version(head, import_result.written, Source::Import);
                     version.window = WindowRows {
-                        tasks: taken.tasks,
-                        historic: taken.historic,
+                        tasks: import_result.tasks,
+                        historic: import_result.historic,
                     };
                     let history = version.window.historic.len();
                     if history > 0 {
@@ -340,11 +344,11 @@ impl Storage {
                             version.log
                         );
                     }
-                    let (taken, present, archived) = result.clone();
-                    let done = TakenOver {
+                    let (imported, present, archived) = result.clone();
+                    let done = WindowImported {
                         metadata: Some(version.metadata(&writer.vault, &writer.memory, head)),
                         unchanged: false,
-                        taken,
+                        imported,
                         present,
                         archived,
                     };
@@ -353,13 +357,13 @@ impl Storage {
                 },
             )
             .await?;
-        let (taken, present, archived) = outcome.result;
+        let (imported, present, archived) = outcome.result;
         let unchanged = outcome.saved.is_none();
         let metadata = outcome.saved.or(outcome.head);
-        Ok(TakenOver {
+        Ok(WindowImported {
             metadata,
             unchanged,
-            taken,
+            imported,
             present,
             archived,
         })

@@ -43,13 +43,13 @@ impl WindowRows {
 }
 
 fn task_json(task: &Task) -> Value {
-    let mut told = json!({
+    let mut json = json!({
         "task_id": task.task_id.as_ref().map(TaskId::as_str),
         "intent": task.intent,
         "summary": task.summary,
     });
     for (name, value) in task.details.members() {
-        told[name] = value;
+        json[name] = value;
     }
-    told
+    json
 }

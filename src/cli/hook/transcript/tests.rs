@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 fn messages(lines: &[Value]) -> Vec<Value> {
     let text: Vec<String> = lines.iter().map(Value::to_string).collect();
-    said(text.join("\n").as_bytes()).messages
+    parse(text.join("\n").as_bytes()).messages
 }
 
 fn text(role: &str, text: &str) -> Value {
@@ -98,7 +98,7 @@ fn the_request_is_the_first_line_that_a_user_wrote() {
     ];
     let text: Vec<String> = lines.iter().map(Value::to_string).collect();
     assert_eq!(
-        said(text.join("\n").as_bytes()).request.as_deref(),
+        parse(text.join("\n").as_bytes()).request.as_deref(),
         Some("Fix the parser")
     );
 }
@@ -169,11 +169,11 @@ fn has_nul(value: &Value) -> bool {
 proptest! {
     #[test]
     fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        let _ = said(&bytes);
+        let _ = parse(&bytes);
     }
 
     #[test]
-    fn any_lines_give_messages_that_are_taken(lines in prop::collection::vec(json_value(), 0..6)) {
+    fn messages_of_any_lines_are_accepted(lines in prop::collection::vec(json_value(), 0..6)) {
         for message in messages(&lines) {
             let role = message["role"].as_str().unwrap();
             prop_assert!(["user", "assistant", "tool"].contains(&role));

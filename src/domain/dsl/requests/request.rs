@@ -138,7 +138,7 @@ impl Members {
             Op::Archive => ("archive", &["id", "reason"]),
             Op::RewriteProgress => ("rewrite_progress", &["completed", "in_progress", "remaining"]),
         };
-        let given = [
+        let present = [
             ("section", self.section.is_some()),
             ("reason", self.reason.is_some()),
             ("label", self.label.is_some()),
@@ -149,9 +149,9 @@ impl Members {
             ("in_progress", self.in_progress.is_some()),
             ("remaining", self.remaining.is_some()),
         ];
-        match given
+        match present
             .iter()
-            .find(|(member, given)| *given && !own.contains(member))
+            .find(|(member, present)| *present && !own.contains(member))
         {
             Some((member, _)) => Err(format!(
                 "field `{member}` does not belong to {name}, which takes {}",
@@ -186,9 +186,9 @@ impl OperationRequest {
                 replaces,
                 ..
             } => {
-                let given = [("reason", Some(reason)), ("label", label.as_ref())];
+                let texts = [("reason", Some(reason)), ("label", label.as_ref())];
                 let rest = [("content", Some(content)), ("replaces", replaces.as_ref())];
-                given
+                texts
                     .into_iter()
                     .chain(rest)
                     .filter_map(|(name, text)| Some((name.to_owned(), text?.as_str())))

@@ -115,10 +115,10 @@ fn value_after(text: &str, end: usize) -> Option<(Link, usize)> {
         " is now ", " is ", " was ", " lautet ", " ist ", " est ", " es ", " é ", ": ", " = ", "は", "是",
         "은 ",
     ];
-    let said = VERBS
+    let verbs = VERBS
         .iter()
         .filter_map(|verb| Some((near.find(verb)?, verb.len())));
-    let (at, length) = said.min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))?;
+    let (at, length) = verbs.min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))?;
     Some((Link::Phrase, place(rest) + at + length))
 }
 

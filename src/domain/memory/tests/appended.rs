@@ -11,7 +11,7 @@ fn the_first_section_of_an_empty_document_begins_at_its_first_byte() {
 }
 
 #[test]
-fn a_missing_section_is_appended_behind_an_empty_line() {
+fn a_missing_section_is_appended_after_an_empty_line() {
     for (before, between) in [("x", "\n\n"), ("x\n", "\n"), ("x\n\n", "\n"), ("# A\r\n", "\n")] {
         assert_eq!(
             after(before, &[learn("a")]),
@@ -54,7 +54,7 @@ fn an_open_fence_is_closed_before_a_section_is_appended() {
 }
 
 #[test]
-fn an_open_fence_is_closed_before_a_record_is_added_behind_it() {
+fn an_open_fence_is_closed_before_a_record_is_added_after_it() {
     assert_eq!(
         after(
             "# Key Learnings\n- KL-1 a\n\n```\ncode\n\n",
@@ -66,7 +66,7 @@ fn an_open_fence_is_closed_before_a_record_is_added_behind_it() {
 }
 
 #[test]
-fn an_open_fence_stays_open_where_nothing_is_written_behind_it() {
+fn an_open_fence_stays_open_where_nothing_is_written_after_it() {
     assert_eq!(
         after("# Key Learnings\n- KL-1 a\n- b\n\n```\ncode", &[archive("KL-1")]),
         "# Key Learnings\n- KL-2 [NOW] b\n\n```\ncode"

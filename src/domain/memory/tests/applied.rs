@@ -64,8 +64,8 @@ fn new_records_go_last_in_their_section_before_its_blank_lines() {
             "# Key Learnings\r\n- KL-1 a\r\n+\r\n# B\r\n",
         ),
     ] {
-        let given = if before.contains("KL-1") { 2 } else { 1 };
-        let line = format!("- KL-{given} [NOW] because r: new\n");
+        let number = if before.contains("KL-1") { 2 } else { 1 };
+        let line = format!("- KL-{number} [NOW] because r: new\n");
         assert_eq!(
             after(before, &[learn("new")]),
             expected.replace('+', &line),
@@ -100,7 +100,7 @@ fn tasks_and_decisions_go_before_the_first_bullet() {
 }
 
 #[test]
-fn an_archived_record_takes_its_own_lines_but_not_the_blank_lines_behind_it() {
+fn an_archived_record_removes_its_own_lines_but_not_the_blank_lines_after_it() {
     for (before, expected) in [
         ("# Key Learnings\n- KL-1 a\n", "# Key Learnings\n"),
         ("# Key Learnings\n- KL-1 a", "# Key Learnings\n"),
@@ -135,7 +135,7 @@ fn archives_come_before_additions_whatever_the_order_of_the_input() {
         progress(&[], &["p"], &[]),
     ];
     let applied = apply(document, Counters::default(), &operations, now(), &LIMITS).expect("applied");
-    let told: Vec<_> = applied
+    let applied_operations: Vec<_> = applied
         .operations
         .iter()
         .map(|o| {
@@ -146,7 +146,7 @@ fn archives_come_before_additions_whatever_the_order_of_the_input() {
         })
         .collect();
     assert_eq!(
-        told,
+        applied_operations,
         [
             "rewrite_progress  - - ## In Progress\n- p\n",
             "archive KL-1 - gone a",
@@ -157,7 +157,7 @@ fn archives_come_before_additions_whatever_the_order_of_the_input() {
 }
 
 #[test]
-fn progress_is_rewritten_as_a_whole_body_and_the_blank_lines_behind_it_stay() {
+fn progress_is_rewritten_as_a_whole_body_and_the_blank_lines_after_it_stay() {
     let operations = [progress(&[], &["p", " ", "q"], &["r"])];
     let body = "## In Progress\n- p\n- q\n## Remaining\n- r\n";
     for (before, expected) in [
@@ -293,10 +293,10 @@ fn the_body_of_active_context_is_rewritten_like_progress() {
 }
 
 #[test]
-fn a_version_is_told_by_what_it_archived_then_what_it_added_and_changed() {
+fn changes_are_listed_as_archived_then_added_and_changed() {
     let before = "# Key Learnings\n- KL-1 a\n- KL-2 b\n- KL-3 c\n# Decisions\n- D-1 d\n";
     let after = "# Key Learnings\n- KL-4 e\n- KL-3 because r: c\n- KL-2 b\n";
-    let told: Vec<_> = project(before, after)
+    let changes: Vec<_> = project(before, after)
         .into_iter()
         .map(|change| match change {
             RecordChange::Added(record) => format!("+{}", record.id),
@@ -304,7 +304,7 @@ fn a_version_is_told_by_what_it_archived_then_what_it_added_and_changed() {
             RecordChange::Archived(id) => format!("-{id}"),
         })
         .collect();
-    assert_eq!(told, ["-KL-1", "-D-1", "+KL-4", "~KL-3"]);
+    assert_eq!(changes, ["-KL-1", "-D-1", "+KL-4", "~KL-3"]);
 }
 
 #[test]
@@ -317,13 +317,13 @@ fn an_archived_record_names_what_takes_its_place() {
         learn("e"),
     ];
     let applied = apply(before, Counters::default(), &operations, now(), &LIMITS).expect("applied");
-    let told: Vec<_> = applied
+    let applied_operations: Vec<_> = applied
         .operations
         .iter()
         .map(|done| (done.id, done.reason.as_deref(), done.superseded_by))
         .collect();
     assert_eq!(
-        told,
+        applied_operations,
         [
             (Some(id("KL-2")), Some("gone"), Some(id("KL-3"))),
             (Some(id("KL-1")), Some("better"), Some(id("KL-4"))),

@@ -275,8 +275,8 @@ fn what_an_addition_replaces_is_archived_with_it_or_not_at_all() {
 
 #[test]
 fn an_addition_replaces_nothing_where_the_archiving_beside_it_is_rejected() {
-    for gone in ["KL-5", "KL-9"] {
-        let left = validated(&[replace(gone, "new"), archive(gone)], vec![], &[]);
+    for missing in ["KL-5", "KL-9"] {
+        let left = validated(&[replace(missing, "new"), archive(missing)], vec![], &[]);
         let [item] = left.items.as_slice() else {
             panic!("{left:?}");
         };

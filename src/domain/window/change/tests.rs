@@ -114,11 +114,11 @@ fn a_decision_takes_the_place_of_the_one_it_supersedes() {
         two.operations[0].reason.as_deref(),
         Some("superseded: it is simpler")
     );
-    for gone in ["D-1", "D-9"] {
+    for archived_id in ["D-1", "D-9"] {
         assert_eq!(
-            decide(&two.text, "x", Some(gone)),
+            decide(&two.text, "x", Some(archived_id)),
             Err(WindowError::NotActive {
-                id: gone.parse().unwrap(),
+                id: archived_id.parse().unwrap(),
                 active: vec!["D-2".parse().unwrap()],
             })
         );

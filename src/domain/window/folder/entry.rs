@@ -76,31 +76,31 @@ fn entry_is<E: Entry>(entry: &E, time: DateTime<Utc>, words: &str) -> bool {
 
 /// Splits text from the JSON in the comment after it.
 fn split_comment(words: &str) -> Option<(&str, &str)> {
-    let (said, json) = words.strip_suffix(COMMENT.1)?.rsplit_once(COMMENT.0)?;
-    Some((said.trim_end(), json))
+    let (text, json) = words.strip_suffix(COMMENT.1)?.rsplit_once(COMMENT.0)?;
+    Some((text.trim_end(), json))
 }
 
 /// The text of an entry as it is parsed between its time and a comment.
 fn shown(entry: &impl Entry) -> String {
     let (time, words) = (written_time(entry.time()), words_with_record_id(entry));
     let line = format!("- [{time}] {words} {}{{}}{}", COMMENT.0, COMMENT.1);
-    let said = read(&line).and_then(|(_, words)| split_comment(words));
-    said.map_or_else(String::new, |(said, _)| said.to_owned())
+    let shown = read(&line).and_then(|(_, words)| split_comment(words));
+    shown.map_or_else(String::new, |(shown, _)| shown.to_owned())
 }
 
 /// Parses the entry after a time.
 pub(super) fn entry_of<E: Entry>(time: DateTime<Utc>, words: &str) -> E {
-    let Some((said, json)) = split_comment(words) else {
+    let Some((text, json)) = split_comment(words) else {
         return E::of_words(time, words);
     };
-    let told = match serde_json::from_str(json) {
+    let entry = match serde_json::from_str(json) {
         Ok(Value::Object(members)) => E::of_json(time, &members),
         _ => None,
     };
-    match told {
-        Some(told) if shown(&told) == said => told,
-        Some(told) => told.with_words(said),
-        None => E::of_words(time, said),
+    match entry {
+        Some(entry) if shown(&entry) == text => entry,
+        Some(entry) => entry.with_words(text),
+        None => E::of_words(time, text),
     }
 }
 
@@ -224,7 +224,7 @@ impl Entry for ImportedTask {
     }
 
     fn to_json(&self) -> Value {
-        let mut told = json!({
+        let mut json = json!({
             "record": self.record.map(|id| id.to_string()),
             "task_id": self.task.task_id.as_ref().map(|id| id.as_str()),
             "intent": self.task.intent,
@@ -234,9 +234,9 @@ impl Entry for ImportedTask {
             "epic": null,
         });
         for (name, value) in self.task.details.members() {
-            told[name] = value;
+            json[name] = value;
         }
-        told
+        json
     }
 
     fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self> {

@@ -90,13 +90,13 @@ impl Undated {
 
 /// The text of a bullet in column 0. A ticked checkbox is an entry; an unticked one is not.
 fn bullet(line: &str) -> Option<&str> {
-    let said = line
+    let text = line
         .strip_prefix("- ")
         .or_else(|| line.strip_prefix("* "))?
         .trim();
-    let done = said.strip_prefix("[x] ").or_else(|| said.strip_prefix("[X] "));
-    let said = done.unwrap_or(said).trim();
-    (!said.is_empty() && !said.starts_with("[ ]")).then_some(said)
+    let done = text.strip_prefix("[x] ").or_else(|| text.strip_prefix("[X] "));
+    let text = done.unwrap_or(text).trim();
+    (!text.is_empty() && !text.starts_with("[ ]")).then_some(text)
 }
 
 /// Sets the epic on the listed tasks of the history; missing tasks are appended.
@@ -160,11 +160,11 @@ fn sections(text: &str) -> Vec<String> {
             section.push('\n');
         }
     }
-    let said = sections
+    let texts = sections
         .iter()
         .map(|section| section.trim())
         .filter(|section| !section.is_empty());
-    said.map(str::to_owned).collect()
+    texts.map(str::to_owned).collect()
 }
 
 /// An entry being parsed.
@@ -305,10 +305,10 @@ impl Reader<'_> {
     /// Sets one field of the status. The first value counts; a time that cannot be parsed is reported as
     /// unplaced.
     fn set(&mut self, status: &mut Status, key: Key, value: &str, (index, line): (usize, &str)) {
-        let told = Status::new(Some(value), Some(value));
+        let parsed = Status::new(Some(value), Some(value));
         match key {
-            Key::Goal => status.goal = status.goal.take().or(told.goal),
-            Key::Blocker => status.blocker = status.blocker.take().or(told.blocker),
+            Key::Goal => status.goal = status.goal.take().or(parsed.goal),
+            Key::Blocker => status.blocker = status.blocker.take().or(parsed.blocker),
             Key::Updated => match read(&format!("{value} x")) {
                 Some((time, _)) => status.updated = status.updated.or(Some(time)),
                 None => self.unplaced(index, line),

@@ -29,13 +29,13 @@ pub fn render(folder: &Folder) -> Vec<(String, String)> {
             epics.entry(epic).or_default().push(task);
         }
     }
-    let mut taken = UsedNames::default();
+    let mut used_names = UsedNames::default();
     for (epic, tasks) in epics {
         let mut text = format!("# {epic}\n\n");
         for task in tasks {
             text.push_str(&line(&without_epic(task)));
         }
-        files.push((format!("{EPICS}{}.md", taken.file_name(epic)), text));
+        files.push((format!("{EPICS}{}.md", used_names.file_name(epic)), text));
     }
     let mut weeks: BTreeMap<String, Vec<ImportedTask>> = BTreeMap::new();
     for task in &folder.history {
@@ -68,11 +68,11 @@ fn without_epic(task: &ImportedTask) -> ImportedTask {
 }
 
 fn status(folder: &Folder) -> String {
-    let said = |text: &Option<String>| text.clone().unwrap_or_else(|| NONE.to_owned());
+    let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| NONE.to_owned());
     let mut text = format!(
         "# Current Status\n\nGoal: {}\nBlocker: {}\n",
-        said(&folder.status.goal),
-        said(&folder.status.blocker)
+        shown(&folder.status.goal),
+        shown(&folder.status.blocker)
     );
     if let Some(updated) = folder.status.updated {
         text.push_str(&format!("Updated: {}\n", written_time(updated)));

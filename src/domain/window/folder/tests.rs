@@ -387,23 +387,23 @@ fn words() -> impl Strategy<Value = String> {
 
 /// A reason that a record line can represent.
 fn reason() -> impl Strategy<Value = String> {
-    said().prop_filter("unwritable", |text| check_reason(&one_line(text)).is_ok())
+    text_with_words().prop_filter("unwritable", |text| check_reason(&one_line(text)).is_ok())
 }
 
 /// Text with at least one letter or digit.
-fn said() -> impl Strategy<Value = String> {
+fn text_with_words() -> impl Strategy<Value = String> {
     words().prop_filter("blank", |text| !one_line(text).is_empty())
 }
 
 fn task() -> impl Strategy<Value = Task> {
     (
         prop::option::of("[a-z][a-z0-9-]{0,6}(-[0-9])?"),
-        said(),
+        text_with_words(),
         words(),
         prop::option::of(
             words().prop_map(|text| json!({"text": text, "number": 5, "success": text.len() % 2 == 0})),
         ),
-        prop::option::of(said().prop_map(|text| one_line(&text))),
+        prop::option::of(text_with_words().prop_map(|text| one_line(&text))),
     )
         .prop_map(|(id, intent, summary, outcome, epic)| Task {
             task_id: id.map(|id| id.parse().unwrap()),
@@ -431,13 +431,13 @@ fn tasks() -> impl Strategy<Value = Vec<ImportedTask>> {
 proptest! {
     #[test]
     fn what_is_written_is_read_back(
-        rules in prop::collection::vec(said(), 0..4),
+        rules in prop::collection::vec(text_with_words(), 0..4),
         goal in prop::option::of(words()),
         blocker in prop::option::of(words()),
         updated in prop::option::of(0_i64..100),
         tasks in tasks(),
         history in tasks(),
-        decisions in prop::collection::vec((said(), prop::option::of(reason())), 0..4),
+        decisions in prop::collection::vec((text_with_words(), prop::option::of(reason())), 0..4),
     ) {
         let decisions = decisions.into_iter().map(|(decision, reason)| ImportedDecision {
             time: time(0),

@@ -8,7 +8,7 @@ use crate::domain::access::{Caller, Token};
 use crate::domain::ids::VaultId;
 use crate::fair::Party;
 use crate::http::extract::caller::CallerOf;
-use crate::http::middleware::rate::{Standing, Subject};
+use crate::http::middleware::rate::{RateLimitState, Subject};
 use crate::http::problem::Problem;
 use crate::http::serve::Peer;
 use crate::http::state::AppState;
@@ -36,12 +36,12 @@ pub(in crate::http::middleware) async fn check<F: Future<Output = Response>>(
     if policy::is_public(route.as_str()) {
         return next(Request::from_parts(parts, body)).await;
     }
-    let (mut response, standing) = match admit(state, &mut parts, route.as_str()).await {
-        Ok(standing) => (next(Request::from_parts(parts, body)).await, standing),
-        Err((problem, standing)) => (problem.into_response(), standing),
+    let (mut response, rate_limit) = match admit(state, &mut parts, route.as_str()).await {
+        Ok(rate_limit) => (next(Request::from_parts(parts, body)).await, rate_limit),
+        Err((problem, rate_limit)) => (problem.into_response(), rate_limit),
     };
-    if let Some(standing) = standing {
-        standing.write(response.headers_mut());
+    if let Some(rate_limit) = rate_limit {
+        rate_limit.write(response.headers_mut());
     }
     response
 }
@@ -69,25 +69,28 @@ pub(in crate::http::middleware) async fn check_again<F: Future<Output = Response
 }
 
 /// Identifies the caller, puts it into the extensions, and returns the state of its rate limit.
-async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Option<Standing>, Refused> {
-    let told = |(problem, standing)| (problem, Some(standing));
+async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Option<RateLimitState>, Refused> {
+    let with_limit = |(problem, rate_limit)| (problem, Some(rate_limit));
     let peer = parts.extensions.get::<Peer>().map(|peer| peer.address);
     let (caller, admission) = match identify(state, parts, route).await {
         Ok(identified) => identified,
         Err(problem) => {
             // A request without a valid key counts for its address.
-            let standing = state.rates.count(peer.map(Subject::Address)).map_err(told)?;
-            return Err((problem, standing));
+            let rate_limit = state
+                .rates
+                .count(peer.map(Subject::Address))
+                .map_err(with_limit)?;
+            return Err((problem, rate_limit));
         }
     };
     let subject = match &caller.0.key {
         Some(key) => Some(Subject::Key(key.key_id.clone())),
         None => peer.map(Subject::Address),
     };
-    let standing = state.rates.count(subject).map_err(told)?;
+    let rate_limit = state.rates.count(subject).map_err(with_limit)?;
     let vault = permit(&caller, parts, route)
         .await
-        .map_err(|problem| (problem, standing))?;
+        .map_err(|problem| (problem, rate_limit))?;
     if caller.0.key.is_some()
         && let Some(peer) = parts.extensions.get::<Peer>()
     {
@@ -96,7 +99,7 @@ async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Optio
     parts.extensions.insert(party(&caller, vault.as_ref(), peer));
     parts.extensions.insert(caller.0);
     parts.extensions.insert(admission);
-    Ok(standing)
+    Ok(rate_limit)
 }
 
 /// The caller of the request and its credentials.

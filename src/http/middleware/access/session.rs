@@ -6,7 +6,7 @@ use super::gate::Gate;
 use super::refused::Refused;
 use crate::dashboard::{self, Visitor};
 use crate::domain::access::{Caller, SessionToken};
-use crate::http::middleware::rate::{Standing, Subject};
+use crate::http::middleware::rate::{RateLimitState, Subject};
 use crate::http::problem::Problem;
 use crate::http::serve::Peer;
 use crate::http::state::AppState;
@@ -23,7 +23,7 @@ const NAME: &str = "wm_session";
 
 /// The state of a visitor's rate limit, and the cookie to set.
 struct Admitted {
-    standing: Option<Standing>,
+    rate_limit: Option<RateLimitState>,
     cookie: Option<SessionToken>,
 }
 
@@ -41,13 +41,15 @@ pub(super) async fn check<F: Future<Output = Response>>(
     if comes_from_elsewhere(&parts) {
         return dashboard::reload_page();
     }
-    let (response, standing, cookie) = match admit(state, &mut parts).await {
-        Ok(Admitted { standing, cookie }) => (next(Request::from_parts(parts, body)).await, standing, cookie),
-        Err((problem, standing)) => (problem.into_response(), standing, None),
+    let (response, rate_limit, cookie) = match admit(state, &mut parts).await {
+        Ok(Admitted { rate_limit, cookie }) => {
+            (next(Request::from_parts(parts, body)).await, rate_limit, cookie)
+        }
+        Err((problem, rate_limit)) => (problem.into_response(), rate_limit, None),
     };
     let mut response = response;
-    if let Some(standing) = standing {
-        standing.write(response.headers_mut());
+    if let Some(rate_limit) = rate_limit {
+        rate_limit.write(response.headers_mut());
     }
     if let Some(token) = cookie {
         give(&mut response, &token, state.settings.tls.is_some());
@@ -56,7 +58,7 @@ pub(super) async fn check<F: Future<Output = Response>>(
 }
 
 async fn admit(state: &AppState, parts: &mut Parts) -> Result<Admitted, Refused> {
-    let told = |(problem, standing)| (problem, Some(standing));
+    let with_limit = |(problem, rate_limit)| (problem, Some(rate_limit));
     let shown = of(&parts.headers);
     let found = match &shown {
         _ if state
@@ -77,11 +79,11 @@ async fn admit(state: &AppState, parts: &mut Parts) -> Result<Admitted, Refused>
             .get::<Peer>()
             .map(|peer| Subject::Address(peer.address)),
     };
-    let standing = state.rates.count(subject).map_err(told)?;
+    let rate_limit = state.rates.count(subject).map_err(with_limit)?;
     let (token, cookie) = match shown {
         Some(token) => (token, None),
         None => {
-            let token = new().map_err(|problem| (problem, standing))?;
+            let token = new().map_err(|problem| (problem, rate_limit))?;
             (token.clone(), Some(token))
         }
     };
@@ -93,7 +95,7 @@ async fn admit(state: &AppState, parts: &mut Parts) -> Result<Admitted, Refused>
         parts.extensions.insert(caller);
         parts.extensions.insert(admission);
     }
-    Ok(Admitted { standing, cookie })
+    Ok(Admitted { rate_limit, cookie })
 }
 
 /// The holder of a session, if the session is active and its key is valid.
@@ -175,7 +177,7 @@ fn give(response: &mut Response, token: &SessionToken, secure: bool) {
 /// Whether a link on another site led here. The browser then withholds the `SameSite=Strict` cookie, and a signed-in
 /// visitor would have to sign in again.
 fn comes_from_elsewhere(parts: &Parts) -> bool {
-    let says = |name: &str, value: &str| parts.headers.get(name).is_some_and(|said| said == value);
+    let says = |name: &str, value: &str| parts.headers.get(name).is_some_and(|actual| actual == value);
     parts.method == Method::GET
         && of(&parts.headers).is_none()
         && says("sec-fetch-site", "cross-site")

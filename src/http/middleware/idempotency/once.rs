@@ -167,9 +167,10 @@ impl Once<'_> {
                 match &still {
                     Some((before, since)) if before == seen => {
                         if since.elapsed() >= DEAD_AFTER
-                            && let Some(taken) = storage.take_over_key(key, fingerprint, claim, seen).await?
+                            && let Some(claimed) =
+                                storage.take_over_key(key, fingerprint, claim, seen).await?
                         {
-                            found = taken;
+                            found = claimed;
                         }
                     }
                     _ => still = Some((seen.clone(), Instant::now())),

@@ -106,10 +106,19 @@ impl ContextBody {
             percent_of_cap: report::percent_of_cap(bytes, cap),
             context: None,
             redacted: metadata.redaction.as_ref().map(|_| true),
-            redaction_reason: metadata.redaction.as_ref().map(|gone| gone.reason.clone()),
-            redacted_at: metadata.redaction.as_ref().map(|gone| gone.at),
-            redacted_by: metadata.redaction.as_ref().map(|gone| gone.by.to_string()),
-            redacted_sha256: metadata.redaction.as_ref().map(|gone| gone.sha256.clone()),
+            redaction_reason: metadata
+                .redaction
+                .as_ref()
+                .map(|redaction| redaction.reason.clone()),
+            redacted_at: metadata.redaction.as_ref().map(|redaction| redaction.at),
+            redacted_by: metadata
+                .redaction
+                .as_ref()
+                .map(|redaction| redaction.by.to_string()),
+            redacted_sha256: metadata
+                .redaction
+                .as_ref()
+                .map(|redaction| redaction.sha256.clone()),
         }
     }
 }

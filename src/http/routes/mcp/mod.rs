@@ -141,7 +141,7 @@ pub(crate) async fn mcp(
     });
     let request = Request::from_parts(parts, Body::from(message.clone()));
     let response = protocol.handle(request).await.map(Body::new);
-    refused::as_told_here(response, &message).await
+    refused::convert_error(response, &message).await
 }
 
 /// A client that accepts any media type accepts both forms of a response.

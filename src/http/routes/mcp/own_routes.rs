@@ -124,19 +124,19 @@ fn request(from: &Extensions, ask: RouteRequest) -> Result<Request, Problem> {
     if let Some(actor) = message.headers.get(X_ACTOR_ID) {
         headers.insert(HeaderName::from_static("x-actor-id"), actor.clone());
     }
-    let given = &message.extensions;
-    let taken = request.extensions_mut();
-    taken.extend(kept::<Caller>(given));
-    taken.extend(kept::<Admission>(given));
-    taken.extend(kept::<Slot>(given));
-    taken.extend(kept::<Peer>(given));
+    let original = &message.extensions;
+    let copied = request.extensions_mut();
+    copied.extend(kept::<Caller>(original));
+    copied.extend(kept::<Admission>(original));
+    copied.extend(kept::<Slot>(original));
+    copied.extend(kept::<Peer>(original));
     Ok(request)
 }
 
 /// Copies one extension, if it is set.
-fn kept<T: Clone + Send + Sync + 'static>(given: &axum::http::Extensions) -> axum::http::Extensions {
+fn kept<T: Clone + Send + Sync + 'static>(original: &axum::http::Extensions) -> axum::http::Extensions {
     let mut one = axum::http::Extensions::new();
-    if let Some(value) = given.get::<T>() {
+    if let Some(value) = original.get::<T>() {
         one.insert(value.clone());
     }
     one

@@ -17,7 +17,7 @@ const INVALID_REQUEST: i32 = -32600;
 const MAX_SENTENCE_BYTES: usize = 8 * 1024;
 
 /// Converts the transport's plain text errors to the format of this service; other responses are unchanged.
-pub(super) async fn as_told_here(response: Response, message: &[u8]) -> Result<Response, Problem> {
+pub(super) async fn convert_error(response: Response, message: &[u8]) -> Result<Response, Problem> {
     let status = response.status();
     let is_json = response
         .headers()
@@ -47,7 +47,7 @@ pub(super) async fn as_told_here(response: Response, message: &[u8]) -> Result<R
 
 /// The JSON-RPC error for a body that is not a message.
 fn unreadable(message: &[u8]) -> Response {
-    let (code, told, id) = match serde_json::from_slice::<Value>(message) {
+    let (code, message_text, id) = match serde_json::from_slice::<Value>(message) {
         Err(error) => (
             PARSE_ERROR,
             format!("Parse error: the body is not JSON: {error}"),
@@ -67,6 +67,6 @@ fn unreadable(message: &[u8]) -> Response {
             },
         ),
     };
-    let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": told } });
+    let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message_text } });
     (StatusCode::BAD_REQUEST, Json(error)).into_response()
 }

@@ -146,11 +146,11 @@ pub(crate) async fn list(
     let begins = prefix.as_ref().map_or("", MemoryId::as_str);
     if let Some(order) = sort {
         let name = format!("memories/{vault_id}/{begins}/{order:?}");
-        let behind = page.after::<Key>(&name)?;
-        let behind = behind.as_ref().map(|Key(number, id)| (*number, id));
+        let after = page.after::<Key>(&name)?;
+        let after = after.as_ref().map(|Key(number, id)| (*number, id));
         let memories = state
             .storage
-            .list_memories_sorted(&vault_id, prefix.as_ref(), order, behind, page.fetch())
+            .list_memories_sorted(&vault_id, prefix.as_ref(), order, after, page.fetch())
             .await?;
         let key = |memory: &MemorySummary| Key(order.number(memory), memory.memory_id.clone());
         return Ok(Json(page.of(&name, memories, key, MemoryEntry::from)));

@@ -3,7 +3,7 @@
 use crate::domain::window::{STATUS_BYTES, SessionRecord};
 use crate::http::problem::Problem;
 use crate::http::routes::task_details::task_request;
-use crate::http::routes::tasks::ToldTask;
+use crate::http::routes::tasks::ReportedTask;
 use crate::http::routes::window::fields;
 
 task_request! {
@@ -55,7 +55,7 @@ impl RecordBody {
             fields::optional("record.blocker", blocker, STATUS_BYTES)?;
         }
         let details = self.details();
-        let task = ToldTask {
+        let task = ReportedTask {
             task_id: self.task_id,
             intent: self.intent,
             summary: self.summary,

@@ -44,8 +44,8 @@ pub(super) async fn stream(
     }: StreamContext,
 ) -> Result<Response, Problem> {
     let open = OpenStream::new(state)?;
-    let (tell, mut steps) = unbounded_channel();
-    request.steps = Steps::watched(tell);
+    let (sender, mut steps) = unbounded_channel();
+    request.steps = Steps::watched(sender);
     let (pipeline, time) = (state.pipeline.clone(), state.settings.update_timeout);
     let work = async move {
         let _slot = slot;

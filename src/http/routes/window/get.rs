@@ -166,8 +166,8 @@ pub(crate) async fn get(
         .filter(|record| record.id.kind == RecordKind::Task)
         .map(|record| record.id.number)
         .collect();
-    let told = state.storage.reported_tasks(&vault_id, &memory_id, &ids).await?;
-    let window = Window::of(&version.text, told);
+    let reported = state.storage.reported_tasks(&vault_id, &memory_id, &ids).await?;
+    let window = Window::of(&version.text, reported);
     if representation != Representation::Json {
         let content_type = HeaderValue::from_static(representation.content_type());
         headers.insert(CONTENT_TYPE, content_type);

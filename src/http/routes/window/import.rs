@@ -15,9 +15,9 @@ use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::view::X_CONTEXT_VERSION;
 use crate::http::routes::task_details::task_request;
-use crate::http::routes::tasks::ToldTask;
+use crate::http::routes::tasks::ReportedTask;
 use crate::http::state::AppState;
-use crate::storage::TakenOver;
+use crate::storage::WindowImported;
 use axum::extract::State;
 use axum::http::header::ETAG;
 use chrono::{DateTime, Datelike as _, Utc};
@@ -33,16 +33,16 @@ pub(crate) struct ImportBody {
     status: Option<Object<StatusBody>>,
     /// Recent tasks.
     #[serde(default)]
-    #[schema(value_type = Vec<BroughtBody>)]
-    tasks: Vec<Object<BroughtBody>>,
+    #[schema(value_type = Vec<ImportedTaskBody>)]
+    tasks: Vec<Object<ImportedTaskBody>>,
     /// Decisions that hold.
     #[serde(default)]
     #[schema(value_type = Vec<DecisionBody>)]
     decisions: Vec<Object<DecisionBody>>,
     /// Older tasks, for the archive.
     #[serde(default)]
-    #[schema(value_type = Vec<BroughtBody>)]
-    history: Vec<Object<BroughtBody>>,
+    #[schema(value_type = Vec<ImportedTaskBody>)]
+    history: Vec<Object<ImportedTaskBody>>,
 }
 
 /// Goal and blocker.
@@ -62,7 +62,7 @@ struct StatusBody {
 task_request! {
     /// A task and when it was done.
     #[schema(as = ImportedTask)]
-    struct BroughtBody {
+    struct ImportedTaskBody {
         /// When it was done; whole seconds are kept.
         time: DateTime<Utc>,
         /// What its writer calls it; without one the id is made of time, intent and first sentence of the summary.
@@ -167,23 +167,23 @@ pub(crate) async fn import(
     claim: UnderClaim,
     JsonBody(body): JsonBody<ImportBody>,
 ) -> Result<JsonAnswer, Problem> {
-    let brought = run_blocking(|| body.into_brought())?;
+    let import = run_blocking(|| body.into_import())?;
     let under = UnderClaim(claim.0.clone()).answering(answer);
     let writer = writer(&state, path, actor, conditions, claim);
     let done = state
         .storage
-        .take_over_window(&writer, &brought, under.as_ref())
+        .import_window(&writer, &import, under.as_ref())
         .await?;
     Ok(answer(&done))
 }
 
-fn answer(done: &TakenOver) -> JsonAnswer {
+fn answer(done: &WindowImported) -> JsonAnswer {
     let metadata = done.metadata.as_ref();
     let body = ImportAnswer {
         version: metadata.map(|metadata| metadata.version),
         context_id: metadata.map(|metadata| metadata.context_id.to_string()),
         unchanged: done.unchanged,
-        taken: done.taken.into(),
+        taken: done.imported.into(),
         present: done.present.into(),
         archived: done.archived.iter().map(ToString::to_string).collect(),
     };
@@ -197,18 +197,23 @@ fn answer(done: &TakenOver) -> JsonAnswer {
 }
 
 impl ImportBody {
-    fn into_brought(self) -> Result<WindowImport, Problem> {
+    fn into_import(self) -> Result<WindowImport, Problem> {
         let mut status = Status::default();
-        if let Some(Object(told)) = self.status {
-            for (field, text) in [("status.goal", &told.goal), ("status.blocker", &told.blocker)] {
+        if let Some(Object(status_body)) = self.status {
+            for (field, text) in [
+                ("status.goal", &status_body.goal),
+                ("status.blocker", &status_body.blocker),
+            ] {
                 fields::optional(field, text.as_deref().unwrap_or_default(), STATUS_BYTES)?;
             }
-            status = Status::new(told.goal.as_deref(), told.blocker.as_deref());
-            let updated = told.updated.map(|time| checked_time("status.updated", time));
+            status = Status::new(status_body.goal.as_deref(), status_body.blocker.as_deref());
+            let updated = status_body
+                .updated
+                .map(|time| checked_time("status.updated", time));
             status.updated = updated.transpose()?;
         }
         let decisions = self.decisions.into_iter().enumerate();
-        let decisions = decisions.map(|(index, Object(made))| made.into_brought(index));
+        let decisions = decisions.map(|(index, Object(made))| made.into_import(index));
         Ok(WindowImport {
             status,
             tasks: tasks("tasks", self.tasks)?,
@@ -218,15 +223,15 @@ impl ImportBody {
     }
 }
 
-fn tasks(list: &str, tasks: Vec<Object<BroughtBody>>) -> Result<Vec<ImportedTask>, Problem> {
-    let tasks = tasks.into_iter().enumerate().map(|(index, Object(mut told))| {
+fn tasks(list: &str, tasks: Vec<Object<ImportedTaskBody>>) -> Result<Vec<ImportedTask>, Problem> {
+    let tasks = tasks.into_iter().enumerate().map(|(index, Object(mut body))| {
         let at = format!("{list}[{index}].");
-        let time = checked_time(&format!("{at}time"), told.time)?;
-        let details = told.details();
-        let task = ToldTask {
-            task_id: told.task_id,
-            intent: told.intent,
-            summary: told.summary,
+        let time = checked_time(&format!("{at}time"), body.time)?;
+        let details = body.details();
+        let task = ReportedTask {
+            task_id: body.task_id,
+            intent: body.intent,
+            summary: body.summary,
             details,
         };
         Ok(ImportedTask {
@@ -239,7 +244,7 @@ fn tasks(list: &str, tasks: Vec<Object<BroughtBody>>) -> Result<Vec<ImportedTask
 }
 
 impl DecisionBody {
-    fn into_brought(self, index: usize) -> Result<ImportedDecision, Problem> {
+    fn into_import(self, index: usize) -> Result<ImportedDecision, Problem> {
         let at = |name: &str| format!("decisions[{index}].{name}");
         fields::required(&at("decision"), &self.decision, DECISION_BYTES)?;
         fields::optional(

@@ -107,8 +107,8 @@ impl Clause {
         if !old.numbers.is_subset(&record_facts.numbers) {
             return false;
         }
-        let told: BTreeSet<Stem> = old.words.intersection(&record_facts.words).copied().collect();
-        let words = told.len();
+        let shared: BTreeSet<Stem> = old.words.intersection(&record_facts.words).copied().collect();
+        let words = shared.len();
         let gives = |value: &String| record_gives(record, value);
         let says_value = !self.old_values.is_empty() && self.old_values.iter().all(gives);
         let says_old = if says_value {
@@ -131,20 +131,20 @@ impl Clause {
         let subject = record
             .facts
             .subject
-            .is_some_and(|subject| told.contains(&subject));
+            .is_some_and(|subject| shared.contains(&subject));
         let names_it = words > 1 || !old.numbers.is_empty() || !self.old_is_plain || subject;
         let is_nearly_whole =
-            words >= 2 && words * 3 >= old.words.len() * 2 && memory.weight(told.iter()) >= STRONG_MATCH;
+            words >= 2 && words * 3 >= old.words.len() * 2 && memory.weight(shared.iter()) >= STRONG_MATCH;
         // "MySQLのサーバーは電源を落としました": a word in Latin letters is a name.
         let is_foreign = |word: &&Stem| word.text().bytes().all(|b| b.is_ascii_alphanumeric());
         let in_japanese = || old.words.iter().any(|word| word.text().starts_with(is_japanese));
         let by_foreign_name = in_japanese()
-            && memory.weight(told.iter().filter(is_foreign)) >= RARE
+            && memory.weight(shared.iter().filter(is_foreign)) >= RARE
             && words * 2 >= old.words.len();
         let is_whole =
             (words > 0 && words == old.words.len() && names_it) || is_nearly_whole || by_foreign_name;
-        let is_told = is_whole || (self.is_over && memory.weight(told.iter()) >= STRONG_MATCH);
-        says_old && (same_thing || is_told || named_around())
+        let is_mentioned = is_whole || (self.is_over && memory.weight(shared.iter()) >= STRONG_MATCH);
+        says_old && (same_thing || is_mentioned || named_around())
     }
 
     /// Whether the record gives another value of the same kind to the same thing.

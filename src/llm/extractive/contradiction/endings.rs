@@ -27,7 +27,7 @@ impl Clause {
     /// Whether it gives up the thing that the record is about.
     pub(super) fn gives_up(&self, record: &ParsedRecord, memory: &Memory) -> bool {
         let record_facts = &record.facts;
-        let is_told = |thing: &Terms| {
+        let is_same_thing = |thing: &Terms| {
             let subject = record_facts
                 .subject
                 .is_some_and(|subject| thing.words.contains(&subject));
@@ -35,7 +35,8 @@ impl Clause {
             let is_thing = !thing.words.is_disjoint(&record_facts.things) || !thing.numbers.is_empty();
             is_thing && thing.is_within(&record_facts.terms) && names_it
         };
-        self.retired.as_ref().is_some_and(is_told) || self.retired_name.as_ref().is_some_and(is_told)
+        self.retired.as_ref().is_some_and(is_same_thing)
+            || self.retired_name.as_ref().is_some_and(is_same_thing)
     }
 
     /// "That bridge never was the culprit", where the record gives it as the cause.

@@ -113,18 +113,18 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Effects)> {
             };
             let is_trusted = !of_user && !is_denied && asserts && !sentence.has(Sign::Meta);
             let is_seen = is_trusted && is_borne_out();
-            let is_told =
+            let is_reported =
                 is_trusted && (tells_news || session.seen_values.shares_words_with_output(sentence));
             let denies_question = of_user && AnnotatedSentence::answers_no(&session.sentences, at);
             let effects = Effects {
-                asserts: asserts && (of_user || is_seen || is_told),
+                asserts: asserts && (of_user || is_seen || is_reported),
                 changes: (of_user
                     && (sentence.has_any(&CHANGING)
                         || denies_question
                         || takes_effect(sentence)
                         || retired(sentence).is_some()))
                     || is_seen
-                    || (is_told && (ends || sentence.has(Sign::Change))),
+                    || (is_reported && (ends || sentence.has(Sign::Change))),
                 is_seen,
                 adds: sentence.has(Sign::Also),
                 refutes: sentence.has_any(&[Sign::Refuted, Sign::IsNot, Sign::NotCause]) && !is_denied,

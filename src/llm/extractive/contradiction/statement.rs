@@ -88,11 +88,11 @@ impl<'s> Statement<'s> {
             before,
             overruled: overruled
                 .iter()
-                .flat_map(|told| values(&told.line.text))
+                .flat_map(|sentence| values(&sentence.line.text))
                 .collect(),
             overruled_of: overruled
                 .iter()
-                .fold(Terms::default(), |of, told| of.with(told.terms())),
+                .fold(Terms::default(), |of, sentence| of.with(sentence.terms())),
             talk,
         }
     }
@@ -113,9 +113,9 @@ impl<'s> Statement<'s> {
             .into_iter()
             .filter(is_left)
             .filter_map(|at| Some((at, self.reason(&memory.records[at], memory)?)));
-        let mut told: Vec<(usize, &'static str)> = reasons.collect();
-        self.without_ambiguous(&mut told, memory);
-        found.extend(told);
+        let mut reasons: Vec<(usize, &'static str)> = reasons.collect();
+        self.without_ambiguous(&mut reasons, memory);
+        found.extend(reasons);
         found
     }
 
@@ -125,9 +125,9 @@ impl<'s> Statement<'s> {
     fn without_ambiguous(&self, found: &mut Vec<(usize, &'static str)>, memory: &Memory) {
         let nearness = |at: usize| {
             let record = &memory.records[at];
-            let told = memory.shared(&self.facts.things, record);
+            let own = memory.shared(&self.facts.things, record);
             let around = memory.shared(&self.around.words, record);
-            (told, around + memory.shared(self.talk, record))
+            (own, around + memory.shared(self.talk, record))
         };
         let replaced = found.iter().filter(|(_, reason)| *reason == REPLACED);
         let Some(nearest) = replaced.map(|(at, _)| nearness(*at)).max() else {
@@ -190,8 +190,8 @@ impl<'s> Statement<'s> {
             if clause.ends(record, memory) {
                 return Some(GIVEN_UP);
             }
-            let told = before.map(|before| &before.facts).or(self.before.as_ref());
-            if told.is_some_and(|told| clause.ends_previous_subject(told, record, memory)) {
+            let previous = before.map(|before| &before.facts).or(self.before.as_ref());
+            if previous.is_some_and(|previous| clause.ends_previous_subject(previous, record, memory)) {
                 return Some(GIVEN_UP);
             }
             if clause.replaces(record, before, memory, &self.around) {
@@ -337,10 +337,10 @@ impl<'s> Statement<'s> {
         let Some((effect, cause)) = &record.explains else {
             return false;
         };
-        let told = self.around.clone().with(&self.facts.terms);
+        let context = self.around.clone().with(&self.facts.terms);
         effect.count() >= 2
             && !cause.is_empty()
-            && effect.is_within(&told)
+            && effect.is_within(&context)
             && effect.shared(&self.facts.terms) * 2 >= effect.count()
             && cause.shared(&self.facts.terms) == 0
     }

@@ -29,7 +29,7 @@ fn archived_in(task: &str, records: &[&str], messages: &[(&str, &str)]) -> Vec<u
 pub(super) fn leaves(pairs: &[(&str, &str)]) {
     let left = pairs
         .iter()
-        .filter(|(record, said)| archived(&[record], &[("user", said)]) != [1]);
+        .filter(|(record, text)| archived(&[record], &[("user", text)]) != [1]);
     assert_eq!(left.collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
 }
 
@@ -37,7 +37,7 @@ pub(super) fn leaves(pairs: &[(&str, &str)]) {
 pub(super) fn stays(pairs: &[(&str, &str)]) {
     let outdated_records = pairs
         .iter()
-        .filter(|(record, said)| !archived(&[record], &[("user", said)]).is_empty());
+        .filter(|(record, text)| !archived(&[record], &[("user", text)]).is_empty());
     assert_eq!(outdated_records.collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
 }
 
@@ -224,17 +224,17 @@ fn what_a_tool_shows_counts_when_the_assistant_tells_it() {
         "last collection for Hull is 16:00",
     ];
     let shown = ("tool", "LEEDS,18:15\nHULL,16:00");
-    let told = (
+    let confirmed = (
         "assistant",
         "Leeds is collected at 18:15 in there; Hull stays where it was.",
     );
-    assert_eq!(archived(&records, &[("user", "Look."), shown, told]), [1]);
+    assert_eq!(archived(&records, &[("user", "Look."), shown, confirmed]), [1]);
     // Without the tool only the assistant claims it, and a tool output alone claims nothing.
-    assert_eq!(archived(&records, &[("user", "Look."), told]), [0; 0]);
+    assert_eq!(archived(&records, &[("user", "Look."), confirmed]), [0; 0]);
     assert_eq!(archived(&records, &[("user", "Look."), shown]), [0; 0]);
     let denied = ("user", "No, that's wrong, it is the timetable of last year.");
     assert_eq!(
-        archived(&records, &[("user", "Look."), shown, told, denied]),
+        archived(&records, &[("user", "Look."), shown, confirmed, denied]),
         [0; 0]
     );
 }

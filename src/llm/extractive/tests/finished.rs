@@ -3,9 +3,9 @@
 use super::*;
 
 /// Whether a piece of work in the document is still open after a message.
-fn left_of(item: &str, role: &str, said: &str) -> bool {
+fn left_of(item: &str, role: &str, text: &str) -> bool {
     let document = format!("# Current Progress\n## In Progress\n- Keep the house\n## Remaining\n- {item}\n");
-    let source = source("House", vec![message(role, said)], &document);
+    let source = source("House", vec![message(role, text)], &document);
     let text = answer(Role::Progress, &source);
     let left = text.split("  Remaining:").nth(1).map(str::to_owned);
     text.contains("no change") || left.is_some_and(|left| left.contains(item))
@@ -13,7 +13,7 @@ fn left_of(item: &str, role: &str, said: &str) -> bool {
 
 #[test]
 fn a_report_with_the_verb_of_a_piece_of_work_finishes_it() {
-    for (item, role, said) in [
+    for (item, role, text) in [
         ("Buy kiln wash", "user", "22, yep. kiln wash I bought too, 2 kg."),
         (
             "Order 60 hamper boxes",
@@ -37,9 +37,9 @@ fn a_report_with_the_verb_of_a_piece_of_work_finishes_it() {
         ),
         ("手すりの見積もりを取る", "user", "手すりの見積もりは届きました。"),
     ] {
-        assert!(!left_of(item, role, said), "{item} / {said}");
+        assert!(!left_of(item, role, text), "{item} / {text}");
     }
-    for (item, role, said) in [
+    for (item, role, text) in [
         ("Buy kiln wash", "user", "The kiln wash isn't bought yet."),
         (
             "Order 60 hamper boxes",
@@ -58,7 +58,7 @@ fn a_report_with_the_verb_of_a_piece_of_work_finishes_it() {
             "The train to Lyon is booked.",
         ),
     ] {
-        assert!(left_of(item, role, said), "{item} / {said}");
+        assert!(left_of(item, role, text), "{item} / {text}");
     }
 }
 
@@ -79,18 +79,18 @@ fn of_two_pieces_of_work_that_a_report_fits_alike_neither_is_finished() {
 
 #[test]
 fn an_answer_tells_of_what_the_question_names() {
-    let left = |item: &str, asked: &str, said: &str| {
+    let left = |item: &str, asked: &str, reply: &str| {
         let document = format!("# Current Progress\n## In Progress\n- Shop\n## Remaining\n- {item}\n");
         let messages = vec![
             message("user", "Hello."),
             message("assistant", asked),
-            message("user", said),
+            message("user", reply),
         ];
         let text = answer(Role::Progress, &source("Shop", messages, &document));
         let left = text.split("  Remaining:").nth(1).map(str::to_owned);
         text.contains("no change") || left.is_some_and(|left| left.contains(item))
     };
-    for (item, asked, said) in [
+    for (item, asked, reply) in [
         (
             "Commander les calendriers",
             "Et les calendriers ?",
@@ -107,9 +107,9 @@ fn an_answer_tells_of_what_the_question_names() {
             "Ordered yesterday, 80 of them.",
         ),
     ] {
-        assert!(!left(item, asked, said), "{item} / {said}");
+        assert!(!left(item, asked, reply), "{item} / {reply}");
     }
-    for (item, asked, said) in [
+    for (item, asked, reply) in [
         (
             "Commander les calendriers",
             "Et les affiches ?",
@@ -122,6 +122,6 @@ fn an_answer_tells_of_what_the_question_names() {
             "To be ordered tomorrow.",
         ),
     ] {
-        assert!(left(item, asked, said), "{item} / {said}");
+        assert!(left(item, asked, reply), "{item} / {reply}");
     }
 }

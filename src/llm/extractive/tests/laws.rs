@@ -87,11 +87,11 @@ proptest! {
         let content = format!("```rust src/lib.rs\n{code}\n```\n");
         let text = answer(Role::Verbatim, &source("task", vec![message("assistant", &content)], ""));
         let whole_lines = |text: &str| format!("\n{}\n", text.replace("\r\n", "\n").trim_end_matches('\r'));
-        let said = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+        let line_count = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
         for operation in faultless(&text) {
             let Operation::AddVerbatim { snippet, .. } = operation else { panic!("{operation:?}") };
             prop_assert!(whole_lines(&code).contains(&whole_lines(&snippet)), "{:?} / {:?}", code, snippet);
-            prop_assert_eq!(said(&snippet), said(&code));
+            prop_assert_eq!(line_count(&snippet), line_count(&code));
             prop_assert!(snippet.matches('\r').count() >= code.trim().matches('\r').count());
         }
     }

@@ -60,18 +60,18 @@ fn progress_of(messages: &[(&str, &str)]) -> Progress {
 
 #[tokio::test]
 async fn the_updater_answers_as_a_model_does() {
-    let said = source(
+    let session = source(
         "Export",
         vec![message("user", "Remember that exports are UTF-8 only.")],
         "",
     );
     let request = Request {
         form: None,
-        source: Arc::new(said.clone()),
+        source: Arc::new(session.clone()),
         ..crate::llm::scripted::request(Role::Learnings)
     };
     let answered = Extractive.complete(&request).await.expect("an answer");
-    assert_eq!(answered.text, answer(Role::Learnings, &said));
+    assert_eq!(answered.text, answer(Role::Learnings, &session));
     assert!(!answered.stopped_at_limit && Extractive.is_built_in());
 }
 
@@ -82,21 +82,21 @@ fn a_task_alone_is_work_in_progress_or_done_as_it_reads() {
         progress("implement the parser"),
         "CURRENT_PROGRESS:\n  In Progress:\n    - Implement the parser\n"
     );
-    let told = progress("Implemented the parser; next wire it to the route.");
+    let progress_text = progress("Implemented the parser; next wire it to the route.");
     assert!(
-        told.contains("  Completed:\n    - Implemented the parser\n"),
-        "{told}"
+        progress_text.contains("  Completed:\n    - Implemented the parser\n"),
+        "{progress_text}"
     );
     assert!(
-        told.contains("  Remaining:\n    - Wire it to the route\n"),
-        "{told}"
+        progress_text.contains("  Remaining:\n    - Wire it to the route\n"),
+        "{progress_text}"
     );
 }
 
 #[test]
 fn nothing_worth_a_change_is_no_change() {
     let memory = "# Current Progress\n## In Progress\n- Plant trees\n";
-    for (task, said) in [
+    for (task, conversation) in [
         (
             "Talk",
             &[
@@ -116,11 +116,14 @@ fn nothing_worth_a_change_is_no_change() {
             ],
         ),
     ] {
-        let messages = said.iter().map(|(role, text)| message(role, text)).collect();
-        let said = source(task, messages, memory);
+        let messages = conversation
+            .iter()
+            .map(|(role, text)| message(role, text))
+            .collect();
+        let session = source(task, messages, memory);
         for role in Role::ALL {
             assert_eq!(
-                answer(role, &said),
+                answer(role, &session),
                 format!("{}: no change\n", role.header()),
                 "{task}"
             );
@@ -131,10 +134,16 @@ fn nothing_worth_a_change_is_no_change() {
 #[test]
 fn what_the_memory_knows_is_not_added_again() {
     let known = "# Key Learnings\n- KL-2 because x: exports are UTF-8 only\n";
-    let said = |text: &str| source("Export", vec![message("user", text)], known);
-    let same = answer(Role::Learnings, &said("Remember that exports are UTF-8 only."));
+    let session_of = |text: &str| source("Export", vec![message("user", text)], known);
+    let same = answer(
+        Role::Learnings,
+        &session_of("Remember that exports are UTF-8 only."),
+    );
     assert_eq!(same, "KEY_LEARNINGS: no change\n");
-    let other = answer(Role::Learnings, &said("Remember that exports are UTF-16 only."));
+    let other = answer(
+        Role::Learnings,
+        &session_of("Remember that exports are UTF-16 only."),
+    );
     assert!(
         other.contains("UTF-16"),
         "items that differ in a number differ: {other}"
@@ -178,7 +187,7 @@ fn output_and_pasted_or_secret_code_is_not_kept() {
 }
 
 #[test]
-fn a_first_line_keeps_its_indentation_behind_the_arrow() {
+fn a_first_line_keeps_its_indentation_after_the_arrow() {
     let code = "In lib.py:\n```python\n    def save(self):\n\n        pass  \n```";
     let text = answer(
         Role::Verbatim,

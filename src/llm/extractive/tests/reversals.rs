@@ -115,8 +115,8 @@ fn other_hands() {
         "Ana is on-call lead for checkout",
         "Ilse is on-call lead for search",
     ];
-    let said = "Tomasz is on-call lead for checkout now.";
-    assert_eq!(archived(&records, &[("user", said)]), [1]);
+    let text = "Tomasz is on-call lead for checkout now.";
+    assert_eq!(archived(&records, &[("user", text)]), [1]);
 }
 
 #[test]
@@ -300,18 +300,18 @@ fn what_takes_effect_from_a_day_and_what_is_left_of_several() {
 }
 
 #[test]
-fn what_the_assistant_reports_of_a_value_that_the_user_told() {
+fn what_the_assistant_reports_of_a_value_that_the_user_stated() {
     let record = ["the vat temperature is 25 degrees"];
-    let told = ("user", "We have it at 28 degrees.");
+    let user = ("user", "We have it at 28 degrees.");
     let reports = ("assistant", "I set the vat temperature to 28 degrees.");
-    assert_eq!(archived(&record, &[told, reports]), [1]);
+    assert_eq!(archived(&record, &[user, reports]), [1]);
     let asks = ("assistant", "Shall I set the vat temperature to 28 degrees?");
-    assert_eq!(archived(&record, &[told, asks]), [0; 0]);
+    assert_eq!(archived(&record, &[user, asks]), [0; 0]);
     let of_another = (
         "assistant",
         "I set the room temperature to 28 degrees, and the vat is covered.",
     );
-    assert_eq!(archived(&record, &[told, of_another]), [0; 0]);
+    assert_eq!(archived(&record, &[user, of_another]), [0; 0]);
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn what_moved_or_has_another_amount() {
 }
 
 #[test]
-fn what_is_told_of_another_model_leaves_the_one_that_is_known() {
+fn a_report_about_another_model_keeps_the_known_one() {
     stays(&[
         (
             "the ZT411 prints at 203 dpi",

@@ -12,7 +12,7 @@ fn kept(messages: &[(&str, &str)]) -> String {
 
 #[test]
 fn what_is_not_to_be_written_down_is_not() {
-    for said in [
+    for text in [
         "Our source is called Torsten Vahl, but that stays between us.",
         "Our source is Torsten Vahl since May. Don't write that down.",
         "Er heißt übrigens Torsten Vahl, aber das bleibt unter uns, schreib das nirgends auf.",
@@ -20,10 +20,10 @@ fn what_is_not_to_be_written_down_is_not() {
         "La fuente es Torsten Vahl desde mayo, que no conste.",
         "情報源はTorsten Vahlさんです。ここだけの話です。",
     ] {
-        let kept = kept(&[("user", said)]);
-        assert!(!kept.contains("Vahl"), "{said}\n{kept}");
+        let kept = kept(&[("user", text)]);
+        assert!(!kept.contains("Vahl"), "{text}\n{kept}");
     }
-    for (said, wanted) in [
+    for (text, wanted) in [
         (
             "The ledger must never be stored in /tmp, don't keep it there.",
             "/tmp",
@@ -37,14 +37,14 @@ fn what_is_not_to_be_written_down_is_not() {
             "/srv/akten",
         ),
     ] {
-        let kept = kept(&[("user", said)]);
-        assert!(kept.contains(wanted), "{said}\n{kept}");
+        let kept = kept(&[("user", text)]);
+        assert!(kept.contains(wanted), "{text}\n{kept}");
     }
 }
 
 #[test]
-fn what_is_told_as_the_word_of_another_is_no_fact() {
-    for said in [
+fn hearsay_is_no_fact() {
+    for text in [
         "The readings were never over the limit of 40 mg. That was his line.",
         "The readings were never over 40 mg. I don't buy it.",
         "Die Werte lagen nie über 40 mg. Das glaube ich ihm nicht, behauptet er.",
@@ -52,8 +52,8 @@ fn what_is_told_as_the_word_of_another_is_no_fact() {
         "Los valores nunca pasaron de 40 mg. Eso me soltó.",
         "数値は必ず40mg以下です。という言い分です。",
     ] {
-        let kept = kept(&[("user", said)]);
-        assert!(!kept.contains("40"), "{said}\n{kept}");
+        let kept = kept(&[("user", text)]);
+        assert!(!kept.contains("40"), "{text}\n{kept}");
     }
     let kept = kept(&[("user", "The readings must never be over the limit of 40 mg.")]);
     assert!(kept.contains("40 mg"), "{kept}");
@@ -68,18 +68,18 @@ fn a_quotation_of_several_sentences_is_one() {
 
 #[test]
 fn how_somebody_feels_is_no_work() {
-    for said in [
+    for text in [
         "I've sent the plan, I'm knackered.",
         "Ich habe den Plan verschickt, ich bin völlig geplättet.",
         "J'ai envoyé le plan, je suis lessivé.",
         "He enviado el plan, estoy destrozado.",
     ] {
-        let progress = progress_of(&[("user", said)]);
+        let progress = progress_of(&[("user", text)]);
         let all = progress.completed.concat();
         let moods = ["knackered", "geplättet", "lessivé", "destrozado"];
         assert!(
             !all.is_empty() && !moods.iter().any(|mood| all.contains(mood)),
-            "{said} {progress:?}"
+            "{text} {progress:?}"
         );
     }
     let progress = progress_of(&[("assistant", "I'm done with the plan, I'm writing the letter now.")]);

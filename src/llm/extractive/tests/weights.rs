@@ -8,15 +8,17 @@ use super::*;
 fn weighed(messages: &[(&str, &str)], sentence: &str) -> i32 {
     let messages = messages.iter().map(|(role, text)| message(role, text)).collect();
     let session = Session::of(&source("Notes", messages, ""));
-    let mut said = session.sentences.iter();
-    let at = said.position(|said| said.line.text.contains(sentence)).unwrap();
+    let mut sentences = session.sentences.iter();
+    let at = sentences
+        .position(|annotated| annotated.line.text.contains(sentence))
+        .unwrap();
     Scorer::of(&session).score(at, 0, "")
 }
 
 #[test]
 fn a_sentence_weighs_more_if_others_speak_of_the_same_and_less_in_doubt() {
     let answer = ("assistant", "The ferry and its crossing are in the plan.");
-    let told = weighed(
+    let stated = weighed(
         &[("user", "The ferry crossing takes 45 minutes."), answer],
         "ferry crossing takes",
     );
@@ -32,9 +34,9 @@ fn a_sentence_weighs_more_if_others_speak_of_the_same_and_less_in_doubt() {
         &[("user", "The ferry crossing takes long."), answer],
         "ferry crossing takes",
     );
-    assert!(told > alone, "{told} {alone}");
-    assert!(told > doubted, "{told} {doubted}");
-    assert!(told > vague, "{told} {vague}");
+    assert!(stated > alone, "{stated} {alone}");
+    assert!(stated > doubted, "{stated} {doubted}");
+    assert!(stated > vague, "{stated} {vague}");
 }
 
 #[test]
@@ -94,7 +96,8 @@ fn what_is_noticed_is_written_down() {
         let labelled: serde_json::Value = serde_json::from_str(line).unwrap();
         let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
         let messages = labelled["messages"].as_array().unwrap().iter();
-        let messages = messages.map(|said| message(&text(&said["role"]), &text(&said["content"])));
+        let messages = messages
+            .map(|message_json| message(&text(&message_json["role"]), &text(&message_json["content"])));
         let source = source(
             &text(&labelled["task"]),
             messages.collect(),
@@ -103,8 +106,8 @@ fn what_is_noticed_is_written_down() {
         let session = Session::of(&source);
         let scales = Scorer::of(&session);
         let denied = session.denied();
-        for (at, said) in session.sentences.iter().enumerate() {
-            let claim = Claim::of(said, &session).or_else(|| Claim::told(said));
+        for (at, sentence) in session.sentences.iter().enumerate() {
+            let claim = Claim::of(sentence, &session).or_else(|| Claim::without_rule(sentence));
             let Some(claim) = claim.filter(|claim| denied.binary_search(&claim.message).is_err()) else {
                 continue;
             };

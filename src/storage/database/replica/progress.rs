@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_as_far_behind_as_the_newest_place_that_it_has_replayed() {
+    fn the_lag_is_that_of_the_newest_replayed_position() {
         let start = Instant::now();
         let mut progress = Progress::new(start);
         assert_eq!(progress.lag(start, MAX), None);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn too_far_behind_is_not_asked_and_neither_is_what_shows_what_was_taken_out() {
+    fn a_standby_that_lags_or_shows_removed_text_is_not_read() {
         let start = Instant::now();
         let mut progress = Progress::new(start);
         progress.note(1, start);

@@ -116,8 +116,11 @@ pub(super) async fn clear_tasks(
             row.task_id.as_ref().map(TaskId::as_str),
         ];
         let in_texts = texts.into_iter().flatten().any(|text| quotations.are_in(text));
-        let told = [&row.outcome, &row.details];
-        let in_json = told.into_iter().flatten().any(|told| quotes(told, quotations));
+        let values = [&row.outcome, &row.details];
+        let in_json = values
+            .into_iter()
+            .flatten()
+            .any(|value| quotes(value, quotations));
         if !in_texts && !in_json {
             continue;
         }
@@ -128,8 +131,8 @@ pub(super) async fn clear_tasks(
             *text = clear_lines(text, quotations);
         }
         // Including members that only a newer release knows.
-        for told in [&mut row.outcome, &mut row.details].into_iter().flatten() {
-            clear_strings(told, quotations);
+        for value in [&mut row.outcome, &mut row.details].into_iter().flatten() {
+            clear_strings(value, quotations);
         }
         sqlx::query!(
             "UPDATE records SET task_id = $4, intent = $5, summary = $6, outcome = $7, epic = $8, details = $9

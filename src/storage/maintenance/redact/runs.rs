@@ -7,7 +7,7 @@ use crate::domain::redaction::Quotations;
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 use crate::storage::updates::outcomes;
-use crate::storage::updates::{redacted_json, said};
+use crate::storage::updates::{redacted_json, unpacked_exchanges};
 use serde_json::Value;
 
 /// Clears the texts of runs that quote the redacted text: request, exchanges and outcome. Returns their ids. Runs that created the version or started from it quote it in their prompts and diffs. Others may quote it if the
@@ -55,7 +55,7 @@ pub(super) async fn clear_runs(
             // Uses the unpacked exchanges: a quotation may begin in one piece and end in another. The constant
             // instructions, which stay, quote nothing.
             let (id, shown) = (row.update_id.as_str(), row.shown.as_deref());
-            let exchanges = said(id, shown, &row.request, row.exchanges, &Value::Null)?;
+            let exchanges = unpacked_exchanges(id, shown, &row.request, row.exchanges, &Value::Null)?;
             let outcome = outcomes::unpack(row.outcome, row.version, row.made.as_ref());
             let parts = [&row.request, &exchanges, &outcome];
             if row.touches || parts.into_iter().any(|part| quotes(part, quotations)) {

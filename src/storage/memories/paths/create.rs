@@ -67,7 +67,7 @@ impl Storage {
         hold_root(&mut transaction, tree).await?;
         match place_of(&mut transaction, tree, path).await? {
             Place::Free => {}
-            Place::Taken => return Err(Refusal::file_exists(path).into()),
+            Place::Occupied => return Err(Refusal::file_exists(path).into()),
             Place::BelowFile(file) => return Err(Refusal::below_a_file(path, &file).into()),
         }
         let memory = path.new_memory_id(self.clock.new_id());

@@ -12,7 +12,7 @@ impl Storage {
     pub async fn list_files(
         &self,
         tree: &FileTree,
-        behind: Option<&str>,
+        after: Option<&str>,
         limit: i64,
     ) -> Result<Vec<StoredFile>, StorageError> {
         let rows = sqlx::query!(
@@ -30,7 +30,7 @@ impl Storage {
             tree.vault.as_str(),
             tree.root.as_str(),
             // Every path comes after the empty one.
-            behind.unwrap_or_default(),
+            after.unwrap_or_default(),
             limit,
         )
         .fetch_all(&mut *self.reader().await?)

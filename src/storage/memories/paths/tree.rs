@@ -12,7 +12,7 @@ pub(in crate::storage) enum Place {
     /// It is free.
     Free,
     /// It is a file or a directory.
-    Taken,
+    Occupied,
     /// One of its parent directories is a file.
     BelowFile(FilePath),
 }
@@ -54,7 +54,7 @@ pub(in crate::storage) async fn place_of(
     path: &FilePath,
 ) -> Result<Place, StorageError> {
     if path.is_root() {
-        return Ok(Place::Taken);
+        return Ok(Place::Occupied);
     }
     let directories = path.directories();
     let names: Vec<&str> = directories.iter().map(FilePath::as_str).collect();
@@ -80,7 +80,7 @@ pub(in crate::storage) async fn place_of(
             .find(|directory| directory.as_str() == found)
         {
             Some(file) => Place::BelowFile(file),
-            None => Place::Taken,
+            None => Place::Occupied,
         },
     })
 }

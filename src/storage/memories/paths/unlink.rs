@@ -159,7 +159,7 @@ async fn rename(
 ) -> Result<Ending<FileChange>, FileError> {
     lock_root(&mut transaction, tree).await?;
     let place = place_of(&mut transaction, tree, to).await?;
-    if place == Place::Taken {
+    if place == Place::Occupied {
         return Err(Refusal::destination_exists(to).into());
     }
     let rows = files_at(&mut transaction, tree, from).await?;

@@ -162,13 +162,13 @@ impl Storage {
     #[tracing::instrument(name = "db.memories.mark_for_embedding", skip_all)]
     pub async fn mark_for_embedding(&self, space: &Space) -> Result<(), StorageError> {
         let all = !space.is_marked;
-        let mut behind = None;
-        while let Some(vault) = self.next_vault_to_mark(behind.as_ref(), all).await? {
+        let mut after = None;
+        while let Some(vault) = self.next_vault_to_mark(after.as_ref(), all).await? {
             let mut memory = Some(String::new());
             while let Some(last) = memory {
                 memory = self.mark_of_vault(&vault, &last, all).await?;
             }
-            behind = Some(vault);
+            after = Some(vault);
         }
         self.set_time(&space.id, Mark::Marked).await
     }
@@ -176,7 +176,7 @@ impl Storage {
     /// The next vault with a memory to mark, in the database's order.
     async fn next_vault_to_mark(
         &self,
-        behind: Option<&VaultId>,
+        after: Option<&VaultId>,
         all: bool,
     ) -> Result<Option<VaultId>, StorageError> {
         Ok(sqlx::query_scalar!(
@@ -184,7 +184,7 @@ impl Storage {
              WHERE vault_id > $1 AND (embedded_version IS NULL OR ($2 AND embedded_version > 0))
              ORDER BY vault_id
              LIMIT 1",
-            behind.map_or("", VaultId::as_str),
+            after.map_or("", VaultId::as_str),
             all,
         )
         .fetch_optional(&mut *self.reader_for(Class::Maintenance).await?)
@@ -195,7 +195,7 @@ impl Storage {
     async fn mark_of_vault(
         &self,
         vault: &VaultId,
-        behind: &str,
+        after: &str,
         all: bool,
     ) -> Result<Option<String>, StorageError> {
         let mark = || {
@@ -214,7 +214,7 @@ impl Storage {
              )
              SELECT max(memory_id) AS last FROM marked",
             vault.as_str(),
-            behind,
+            after,
             all,
             AT_ONCE,
         )

@@ -15,7 +15,7 @@ impl Incoming {
     /// Whatever the lines say about the past, the active records must be those of the newest document.
     async fn hold_to_newest_text(&mut self) -> Result<(), LineError> {
         let active = records::active(&mut self.transaction, &self.vault, &self.memory).await?;
-        let mut said: Vec<_> = document::records(&self.text)
+        let mut in_text: Vec<_> = document::records(&self.text)
             .into_iter()
             .map(|record| Active {
                 kind: record.id.kind.prefix().to_owned(),
@@ -25,18 +25,22 @@ impl Incoming {
                 content: record.content,
             })
             .collect();
-        said.sort_by(|a, b| (&a.kind, a.number).cmp(&(&b.kind, b.number)));
-        match active.iter().zip(&said).find(|(listed, said)| listed != said) {
-            None if active.len() == said.len() => Ok(()),
+        in_text.sort_by(|a, b| (&a.kind, a.number).cmp(&(&b.kind, b.number)));
+        match active
+            .iter()
+            .zip(&in_text)
+            .find(|(listed, in_text)| listed != in_text)
+        {
+            None if active.len() == in_text.len() => Ok(()),
             None => Err(problem(format!(
                 "the newest document of {} has {} records, but {} are listed as active",
                 self.memory,
-                said.len(),
+                in_text.len(),
                 active.len()
             ))),
-            Some((_, said)) => Err(problem(format!(
+            Some((_, in_text)) => Err(problem(format!(
                 "{}-{}: the newest document of {} says something else than its record",
-                said.kind, said.number, self.memory
+                in_text.kind, in_text.number, self.memory
             ))),
         }
     }
@@ -89,7 +93,8 @@ impl Incoming {
                 self.hold_to_newest_text().await?;
                 let (vault, memory) = (&self.vault, &self.memory);
                 if self.has_gaps {
-                    history::take_from_records(&mut self.transaction, vault, memory, &self.untold).await?;
+                    history::take_from_records(&mut self.transaction, vault, memory, &self.unknown_changes)
+                        .await?;
                 }
                 if self.names_replacements {
                     history::mark_superseded(&mut self.transaction, vault, memory).await?;
@@ -125,11 +130,11 @@ impl Incoming {
         match self.target {
             Target::CreateItems => {
                 let categories = std::mem::take(&mut self.categories);
-                let told: Vec<NewEvent> = categories
+                let events_of_items: Vec<NewEvent> = categories
                     .iter()
                     .map(|category| self.storage.items_event(&self.memory, category, None))
                     .collect();
-                events::append(&mut self.transaction, &self.vault, &told).await?;
+                events::append(&mut self.transaction, &self.vault, &events_of_items).await?;
                 self.transaction.commit().await?;
                 done.created += 1;
             }

@@ -81,14 +81,17 @@ fn what_the_captured_version_says_is_not_kept_again() {
     let packed = Packed::of(Some((7, &document)), &request, &exchanges);
     assert_eq!(packed.exchanges["base"], 7);
     assert!(packed.exchanges.to_string().len() < 900, "{}", packed.exchanges);
-    let given = json!(packed.instructions);
-    let read = |base| unpack(base, &request, packed.exchanges.clone(), &given);
+    let instructions = json!(packed.instructions);
+    let read = |base| unpack(base, &request, packed.exchanges.clone(), &instructions);
     assert_eq!(read(Some(&document)).unwrap(), exchanges);
-    let gone = read(None).unwrap();
-    let told = format!("<memory>\n{NOT_KEPT}</memory>\n<task>\nWork on the parser.\n</task>\n");
-    assert_eq!(gone[0]["messages"][0]["content"], told);
-    assert_eq!(gone[1]["messages"][0]["content"], told);
-    assert_eq!(gone[1]["messages"][2]["content"], format!("{told}Once more."));
+    let without_base = read(None).unwrap();
+    let placeholder = format!("<memory>\n{NOT_KEPT}</memory>\n<task>\nWork on the parser.\n</task>\n");
+    assert_eq!(without_base[0]["messages"][0]["content"], placeholder);
+    assert_eq!(without_base[1]["messages"][0]["content"], placeholder);
+    assert_eq!(
+        without_base[1]["messages"][2]["content"],
+        format!("{placeholder}Once more.")
+    );
     assert!(read(Some("short")).is_err());
     let without = Packed::of(Some((7, "something else\n")), &request, &exchanges);
     assert_eq!(without.exchanges.get("base"), None);

@@ -30,14 +30,14 @@ pub(crate) async fn list(
 ) -> Result<Json<List<FileBody>>, Problem> {
     let (RootParams { root }, page) = params;
     let name = format!("files/{vault_id}/{root}");
-    let behind = page.after::<String>(&name)?;
+    let after = page.after::<String>(&name)?;
     let tree = FileTree {
         vault: vault_id,
         root,
     };
     let files = state
         .storage
-        .list_files(&tree, behind.as_deref(), page.fetch())
+        .list_files(&tree, after.as_deref(), page.fetch())
         .await?;
     Ok(Json(page.of(
         &name,
