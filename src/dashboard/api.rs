@@ -5,7 +5,7 @@ use super::link;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
-use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{Extensions, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -68,7 +68,6 @@ pub(super) struct Ask {
 /// The response of a route.
 pub(super) struct Answer {
     pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
 }
 
@@ -109,11 +108,6 @@ impl Ask {
         let mut ask = self.header("content-type", "application/json");
         ask.body = body.to_string().into_bytes();
         ask
-    }
-
-    pub(super) fn body(mut self, body: Vec<u8>) -> Self {
-        self.body = body;
-        self
     }
 
     /// Sends the request and returns the response with any status; its body may be a stream.
@@ -158,7 +152,6 @@ impl Ask {
         let body = to_bytes(body, usize::MAX).await.map_err(Failure::internal)?;
         Ok(Answer {
             status: parts.status,
-            headers: parts.headers,
             body,
         })
     }

@@ -2,7 +2,7 @@
 
 use super::assets;
 use super::pages::{
-    actions, api, blame, diff, edit, events, handoff, items_only, keys, memories, memory, prompt, raw,
+    actions, blame, diff, edit, events, handoff, items_only, keys, memories, memory, prompt, raw,
     record, records, run, search, service, sign_in, timeline, updates, usage, vaults, version, window,
 };
 use axum::Router;
@@ -26,8 +26,6 @@ pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
         .route("/ui/keys/{key_id}/rotate", post(keys::rotate))
         .route("/ui/keys/{key_id}/revoke", post(keys::revoke))
         .route("/ui/service", get(service::show))
-        .route("/ui/api", get(api::list))
-        .route("/ui/api/{operation_id}", get(api::show).post(api::call))
         .merge(of_vault())
         .merge(of_memory())
 }

@@ -11,7 +11,6 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{Extensions, Method, StatusCode};
 use chrono::{DateTime, Utc};
-use serde_json::Value;
 use std::sync::Arc;
 
 /// What pages need from the service: in the extensions of every page request.
@@ -25,8 +24,6 @@ pub(crate) struct PageServices {
     pub(crate) context_bytes: usize,
     /// For what the database reports about itself.
     pub(crate) storage: Storage,
-    /// The OpenAPI document of the routes.
-    pub(crate) document: fn() -> &'static Value,
 }
 
 /// The time of a request, for pages without a visitor.

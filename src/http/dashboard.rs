@@ -14,7 +14,6 @@ use axum::extract::Request;
 use axum::http::header::ORIGIN;
 use axum::http::{Extensions, HeaderMap};
 use axum::response::{IntoResponse, Response};
-use serde_json::Value;
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -30,7 +29,7 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    pub(super) fn new(state: &AppState, routes: Router, document: fn() -> &'static Value) -> Self {
+    pub(super) fn new(state: &AppState, routes: Router) -> Self {
         Self {
             state: state.clone(),
             routes,
@@ -39,7 +38,6 @@ impl Pages {
                 sessions: Arc::new(DashboardSessions(state.clone())),
                 context_bytes: state.settings.context_bytes,
                 storage: state.storage.clone(),
-                document,
             },
         }
     }

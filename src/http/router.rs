@@ -13,19 +13,14 @@ use axum::Router;
 use axum::extract::Extension;
 use axum::handler::Handler;
 use axum::http::Method;
-use serde_json::Value;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
-
-/// The OpenAPI document, built when a page first shows it.
-static DOCUMENT: LazyLock<Value> =
-    LazyLock::new(|| serde_json::to_value(openapi::document()).unwrap_or_default());
 
 /// The router of the service.
 pub fn router(state: AppState) -> Router {
     crate::telemetry::metrics();
     let (router, _) = with_bounds(&state).split_for_parts();
-    let pages = Pages::new(&state, of_pages(&state), || &DOCUMENT);
+    let pages = Pages::new(&state, of_pages(&state));
     let pages = dashboard::router().route_layer(layer(Arc::new(pages), middleware::around_pages));
     let shared = Arc::new(state.clone());
     let no_such_route = no_such_route.layer(layer(shared.clone(), middleware::around_all));

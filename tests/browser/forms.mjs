@@ -95,16 +95,9 @@ export async function forms({ test, open, browser, runs, shot, picture }) {
     await page.close();
   });
 
-  await test("a call is tried from the reference, and a handoff compiled", async () => {
+  await test("a handoff is compiled", async () => {
     const page = await watched(browser, open.address);
-    await page.goto(`${open.address}/ui/api/PutContext`);
-    await page.fill("input[name='path:vault_id']", "forms");
-    await page.fill("input[name='path:memory_id']", "called");
-    await page.selectOption("#media_type", "text/plain");
-    await page.fill("#body", "from the reference\n");
-    await page.click("text=Call it");
-    await page.waitForSelector("text=201 Created");
-    await accessible(page, "called");
+    await api.must("PUT", "/vaults/forms/memories/called/context", "from an agent\n");
     await page.goto(`${open.address}/ui/vaults/forms/memories/called/handoff`);
     await page.click("text=Compile it now");
     await page.waitForURL("**?done=refreshed");

@@ -44,8 +44,6 @@ export function allPages({ runs }) {
     ["events", "/ui/vaults/acme/events"],
     ["keys", "/ui/keys"],
     ["service", "/ui/service"],
-    ["api", "/ui/api"],
-    ["operation", "/ui/api/PutContext"],
     ["not-found", "/ui/vaults/acme/memories/nobody"],
     ["no-page", "/ui/nothing"],
   ];

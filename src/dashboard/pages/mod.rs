@@ -1,7 +1,6 @@
 //! One file per page: the requests to the routes, the data of its template, and its forms.
 
 pub(super) mod actions;
-pub(super) mod api;
 pub(super) mod blame;
 pub(super) mod conflict;
 pub(super) mod data;
@@ -14,7 +13,6 @@ pub(super) mod items_only;
 pub(super) mod keys;
 pub(super) mod memories;
 pub(super) mod memory;
-pub(super) mod metrics;
 pub(super) mod prompt;
 pub(super) mod raw;
 pub(super) mod record;

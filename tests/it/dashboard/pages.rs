@@ -146,37 +146,9 @@ async fn the_state_of_the_service_is_shown() {
     service.memory("agent").put("one\n").await.is(201);
     let browser = Browser::new(&service);
     let page = browser.get("/ui/service").await.is(200);
-    for part in [
-        "PostgreSQL",
-        "schema",
-        "Slowest routes",
-        "Recent errors",
-        "/v1/vaults/{vault_id}/memories/{memory_id}/context",
-    ] {
+    for part in ["ready", "PostgreSQL", "schema", "0 waiting", "Recent errors"] {
         assert!(page.text().contains(part), "{part}");
     }
-}
-
-#[tokio::test]
-async fn the_reference_has_every_operation_of_the_document() {
-    let service = Service::start().await;
-    let browser = Browser::new(&service);
-    let list = browser.get("/ui/api").await.is(200);
-    let document = working_memory::http::openapi_yaml();
-    let operations = document
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("operationId: "));
-    let mut count = 0;
-    for operation in operations {
-        assert!(
-            list.text().contains(&format!("/ui/api/{operation}\"")),
-            "{operation}"
-        );
-        browser.get(&format!("/ui/api/{operation}")).await.is(200);
-        count += 1;
-    }
-    assert!(count > 50, "{count}");
-    browser.get("/ui/api/Nothing").await.is(404);
 }
 
 #[tokio::test]
