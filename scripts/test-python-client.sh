@@ -36,8 +36,8 @@ sed -n '/^```sh$/,/^```$/{/^```/d;p;}' "$client/README.md" | sh -eu
 
 cd "$client"
 cache="$folder/cache"
-ruff check --cache-dir "$cache/ruff" .
-ruff format --check --quiet --cache-dir "$cache/ruff" .
+ruff check --cache-dir "$cache/ruff" . ../stub.py
+ruff format --check --quiet --cache-dir "$cache/ruff" . ../stub.py
 # Pydantic AI does not support Python 3.10, so its types are missing there; its tests are skipped.
 if python -c 'import pydantic_ai' 2>/dev/null; then mypy --cache-dir "$cache/mypy"; fi
 python -m pytest -o cache_dir="$cache/pytest" "$@"
@@ -52,9 +52,9 @@ python -m venv "$folder/alone"
 import importlib.metadata, importlib.resources, working_memory_client as package
 assert (importlib.resources.files(package) / "py.typed").is_file()
 assert importlib.metadata.version("working-memory-client") == package.__version__
-with package.Client("http://127.0.0.1:9", retry=package.Retry(attempts=1)) as client:
+with package.Client("http://127.0.0.1:9", retries=0) as client:
     try:
         client.memory("v", "m").get()
-    except package.ConnectionFailed:
+    except package.ConnectionFailedError:
         print("python client: the package works alone")
 PYTHON

@@ -5,6 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 command -v npm >/dev/null || { echo "npm (Node 20 or newer) is needed for the TypeScript client's tests." >&2; exit 1; }
+command -v python3 >/dev/null || { echo "python3 is needed for the server of the clients' tests." >&2; exit 1; }
 WORKING_MEMORY_BIN=${WORKING_MEMORY_BIN:-$(sh scripts/program.sh)}
 export WORKING_MEMORY_BIN npm_config_loglevel=error npm_config_audit=false npm_config_fund=false
 

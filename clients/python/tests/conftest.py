@@ -6,11 +6,14 @@ import itertools
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from service import Service
 
 from working_memory_client import Client, Memory
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # stub.py, which the tests of both clients use
 
 NUMBERS = itertools.count(1)
 

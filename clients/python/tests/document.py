@@ -1,4 +1,4 @@
-"""openapi.yaml as the tests read it: on their own, not through the tools that write the client."""
+"""openapi.yaml as the tests read it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,23 @@ def root() -> dict[str, Any]:
     return found
 
 
-def schemas() -> dict[str, Any]:
-    found: dict[str, Any] = root()["components"]["schemas"]
-    return found
+def members(name: str) -> dict[str, bool]:
+    """The members of a schema, and whether they are required."""
+    return _members(root()["components"]["schemas"][name])
+
+
+def _members(schema: dict[str, Any]) -> dict[str, bool]:
+    if "$ref" in schema:
+        return members(schema["$ref"].rpartition("/")[2])
+    found: dict[str, bool] = {}
+    for part in schema.get("allOf", []):
+        found |= _members(part)
+    return found | {one: one in schema.get("required", []) for one in schema.get("properties", {})}
 
 
 def operations() -> list[tuple[str, str, dict[str, Any]]]:
     """Path, method and description of each operation."""
     return [(path, method.upper(), one) for path, methods in root()["paths"].items() for method, one in methods.items()]
-
-
-def snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
 @cache
@@ -53,11 +58,15 @@ def fault_of_answer(method: str, path: str, status: int, kind: str, value: Any) 
     answer = one["responses"].get(str(status))
     if answer is None:
         return f"{one['operationId']} has no answer {status}"
+    parts = ["paths", template, name.lower(), "responses", str(status)]
+    if "$ref" in answer:
+        parts = answer["$ref"].removeprefix("#/").split("/")
+        answer = root()["components"]["responses"][parts[-1]]
     if kind not in {media.partition(";")[0] for media in answer.get("content", {})}:
         return f"{one['operationId']} {status} is not {kind}"
-    parts = ["paths", template, name.lower(), "responses", str(status), "content", kind, "schema"]
     pointer = "#/" + "/".join(
-        part.replace("~", "~0").replace("/", "~1").replace("{", "%7B").replace("}", "%7D") for part in parts
+        part.replace("~", "~0").replace("/", "~1").replace("{", "%7B").replace("}", "%7D")
+        for part in (*parts, "content", kind, "schema")
     )
     faults = list(validator(pointer).iter_errors(value))
     return f"{one['operationId']} {status}: {faults[0].json_path}: {faults[0].message}" if faults else None

@@ -19,9 +19,9 @@ from anthropic.tools.memory import (
 )
 from anthropic.types.beta import BetaToolUseBlock
 from service import Service
-from stub import Stub, answer, cut, problem
+from stub import Seen, Stub
 
-from working_memory_client import AsyncClient, Client, Retry
+from working_memory_client import AsyncClient, Client
 from working_memory_client.anthropic import AsyncWorkingMemoryTool, WorkingMemoryTool
 
 COMMANDS: list[dict[str, Any]] = [
@@ -64,7 +64,7 @@ def blocks() -> Iterator[BetaToolUseBlock]:
 def model(told: list[tuple[bool, str]]) -> Stub:
     """A model that asks for one command after another."""
 
-    def reply(connection: Any, seen: Any) -> None:
+    def reply(seen: Seen) -> dict[str, Any]:
         last = json.loads(seen.body)["messages"][-1]["content"]
         if isinstance(last, list):
             told.extend((block.get("is_error", False), block["content"]) for block in last)
@@ -82,7 +82,7 @@ def model(told: list[tuple[bool, str]]) -> Stub:
             "stop_sequence": None,
             "usage": {"input_tokens": 1, "output_tokens": 1},
         }
-        answer(200, message)(connection, seen)
+        return {"json": message}
 
     return Stub([reply])
 
@@ -132,7 +132,7 @@ def test_a_block_is_carried_out_once_however_often_it_is_handed_in(
     assert [(result.get("is_error", False), result.get("content")) for result in first] == theirs
     assert [tool.run(block) for block in blocks()] == first, "the answers of the first time"
     assert [result["tool_use_id"] for result in first] == [block.id for block in blocks()]
-    log = list(client.list_memories(vault))
+    log = list(client.vault(vault).memories.list())
     assert len(log) == 1
     assert log[0]["version"] == 3, "create, str_replace and insert were done once"
 
@@ -157,8 +157,9 @@ def test_the_classes_of_the_sdk_are_taken_as_well(client: Client, vault: str) ->
 
 
 def test_a_service_that_is_away_is_an_error_of_the_tool() -> None:
-    for reply in (cut, problem(503, "unavailable")):
-        with Stub([reply]) as stub, Client(stub.url, retry=Retry(attempts=2, first=0.001)) as client:
+    lines: list[dict[str, Any]] = [{"cut": 1}, {"status": 503, "problem": "unavailable"}]
+    for line in lines:
+        with Stub([line]) as stub, Client(stub.url, retries=1) as client:
             result = WorkingMemoryTool(client.vault("v"), root="r").run(next(blocks()))
             assert result.get("is_error") is True
             keys = {seen.headers["idempotency-key"] for seen in stub.seen}

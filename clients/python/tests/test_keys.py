@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from service import Service
 
-from working_memory_client import Client, Forbidden, NotFound, Retry, Unauthorized, operations
+from working_memory_client import Client, ForbiddenError, NotFoundError, UnauthorizedError, learn
 
 
 @pytest.fixture(scope="module")
@@ -27,43 +27,38 @@ def admin(guarded: Service) -> Iterator[Client]:
 
 def test_keys_are_made_shown_rotated_and_revoked(admin: Client, guarded: Service) -> None:
     until = datetime.now(timezone.utc) + timedelta(days=1)
-    made = admin.create_key(name="reader", role="reader", vaults=["acme"], expires_at=until)
+    made = admin.keys.create("reader", "reader", vaults=["acme"], expires_at=until)
     assert made["key"].startswith(f"wm_{made['key_id']}_")
-    assert admin.get_key(made["key_id"])["vaults"] == ["acme"]
-    assert {one["name"] for one in admin.list_keys()} == {"root", "reader"}
+    assert admin.keys.get(made["key_id"])["vaults"] == ["acme"]
+    assert {one["name"] for one in admin.keys.list()} == {"root", "reader"}
     admin.memory("acme", "m").put("text")
-    with Client(guarded.url, made["key"], retry=Retry(attempts=1)) as reader:
-        assert reader.memory("acme", "m").get() == "text"
-        with pytest.raises(Forbidden) as refused:
+    with Client(guarded.url, made["key"]) as reader:
+        assert reader.memory("acme", "m").get()["context"] == "text"
+        with pytest.raises(ForbiddenError) as refused:
             reader.memory("acme", "m").put("other")
         assert refused.value.required_role == "writer"
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             reader.memory("secret", "m").get()
-        turned = admin.rotate_key(made["key_id"])
+        turned = admin.keys.rotate(made["key_id"])
         assert turned["key"] != made["key"]
-        with pytest.raises(Unauthorized):
+        with pytest.raises(UnauthorizedError):
             reader.memory("acme", "m").get()
-    assert admin.revoke_key(made["key_id"]) is None
-    assert admin.get_key(made["key_id"])["active"] is False
+    assert admin.keys.revoke(made["key_id"]) is None
+    assert admin.keys.get(made["key_id"])["active"] is False
 
 
 def test_a_key_that_speaks_for_others_names_who_they_are(admin: Client) -> None:
     admin.with_options(actor="ann").memory("acme", "by").put("text")
-    assert admin.memory("acme", "by").read()["actor_id"] == "ann"
+    assert admin.memory("acme", "by").get()["actor_id"] == "ann"
     admin.memory("acme", "by").put("other text", actor="bob")
-    assert [one["actor_id"] for one in admin.memory("acme", "by").list_contexts()] == ["bob", "ann"]
+    assert [one["actor_id"] for one in admin.memory("acme", "by").versions.list()] == ["bob", "ann"]
 
 
 def test_a_proposer_proposes(admin: Client, guarded: Service) -> None:
-    made = admin.create_key(name="agent", role="proposer")
+    made = admin.keys.create("agent", "proposer")
     with Client(guarded.url, made["key"]) as agent:
-        call = operations.updates.apply_operations(
-            "acme",
-            "p",
-            operations=[{"op": "add", "section": "learnings", "reason": "it was so", "content": "a thing to know"}],
-        )
-        proposed = agent.answer(call).value
+        proposed = agent.memory("acme", "p").edit(learn("a thing to know", because="it was so"))
         assert proposed["status"] == "proposed"
-        with pytest.raises(Forbidden):
-            agent.memory("acme", "p").approve_update(proposed["update_id"])
-    assert admin.memory("acme", "p").approve_update(proposed["update_id"])["status"] == "applied"
+        with pytest.raises(ForbiddenError):
+            agent.memory("acme", "p").updates.approve(proposed["update_id"])
+    assert admin.memory("acme", "p").updates.approve(proposed["update_id"])["status"] == "applied"

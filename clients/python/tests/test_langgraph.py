@@ -25,9 +25,9 @@ from langgraph.store.base import (
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
 from service import program
-from stub import Stub, problem
+from stub import Stub
 
-from working_memory_client import AsyncClient, Client, Forbidden
+from working_memory_client import AsyncClient, Client, ForbiddenError
 from working_memory_client._langgraph_items import memory_id, namespace_of
 from working_memory_client.langgraph import WorkingMemoryStore
 
@@ -263,8 +263,8 @@ def test_every_put_is_a_version(client: Client, vault: str, store: WorkingMemory
     store.put(("users", "u1"), "prefs", {"drink": "tea"})
     store.delete(("users", "u1"), "prefs")
     memory = client.memory(vault, "store.users.u1:prefs")
-    assert [version["version"] for version in memory.list_contexts()] == [3, 2, 1]
-    assert '"drink": "coffee"' in memory.get_context_text(1)
+    assert [version["version"] for version in memory.versions.list()] == [3, 2, 1]
+    assert '"drink": "coffee"' in memory.versions.get(1)["context"]
 
 
 def test_erasing_leaves_nothing(client: Client, vault: str) -> None:
@@ -272,14 +272,14 @@ def test_erasing_leaves_nothing(client: Client, vault: str) -> None:
     store.put(("a",), "k", {"n": 1})
     store.delete(("a",), "k")
     store.delete(("a",), "k")
-    assert list(client.list_memories(vault)) == []
+    assert list(client.vault(vault).memories.list()) == []
 
 
 def test_what_is_no_item_is_neither_found_nor_overwritten(
     client: Client, vault: str, store: WorkingMemoryStore
 ) -> None:
-    client.put_context(vault, "store.a:k", "# Notes\n- somebody else's\n")
-    client.put_context(vault, "storehouse", "another memory")
+    client.memory(vault, "store.a:k").put("# Notes\n- somebody else's\n")
+    client.memory(vault, "storehouse").put("another memory")
     assert store.get(("a",), "k") is None
     assert store.search(()) == []
     with pytest.raises(ValueError, match="another root"):
@@ -297,10 +297,13 @@ def test_ids_tell_their_names(key: str) -> None:
 
 
 def test_what_goes_wrong_is_not_taken_for_an_item_that_is_not_there() -> None:
-    with Stub([problem(403, "forbidden", required_role="reader")]) as stub, Client(stub.url) as client:
+    with (
+        Stub([{"status": 403, "problem": "forbidden", "members": {"required_role": "reader"}}]) as stub,
+        Client(stub.url) as client,
+    ):
         store = WorkingMemoryStore(client.vault("v"))
         for ask in (lambda: store.get(("a",), "k"), lambda: store.search(()), lambda: store.put(("a",), "k", {})):
-            with pytest.raises(Forbidden):
+            with pytest.raises(ForbiddenError):
                 ask()
 
 

@@ -17,8 +17,8 @@ from working_memory_client._wire import encoded
 
 def kept(memory: Memory, messages: list[Any]) -> list[tuple[str, str]]:
     """The text form of a history that the service keeps."""
-    done = memory.finish("Look at the weather", messages, handoff_too=False)
-    request = memory.get_update(done["update_id"])["request"]
+    done = memory.finish("Look at the weather", messages, handoff=False)
+    request = memory.updates.get(done["update_id"])["request"]
     return [(message["role"], message["content"]) for message in request["messages"]]
 
 
@@ -75,8 +75,8 @@ class Turn:
 
 def test_dataclasses_and_generators(memory: Memory) -> None:
     turns = (Turn("user", text) for text in ("one", "two"))
-    done = memory.update_context(task="Count", messages=turns)
-    request = memory.get_update(done["update_id"])["request"]
+    done = memory.update("Count", turns)
+    request = memory.updates.get(done["update_id"])["request"]
     assert [message["content"] for message in request["messages"]] == ["one", "two"]
 
 

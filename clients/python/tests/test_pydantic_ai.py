@@ -204,7 +204,7 @@ def test_every_write_is_a_version_and_others_may_write_too(service: Service, cli
     async def play(store: Any) -> Any:
         first = await store.write("u/main/MEMORY.md", "- likes tea\n", expected_version=None)
         memory = client.memory(vault, "notes.u:main:MEMORY.md")
-        assert memory.get_context_text(1).startswith("- likes tea\n")
+        assert memory.versions.get(1)["context"].startswith("- likes tea\n")
         memory.put("- likes coffee\n")
         with pytest.raises(MemoryConflictError):
             await store.write("u/main/MEMORY.md", "x", expected_version=first.version)
@@ -253,4 +253,4 @@ def test_an_agent_keeps_its_notebook_there(service: Service, client: Client, vau
     assert injected, "the next run begins with the notebook"
     assert len(paths) == 1
     memory = client.memory(vault, f"notes.{paths[0].replace('/', ':')}")
-    assert [version["version"] for version in memory.list_contexts()] == [2, 1]
+    assert [version["version"] for version in memory.versions.list()] == [2, 1]

@@ -8,8 +8,9 @@
  */
 
 import { jsonSchema, tool, type ModelMessage, type ToolSet } from "ai";
-import type { EditOperation, Memory, MessageLike } from "./memory.js";
-import type { Body } from "./types.js";
+import type { MessageLike } from "./groups.js";
+import type { Memory } from "./memory.js";
+import type { Operation } from "./types.js";
 
 /** Entries per list that a tool returns. */
 const LISTED = 20;
@@ -92,21 +93,21 @@ export function memoryTools(memory: Memory): ToolSet {
         },
       }),
       execute: async (edit, { abortSignal: signal }) => {
-        const { status, version, operations, rejected } = await memory.edit(operationsOf(edit), { signal });
+        const { status, version, operations, rejected } = await memory.edit(operationsOf(edit), { partly: true, signal });
         return { status, version, operations, rejected };
       },
     }),
     memory_record: tool({
       description: "Record a completed task in the working memory, with what was to be done and what was done.",
-      inputSchema: input<Body<"RecordTask">>(
+      inputSchema: input<{ intent: string; summary: string }>(
         { intent: text("What was to be done."), summary: text("What was done.") },
         ["intent", "summary"],
       ),
-      execute: (task, { abortSignal: signal }) => memory.recordTask(task, { signal }),
+      execute: ({ intent, summary }, { abortSignal: signal }) => memory.window.recordTask(intent, summary, { signal }),
     }),
     memory_decide: tool({
       description: "Record a decision in the working memory, with its reason.",
-      inputSchema: input<Body<"RecordDecision">>(
+      inputSchema: input<{ decision: string; reason?: string; supersedes?: string }>(
         {
           decision: text("What was decided."),
           reason: text("Why."),
@@ -114,17 +115,18 @@ export function memoryTools(memory: Memory): ToolSet {
         },
         ["decision"],
       ),
-      execute: (decision, { abortSignal: signal }) => memory.recordDecision(decision, { signal }),
+      execute: ({ decision, ...rest }, { abortSignal: signal }) =>
+        memory.window.recordDecision(decision, { ...rest, signal }),
     }),
     memory_history: tool({
       description: "What changed in the working memory, in words, newest first.",
       inputSchema: input<Record<string, never>>({}),
-      execute: (_, { abortSignal: signal }) => memory.history({ limit: LISTED, signal }).all(LISTED),
+      execute: (_, { abortSignal: signal }) => memory.log({ limit: LISTED, signal }).all(LISTED),
     }),
     memory_search: tool({
-      description: "Find records of the working memory that have all of these words, archived ones too.",
+      description: "Search the working memory, archived records too.",
       inputSchema: input<{ query: string }>({ query: text("The words.") }, ["query"]),
-      execute: ({ query }, { abortSignal: signal }) => memory.search(query, { archived: true, signal }).all(LISTED),
+      execute: ({ query }, { abortSignal: signal }) => memory.search(query, { status: "all", limit: LISTED, signal }).all(LISTED),
     }),
   };
 }
@@ -137,8 +139,8 @@ function additions(properties: Record<string, unknown>) {
   };
 }
 
-function operationsOf({ learnings, snippets, progress }: Edit): EditOperation[] {
-  const operations: EditOperation[] = [];
+function operationsOf({ learnings, snippets, progress }: Edit): Operation[] {
+  const operations: Operation[] = [];
   if (progress) operations.push({ op: "rewrite_progress", ...progress });
   for (const [section, change] of [
     ["learnings", learnings],

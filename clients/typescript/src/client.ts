@@ -1,11 +1,65 @@
 /** A service. */
 
-import { Core, data, done, list } from "./core.js";
-import { Memory } from "./memory.js";
+import type { Memory } from "./memory.js";
 import type { Pages } from "./pages.js";
-import type { CallOptions, ClientOptions } from "./transport.js";
-import { toQuery, type Answer, type Body, type Item, type Parameters, type Query } from "./types.js";
+import { Scope, type ListOptions } from "./scope.js";
+import {
+  Transport,
+  members,
+  segment,
+  type Call,
+  type CallOptions,
+  type ClientOptions,
+  type ResponseInfo,
+} from "./transport.js";
+import type { Key, NewKey, Vault as VaultEntry } from "./types.js";
 import { Vault } from "./vault.js";
+
+/** The vaults. */
+export class Vaults extends Scope {
+  /** The vaults that the key reaches. */
+  list(options: ListOptions = {}): Pages<VaultEntry> {
+    return this.paged("/vaults", options);
+  }
+}
+
+/** The API keys, for a key of the role admin. */
+export class Keys extends Scope {
+  /** The keys, without their secrets. */
+  list(options: ListOptions = {}): Pages<Key> {
+    return this.paged("/keys", options);
+  }
+
+  /** Creates a key. Its secret, `key`, is returned only once. */
+  create(
+    name: string,
+    role: Key["role"],
+    options: {
+      vaults?: readonly string[] | undefined;
+      vaultPrefix?: string | undefined;
+      speaksForOthers?: boolean | undefined;
+      expiresAt?: Date | string | undefined;
+    } & CallOptions = {},
+  ): Promise<NewKey> {
+    return this.write("POST", "/keys", { name, role, ...members(options) }, options, { writes: false });
+  }
+
+  /** A key, without its secret. */
+  get(keyId: string, options: CallOptions = {}): Promise<Key> {
+    return this.read(`/keys/${segment(keyId)}`, options);
+  }
+
+  /** Gives a key a new secret; the old one works for `graceSeconds` more. */
+  rotate(keyId: string, options: { graceSeconds?: number | undefined } & CallOptions = {}): Promise<NewKey> {
+    const rest = { writes: false, query: members(options) };
+    return this.write("POST", `/keys/${segment(keyId)}/rotate`, undefined, options, rest);
+  }
+
+  /** Revokes a key. */
+  revoke(keyId: string, options: CallOptions = {}): Promise<void> {
+    return this.erase(`/keys/${segment(keyId)}`, options);
+  }
+}
 
 /**
  * A client of a service.
@@ -14,98 +68,43 @@ import { Vault } from "./vault.js";
  * const memory = new Client("http://127.0.0.1:8080", { key }).memory("team", "agent-1");
  * ```
  */
-export class Client {
-  readonly #core: Core;
-
-  constructor(url: string, options: ClientOptions = {}) {
-    this.#core = new Core(url, options);
+export class Client extends Scope {
+  /** Without a URL `WORKING_MEMORY_URL`, else this machine. */
+  constructor(url?: string, options: ClientOptions = {}) {
+    super(new Transport(url, options), "/v1");
   }
 
-  /** Every route with its types (openapi-fetch), with the same retries and errors. */
-  get api(): Core["api"] {
-    return this.#core.api;
+  /** The vaults. */
+  get vaults(): Vaults {
+    return new Vaults(this.transport, this.at);
+  }
+  /** The API keys. */
+  get keys(): Keys {
+    return new Keys(this.transport, this.at);
   }
 
   /** A vault. Sends no request. */
   vault(vaultId: string): Vault {
-    return new Vault(this.#core, vaultId);
+    return new Vault(this.transport, `${this.at}/vaults/${segment(vaultId)}`);
   }
 
-  /** A memory. Sends no request; its first change creates it. */
+  /** A memory. Sends no request; its first change makes it. */
   memory(vaultId: string, memoryId: string): Memory {
-    return new Memory(this.#core, vaultId, memoryId);
-  }
-
-  /** The vaults that the key reaches. */
-  listVaults(options: Query<"ListVaults"> & CallOptions = {}): Pages<Item<"ListVaults">> {
-    return list(options, (query) =>
-      data(this.#core.api.GET("/v1/vaults", { params: { query }, ...this.#core.init(options) })),
-    );
-  }
-
-  /** The API keys, without their secrets. */
-  listKeys(options: Query<"ListKeys"> & CallOptions = {}): Pages<Item<"ListKeys">> {
-    return list(options, (query) =>
-      data(this.#core.api.GET("/v1/keys", { params: { query }, ...this.#core.init(options) })),
-    );
-  }
-
-  /** Creates an API key. Its secret is returned only once. */
-  createKey(key: Body<"CreateKey">, options: CallOptions = {}): Promise<Answer<"CreateKey">> {
-    return data(this.#core.api.POST("/v1/keys", { body: key, ...this.#core.init(options) }));
-  }
-
-  /** An API key, without its secret. */
-  getKey(keyId: string, options: CallOptions = {}): Promise<Answer<"GetKey">> {
-    return data(
-      this.#core.api.GET("/v1/keys/{key_id}", { params: { path: { key_id: keyId } }, ...this.#core.init(options) }),
-    );
-  }
-
-  /** Revokes an API key. */
-  revokeKey(keyId: string, options: CallOptions = {}): Promise<void> {
-    return done(
-      this.#core.api.DELETE("/v1/keys/{key_id}", { params: { path: { key_id: keyId } }, ...this.#core.init(options) }),
-    );
-  }
-
-  /** Creates a key that replaces this one. */
-  rotateKey(keyId: string, options: Query<"RotateKey"> & CallOptions = {}): Promise<Answer<"RotateKey">> {
-    const params = { path: { key_id: keyId }, query: toQuery<Parameters<"RotateKey">>(options) };
-    return data(this.#core.api.POST("/v1/keys/{key_id}/rotate", { params, ...this.#core.init(options) }));
+    return this.vault(vaultId).memory(memoryId);
   }
 
   /** Instructions for agents that write the document themselves. */
-  getGuidance(options: CallOptions = {}): Promise<string> {
-    return this.#text("/v1/guidance", options);
+  guidance(options: CallOptions = {}): Promise<string> {
+    return this.read("/guidance", options, {}, { answers: "text", headers: { accept: "*/*" } });
   }
 
-  /** Whether the process is alive: `ok`. */
-  getHealth(options: CallOptions = {}): Promise<string> {
-    return this.#text("/healthz", options);
-  }
-
-  /** Whether the service is ready; it throws otherwise. */
-  getReadiness(options: CallOptions = {}): Promise<string> {
-    return this.#text("/readyz", options);
-  }
-
-  /** The metrics of the process, for Prometheus. */
-  getMetrics(options: CallOptions = {}): Promise<string> {
-    return this.#text("/metrics", options);
-  }
-
-  /** The OpenAPI document of the service, as YAML. */
-  getOpenApi(options: CallOptions = {}): Promise<string> {
-    return this.#text("/openapi.yaml", options);
-  }
-
-  async #text(
-    path: "/v1/guidance" | "/healthz" | "/readyz" | "/metrics" | "/openapi.yaml",
-    options: CallOptions,
-  ): Promise<string> {
-    const init = this.#core.init(options);
-    const { response } = await this.#core.api.GET(path, { ...init, headers: { accept: "*/*" }, parseAs: "stream" });
-    return response.text();
+  /** Sends any request to the service, with the client's rules, and returns its value and response. */
+  request<T = unknown>(
+    method: string,
+    path: string,
+    { query, body, ...options }: Pick<Call, "query" | "body"> & CallOptions = {},
+  ): Promise<{ value: T; response: ResponseInfo }> {
+    const writes = ["POST", "PUT"].includes(method) && path.startsWith("/v1/vaults/");
+    return this.transport.request({ method, path, query, body, options, writes, answers: "any" });
   }
 }

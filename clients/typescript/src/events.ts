@@ -1,103 +1,135 @@
-/** The events of a vault, as a stream that reconnects. */
+/** Streams: the events of a vault, which reconnect, and the steps of an update, which do not. */
 
-import type { components } from "./schema.js";
-import { ConnectionError, ProtocolError, TimeoutError, TooManyRequestsError, UnavailableError } from "./problem.js";
+import {
+  ConnectionFailedError,
+  EventsLostError,
+  InvalidAnswerError,
+  ProblemError,
+  TimedOutError,
+  UnavailableError,
+  RateLimitedError,
+  WorkingMemoryError,
+  problem,
+} from "./errors.js";
 import { frames } from "./sse.js";
-import { sleep } from "./transport.js";
+import { sleep, wait, type Call, type Transport } from "./transport.js";
+import type { Event, UpdateAnswer } from "./types.js";
 
-/** An event. */
-export type MemoryEvent = components["schemas"]["Event"];
-
-/** The events after the requested position have expired: read the memories themselves. New events follow. */
-export interface ResetEvent {
-  kind: "reset";
-  /** The new position. */
-  id: string | undefined;
-}
-
-/** The filter of a stream. */
+/** Options of a stream. */
 export interface EventOptions {
-  /** Only those of this memory. */
-  memoryId?: string | undefined;
-  /** Only those of these kinds. */
-  kinds?: readonly MemoryEvent["kind"][] | undefined;
-  /** Start after this event; `0`: with the oldest stored one; without it: now. */
+  /** Only events of these kinds. */
+  kinds?: readonly Event["kind"][] | undefined;
+  /** Start after this event; `0`: with the oldest stored one; without it now. */
   lastEventId?: string | undefined;
   /** Ends the stream: it throws the signal's reason. */
   signal?: AbortSignal | undefined;
+  /** How often a connection without any data is made again. */
+  retries?: number | undefined;
   /** Milliseconds without any data after which the connection counts as lost (60,000). */
   idleTimeout?: number | undefined;
 }
 
 const IDLE = 60_000;
-const FIRST_PAUSE = 2_000;
-const LONGEST_PAUSE = 30_000;
 
-/** Opens a stream after a position. */
-export type Connect = (place: string | undefined, signal: AbortSignal) => Promise<Response>;
-
-/** The events, over any number of connections. A permanent error, such as of a revoked key, is thrown. */
-export async function* resumed(
-  connect: Connect,
-  options: EventOptions,
-): AsyncGenerator<MemoryEvent | ResetEvent, void, undefined> {
+/** The events of a vault, over any number of connections. */
+export async function* events(
+  transport: Transport,
+  vault: string,
+  options: EventOptions & { memoryId?: string | undefined },
+): AsyncGenerator<Event, void, undefined> {
+  const { memoryId, kinds, signal, idleTimeout = IDLE, retries = transport.retries } = options;
   let place = options.lastEventId;
-  let asked = FIRST_PAUSE;
   for (let failures = 0; ;) {
     const connection = new AbortController();
-    const end = () => connection.abort(options.signal?.reason);
-    if (options.signal?.aborted) end();
-    options.signal?.addEventListener("abort", end);
+    const end = () => connection.abort(signal?.reason);
+    if (signal?.aborted) end();
+    signal?.addEventListener("abort", end);
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let came = false;
     const alive = () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => connection.abort(new TimeoutError("the stream is silent")), options.idleTimeout ?? IDLE);
+      came = true;
+      listen();
     };
+    const listen = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => connection.abort(new TimedOutError("the stream is silent")), idleTimeout);
+    };
+    let lost: unknown;
     try {
-      const response = await connect(place, connection.signal);
-      if (!response.body) throw new ProtocolError("the response is not a stream");
-      alive();
-      for await (const frame of frames(response.body, alive)) {
-        failures = 0;
-        asked = frame.retry ?? asked;
-        if (frame.data !== undefined) {
-          // The time that the consumer takes does not count.
-          clearTimeout(timer);
-          // Updated before yielding: a consumer that leaves the loop here has processed this event.
-          place = frame.id ?? place;
-          yield frame.event === "reset" ? { kind: "reset", id: frame.id } : eventOf(frame.data);
-          alive();
-        }
+      const body = await transport.open({
+        method: "GET",
+        path: `${vault}/events`,
+        query: { memory_id: memoryId, kinds: kinds?.join(",") },
+        headers: { "last-event-id": place },
+        options: { signal: connection.signal },
+      });
+      listen();
+      for await (const frame of frames(body, alive)) {
+        // The time that the consumer takes does not count.
+        clearTimeout(timer);
+        // Updated before yielding: a consumer that leaves the loop here has processed this event.
         place = frame.id ?? place;
+        if (frame.event === "reset") throw new EventsLostError("events after the last one have expired", place);
+        if (frame.data !== undefined) yield parsed<Event>(frame.data);
+        listen();
       }
     } catch (error) {
-      options.signal?.throwIfAborted();
-      if (!passes(error)) throw error;
+      signal?.throwIfAborted();
+      if (!mayReconnect(error)) throw error;
+      lost = error;
     } finally {
       clearTimeout(timer);
-      options.signal?.removeEventListener("abort", end);
+      signal?.removeEventListener("abort", end);
       connection.abort();
     }
-    options.signal?.throwIfAborted();
-    await sleep(Math.min(LONGEST_PAUSE, asked * 2 ** failures) * (0.5 + Math.random() / 2), options.signal);
-    failures++;
-  }
-}
-
-function eventOf(data: string): MemoryEvent {
-  try {
-    return JSON.parse(data) as MemoryEvent;
-  } catch (error) {
-    throw new ProtocolError("an event is not JSON", { cause: error });
+    // Only connections without any data count.
+    failures = came ? 0 : failures + 1;
+    if (failures > retries) {
+      throw lost instanceof WorkingMemoryError ? lost : new ConnectionFailedError("the stream ended", { cause: lost });
+    }
+    await sleep(wait(Math.max(1, failures), lost instanceof ProblemError ? lost.retryAfter : 0), signal);
   }
 }
 
 /** Whether a new connection may succeed. A connection that breaks while it is read throws an error of the platform. */
-function passes(error: unknown): boolean {
-  const known = [ConnectionError, TimeoutError, UnavailableError, TooManyRequestsError];
-  return (
-    known.some((kind) => error instanceof kind) ||
-    error instanceof TypeError ||
-    (error instanceof Error && error.name === "AbortError")
-  );
+function mayReconnect(error: unknown): boolean {
+  if (!(error instanceof WorkingMemoryError)) return true;
+  return [ConnectionFailedError, UnavailableError, RateLimitedError].some((kind) => error instanceof kind);
+}
+
+function parsed<T>(data: string): T {
+  try {
+    return JSON.parse(data) as T;
+  } catch (error) {
+    throw new InvalidAnswerError("an event is not JSON", { cause: error });
+  }
+}
+
+/** One step of a streamed update. */
+export interface UpdateStep {
+  /** `started`, `captured`, `asked`, `answered`, `model_failed`, `asked_again`, `merged`, `saved`, at last `done`. */
+  name: string;
+  /** The data of the step: the role, the version, of `started` the `update_id`. */
+  details: Record<string, unknown>;
+  /** Of `done`: the answer, as `update` returns it. */
+  answer: UpdateAnswer | undefined;
+}
+
+/** The steps of an update. It continues without its reader, and cannot be streamed again. */
+export async function* steps(transport: Transport, call: Call): AsyncGenerator<UpdateStep, void, undefined> {
+  let id = "";
+  try {
+    for await (const { event: name, data } of frames(await transport.open(call), () => {})) {
+      if (data === undefined) continue;
+      const details = parsed<Record<string, unknown>>(data);
+      if (name === "problem") throw problem(Number(details.status), new Headers(), data);
+      if (name === "started") id = String(details.update_id);
+      yield { name, details, answer: name === "done" ? (details as unknown as UpdateAnswer) : undefined };
+      if (name === "done") return;
+    }
+  } catch (error) {
+    if (error instanceof WorkingMemoryError || call.options?.signal?.aborted) throw error;
+    throw new ConnectionFailedError(`the connection to watch update ${id} ended`, { cause: error });
+  }
+  throw new ConnectionFailedError(`the connection to watch update ${id} ended; it goes on: ask updates.wait()`);
 }

@@ -1,177 +1,249 @@
-/** A memory, with short names for the usual operations of agents. */
+/** A memory. */
 
-import { data } from "./core.js";
-import type { EventOptions, MemoryEvent, ResetEvent } from "./events.js";
-import { MEMORY } from "./document-operations.js";
-import { MemoryOperations } from "./memory-operations.js";
-import { Pages } from "./pages.js";
-import { NotFoundError, WorkingMemoryError } from "./problem.js";
-import type { CallOptions, ChangeOptions } from "./transport.js";
-import type { Answer, Body, Item, Query } from "./types.js";
-import { vaultEvents } from "./vault-events.js";
+import { NotFoundError, PreconditionFailedError } from "./errors.js";
+import { events, type EventOptions } from "./events.js";
+import {
+  Handoffs,
+  MemoryItems,
+  Records,
+  Updates,
+  Versions,
+  WindowOfTasks,
+  updateBody,
+  type MessageLike,
+  type PromptOptions,
+  type UpdateOptions,
+} from "./groups.js";
+import type { Pages } from "./pages.js";
+import { Scope, type ListOptions } from "./scope.js";
+import { members, type CallOptions, type ChangeOptions } from "./transport.js";
+import type {
+  Blame,
+  Context,
+  Document,
+  Event,
+  LogEntry,
+  MemoryInfo,
+  Operation,
+  Prompt,
+  PutAnswer,
+  RecordKind,
+  Ref,
+  SearchPage,
+  SearchResult,
+  Section,
+  UpdateAnswer,
+} from "./types.js";
 
-/** The start of a session. */
-export interface Session {
-  /** The assembled system prompt; empty if the memory is empty. */
-  prompt: string;
-  /** The handoff of earlier sessions, with its freshness; empty if there is none. */
-  handoff: string;
-  /** The version that the prompt shows; null on a first session. */
-  version: number | null;
-  /** That version's id, for `ifMatch`. */
-  contextId: string | null;
-  /** The prompt's tokens. */
-  tokens: number;
+/** What a search looks for besides words. */
+export type SearchOptions = ListOptions<{
+  /** By words (`text`), by meaning, or by both; without it what the service can do. */
+  mode?: "text" | "semantic" | "hybrid" | undefined;
+  /** Only records of this kind; without it documents too. */
+  kind?: RecordKind | undefined;
+  /** Without it active records. */
+  status?: "active" | "archived" | "all" | undefined;
+  /** Only what this actor wrote. */
+  actor?: string | undefined;
+  since?: Date | string | undefined;
+  until?: Date | string | undefined;
+  minScore?: number | undefined;
+  /** Wait until what was written before is searchable. */
+  consistent?: boolean | undefined;
+}>;
+
+/** The start of a session. In a first session all of it is empty. */
+export class Session {
+  constructor(
+    /** The assembled prompt, for the system prompt. */
+    readonly prompt: string,
+    /** The handoff of the last session, with citations; empty if there is none. */
+    readonly handoff: string,
+    /** The receipt of the prompt: its tokens by part, and what a budget left out. */
+    readonly receipt: Prompt,
+  ) {}
+
+  /** Whether the memory is empty. */
+  get first(): boolean {
+    return this.prompt === "" && this.handoff === "";
+  }
+
+  /** Prompt and handoff, for a system prompt. */
+  toString(): string {
+    return [this.prompt, this.handoff]
+      .map((part) => part.trim())
+      .filter(Boolean)
+      .join("\n\n");
+  }
 }
 
-/** Options of `start`. */
-export type StartOptions = Query<"GetPrompt"> &
-  CallOptions & {
-    /** Refresh a stale handoff first (false: the one of the last `finish`, with its freshness). */
-    refresh?: boolean | undefined;
-  };
+/** How often a change is retried because another writer was first. */
+const CHANGES = 10;
 
-/** A message in the format of OpenAI's or Anthropic's SDK. Members that are not declared here are sent unchanged. */
-export interface MessageLike {
-  role: string;
-  content?: unknown;
-}
+/** One memory of a vault. Its first change makes it. */
+export class Memory extends Scope {
+  /** Its versions. */
+  get versions(): Versions {
+    return new Versions(this.transport, this.at);
+  }
+  /** Its records. */
+  get records(): Records {
+    return new Records(this.transport, this.at);
+  }
+  /** Its prompt items. */
+  get items(): MemoryItems {
+    return new MemoryItems(this.transport, this.at);
+  }
+  /** Its updates. */
+  get updates(): Updates {
+    return new Updates(this.transport, this.at);
+  }
+  /** Its window of recent tasks and decisions. */
+  get window(): WindowOfTasks {
+    return new WindowOfTasks(this.transport, this.at);
+  }
+  /** Its handoffs. */
+  get handoffs(): Handoffs {
+    return new Handoffs(this.transport, this.at);
+  }
 
-/** One operation of `edit`. */
-export type EditOperation = NonNullable<Body<"ApplyOperations">["operations"]>[number];
-
-/** Options of `finish`: members of the request, such as `record`, and request options. */
-export type FinishOptions = Omit<Body<"UpdateContext">, "task" | "messages"> &
-  ChangeOptions & {
-    /** Make a new handoff (true). */
-    handoff?: boolean | undefined;
-  };
-
-/** One memory of a vault. */
-export class Memory extends MemoryOperations {
-  /** Starts a session: returns the prompt, and the handoff of earlier sessions. Both are empty the first time. */
-  async start(options: StartOptions = {}): Promise<Session> {
-    const { refresh = false, ...query } = options;
-    const call = { signal: options.signal, timeout: options.timeout };
-    const [prompt, handoff] = await Promise.all([this.getPrompt(query), this.#handoff(refresh, call)]);
-    const { text, version, context_id: contextId, tokens } = prompt;
-    return { prompt: text, handoff, version, contextId, tokens };
+  /** Starts a session: returns the prompt, and the handoff of the session before. `refresh` refreshes the handoff first. */
+  async start(options: { refresh?: boolean | undefined } & PromptOptions = {}): Promise<Session> {
+    const { refresh = false, ...prompt } = options;
+    const { signal, timeout, retries, headers } = options;
+    const call = { signal, timeout, retries, headers };
+    if (refresh) await this.handoffs.refresh(call).catch(ignoreNotFound);
+    const [receipt, handoff] = await Promise.all([
+      this.prompt(prompt),
+      this.handoffs.get(undefined, call).catch(ignoreNotFound),
+    ]);
+    return new Session(receipt.text, handoff ? `${handoff.preface.trimEnd()}\n\n${handoff.markdown}` : "", receipt);
   }
 
   /**
-   * Ends a session: sends what was done, with the conversation in the format of the agent's SDK. `record` saves the task in
-   * the same version. It waits for the models, and makes the handoff for the next session; see `finishLater`.
+   * Ends a session: updates the memory with what was done and the conversation in the format of the agent's SDK, and makes
+   * the handoff for the next one. `record` saves the task in the same version.
    */
   async finish(
     task: string,
     messages: readonly MessageLike[] = [],
-    options: FinishOptions = {},
-  ): Promise<Answer<"UpdateContext", 200>> {
-    const { request, call, handoff } = finishing(task, messages, options);
-    const answer = await this.updateContext(request, call);
-    if (handoff && answer.status === "applied") {
-      // The update is saved: a handoff that could not be refreshed is marked as stale.
-      await this.refreshHandoff(undefined, { signal: call.signal, timeout: call.timeout, actor: call.actor }).catch(
-        passOver,
-      );
-    }
+    options: { handoff?: boolean | undefined } & UpdateOptions = {},
+  ): Promise<UpdateAnswer> {
+    const { handoff = true, ...rest } = options;
+    const answer = await this.update(task, messages, rest);
+    const { signal, timeout, retries, headers } = options;
+    // Without any addition there is no memory.
+    if (handoff) await this.handoffs.refresh({ signal, timeout, retries, headers }).catch(ignoreNotFound);
     return answer;
   }
 
-  /** Like `finish`, without waiting: the update is queued when this returns. `getUpdate` returns its outcome. */
-  async finishLater(
-    task: string,
-    messages: readonly MessageLike[] = [],
-    options: Omit<FinishOptions, "handoff"> = {},
-  ): Promise<Answer<"UpdateContext", 202>> {
-    const { request, call } = finishing(task, messages, options);
-    const init = this.core.init(call);
-    const answer = this.core.api.POST(`${MEMORY}/update`, {
-      params: { path: this.path },
-      body: request,
-      ...init,
-      headers: { ...init.headers, prefer: "respond-async" },
-    });
-    return (await data<unknown>(answer)) as Answer<"UpdateContext", 202>;
+  /** Updates the document from what was done and said. */
+  update(task: string, messages: readonly MessageLike[] = [], options: UpdateOptions = {}): Promise<UpdateAnswer> {
+    return this.write("POST", "/update", updateBody(task, messages, options), options, { slow: true });
   }
 
-  /** Puts the whole document. */
-  put(document: Body<"PutContext">, options: Query<"PutContext"> & ChangeOptions = {}): Promise<Answer<"PutContext">> {
-    return this.putContext(document, options);
-  }
-
-  /** The newest document: `(await memory.get()).context`. Throws NotFoundError before the first change. */
-  get(options: Query<"GetLatestContext"> & CallOptions = {}): Promise<Answer<"GetLatestContext">> {
-    return this.getLatestContext(options);
-  }
-
-  /** Adds and archives single records: a list of operations, or text in the format of models. */
+  /**
+   * Changes single items, each with its reason: see `learn`, `snippet`, `archive` and `progress`; or one text in the format of
+   * models. A faulty operation is an `InvalidError` and nothing is changed; with `partly` the valid ones are applied.
+   */
   edit(
-    operations: readonly EditOperation[] | string,
-    options: Query<"ApplyOperations"> & ChangeOptions = {},
-  ): Promise<Answer<"ApplyOperations">> {
-    const body = typeof operations === "string" ? { text: operations } : { operations: [...operations] };
-    return this.applyOperations(body, options);
+    operations: readonly Operation[] | string,
+    options: {
+      partly?: boolean | undefined;
+      dryRun?: boolean | undefined;
+      mode?: "apply" | "propose" | undefined;
+    } & ChangeOptions = {},
+  ): Promise<UpdateAnswer> {
+    const { partly = false, dryRun, mode } = options;
+    const body = typeof operations === "string" ? { text: operations } : { operations };
+    const query = members({ dryRun, mode, onInvalid: partly ? "drop" : "fail" });
+    return this.write("POST", "/operations", body, options, { query });
   }
 
-  /** The records that contain all words of the query, ignoring case; filtered here, page by page. See also `vault.search`. */
-  search(
-    words: string,
-    { archived = false, ...call }: { archived?: boolean | undefined } & CallOptions = {},
-  ): Pages<Item<"ListRecords">> {
-    const wanted = folded(words).split(/\s+/).filter(Boolean);
-    const records = (cursor?: string) =>
-      this.listRecords({ status: archived ? "all" : "active", limit: 500, cursor, ...call }).first();
-    return new Pages(async (cursor) => {
-      const page = await records(cursor);
-      const holds = ({ label, reason, content }: Item<"ListRecords">) => {
-        const text = folded([label, reason, content].filter(Boolean).join(" "));
-        return wanted.every((word) => text.includes(word));
-      };
-      return { ...page, items: page.items.filter(holds) };
-    });
+  /**
+   * Changes the document by a function of its text (empty if there is no memory yet), without losing concurrent changes of
+   * other writers: it is called again if another writer was first.
+   */
+  async change(decide: (text: string) => string, options: CallOptions = {}): Promise<PutAnswer> {
+    for (let left = CHANGES; ; left--) {
+      const there = await this.get({ ...options, fresh: true }).catch(ignoreNotFound);
+      const only = there ? { ifMatch: there.context_id } : { ifNoneMatch: "*" };
+      try {
+        return await this.put(decide(there?.context ?? ""), { ...options, ...only });
+      } catch (error) {
+        if (!(error instanceof PreconditionFailedError) || left <= 1) throw error;
+      }
+    }
+  }
+
+  /** Reads the newest document; its text is `.context`. */
+  get(
+    options: {
+      /** Only this section: `progress`, `learnings`, `verbatim`, or the title or path of any heading. */
+      section?: string | undefined;
+      /** The version that was the newest at this time. */
+      asOf?: Date | string | undefined;
+      /** Ask the database also where the service has the newest version in its cache. */
+      fresh?: boolean | undefined;
+      /** Throw `NotModifiedError` if this is still the newest version: its `context_id`. */
+      ifNoneMatch?: string | undefined;
+    } & CallOptions = {},
+  ): Promise<Context> {
+    const { fresh, ...rest } = options;
+    return this.read("/context", rest, {}, fresh ? { headers: { "cache-control": "no-cache" } } : {});
+  }
+
+  /** Puts the whole document; text is stored byte for byte, an object as JSON. `confirm`: also if it loses much. */
+  put(
+    document: Document,
+    options: { confirm?: "collapse" | undefined } & ChangeOptions = {},
+  ): Promise<PutAnswer> {
+    return this.write("PUT", "/context", document, options, { query: { confirm: options.confirm } });
+  }
+
+  /** Deletes the memory with its history. Requires the role admin. */
+  delete(options: Pick<ChangeOptions, "ifMatch"> & CallOptions = {}): Promise<void> {
+    return this.erase("", options);
+  }
+
+  /** The memory's newest version, size and numbers of records. */
+  info(options: CallOptions = {}): Promise<MemoryInfo> {
+    return this.read("", options);
+  }
+
+  /** The assembled prompt: its `text`, its tokens by part, and what the budget left out. */
+  prompt(options: PromptOptions = {}): Promise<Prompt> {
+    return this.read("/prompt", options);
+  }
+
+  /** Searches document and records, best first. */
+  search(q: string, options: SearchOptions = {}): Pages<SearchResult, SearchPage> {
+    const { actor, ...rest } = options;
+    return this.paged("/search", rest, { q, actor });
   }
 
   /** What changed, in words, newest first. */
-  history(options: Query<"GetLog"> & CallOptions = {}): Pages<Item<"GetLog">, Answer<"GetLog">> {
-    return this.getLog(options);
+  log(options: ListOptions = {}): Pages<LogEntry> {
+    return this.paged("/log", options);
+  }
+
+  /** Which version brought each line, who made it, and when. */
+  blame(options: { ref?: Ref | undefined } & CallOptions = {}): Promise<Blame> {
+    return this.read("/blame", options);
+  }
+
+  /** The headings of the document. */
+  sections(options: ListOptions<{ ref?: Ref | undefined }> = {}): Pages<Section> {
+    return this.paged("/sections", options);
   }
 
   /** The events of this memory, from now on or after `lastEventId`, with reconnection. */
-  events(options: Omit<EventOptions, "memoryId"> = {}): AsyncGenerator<MemoryEvent | ResetEvent, void, undefined> {
-    return vaultEvents(this.core, this.path.vault_id, { ...options, memoryId: this.memoryId });
-  }
-
-  async #handoff(refresh: boolean, call: CallOptions): Promise<string> {
-    // A read-only key gets the handoff as it is.
-    if (refresh) await this.refreshHandoff(undefined, call).catch(passOver);
-    try {
-      const { preface, markdown } = await this.getHandoff(call);
-      return `${preface.trimEnd()}\n\n${markdown}`;
-    } catch (error) {
-      if (error instanceof NotFoundError) return "";
-      throw error;
-    }
+  events(options: EventOptions = {}): AsyncGenerator<Event, void, undefined> {
+    const [vault = "", memory = ""] = this.at.split("/memories/");
+    return events(this.transport, vault, { ...options, memoryId: decodeURIComponent(memory) });
   }
 }
 
-/** Ignores error responses of an optional request; an abort is rethrown. */
-function passOver(error: unknown): void {
-  if (!(error instanceof WorkingMemoryError)) throw error;
-}
-
-function folded(text: string): string {
-  return text.normalize("NFKC").toLowerCase();
-}
-
-/** Separates the options of a `finish`. */
-function finishing(task: string, messages: readonly MessageLike[], options: FinishOptions) {
-  const { signal, timeout, idempotencyKey, actor, ifMatch, ifNoneMatch, handoff = true, ...members } = options;
-  // The types of the SDKs are narrower or wider than the service's, which reports what it does not accept.
-  const request = {
-    ...members,
-    task,
-    messages: messages as Body<"UpdateContext">["messages"],
-  } as Body<"UpdateContext">;
-  return { request, handoff, call: { signal, timeout, idempotencyKey, actor, ifMatch, ifNoneMatch } };
+function ignoreNotFound(error: unknown): undefined {
+  if (!(error instanceof NotFoundError)) throw error;
 }

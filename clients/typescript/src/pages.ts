@@ -1,53 +1,61 @@
 /** Lists that come in pages. */
 
-/** One page of a list. */
-export interface PageOf<Item> {
-  items: Item[];
-  next_cursor: string | null;
-}
+import { InvalidAnswerError } from "./errors.js";
+import type { Page } from "./types.js";
 
 /**
- * A list that requests its pages as it is read.
- *
- * `for await (const item of list)` reads every entry; `await list.first()` the first page with its other members;
- * `for await (const page of list.pages())` page by page; `await list.all(1000)` at most this many entries at once.
+ * A list that requests its pages as it is read: `for await (const entry of list)` reads every entry, `list.page()` the first
+ * page with its other members, `list.pages()` page by page, `list.all(1000)` at most this many entries at once.
  */
-export class Pages<Item, Page extends PageOf<Item> = PageOf<Item>> implements AsyncIterable<Item> {
-  readonly #fetch: (cursor: string | undefined) => Promise<Page>;
+export class Pages<Entry, PageOf extends Page<Entry> = Page<Entry>> implements AsyncIterable<Entry> {
+  readonly #ask: (cursor: string | undefined) => Promise<PageOf>;
   readonly #from: string | undefined;
 
-  constructor(fetch: (cursor: string | undefined) => Promise<Page>, from?: string) {
-    this.#fetch = fetch;
+  constructor(ask: (cursor: string | undefined) => Promise<PageOf>, from?: string) {
+    this.#ask = ask;
     this.#from = from;
   }
 
-  /** The first page. */
-  first(): Promise<Page> {
-    return this.#fetch(this.#from);
+  /** Only the first page. */
+  page(): Promise<PageOf> {
+    return this.#page(this.#from);
+  }
+
+  /** The same list from a `next_cursor` on. */
+  after(cursor: string): Pages<Entry, PageOf> {
+    return new Pages(this.#ask, cursor);
   }
 
   /** The pages. */
-  async *pages(): AsyncGenerator<Page, void, undefined> {
-    for (let cursor = this.#from; ;) {
-      const page = await this.#fetch(cursor);
+  async *pages(): AsyncGenerator<PageOf, void, undefined> {
+    for (let cursor = this.#from; ; ) {
+      const page = await this.#page(cursor);
       yield page;
       if (page.next_cursor === null) return;
       cursor = page.next_cursor;
     }
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Entry, void, undefined> {
     for await (const page of this.pages()) yield* page.items;
   }
 
   /** The entries, at most this many. */
-  async all(limit = Infinity): Promise<Item[]> {
-    const items: Item[] = [];
-    if (limit <= 0) return items;
-    for await (const item of this) {
-      items.push(item);
-      if (items.length >= limit) break;
+  async all(limit = Infinity): Promise<Entry[]> {
+    const entries: Entry[] = [];
+    if (limit <= 0) return entries;
+    for await (const entry of this) {
+      entries.push(entry);
+      if (entries.length >= limit) break;
     }
-    return items;
+    return entries;
+  }
+
+  async #page(cursor: string | undefined): Promise<PageOf> {
+    const page = await this.#ask(cursor);
+    if (!Array.isArray(page?.items) || page.next_cursor === undefined) {
+      throw new InvalidAnswerError("a page of a list has no items or no next_cursor");
+    }
+    return page;
   }
 }

@@ -1,6 +1,6 @@
 /** A parser of server-sent events, according to the HTML standard. */
 
-import { ProtocolError } from "./problem.js";
+import { InvalidAnswerError } from "./errors.js";
 
 /** One event, or only a position in the stream (`data` undefined). */
 export interface Frame {
@@ -46,7 +46,7 @@ export async function* frames(
         if (frame) yield frame;
       }
       if (rest.length + block.reduce((sum, line) => sum + line.length, 0) > MAX_CHARACTERS) {
-        throw new ProtocolError(`an event has more than ${MAX_CHARACTERS} characters`);
+        throw new InvalidAnswerError(`an event has more than ${MAX_CHARACTERS} characters`);
       }
     }
   } finally {

@@ -1,208 +1,325 @@
-/** Requests with timeouts, retries and common headers. */
+/** Requests by the rules of clients/rules.md. */
 
-import { ConnectionError, ProblemError, TimeoutError, errorOf, retryAfter } from "./problem.js";
+import {
+  ConnectionFailedError,
+  InvalidAnswerError,
+  ModelError,
+  NotModifiedError,
+  ProblemError,
+  StillRunningError,
+  TimedOutError,
+  problem,
+} from "./errors.js";
+import { VERSION } from "./version.js";
+
+/** What is told about an attempt: no header, query or body, which may hold secrets. */
+export interface LogEntry {
+  method: string;
+  path: string;
+  /** The status of the response, or the name of the error. */
+  outcome: number | string;
+  milliseconds: number;
+  requestId: string | undefined;
+}
 
 /** Options of a client. */
 export interface ClientOptions {
-  /** An API key, or a function that returns one. It is sent as `Authorization: Bearer`; no error shows it. */
+  /** An API key, or a function that returns one; without it `WORKING_MEMORY_API_KEY`. No error shows it. */
   key?: string | (() => string | Promise<string>) | undefined;
-  /** The author of changes, if it is not to be the key's name. */
+  /** The author of changes; without it `WORKING_MEMORY_ACTOR`, else the service takes the key's name. */
   actor?: string | undefined;
-  /** The timeout of a response, in milliseconds (60,000). An update by models has `updateTimeout`. */
+  /** Milliseconds for an attempt (30,000); a call takes three times as long at most. */
   timeout?: number | undefined;
-  /** The timeout of an update or a refresh of the handoff, in milliseconds (600,000). */
+  /** Milliseconds for a call that waits for models, with all its attempts (600,000). */
   updateTimeout?: number | undefined;
-  /** Retries after transient failures (3). */
+  /** How often a call is retried (3). */
   retries?: number | undefined;
-  /** The longest `Retry-After`, in milliseconds, that is waited for (60,000); a longer one fails at once. */
-  maxRetryWait?: number | undefined;
-  /** Headers of every request. */
+  /** Headers of each request. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** Is told about each attempt. */
+  logger?: ((entry: LogEntry) => void) | undefined;
   /** A replacement for the global `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
 
-/** Options of a request. */
+/** Options of a call. */
 export interface CallOptions {
-  /** Aborts it. */
+  /** Aborts it: it throws the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Timeout of each attempt, in milliseconds. */
+  /** Milliseconds for an attempt, also of a call that waits for models. */
   timeout?: number | undefined;
+  /** How often it is retried. */
+  retries?: number | undefined;
+  /** Further headers. */
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Options of a request that changes something. */
+/** Options of a call that changes something. */
 export interface WriteOptions extends CallOptions {
-  /** Its `Idempotency-Key`: it is executed once, however often it is sent. Random if not set. */
-  idempotencyKey?: string | undefined;
-  /** The author of the change. */
+  /** The author, if it is not the client's. */
   actor?: string | undefined;
+  /** Calls with the same key are executed once; without it each call has a random key for all its attempts. */
+  idempotencyKey?: string | undefined;
 }
 
-/** Options of a request that changes a memory. */
+/** Options of a call that changes a document. */
 export interface ChangeOptions extends WriteOptions {
-  /** Only if the newest version is the one with this `context_id`; `*`: only if there is one. */
+  /** Only if this is the newest version: its `context_id`. */
   ifMatch?: string | undefined;
-  /** `*`: only if there is none. */
+  /** `*`: only if there is no memory yet. */
   ifNoneMatch?: string | undefined;
 }
 
-const TIMEOUT = 60_000;
-const UPDATE_TIMEOUT = 600_000;
-const RETRIES = 3;
-const MAX_RETRY_WAIT = 60_000;
-const FIRST_PAUSE = 250;
-const LONGEST_PAUSE = 8_000;
-
-/** The statuses for which `fetch` has no body. */
-const WITHOUT_BODY = [204, 205, 304];
-
-/** How one request is sent. */
-interface Manner {
-  timeout?: number | undefined;
-  /** The body is not read here, but streamed to the caller. */
+/** A request as data. */
+export interface Call {
+  method: string;
+  path: string;
+  query?: object | undefined;
+  body?: unknown;
+  headers?: Readonly<Record<string, string | undefined>>;
+  options?: ChangeOptions | undefined;
+  /** What the response is: JSON, text, nothing, or whatever comes. */
+  answers?: "json" | "text" | "none" | "any";
+  /** Whether it changes a vault: it has an actor and an `Idempotency-Key`. */
+  writes?: boolean;
+  /** Whether it waits for models. */
+  slow?: boolean;
+  /** Whether the response is a stream, and without a key, as a stored response would be sent as a whole. */
   stream?: boolean;
 }
 
+/** The response from which an object was read. */
+export class ResponseInfo {
+  constructor(
+    readonly status: number,
+    readonly headers: Headers,
+  ) {}
+
+  /** The entity tag, for `ifMatch` and `ifNoneMatch`. */
+  get etag(): string | undefined {
+    return this.headers.get("etag") ?? undefined;
+  }
+  /** The id of the request in the service's log. */
+  get requestId(): string | undefined {
+    return this.headers.get("x-request-id") ?? undefined;
+  }
+  /** The number of the version that was read or made. */
+  get version(): number | undefined {
+    const number = this.headers.get("x-context-version");
+    return number === null ? undefined : Number(number);
+  }
+  /** Whether it is the saved response of an earlier request with the same `Idempotency-Key`. */
+  get replayed(): boolean {
+    return this.headers.get("idempotency-replayed") === "true";
+  }
+}
+
+const responses = new WeakMap<object, ResponseInfo>();
+
+/** The response from which a returned object was read. */
+export function responseOf(value: object): ResponseInfo | undefined {
+  return responses.get(value);
+}
+
+const RETRIES = 3;
+const TIMEOUT = 30_000;
+const UPDATE_TIMEOUT = 600_000;
+/** A call may take so many times its timeout in all; one that waits for models only once. */
+const TOTAL = 3;
+const LONGEST_ASKED = 60;
+/** Transient statuses. 500 is a fault and not retried. */
+const PASSING: readonly number[] = [408, 429, 502, 503, 504];
+/** The wait before the first retry, which doubles each time, and the longest, in milliseconds. */
+export const WAITS = { first: 250, longest: 8_000 };
+
 /** Sends requests. */
 export class Transport {
-  readonly updateTimeout: number;
+  readonly url: string;
   readonly #options: ClientOptions;
 
-  constructor(options: ClientOptions) {
-    this.#options = options;
-    this.updateTimeout = options.updateTimeout ?? UPDATE_TIMEOUT;
+  constructor(url: string | undefined, options: ClientOptions) {
+    this.url = checkedUrl(url ?? setting("WORKING_MEMORY_URL") ?? "http://127.0.0.1:8080");
+    const { key = setting("WORKING_MEMORY_API_KEY"), actor = setting("WORKING_MEMORY_ACTOR") } = options;
+    if (typeof key === "string") checkKey(key);
+    this.#options = { ...options, key, actor };
   }
 
-  /** A `fetch` with this behaviour. */
-  fetch(manner: Manner): (request: Request) => Promise<Response> {
-    return (request) => this.#send(request, manner);
+  /** The value of a response. */
+  async send<T>(call: Call): Promise<T> {
+    return (await this.request<T>(call)).value;
   }
 
-  async #send(request: Request, manner: Manner): Promise<Response> {
-    const { retries = RETRIES, maxRetryWait = MAX_RETRY_WAIT } = this.#options;
-    const headers = await this.#headers(request, manner);
-    const body = ["GET", "HEAD"].includes(request.method) ? undefined : await request.arrayBuffer();
-    const repeatable = ["GET", "HEAD"].includes(request.method) || headers.has("idempotency-key");
-    const init: RequestInit = { method: request.method, headers, redirect: "follow" };
-    if (body?.byteLength) init.body = body;
-    for (let attempt = 0; ; attempt++) {
-      const { response, error, wait, again } = await this.#attempt(request, init, manner, repeatable);
-      if (response) return response;
-      const pause = wait ?? backoff(attempt);
-      if (!again || attempt >= retries || pause > maxRetryWait) throw error;
-      await sleep(pause, request.signal);
-    }
+  /** The value of a response, with the response. */
+  async request<T>(call: Call): Promise<{ value: T; response: ResponseInfo }> {
+    const { status, headers, content } = await this.#attempts(call);
+    const response = new ResponseInfo(status, headers);
+    const value = valueOf(call, headers, content);
+    if (typeof value === "object" && value !== null) responses.set(value, response);
+    return { value: value as T, response };
   }
 
-  /** One attempt: its response, or the error and whether it may be retried. */
-  async #attempt(request: Request, init: RequestInit, manner: Manner, repeatable: boolean): Promise<Outcome> {
-    let answer: { response: Response; text: string | undefined };
-    try {
-      answer = await this.#once(request, init, manner);
-    } catch (error) {
-      return { error, again: repeatable && error instanceof ConnectionError };
-    }
-    const { response, text } = answer;
-    if (text === undefined) return { response };
-    const seconds = retryAfter(response.headers);
-    const error = errorOf(response.status, response.headers, text);
-    return {
-      error,
-      again: mayRepeat(response.status, error, seconds !== undefined, repeatable),
-      ...(seconds !== undefined && { wait: seconds * 1000 }),
-    };
+  /** The body of a stream. It is one attempt; its reader reconnects. */
+  async open(call: Call): Promise<ReadableStream<Uint8Array>> {
+    const init = await this.#init({ ...call, stream: true });
+    const { body } = await this.#once(call, init, this.#limits(call).timeout, true);
+    if (!body) throw new InvalidAnswerError(`${call.path}: the response is not a stream`);
+    return body;
   }
 
-  /** The response, with its whole body unless it is a successful stream; an error response with its text. */
-  async #once(request: Request, init: RequestInit, { timeout, stream }: Manner) {
-    const { fetch = globalThis.fetch.bind(globalThis), timeout: usual = TIMEOUT } = this.#options;
-    const limit = timeout ?? usual;
-    const stop = new AbortController();
-    const given = () => stop.abort(request.signal.reason);
-    if (request.signal.aborted) given();
-    request.signal.addEventListener("abort", given);
-    const late = new TimeoutError(`no answer within ${limit} ms`);
-    const timer = setTimeout(() => stop.abort(late), limit);
-    let streams = false;
-    try {
-      const response = await fetch(request.url, { ...init, signal: stop.signal });
-      const succeeded = response.ok || response.status === 304;
-      if (succeeded && stream) {
-        streams = true;
-        return { response, text: undefined };
+  #limits({ options = {}, slow }: Call) {
+    const { timeout = TIMEOUT, updateTimeout = UPDATE_TIMEOUT, retries = RETRIES } = this.#options;
+    const attempt = options.timeout ?? (slow ? updateTimeout : timeout);
+    if (!(attempt > 0)) throw new RangeError("a timeout must be positive");
+    return { timeout: attempt, total: attempt * (slow ? 1 : TOTAL), retries: options.retries ?? retries };
+  }
+
+  /** How often a stream without any data is opened again. */
+  get retries(): number {
+    return this.#options.retries ?? RETRIES;
+  }
+
+  async #attempts(call: Call): Promise<Outcome> {
+    const { timeout, total, retries } = this.#limits(call);
+    const init = await this.#init(call);
+    const repeatable = ["GET", "DELETE"].includes(call.method) || init.headers.has("idempotency-key");
+    const end = performance.now() + total;
+    let doubtful = false;
+    for (let attempt = 1; ; attempt++) {
+      const left = Math.max(1, end - performance.now());
+      const failure = await this.#once(call, init, Math.min(timeout, left)).catch((error: unknown) => error as Error);
+      if (!(failure instanceof Error)) return failure;
+      const isProblem = failure instanceof ProblemError;
+      if (isProblem && failure.status === 404 && doubtful && call.method === "DELETE" && call.answers === "none") {
+        return { status: 204, headers: new Headers(), content: "" };
       }
-      if (!succeeded) return { response, text: await response.text() };
-      const whole = WITHOUT_BODY.includes(response.status) ? null : await response.arrayBuffer();
-      const { status, statusText, headers } = response;
-      return {
-        response: new Response(whole, { status, statusText, headers: lengthOf(headers, whole) }),
-        text: undefined,
-      };
+      const asked = isProblem ? failure.retryAfter : undefined;
+      const pause = wait(attempt, asked);
+      const late = performance.now() + pause >= end || (asked !== undefined && asked > LONGEST_ASKED);
+      if (attempt > retries || late || !mayRetry(failure, repeatable)) throw failure;
+      doubtful ||= true;
+      await sleep(pause, call.options?.signal);
+    }
+  }
+
+  /** One attempt: its whole successful response, or the body of a stream. It throws anything else. */
+  async #once(call: Call, init: Init, timeout: number, stream = false): Promise<Outcome> {
+    const { fetch = globalThis.fetch.bind(globalThis), logger } = this.#options;
+    const signal = call.options?.signal;
+    const stop = new AbortController();
+    const given = () => stop.abort(signal?.reason);
+    if (signal?.aborted) given();
+    signal?.addEventListener("abort", given);
+    const late = new TimedOutError(`${call.method} ${call.path}: no answer within ${Math.round(timeout)} ms`);
+    const timer = setTimeout(() => stop.abort(late), timeout);
+    const began = performance.now();
+    const log = (outcome: number | string, requestId?: string | null) =>
+      logger?.({
+        method: call.method,
+        path: call.path,
+        outcome,
+        milliseconds: Math.round(performance.now() - began),
+        requestId: requestId ?? undefined,
+      });
+    let opened = false;
+    try {
+      const response = await fetch(init.url, { ...init.request, signal: stop.signal });
+      const { status, headers } = response;
+      opened = stream && response.ok;
+      const content = opened ? "" : await response.text();
+      log(status, headers.get("x-request-id"));
+      if (status === 304) throw new NotModifiedError(`not modified: it still has the entity tag ${headers.get("etag")}`);
+      if (!response.ok) throw problem(status, headers, content);
+      return { status, headers, content, body: opened ? response.body : undefined };
     } catch (error) {
-      if (stop.signal.aborted) throw stop.signal.reason;
-      const reason =
-        error instanceof Error
-          ? error.cause instanceof Error
-            ? error.cause.message || error.message
-            : error.message
-          : "";
-      throw new ConnectionError(
-        `${request.method} ${new URL(request.url).origin}: no service answers${reason && `: ${reason}`}`,
-        {
-          cause: error,
-        },
-      );
+      if (error instanceof ProblemError || error instanceof NotModifiedError) throw error;
+      const reason: unknown = stop.signal.aborted ? stop.signal.reason : error;
+      log(reason instanceof Error ? reason.name : "aborted");
+      if (stop.signal.aborted) throw reason === late ? late : asError(reason);
+      throw new ConnectionFailedError(`${call.method} ${call.path}: ${said(error)}`, { cause: error });
     } finally {
       clearTimeout(timer);
       // The caller can still abort a stream.
-      if (!streams) request.signal.removeEventListener("abort", given);
+      if (!opened) signal?.removeEventListener("abort", given);
     }
   }
 
-  async #headers(request: Request, { stream = false }: Manner): Promise<Headers> {
-    const { key, actor, headers: further } = this.#options;
-    const headers = new Headers(further);
-    request.headers.forEach((value, name) => headers.set(name, value));
-    if (key !== undefined) headers.set("authorization", `Bearer ${typeof key === "function" ? await key() : key}`);
-    if (!headers.has("accept")) headers.set("accept", "application/json");
-    if (["PUT", "POST"].includes(request.method)) {
-      if (actor !== undefined && !headers.has("x-actor-id")) headers.set("x-actor-id", actor);
-      // With an Idempotency-Key a stream would be sent as a whole; outside of vaults no responses are saved.
-      const keyed = !stream && new URL(request.url).pathname.includes("/v1/vaults/");
-      if (keyed && !headers.has("idempotency-key")) headers.set("idempotency-key", randomKey());
+  async #init(call: Call): Promise<Init> {
+    const { key, actor, headers: always } = this.#options;
+    const { options = {} } = call;
+    const headers = new Headers({ "user-agent": `working-memory-client-typescript/${VERSION}`, ...always });
+    const wanted = {
+      accept: call.stream ? "text/event-stream" : ACCEPTED[call.answers ?? "json"],
+      "x-actor-id": options.actor ?? (call.writes ? actor : undefined),
+      "idempotency-key": options.idempotencyKey ?? (call.writes && !call.stream ? randomKey() : undefined),
+      "if-match": entityTag(options.ifMatch),
+      "if-none-match": entityTag(options.ifNoneMatch),
+      ...call.headers,
+      ...options.headers,
+    };
+    for (const [name, value] of Object.entries(wanted)) {
+      if (value === undefined) continue;
+      if (!/^[\x20-\x7e]*$/.test(value)) throw new TypeError(`the header ${name} contains characters it cannot have`);
+      headers.set(name, value);
     }
-    return headers;
+    if (key !== undefined) headers.set("authorization", `Bearer ${checkKey(typeof key === "string" ? key : await key())}`);
+    const request: RequestInit = { method: call.method, headers, redirect: "manual" };
+    if (call.body !== undefined) {
+      headers.set("content-type", typeof call.body === "string" ? "text/plain; charset=utf-8" : "application/json");
+      request.body = typeof call.body === "string" ? call.body : JSON.stringify(call.body);
+    }
+    return { url: this.url + call.path + queryOf(call.query ?? {}), headers, request };
   }
 }
 
-type Outcome =
-  | { response: Response; error?: never; again?: never; wait?: never }
-  | { response?: never; error: unknown; again: boolean; wait?: number };
-
-/** `fetch` has decompressed the body, so its length has changed. */
-function lengthOf(headers: Headers, body: ArrayBuffer | null): Headers {
-  const own = new Headers(headers);
-  own.delete("content-encoding");
-  own.delete("content-length");
-  if (body) own.set("content-length", String(body.byteLength));
-  return own;
+interface Init {
+  url: string;
+  headers: Headers;
+  request: RequestInit;
 }
 
-/** Whether an error response is transient. */
-function mayRepeat(status: number, error: unknown, isAskedTo: boolean, repeatable: boolean): boolean {
-  // Nothing was executed.
-  if (status === 429) return true;
-  if (!repeatable) return false;
-  // The first request with this key is still running.
-  if (status === 409) return isAskedTo;
-  // A failed model costs money, so only the caller retries it; a failed gateway is retried.
-  if (status === 502 || status === 504) return !(error instanceof ProblemError);
-  return status === 408 || status === 503;
+interface Outcome {
+  status: number;
+  headers: Headers;
+  content: string;
+  body?: ReadableStream<Uint8Array> | null | undefined;
 }
 
-/** Full jitter: clients that failed at the same time do not retry at the same time. */
-function backoff(attempt: number): number {
-  return Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** attempt);
+const ACCEPTED = { json: "application/json", text: "text/plain", none: undefined, any: "*/*" };
+
+function valueOf({ path, answers = "json" }: Call, headers: Headers, content: string): unknown {
+  const type = headers.get("content-type") ?? "";
+  if (answers === "none") return undefined;
+  if (answers === "text" || (answers === "any" && !type.includes("json"))) return content;
+  if (answers === "json" && !type.startsWith("application/json")) {
+    throw new InvalidAnswerError(`${path}: the answer is ${type || "of no type"}, not application/json`);
+  }
+  try {
+    return content === "" ? null : JSON.parse(content);
+  } catch (error) {
+    throw new InvalidAnswerError(`${path}: the response cannot be parsed`, { cause: error });
+  }
+}
+
+function mayRetry(failure: Error, repeatable: boolean): boolean {
+  if (failure instanceof ModelError) return false;
+  if (failure instanceof StillRunningError) return true;
+  // A request that was refused with 429 was not executed.
+  if (failure instanceof ProblemError) {
+    return failure.status === 429 || (repeatable && PASSING.includes(failure.status));
+  }
+  return failure instanceof ConnectionFailedError && (repeatable || isUnsent(failure.cause));
+}
+
+/** Whether there was no connection at all, as Node tells it. Browsers do not. */
+function isUnsent(cause: unknown): boolean {
+  const inner: unknown = cause instanceof Error ? cause.cause : undefined;
+  return ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"].includes(String((inner as { code?: unknown } | undefined)?.code));
+}
+
+/** The wait in milliseconds after the attempt of this number: with jitter, and never less than asked. */
+export function wait(attempt: number, asked = 0): number {
+  const bound = Math.min(WAITS.longest, WAITS.first * 2 ** Math.min(attempt - 1, 30));
+  return asked * 1000 + bound * (0.5 + Math.random() / 2);
 }
 
 /** Waits, unless the signal ends it. */
@@ -210,7 +327,7 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer);
-      reject(signal?.reason);
+      reject(asError(signal?.reason));
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", end);
@@ -219,6 +336,73 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
     if (signal?.aborted) end();
     else signal?.addEventListener("abort", end, { once: true });
   });
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}
+
+function said(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return (error.cause instanceof Error && error.cause.message) || error.message;
+}
+
+/** A setting of the environment, where there is one. */
+function setting(name: string): string | undefined {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  return process?.env?.[name] || undefined;
+}
+
+function checkedUrl(text: string): string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new TypeError("url is the address of a service, such as http://127.0.0.1:8080");
+  }
+  if (!["http:", "https:"].includes(url.protocol)) throw new TypeError("url must begin with http:// or https://");
+  if (url.username || url.password || url.search || url.hash) {
+    throw new TypeError("url has no user, password, query or fragment: pass the key as `key`");
+  }
+  return text.replace(/\/+$/, "");
+}
+
+function checkKey(key: string): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new TypeError("the key contains characters that no key has, such as a blank or a line break");
+}
+
+/** An id as a segment of a URL. */
+export function segment(id: string | number): string {
+  const text = String(id);
+  if (["", ".", ".."].includes(text)) throw new TypeError(`"${text}" is not an id: it would change the URL`);
+  return encodeURIComponent(text);
+}
+
+function entityTag(text: string | undefined): string | undefined {
+  return text === undefined || text === "*" || text.includes('"') ? text : `"${text}"`;
+}
+
+/** Options that are no parameters of an operation. */
+const OF_CALL = new Set(["signal", "timeout", "retries", "headers", "actor", "idempotencyKey", "ifMatch", "ifNoneMatch"]);
+
+/** The options that are parameters, with the service's names. */
+export function members(options: object): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options)) {
+    if (OF_CALL.has(name) || value === undefined) continue;
+    found[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value;
+  }
+  return found;
+}
+
+function queryOf(query: object): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.set(name, value instanceof Date ? value.toISOString() : String(value));
+  }
+  const text = parameters.toString();
+  return text && `?${text}`;
 }
 
 /** `crypto.randomUUID` is missing on pages without TLS. */

@@ -1,57 +1,60 @@
-/** Parameters, bodies and responses of the service's operations, by their ids. */
+/** The objects that the service takes and returns. `schema.ts` is made of openapi.yaml by `npm run types`. */
 
-import type { operations } from "./schema.js";
+import type { components } from "./schema.js";
 
-/** The id of an operation of the service. */
-export type OperationId = keyof operations;
+type Schemas = components["schemas"];
 
-type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
+export type ArchivedTask = Schemas["ArchivedTask"];
+export type Blame = Schemas["Blame"];
+export type Context = Schemas["Context"];
+export type Diff = Schemas["Diff"];
+export type Document = Schemas["DocumentJson"];
+export type Epic = Schemas["Epic"];
+export type Event = Schemas["Event"];
+export type Handoff = Schemas["Handoff"];
+export type HandoffEntry = Schemas["HandoffEntry"];
+export type HandoffStatus = Schemas["HandoffStatus"];
+export type ItemOfCategory = Schemas["ItemOfCategory"];
+export type Key = Schemas["Key"];
+export type LogEntry = Schemas["LogEntry"];
+export type MemoryEntry = Schemas["MemoryEntry"];
+export type MemoryFile = Schemas["MemoryFile"];
+export type MemoryInfo = Schemas["Memory"];
+export type MemoryRecord = Schemas["Record"];
+export type MemoryToolAnswer = Schemas["MemoryToolAnswer"];
+export type MemoryToolCommand = Schemas["MemoryToolCommand"];
+export type NewKey = Schemas["NewKey"];
+export type Operation = Schemas["OperationRequest"];
+export type ProblemBody = Schemas["Problem"] & { readonly [member: string]: unknown };
+export type Prompt = Schemas["Prompt"];
+export type PromptItem = Schemas["PromptItem"];
+export type PutAnswer = Schemas["PutAnswer"];
+export type PutFileAnswer = Schemas["PutFileAnswer"];
+export type RecordKind = Schemas["RecordKind"];
+export type RemovedItems = Schemas["RemovedItems"];
+export type ReplacedItems = Schemas["ReplacedItems"];
+export type Run = Schemas["Run"];
+export type SearchPage = Schemas["SearchPage"];
+export type SearchResult = Schemas["SearchResult"];
+export type Section = Schemas["Section"];
+export type SessionRecord = Schemas["SessionRecord"];
+export type StatusAnswer = Schemas["StatusAnswer"];
+export type TaskRequest = Schemas["TaskRequest"];
+export type UpdateAnswer = Schemas["UpdateAnswer"];
+export type Usage = Schemas["Usage"];
+export type UsageOfDay = Schemas["UsageOfDay"];
+export type Vault = Schemas["Vault"];
+export type Window = Schemas["Window"];
+export type WindowAnswer = Schemas["WindowAnswer"];
+export type WindowImport = Schemas["WindowImport"];
+export type WindowImportAnswer = Schemas["WindowImportAnswer"];
+export type Workspace = Schemas["Workspace"];
 
-type In<Id extends OperationId, Place extends string> = operations[Id]["parameters"] extends {
-  [key in Place]?: infer Found;
-}
-  ? NonNullable<Found>
-  : object;
+/** A version by its number or `context_id`. */
+export type Ref = number | string;
 
-/** The query parameters of an operation as the service spells them. */
-export type Parameters<Id extends OperationId> = In<Id, "query">;
-
-/** The query parameters of an operation, in camel case (`maxTokens` for `max_tokens`). */
-export type Query<Id extends OperationId> = {
-  [Name in keyof In<Id, "query"> as CamelCase<Name>]: In<Id, "query">[Name];
-};
-
-/** The JSON body of an operation. */
-export type Body<Id extends OperationId> = operations[Id] extends {
-  requestBody?: infer Request;
-}
-  ? NonNullable<Request> extends { content: { "application/json": infer Json } }
-    ? NonNullable<Json>
-    : never
-  : never;
-
-/** The JSON response of an operation. */
-export type Answer<Id extends OperationId, Status extends number = 200 | 201> = {
-  [Key in keyof operations[Id]["responses"]]: Key extends Status
-    ? operations[Id]["responses"][Key] extends { content: { "application/json": infer Json } }
-      ? Json
-      : never
-    : never;
-}[keyof operations[Id]["responses"]];
-
-/** One entry of a list operation. */
-export type Item<Id extends OperationId> = Answer<Id> extends { items: (infer One)[] } ? One : never;
-
-/** The options of a request that are not parameters of its operation. */
-const OF_REQUEST = new Set(["signal", "timeout", "idempotencyKey", "actor", "ifMatch", "ifNoneMatch"]);
-
-/** The parameters among the options, with the service's names. */
-export function toQuery<Parameters>(options: object): Parameters {
-  const query: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(options)) {
-    if (OF_REQUEST.has(name) || value === undefined) continue;
-    const spelled = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    query[spelled] = Array.isArray(value) ? value.join(",") : value;
-  }
-  return query as Parameters;
+/** A page of a list. */
+export interface Page<Entry> {
+  items: Entry[];
+  next_cursor: string | null;
 }

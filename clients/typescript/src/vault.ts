@@ -1,202 +1,103 @@
 /** A vault (tenant). */
 
-import { data, done, list, type Core } from "./core.js";
-import type { EventOptions, MemoryEvent, ResetEvent } from "./events.js";
-import { Memory } from "./memory.js";
+import { events, type EventOptions } from "./events.js";
+import { Items } from "./groups.js";
+import { Memory, type SearchOptions } from "./memory.js";
 import type { Pages } from "./pages.js";
-import type { CallOptions, ChangeOptions, WriteOptions } from "./transport.js";
-import type { Answer, Body, Item, Query } from "./types.js";
-import { vaultEvents } from "./vault-events.js";
+import { Scope, type ListOptions } from "./scope.js";
+import { segment, type CallOptions, type ChangeOptions, type WriteOptions } from "./transport.js";
+import type {
+  Event,
+  MemoryEntry,
+  MemoryFile,
+  MemoryToolAnswer,
+  MemoryToolCommand,
+  PutFileAnswer,
+  Run,
+  SearchPage,
+  SearchResult,
+  Usage,
+  UsageOfDay,
+} from "./types.js";
 
-const VAULT = "/v1/vaults/{vault_id}";
+/** The memories of a vault. */
+export class Memories extends Scope {
+  /** The memories: by id, or the last changed, or the largest first. */
+  list(
+    options: ListOptions<{ prefix?: string | undefined; sort?: "memory_id" | "changed_at" | "bytes" | undefined }> = {},
+  ): Pages<MemoryEntry> {
+    return this.paged("/memories", options);
+  }
+}
 
-/** A vault: its memories and events. */
-export class Vault {
-  protected readonly core: Core;
-  protected readonly path: { vault_id: string };
+/** The runs of a vault. */
+export class VaultUpdates extends Scope {
+  /** The runs, newest first; with `status: "proposed"` the proposals that wait for a decision. */
+  list(options: ListOptions<{ status?: Run["status"] | undefined }> = {}): Pages<Run> {
+    return this.paged("/updates", options);
+  }
+}
 
-  constructor(core: Core, vaultId: string) {
-    this.core = core;
-    this.path = { vault_id: vaultId };
+/** The files of Anthropic's memory tool. */
+export class Files extends Scope {
+  /** The files of `root`, by path. */
+  list(root: string, options: ListOptions = {}): Pages<MemoryFile> {
+    return this.paged("/memory-tool/files", options, { root });
   }
 
-  /** Its id. */
-  get vaultId(): string {
-    return this.path.vault_id;
+  /** Creates a file, or a new version of it. */
+  put(root: string, path: string, text: string, options: ChangeOptions = {}): Promise<PutFileAnswer> {
+    return this.write("PUT", "/memory-tool/files", text, options, { query: { root, path } });
+  }
+
+  /** Removes a file from the tree. Its memory stays. */
+  remove(root: string, path: string, options: Pick<ChangeOptions, "ifMatch"> & CallOptions = {}): Promise<void> {
+    return this.erase("/memory-tool/files", options, { root, path });
+  }
+
+  /** Executes a command of the tool `memory` on the files of `root`. */
+  run(root: string, command: MemoryToolCommand, options: WriteOptions = {}): Promise<MemoryToolAnswer> {
+    return this.write("POST", "/memory-tool", command, options, { query: { root } });
+  }
+}
+
+/** A vault: its memories, items, files and events. */
+export class Vault extends Scope {
+  /** Its memories. */
+  get memories(): Memories {
+    return new Memories(this.transport, this.at);
+  }
+  /** The prompt items of all of its memories. */
+  get items(): Items {
+    return new Items(this.transport, this.at);
+  }
+  /** The files of Anthropic's memory tool. */
+  get files(): Files {
+    return new Files(this.transport, this.at);
+  }
+  /** Its updates. */
+  get updates(): VaultUpdates {
+    return new VaultUpdates(this.transport, this.at);
   }
 
   /** A memory of the vault. Sends no request. */
   memory(memoryId: string): Memory {
-    return new Memory(this.core, this.vaultId, memoryId);
+    return new Memory(this.transport, `${this.at}/memories/${segment(memoryId)}`);
   }
 
-  /** Searches the vault's memories by their words, best first. */
-  search(
-    q: string,
-    options: Omit<Query<"SearchContexts">, "q"> & CallOptions = {},
-  ): Pages<Item<"SearchContexts">, Answer<"SearchContexts">> {
-    return this.searchContexts({ ...options, q });
+  /** Searches documents and records, best first. */
+  search(q: string, options: SearchOptions = {}): Pages<SearchResult, SearchPage> {
+    const { actor, ...rest } = options;
+    return this.paged("/search", rest, { q, actor });
+  }
+
+  /** What models cost, by day and model; each page has the `totals`. */
+  usage(options: ListOptions<{ from?: string | undefined; to?: string | undefined }> = {}): Pages<UsageOfDay, Usage> {
+    return this.paged("/usage", options);
   }
 
   /** The events, from now on or after `lastEventId`, with reconnection. */
-  events(options: EventOptions = {}): AsyncGenerator<MemoryEvent | ResetEvent, void, undefined> {
-    return this.streamEvents(options);
-  }
-
-  /** The same as `events`. */
-  streamEvents(options: EventOptions = {}): AsyncGenerator<MemoryEvent | ResetEvent, void, undefined> {
-    return vaultEvents(this.core, this.vaultId, options);
-  }
-
-  /** The memories of the vault by name. */
-  listMemories(options: Query<"ListMemories"> & CallOptions = {}): Pages<Item<"ListMemories">, Answer<"ListMemories">> {
-    return list(options, (query) =>
-      data(this.core.api.GET(`${VAULT}/memories`, { params: { path: this.path, query }, ...this.core.init(options) })),
-    );
-  }
-
-  /** The memories of the vault by the words of their newest documents, and by meaning if the service has a model. */
-  searchContexts(
-    options: Query<"SearchContexts"> & CallOptions,
-  ): Pages<Item<"SearchContexts">, Answer<"SearchContexts">> {
-    return list(options, (query) =>
-      data(this.core.api.GET(`${VAULT}/search`, { params: { path: this.path, query }, ...this.core.init(options) })),
-    );
-  }
-
-  /** The runs of the whole vault; with `status: "proposed"` the proposals that wait for approval. */
-  listVaultUpdates(
-    options: Query<"ListVaultUpdates"> & CallOptions = {},
-  ): Pages<Item<"ListVaultUpdates">, Answer<"ListVaultUpdates">> {
-    return list(options, (query) =>
-      data(this.core.api.GET(`${VAULT}/updates`, { params: { path: this.path, query }, ...this.core.init(options) })),
-    );
-  }
-
-  /** What models cost, by day. `first()` has the totals. */
-  getUsage(options: Query<"GetUsage"> & CallOptions = {}): Pages<Item<"GetUsage">, Answer<"GetUsage">> {
-    return list(options, (query) =>
-      data(this.core.api.GET(`${VAULT}/usage`, { params: { path: this.path, query }, ...this.core.init(options) })),
-    );
-  }
-
-  /** The prompt items of the vault. */
-  listVaultItems(
-    options: Query<"ListVaultItems"> & CallOptions = {},
-  ): Pages<Item<"ListVaultItems">, Answer<"ListVaultItems">> {
-    return list(options, (query) =>
-      data(this.core.api.GET(`${VAULT}/items`, { params: { path: this.path, query }, ...this.core.init(options) })),
-    );
-  }
-
-  /** Adds a prompt item to the vault. */
-  addVaultItem(item: Body<"AddVaultItem">, options: WriteOptions = {}): Promise<Answer<"AddVaultItem">> {
-    return data(
-      this.core.api.POST(`${VAULT}/items`, { params: { path: this.path }, body: item, ...this.core.init(options) }),
-    );
-  }
-
-  /** A prompt item by its id. */
-  getVaultItem(itemId: string, options: CallOptions = {}): Promise<Answer<"GetVaultItem">> {
-    return data(
-      this.core.api.GET(`${VAULT}/items/{item}`, {
-        params: { path: { ...this.path, item: itemId } },
-        ...this.core.init(options),
-      }),
-    );
-  }
-
-  /** Replaces all items of a category at once. */
-  putVaultItems(
-    category: string,
-    items: Body<"PutVaultItems">,
-    options: WriteOptions = {},
-  ): Promise<Answer<"PutVaultItems">> {
-    return data(
-      this.core.api.PUT(`${VAULT}/items/{item}`, {
-        params: { path: { ...this.path, item: category } },
-        body: items,
-        ...this.core.init(options),
-      }),
-    );
-  }
-
-  /** Removes a prompt item. */
-  removeVaultItem(itemId: string, options: CallOptions = {}): Promise<void> {
-    return done(
-      this.core.api.DELETE(`${VAULT}/items/{item}`, {
-        params: { path: { ...this.path, item: itemId } },
-        ...this.core.init(options),
-      }),
-    );
-  }
-
-  /** Removes all items of a category. */
-  removeVaultItems(category: string, options: CallOptions = {}): Promise<Answer<"RemoveVaultItems">> {
-    return data(
-      this.core.api.DELETE(`${VAULT}/items`, {
-        params: { path: this.path, query: { category } },
-        ...this.core.init(options),
-      }),
-    );
-  }
-
-  /** Executes a command of the tool `memory` of Anthropic's API on the files of `root`. */
-  runMemoryTool(
-    root: string,
-    command: Body<"RunMemoryTool">,
-    options: WriteOptions = {},
-  ): Promise<Answer<"RunMemoryTool">> {
-    return data(
-      this.core.api.POST(`${VAULT}/memory-tool`, {
-        params: { path: this.path, query: { root } },
-        body: command,
-        ...this.core.init(options),
-      }),
-    );
-  }
-
-  /** The memory tool's files of `root` by path, with their newest versions. */
-  listMemoryFiles(
-    options: Query<"ListMemoryFiles"> & CallOptions,
-  ): Pages<Item<"ListMemoryFiles">, Answer<"ListMemoryFiles">> {
-    return list(options, (query) =>
-      data(
-        this.core.api.GET(`${VAULT}/memory-tool/files`, {
-          params: { path: this.path, query },
-          ...this.core.init(options),
-        }),
-      ),
-    );
-  }
-
-  /** Creates a file of the memory tool, or a new version of it. */
-  putMemoryFile(
-    root: string,
-    path: string,
-    text: string,
-    options: ChangeOptions = {},
-  ): Promise<Answer<"PutMemoryFile">> {
-    return data(
-      this.core.api.PUT(`${VAULT}/memory-tool/files`, {
-        params: { path: this.path, query: { root, path } },
-        body: text,
-        ...this.core.init(options),
-      }),
-    );
-  }
-
-  /** Removes a file from the memory tool's tree; its memory stays. */
-  unlinkMemoryFile(
-    root: string,
-    path: string,
-    options: Pick<ChangeOptions, "ifMatch" | "ifNoneMatch"> & CallOptions = {},
-  ): Promise<void> {
-    return done(
-      this.core.api.DELETE(`${VAULT}/memory-tool/files`, {
-        params: { path: this.path, query: { root, path } },
-        ...this.core.init(options),
-      }),
-    );
+  events(options: EventOptions & { memoryId?: string | undefined } = {}): AsyncGenerator<Event, void, undefined> {
+    return events(this.transport, this.at, options);
   }
 }

@@ -66,7 +66,7 @@ test("a model keeps the memory with its tools", async () => {
   expect(outputs[0]).toMatchObject({ status: "applied", rejected: [] });
   expect(outputs.at(-1)).toContain("\tcargo test");
   expect(outputs[4]).toHaveLength(4);
-  const records = await memory.listRecords({ status: "all" }).all();
+  const records = await memory.records.list({ status: "all" }).all();
   expect(records.map((record) => [record.record_id, record.status]).sort()).toEqual([
     ["D-1", "active"],
     ["KL-1", "archived"],
@@ -75,8 +75,8 @@ test("a model keeps the memory with its tools", async () => {
   ]);
 
   const messages = fromModelMessages(result.responseMessages);
-  const finished = await memory.finish("Kept the memory.", messages, { dry_run: true });
-  const kept = JSON.stringify((await memory.getUpdate(finished.update_id)).request);
+  const finished = await memory.finish("Kept the memory.", messages, { dryRun: true });
+  const kept = JSON.stringify((await memory.updates.get(finished.update_id)).request);
   expect(kept).toContain("[tool call memory_edit]");
   expect(kept).toContain("All done.");
 });

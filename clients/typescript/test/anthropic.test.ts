@@ -105,11 +105,11 @@ test("a tool use that comes twice is carried out once", async () => {
 });
 
 test("edits are versions with their actor", async () => {
-  const memories = await vault.listMemories({ prefix: "tea.md" }).all();
+  const memories = await vault.memories.list({ prefix: "tea.md" }).all();
   expect(memories).toHaveLength(2);
   const log = await vault
     .memory(memories[0]?.memory_id ?? "")
-    .history()
+    .log()
     .all();
   expect(log.map(({ actor_id: actor, source }) => [actor, source])).toEqual(Array(3).fill(["claude", "tool"]));
 });

@@ -21,7 +21,7 @@ test("the core works without anything of Node", async () => {
   expect(code).not.toMatch(/\brequire\(|\bBuffer\b|node:/);
   const web = {
     ...{ fetch, Request, Response, Headers, FormData, URL, URLSearchParams, AbortController, AbortSignal, crypto },
-    ...{ TextEncoder, TextDecoder, ReadableStream, setTimeout, clearTimeout, DOMException },
+    ...{ TextEncoder, TextDecoder, ReadableStream, setTimeout, clearTimeout, DOMException, performance },
     url: inject("url"),
     vault: randomUUID(),
   };
@@ -31,7 +31,7 @@ test("the core works without anything of Node", async () => {
       const memory = new client.Client(url).memory(vault, "agent-1");
       await memory.put("# Notes\\n");
       for await (const event of memory.events({ lastEventId: "0" })) {
-        const missing = await memory.getContext(7).catch((error) => error instanceof client.NotFoundError);
+        const missing = await memory.versions.get(7).catch((error) => error instanceof client.NotFoundError);
         return JSON.stringify([event.version, missing, (await memory.start({ exclude: "datetime" })).prompt]);
       }
     })()`,

@@ -1,19 +1,32 @@
 import { randomUUID } from "node:crypto";
 import { expect, inject, test } from "vitest";
-import { Client, ConflictError, InvalidError, NotFoundError, PreconditionFailedError } from "../src/index.js";
+import {
+  archive,
+  Client,
+  ConflictError,
+  InvalidError,
+  learn,
+  NotFoundError,
+  PreconditionFailedError,
+  progress,
+  snippet,
+  type Memory,
+} from "../src/index.js";
 
 const client = new Client(inject("url"), { actor: "tester" });
-const fresh = () => client.memory(`v-${randomUUID()}`, "agent-1");
+const vaults = new WeakMap<Memory, string>();
+const vaultOf = (memory: Memory) => vaults.get(memory) ?? "";
+const fresh = () => {
+  const vault = `v-${randomUUID()}`;
+  const memory = client.memory(vault, "agent-1");
+  vaults.set(memory, vault);
+  return memory;
+};
 
 test("a first session begins with nothing, and the next one with what the first left", async () => {
   const memory = fresh();
-  expect(await memory.start({ maxTokens: 1000 })).toEqual({
-    prompt: "",
-    handoff: "",
-    version: null,
-    contextId: null,
-    tokens: 0,
-  });
+  const empty = await memory.start({ maxTokens: 1000, refresh: true });
+  expect([empty.first, empty.prompt, empty.handoff, String(empty)]).toEqual([true, "", "", ""]);
 
   const messages = [
     { role: "user", content: "Remember that the deploy key of the staging cluster expires on 2027-03-01." },
@@ -24,10 +37,11 @@ test("a first session begins with nothing, and the next one with what the first 
   expect(answer).toMatchObject({ status: "applied", version: 1 });
 
   const session = await memory.start({ maxTokens: 4000 });
-  expect(session.version).toBe(1);
+  expect(session.receipt.version).toBe(1);
   expect(session.prompt).toContain("Rotate the deploy key");
   expect(session.handoff).toContain("## Start Here");
-  expect(session.tokens).toBeGreaterThan(0);
+  expect(session.receipt.tokens).toBeGreaterThan(0);
+  expect(String(session)).toContain(session.prompt);
 
   const again = await memory.finish("Wrote the rotation script for the deploy key.", messages, { record });
   expect(again).toMatchObject({ status: "unchanged", version: 1 });
@@ -47,21 +61,34 @@ test("messages go as the SDKs have them", async () => {
     { role: "tool", content: "ok" },
   ];
   const { update_id: id } = await memory.finish("Set the repository up.", messages);
-  const run = await memory.getUpdate(id);
+  const run = await memory.updates.get(id);
   expect(JSON.stringify(run.request)).toContain("[tool call bash]");
 });
 
 test("an update that is not waited for is run later", async () => {
   const memory = fresh();
-  const queued = await memory.finishLater(
-    "Decided: all SQL lives in storage because one place is easier to check.",
-    [],
-    {
-      record: { intent: "Decide", summary: "Decided it." },
-    },
-  );
+  const queued = await memory.updates.queue("Decided: all SQL lives in storage because one place is easier to check.", [], {
+    record: { intent: "Decide", summary: "Decided it." },
+  });
   expect(["queued", "running"]).toContain(queued.status);
-  await expect.poll(async () => (await memory.getUpdate(queued.update_id)).status, { timeout: 30_000 }).toBe("applied");
+  expect((await memory.updates.wait(queued.update_id)).status).toBe("applied");
+  await expect(memory.updates.wait("01a202a7-0000-7000-8000-000000000000")).rejects.toBeInstanceOf(NotFoundError);
+});
+
+test("an update is watched", async () => {
+  const names: string[] = [];
+  let status: string | undefined;
+  for await (const step of fresh().updates.watch("Remember: always use tabs in Makefiles")) {
+    names.push(step.name);
+    status = step.answer?.status;
+  }
+  expect([names[0], names.at(-1), status]).toEqual(["started", "done", "applied"]);
+});
+
+test("changes of many lose nothing", async () => {
+  const memory = fresh();
+  await Promise.all([1, 2, 3, 4].map((number) => memory.change((text) => `${text}- ${number}\n`)));
+  expect((await memory.get()).context?.split("\n").sort().filter(Boolean)).toEqual(["- 1", "- 2", "- 3", "- 4"]);
 });
 
 test("a document is put, read, edited, searched and restored", async () => {
@@ -72,24 +99,24 @@ test("a document is put, read, edited, searched and restored", async () => {
   expect((await memory.get({ section: "Notes" })).context).toContain("zebrafish");
 
   const edited = await memory.edit(
-    [{ op: "add", section: "learnings", reason: "CI has no database", content: "commit the query data" }],
-    {
-      ifMatch: first.context_id,
-    },
+    [learn("commit the query data", { because: "CI has no database" })],
+    { ifMatch: first.context_id },
   );
   expect(edited.operations).toMatchObject([{ op: "add", id: "KL-1" }]);
   const text = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because the database is there now\n";
   expect(await memory.edit(text, { dryRun: true })).toMatchObject({ status: "dry_run", version: 2 });
   expect(await memory.edit(text)).toMatchObject({ status: "applied", version: 3 });
 
-  expect(await memory.listRecords({ kind: "KL", status: "archived" }).all()).toMatchObject([{ record_id: "KL-1" }]);
-  const vault = client.vault(memory.vaultId);
+  expect(await memory.records.list({ kind: "KL", status: "archived" }).all()).toMatchObject([{ record_id: "KL-1" }]);
+  const vault = client.vault(vaultOf(memory));
   await expect.poll(async () => (await vault.search("zebrafish").all()).length).toBe(1);
-  expect(await memory.search("QUERY data").all()).toEqual([]);
-  expect(await memory.search("QUERY data", { archived: true }).all()).toMatchObject([{ record_id: "KL-1" }]);
-  expect(await memory.restoreContext(1, "a trial")).toMatchObject({ version: 4 });
-  expect((await memory.diffContexts(4, { base: "3" })).diff).toContain("-# Key Learnings");
-  const log = await memory.history().all();
+  expect(await memory.search("QUERY data", { kind: "KL", consistent: true }).all()).toEqual([]);
+  const archived = memory.search("QUERY data", { status: "archived", actor: "tester" });
+  expect(await archived.all()).toMatchObject([{ record_id: "KL-1" }]);
+  expect(await memory.search("QUERY data", { status: "archived", actor: "nobody" }).all()).toEqual([]);
+  expect(await memory.versions.restore(1, { reason: "a trial" })).toMatchObject({ version: 4 });
+  expect((await memory.versions.diff(4, { base: "3" })).diff).toContain("-# Key Learnings");
+  const log = await memory.log().all();
   expect(log.map((entry) => entry.version)).toEqual([4, 3, 2, 1]);
 });
 
@@ -105,57 +132,90 @@ test("refusals are errors with their members", async () => {
   const blank: unknown = await memory.put("  ").catch((error: unknown) => error);
   expect(blank).toBeInstanceOf(InvalidError);
   expect(blank).toMatchObject({ field: expect.any(String), message: expect.stringContaining("blank") });
-  const tooMany: unknown = await memory.getPrompt({ maxTokens: 0 }).catch((error: unknown) => error);
+  const tooMany: unknown = await memory.prompt({ maxTokens: 0 }).catch((error: unknown) => error);
   expect(tooMany).toMatchObject({ field: "max_tokens" });
   const { update_id: ended } = await memory.edit("KEY_LEARNINGS:\n  ADD:\n    - because it is so: a thing\n");
-  const conflict: unknown = await memory.cancelUpdate(ended).catch((error: unknown) => error);
+  const conflict: unknown = await memory.updates.cancel(ended).catch((error: unknown) => error);
   expect(conflict).toBeInstanceOf(ConflictError);
-  expect(conflict).toMatchObject({ body: { run_status: "applied" } });
+  expect(conflict).toMatchObject({ members: { run_status: "applied" } });
 });
 
 test("lists are read page by page", async () => {
   const memory = fresh();
   for (let number = 1; number <= 7; number++) await memory.put(`text ${number}`);
-  const list = memory.listContexts({ limit: 3 });
+  const list = memory.versions.list({ limit: 3 });
   expect((await list.all()).map((context) => context.version)).toEqual([7, 6, 5, 4, 3, 2, 1]);
   const sizes: number[] = [];
   for await (const page of list.pages()) sizes.push(page.items.length);
   expect(sizes).toEqual([3, 3, 1]);
   expect(await list.all(4)).toHaveLength(4);
-  const first = await list.first();
-  const rest = memory.listContexts({ limit: 3, cursor: first.next_cursor ?? "" });
+  const first = await list.page();
+  const rest = list.after(first.next_cursor ?? "");
   expect((await rest.all()).map((context) => context.version)).toEqual([4, 3, 2, 1]);
-  expect((await client.vault(memory.vaultId).listMemories().all()).map((entry) => entry.memory_id)).toEqual([
+  expect((await client.vault(vaultOf(memory)).memories.list().all()).map((entry) => entry.memory_id)).toEqual([
     "agent-1",
   ]);
 });
 
-test("the window, items, proposals and the vault are there, too", async () => {
+test("the window, handoffs, proposals and the vault are there, too", async () => {
   const memory = fresh();
-  const vault = client.vault(memory.vaultId);
-  await memory.recordTask({ intent: "Add a parser", summary: "It reads lines.", outcome: { success: true } });
-  await memory.recordDecision({ decision: "one language", reason: "it is enough" });
-  await memory.setStatus({ goal: "ship it" });
-  expect(await memory.getWindow()).toMatchObject({ status: { goal: "ship it" } });
-  await memory.putItems("rules", [{ content: "Be kind." }]);
-  const item = await vault.addVaultItem({ category: "tool_guidance", content: "Use the tools." });
-  expect((await memory.getPrompt({ include: "rules,tool_guidance" })).text).toBe("Be kind.\n\nUse the tools.");
-  await vault.removeVaultItem(item.item_id);
-  expect(await memory.removeItems("rules")).toEqual({ removed: 1 });
+  const vault = client.vault(vaultOf(memory));
+  await memory.window.recordTask("Add a parser", "It reads lines.", { outcome: { success: true }, taskId: "t-1" });
+  await memory.window.recordDecision("one language", { reason: "it is enough" });
+  await memory.window.setStatus({ goal: "ship it", blocker: "CI" });
+  expect(await memory.window.setStatus({ blocker: null })).toMatchObject({ goal: "ship it", blocker: null });
+  expect(await memory.window.get()).toMatchObject({ status: { goal: "ship it" } });
+  expect(await memory.window.text()).toContain("Add a parser");
+  const old = { time: "2026-01-01T00:00:00Z", intent: "Old work", summary: "Done.", epic: "old" };
+  expect(await memory.window.import({ history: [old] })).toMatchObject({ taken: { history: 1 } });
+  expect(await memory.window.history().all()).toMatchObject([{ intent: "Old work" }]);
+  expect(await memory.window.epics({ by: "epic" }).all()).toMatchObject([{ name: "old" }]);
+  const handoff = await memory.handoffs.refresh({ workspace: { branch: "main" }, window: "PT6H" });
+  expect((await memory.handoffs.get(handoff.handoff_id)).markdown).toBe(handoff.markdown);
+  expect(await memory.handoffs.list().all()).toHaveLength(1);
+  expect((await memory.handoffs.status()).status).toBe("fresh");
 
-  const proposed = await memory.edit(
-    [{ op: "add", section: "learnings", reason: "it matters", content: "a proposal" }],
-    { mode: "propose" },
-  );
-  expect(proposed.status).toBe("proposed");
-  expect(await vault.listVaultUpdates({ status: "proposed" }).all()).toHaveLength(1);
-  await memory.approveUpdate(proposed.update_id);
-  expect(await memory.getRecord("KL-1")).toMatchObject({ content: "a proposal" });
-  expect((await vault.getUsage().first()).vault_id).toBe(memory.vaultId);
+  const proposal = [learn("a proposal", { because: "it matters" })];
+  const { update_id: id, status } = await memory.edit(proposal, { mode: "propose" });
+  expect(status).toBe("proposed");
+  expect(await vault.updates.list({ status: "proposed" }).all()).toHaveLength(1);
+  await memory.updates.approve(id);
+  expect(await memory.records.get("KL-1", { history: true })).toMatchObject({ history: [{ change: "added" }] });
+  const { update_id: other } = await memory.edit([snippet("a", "b", { because: "c" })], { mode: "propose" });
+  expect((await memory.updates.reject(other, { reason: "no" })).status).toBe("rejected");
+  await memory.edit([progress(["Wire it"]), archive("KL-1", { because: "done" })]);
+  expect((await vault.usage().page()).vault_id).toBe(vaultOf(memory));
+  expect((await memory.blame()).lines[0]?.version).toBe(1);
+  expect(await memory.sections().all()).not.toHaveLength(0);
+  expect((await memory.versions.redact(1, { reason: "a password" })).redacted).toBe(true);
 
-  expect(await client.getHealth()).toBe("ok\n");
-  expect(await client.getOpenApi()).toContain("operationId: GetOpenApi");
-  expect(await client.getGuidance()).toContain("Description");
-  await memory.deleteMemory();
-  await expect(memory.getMemory()).rejects.toBeInstanceOf(NotFoundError);
+  expect((await client.request("GET", "/healthz")).value).toBe("ok\n");
+  expect(await client.guidance()).toContain("Description");
+  expect((await client.vaults.list({ limit: 500 }).all()).map((one) => one.vault_id)).toContain(vaultOf(memory));
+  await memory.delete();
+  await expect(memory.info()).rejects.toBeInstanceOf(NotFoundError);
+});
+
+test("items make the prompt", async () => {
+  const memory = fresh();
+  const vault = client.vault(vaultOf(memory));
+  await memory.items.replace("rules", ["Be kind."]);
+  const item = await vault.items.add("Use the tools.", "tool_guidance", { metadata: { from: "ann" } });
+  expect(await memory.items.getPromptContent({ include: ["rules", "tool_guidance"] })).toBe("Be kind.\n\nUse the tools.");
+  expect(await vault.items.get(item.item_id)).toMatchObject({ content: "Use the tools." });
+  await vault.items.remove(item.item_id);
+  expect(await memory.items.clear("rules")).toEqual({ removed: 1 });
+  expect(() => memory.items.add(" \n", "rules")).toThrow(RangeError);
+  expect(() => memory.items.replace("rules", [""])).toThrow(RangeError);
+  expect(() => memory.items.add(undefined as never, "rules")).toThrow(TypeError);
+  expect(await memory.items.list().all()).toEqual([]);
+});
+
+test("the memory tool's files", async () => {
+  const { files } = client.vault(`v-${randomUUID()}`);
+  await files.run("r", { command: "create", path: "/memories/a", file_text: "tea" });
+  const { context_id: ifMatch } = await files.put("r", "/memories/a", "green tea\n");
+  expect(await files.list("r").all()).toMatchObject([{ path: "/memories/a" }]);
+  await files.remove("r", "/memories/a", { ifMatch });
+  expect(await files.list("r").all()).toEqual([]);
 });

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Literal, TypeVar, final
+from typing import Any, Generic, Literal, TypedDict, TypeVar, final
+from urllib.parse import quote
 
 T_co = TypeVar("T_co", covariant=True)
 Entry_co = TypeVar("Entry_co", covariant=True)
@@ -13,37 +14,49 @@ Page_co = TypeVar("Page_co", covariant=True)
 
 @final
 class NotGiven:
-    """The type of `NOT_GIVEN`: a member that is omitted, where `None` sends null."""
+    """The type of `NOT_GIVEN`: a member that is left out, where `None` sends null."""
 
     def __repr__(self) -> str:
         return "NOT_GIVEN"
 
-    def __bool__(self) -> Literal[False]:
-        return False
-
 
 NOT_GIVEN = NotGiven()
+
+
+class WriteOptions(TypedDict, total=False):
+    """What every call that changes something accepts."""
+
+    actor: str | None
+    """The author, if it is not the client's."""
+    idempotency_key: str | None
+    """Calls with the same key are executed once; without it each call has a random key for all its attempts."""
+
+
+class ChangeOptions(WriteOptions, total=False):
+    """What every call that changes a document accepts."""
+
+    if_match: str | None
+    """Only if this is the newest version: its `context_id`."""
+    if_none_match: str | None
+    """`*`: only if there is no memory yet."""
 
 
 @dataclass(frozen=True)
 class Call(Generic[T_co]):
     """One request, and the type of its value (`T`)."""
 
-    operation: str
     method: str
     path: str
-    answers: Literal["json", "text", "none"]
-    ids: tuple[str | int, ...] = ()
     query: Mapping[str, object] = field(default_factory=dict)
-    # A header of the operation that was not passed is None.
     headers: Mapping[str, str | None] = field(default_factory=dict)
     body: object = None
+    answers: Literal["json", "text", "none", "any"] = "json"
     accept: str | None = None
-
-    def with_headers(self, **values: str | None) -> Call[T_co]:
-        """A copy with further headers; in their names `_` becomes `-`."""
-        named = {name.replace("_", "-"): value for name, value in values.items()}
-        return replace(self, headers={**self.headers, **named})
+    # Whether it takes an actor, and whether an Idempotency-Key is made for it.
+    writes: bool = False
+    keyed: bool = True
+    # Whether it waits for models.
+    slow: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,7 +70,7 @@ class Listing(Call[Page_co], Generic[Entry_co, Page_co]):
 
 @dataclass(frozen=True)
 class Answer(Generic[T_co]):
-    """A value with the response's headers."""
+    """A value with its response's status and headers."""
 
     value: T_co
     status: int
@@ -85,9 +98,49 @@ class Answer(Generic[T_co]):
         return self.headers.get("x-request-id")
 
 
+class Result(dict[str, Any]):
+    """A JSON object of the service that remembers its response."""
+
+    response: Answer[Any] | None = None
+
+
+def response_of(value: object) -> Answer[Any] | None:
+    """The response from which an object was read: `status`, `etag`, `request_id`, `version`, `replayed`."""
+    return getattr(value, "response", None)
+
+
+def write(
+    method: str, path: str, body: object = None, options: Any = None, query: Mapping[str, object] | None = None
+) -> Call[Any]:
+    """A call that changes something, with its `WriteOptions` or `ChangeOptions`."""
+    given = dict(options or {})
+    headers = {
+        "X-Actor-Id": given.pop("actor", None),
+        "Idempotency-Key": given.pop("idempotency_key", None),
+        "If-Match": entity_tag(given.pop("if_match", None)),
+        "If-None-Match": entity_tag(given.pop("if_none_match", None)),
+    }
+    if given:
+        raise TypeError(f"unknown option: {', '.join(given)}")
+    return Call(method, path, query or {}, headers, body, writes=True)
+
+
 def members(**values: object) -> dict[str, Any]:
-    """A body of the members that were passed."""
+    """A body of the members that were passed: `None` is left out."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def nullable(**values: object) -> dict[str, Any]:
+    """Like `members`, with `None` as null."""
     return {name: value for name, value in values.items() if not isinstance(value, NotGiven)}
+
+
+def segment(value: str | int) -> str:
+    """An id as a segment of a URL."""
+    text = str(value)
+    if text in ("", ".", ".."):
+        raise ValueError(f"{text!r} is not an id: it would change the URL")
+    return quote(text, safe=":@")
 
 
 def entity_tag(given: str | None) -> str | None:

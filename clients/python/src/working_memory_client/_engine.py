@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import httpx
 
 from . import _wire
-from ._call import Answer, Call
+from ._call import Answer, Call, Result
 from ._flow import Flow, Outcome, Together
-from ._retry import Retry, Sleep, attempts
-from .problems import WorkingMemoryError
+from ._retry import FOREIGN, Limits, Reply, Send, Sleep, attempts
+from .errors import WorkingMemoryError
 
 T = TypeVar("T")
 
 # The maximum number of concurrent requests of one flow.
 AT_ONCE = 8
-# The timeout of requests that wait for models; the service has its own limit.
-SLOW: Mapping[str, float] = {"UpdateContext": 600.0, "RefreshHandoff": 600.0}
+
+log = logging.getLogger("working_memory_client")
 
 
 @dataclass(frozen=True)
@@ -33,14 +34,14 @@ class Settings:
     url: str
     key: str | None = field(repr=False)
     actor: str | None
-    timeout: float
-    retry: Retry
+    limits: Limits
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def request(self, call: Call[Any]) -> _wire.Request:
         """The bytes of a call."""
-        return _wire.request(call, key=self.key, actor=self.actor)
+        return _wire.request(call, key=self.key, actor=self.actor, headers=self.headers)
 
-    def arguments(self, request: _wire.Request) -> dict[str, Any]:
+    def arguments(self, request: _wire.Request, seconds: float) -> dict[str, Any]:
         """A request for httpx."""
         return {
             "method": request.method,
@@ -48,16 +49,50 @@ class Settings:
             "params": request.query,
             "headers": request.headers,
             "content": request.content,
-            "timeout": httpx.Timeout(max(self.timeout, SLOW.get(request.operation, 0)), connect=self.timeout),
+            "timeout": seconds,
         }
 
+    def changed(
+        self, timeout: float | None, retries: int | None, headers: Mapping[str, str] | None, actor: str | None
+    ) -> Settings:
+        """A copy with these, where they are given."""
+        return replace(
+            self,
+            limits=self.limits.changed(timeout, retries),
+            headers={**self.headers, **(headers or {})},
+            actor=self.actor if actor is None else actor,
+        )
 
-def answer(call: Call[T], response: httpx.Response) -> Answer[T]:
+
+def answer(call: Call[T], reply: Reply) -> Answer[T]:
     """The content of a successful response."""
-    if response.status_code == httpx.codes.NOT_FOUND:
-        return Answer(_wire.decoded(call, b"", ""), httpx.codes.NO_CONTENT, response.headers)
-    content = _wire.decoded(call, response.content, response.headers.get("content-type", ""))
-    return Answer(content, response.status_code, response.headers)
+    # 404 comes here only as the answer of a deletion that had been executed already.
+    missing = reply.status == httpx.codes.NOT_FOUND
+    content = _wire.decoded(call, b"" if missing else reply.content, reply.headers.get("content-type", ""))
+    made: Answer[T] = Answer(content, httpx.codes.NO_CONTENT if missing else reply.status, reply.headers)
+    if isinstance(content, Result):
+        content.response = made
+    return made
+
+
+class _Deadline:
+    """Whether an attempt has taken its time: httpx's own timeouts hold for each piece of a response."""
+
+    def __init__(self, seconds: float) -> None:
+        self.end = time.monotonic() + seconds
+
+    def check(self) -> None:
+        if time.monotonic() > self.end:
+            raise httpx.ReadTimeout("the response takes too long")
+
+
+def _logged(step: Send, began: float, outcome: Reply | Exception) -> None:
+    """Says what became of an attempt: no header, body or query, which may hold secrets."""
+    if log.isEnabledFor(logging.DEBUG):
+        said = outcome.status if isinstance(outcome, Reply) else type(outcome).__name__
+        number = outcome.headers.get("x-request-id") if isinstance(outcome, Reply) else None
+        millis = (time.monotonic() - began) * 1000
+        log.debug("%s %s: %s in %.0f ms, request %s", step.request.method, step.request.path, said, millis, number)
 
 
 class Engine:
@@ -70,8 +105,8 @@ class Engine:
         self._lock = threading.Lock()
 
     def send(self, call: Call[T]) -> Answer[T]:
-        steps = attempts(self.settings.request(call), self.settings.retry)
-        outcome: httpx.Response | httpx.RequestError | None = None
+        steps = attempts(self.settings.request(call), self.settings.limits)
+        outcome: Reply | Exception | None = None
         while True:
             try:
                 step = steps.send(outcome)
@@ -81,31 +116,34 @@ class Engine:
             if isinstance(step, Sleep):
                 time.sleep(step.seconds)
                 continue
-            try:
-                outcome = self.http.request(**self.settings.arguments(step.request))
-            except httpx.RequestError as failure:
-                outcome = failure
+            began = time.monotonic()
+            outcome = self._once(step)
+            _logged(step, began, outcome)
+
+    def _once(self, step: Send) -> Reply | Exception:
+        deadline = _Deadline(step.seconds)
+        try:
+            with self.http.stream(**self.settings.arguments(step.request, step.seconds)) as response:
+                content = b""
+                for chunk in response.iter_bytes():
+                    content += chunk
+                    deadline.check()
+                return Reply(response.status_code, response.headers, content)
+        except FOREIGN as failure:
+            return failure
 
     def run(self, flow: Flow[T]) -> T:
-        try:
-            step = next(flow)
-            while True:
-                if isinstance(step, Together):
-                    step = flow.send(self._together(step))
-                    continue
-                if isinstance(step, Sleep):
-                    time.sleep(step.seconds)
-                    step = next(flow)
-                    continue
-                try:
-                    given = self.send(step)
-                except WorkingMemoryError as failure:
-                    step = flow.throw(failure)
-                else:
-                    step = flow.send(given)
-        except StopIteration as done:
-            result: T = done.value
-            return result
+        step = _next(flow, None)
+        while not isinstance(step, _Done):
+            if isinstance(step, Together):
+                step = _next(flow, self._together(step))
+            elif isinstance(step, Sleep):
+                time.sleep(step.seconds)
+                step = _next(flow, None)
+            else:
+                step = _next(flow, self._outcome(step), throws=True)
+        value: T = step.value
+        return value
 
     def _together(self, step: Together) -> list[Outcome]:
         if len(step.calls) < 2:  # a thread would only add cost
@@ -134,8 +172,8 @@ class AsyncEngine:
         self.http = http
 
     async def send(self, call: Call[T]) -> Answer[T]:
-        steps = attempts(self.settings.request(call), self.settings.retry)
-        outcome: httpx.Response | httpx.RequestError | None = None
+        steps = attempts(self.settings.request(call), self.settings.limits)
+        outcome: Reply | Exception | None = None
         while True:
             try:
                 step = steps.send(outcome)
@@ -145,40 +183,63 @@ class AsyncEngine:
             if isinstance(step, Sleep):
                 await asyncio.sleep(step.seconds)
                 continue
-            try:
-                outcome = await self.http.request(**self.settings.arguments(step.request))
-            except httpx.RequestError as failure:
-                outcome = failure
+            began = time.monotonic()
+            outcome = await self._once(step)
+            _logged(step, began, outcome)
+
+    async def _once(self, step: Send) -> Reply | Exception:
+        deadline = _Deadline(step.seconds)
+        try:
+            async with self.http.stream(**self.settings.arguments(step.request, step.seconds)) as response:
+                content = b""
+                async for chunk in response.aiter_bytes():
+                    content += chunk
+                    deadline.check()
+                return Reply(response.status_code, response.headers, content)
+        except FOREIGN as failure:
+            return failure
 
     async def run(self, flow: Flow[T]) -> T:
-        try:
-            step = next(flow)
-            while True:
-                if isinstance(step, Together):
-                    step = flow.send(await self._together(step))
-                    continue
-                if isinstance(step, Sleep):
-                    await asyncio.sleep(step.seconds)
-                    step = next(flow)
-                    continue
-                try:
-                    given = await self.send(step)
-                except WorkingMemoryError as failure:
-                    step = flow.throw(failure)
-                else:
-                    step = flow.send(given)
-        except StopIteration as done:
-            result: T = done.value
-            return result
+        step = _next(flow, None)
+        while not isinstance(step, _Done):
+            if isinstance(step, Together):
+                step = _next(flow, await self._together(step))
+            elif isinstance(step, Sleep):
+                await asyncio.sleep(step.seconds)
+                step = _next(flow, None)
+            else:
+                step = _next(flow, await self._outcome(step), throws=True)
+        value: T = step.value
+        return value
 
     async def _together(self, step: Together) -> list[Outcome]:
         places = asyncio.Semaphore(AT_ONCE)
 
         async def outcome(call: Call[Any]) -> Outcome:
             async with places:
-                try:
-                    return await self.send(call)
-                except WorkingMemoryError as failure:
-                    return failure
+                return await self._outcome(call)
 
         return await asyncio.gather(*(outcome(call) for call in step.calls))
+
+    async def _outcome(self, call: Call[Any]) -> Outcome:
+        try:
+            return await self.send(call)
+        except WorkingMemoryError as failure:
+            return failure
+
+
+@dataclass(frozen=True)
+class _Done:
+    """The end of a flow."""
+
+    value: Any
+
+
+def _next(flow: Generator[Any, Any, Any], value: Any, *, throws: bool = False) -> Any:
+    """The flow's next step, after a value or, of a single call, a failure."""
+    try:
+        if throws and isinstance(value, WorkingMemoryError):
+            return flow.throw(value)
+        return flow.send(value)
+    except StopIteration as done:
+        return _Done(done.value)

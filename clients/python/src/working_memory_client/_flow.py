@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from ._call import Answer, Call
 from ._retry import Sleep
-from .problems import WorkingMemoryError
+from .errors import WorkingMemoryError
 
 T = TypeVar("T")
 

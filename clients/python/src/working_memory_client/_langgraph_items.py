@@ -10,7 +10,7 @@ from typing import Any
 
 from langgraph.store.base import Item, MatchCondition
 
-from . import _ids, models
+from . import _ids, types
 
 Namespace = tuple[str, ...]
 
@@ -58,7 +58,7 @@ class Stored:
             text = json.dumps({**members, "value": self.value}, indent=2)
         return text + "\n"
 
-    def item(self, context: models.Context) -> Item:
+    def item(self, context: types.Context) -> Item:
         """The item of a version."""
         return Item(
             namespace=self.namespace,
@@ -69,7 +69,7 @@ class Stored:
         )
 
 
-def stored(context: models.Context) -> Stored | None:
+def stored(context: types.Context) -> Stored | None:
     """The item of a document; None if it was deleted, or is not an item."""
     try:
         found = json.loads(context["context"])

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from ._call import Listing
 from ._engine import AsyncEngine, Engine
-from .problems import InvalidAnswer
+from .errors import InvalidAnswerError
 
 Entry = TypeVar("Entry")
 Page = TypeVar("Page")
@@ -32,9 +32,13 @@ class Pages(Generic[Entry, Page]):
             yield page
             listing = _next(listing, page)
 
+    def after(self, cursor: str) -> Pages[Entry, Page]:
+        """The same list from a `next_cursor` on."""
+        return Pages(self._engine, self._listing.at(cursor))
+
     def page(self) -> Page:
         """Only the first page."""
-        return self._engine.send(self._listing).value
+        return _checked(self._engine.send(self._listing).value)
 
 
 class AsyncPages(Generic[Entry, Page]):
@@ -57,9 +61,18 @@ class AsyncPages(Generic[Entry, Page]):
             yield page
             listing = _next(listing, page)
 
+    def after(self, cursor: str) -> AsyncPages[Entry, Page]:
+        """The same list from a `next_cursor` on."""
+        return AsyncPages(self._engine, self._listing.at(cursor))
+
     async def page(self) -> Page:
         """Only the first page."""
-        return (await self._engine.send(self._listing)).value
+        return _checked((await self._engine.send(self._listing)).value)
+
+
+def _checked(page: Page) -> Page:
+    _entries(page)
+    return page
 
 
 def _entries(page: object) -> list[Any]:
@@ -73,5 +86,5 @@ def _next(listing: Listing[Entry, Page], page: object) -> Listing[Entry, Page] |
 
 def _member(page: object, name: str) -> object:
     if not isinstance(page, dict) or name not in page:
-        raise InvalidAnswer(f"a page of a list has no {name!r}")
+        raise InvalidAnswerError(f"a page of a list has no {name!r}")
     return cast("object", page[name])

@@ -1,57 +1,57 @@
-"""The retry logic, without any sending, for both kinds of clients."""
+"""The rules of clients/rules.md about attempts, without any sending: for both kinds of clients."""
 
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx
 
 from ._wire import Request
-from .problems import ConnectionFailed, ModelFailed, NotModified, Problem, StillRunning, problem
+from .errors import (
+    ConnectionFailedError,
+    ModelError,
+    NotModifiedError,
+    ProblemError,
+    StillRunningError,
+    TimedOutError,
+    problem,
+)
+
+RETRIES = 3
+TIMEOUT, UPDATE_TIMEOUT = 30.0, 600.0
+# A call may take so many times its timeout in all; one that waits for models only once.
+TOTAL = 3
+# The wait before the first retry, which doubles each time; the longest; the longest Retry-After that is waited for.
+FIRST, LONGEST, LONGEST_ASKED = 0.25, 8.0, 60.0
 
 # Transient statuses. 500 is a fault and not retried.
 PASSING = frozenset({408, 429, 502, 503, 504})
-# Statuses of requests that were not executed: safe to retry, whatever the request is.
-UNTOUCHED = frozenset({429})
 # Failures in which no byte of the request was read.
 UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 # Permanent failures.
-HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.TooManyRedirects)
+HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.TooManyRedirects, httpx.InvalidURL)
+# All that httpx raises about a request.
+FOREIGN = (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL)
 
 
 @dataclass(frozen=True)
-class Retry:
-    """A retry policy.
+class Reply:
+    """A response that was read."""
 
-    Attributes:
-        attempts: The maximum number of attempts; 1 never retries.
-        first: About how many seconds to wait before the second attempt; doubled each time.
-        longest: The maximum wait in seconds, if the service does not specify one.
-        longest_asked: The longest `Retry-After` that is waited for; a longer one is raised at once.
-    """
-
-    attempts: int = 5
-    first: float = 0.25
-    longest: float = 8.0
-    longest_asked: float = 60.0
-
-    def __post_init__(self) -> None:
-        if self.attempts < 1:
-            raise ValueError(f"attempts must be at least 1, not {self.attempts}")
-
-    def wait(self, attempt: int, asked: float | None) -> float:
-        """The wait after the attempt of this number, from 1: with jitter, and never less than requested."""
-        bound = min(self.longest, self.first * 2.0 ** min(attempt - 1, 30))
-        return (asked or 0.0) + random.uniform(bound / 2, bound)
+    status: int
+    headers: httpx.Headers
+    content: bytes
 
 
 @dataclass(frozen=True)
 class Send:
-    """Send it, and return the response or the failure."""
+    """Send it within so many seconds, and return the response or the failure."""
 
     request: Request
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -61,32 +61,58 @@ class Sleep:
     seconds: float
 
 
-Outcome = httpx.Response | httpx.RequestError | None
-Steps = Generator[Send | Sleep, Outcome, httpx.Response]
+@dataclass(frozen=True)
+class Limits:
+    """How long and how often."""
+
+    retries: int = RETRIES
+    timeout: float = TIMEOUT
+    update_timeout: float = UPDATE_TIMEOUT
+
+    def __post_init__(self) -> None:
+        if self.retries < 0:
+            raise ValueError(f"retries must not be negative: {self.retries}")
+        if not (self.timeout > 0 and self.update_timeout > 0):
+            raise ValueError("a timeout must be positive")
+
+    def changed(self, timeout: float | None, retries: int | None) -> Limits:
+        """With these, where they are given."""
+        limits = self if timeout is None else replace(self, timeout=timeout, update_timeout=timeout)
+        return limits if retries is None else replace(limits, retries=retries)
 
 
-def attempts(request: Request, retry: Retry) -> Steps:
+Outcome = Reply | Exception | None
+Steps = Generator[Send | Sleep, Outcome, Reply]
+
+
+def wait(attempt: int, asked: float | None) -> float:
+    """The wait after the attempt of this number, from 1: with jitter, and never less than asked."""
+    bound = min(LONGEST, FIRST * 2.0 ** min(attempt - 1, 30))
+    return (asked or 0.0) + random.uniform(bound / 2, bound)
+
+
+def attempts(request: Request, limits: Limits) -> Steps:
     """The steps of one request, to its successful response or the exception it ends with."""
+    seconds = limits.update_timeout if request.slow else limits.timeout
+    end = time.monotonic() + seconds * (1 if request.slow else TOTAL)
     doubtful = False
-    for attempt in range(1, retry.attempts + 1):
-        outcome = yield Send(request)
-        if isinstance(outcome, httpx.Response):
-            if outcome.is_success or (doubtful and _deleted_before(request, outcome)):
+    attempt = 1
+    while True:
+        outcome = yield Send(request, min(seconds, max(0.001, end - time.monotonic())))
+        if isinstance(outcome, Reply):
+            if 200 <= outcome.status < 300 or (doubtful and _deleted_before(request, outcome)):
                 return outcome
-            refused = _refused(outcome)
-            failure: Problem | ConnectionFailed = refused
-            asked = refused.retry_after
+            failure: ProblemError | ConnectionFailedError = _refused(outcome)
         else:
-            failure, asked = _broken(request, outcome), None
-            if isinstance(outcome, HOPELESS):
-                raise failure from outcome
-        if attempt == retry.attempts or not _again(request, outcome, failure):
+            failure = _broken(request, outcome, seconds)
+        asked = failure.retry_after if isinstance(failure, ProblemError) else None
+        pause = wait(attempt, asked)
+        late = time.monotonic() + pause >= end or (asked is not None and asked > LONGEST_ASKED)
+        if attempt > limits.retries or late or not _again(request, outcome, failure):
             raise failure from (outcome if isinstance(outcome, Exception) else None)
-        if asked is not None and asked > retry.longest_asked:
-            raise failure
         doubtful = doubtful or not isinstance(outcome, UNSENT)
-        yield Sleep(retry.wait(attempt, asked))
-    raise AssertionError("the last attempt returns or raises")
+        yield Sleep(pause)
+        attempt += 1
 
 
 def repeatable(request: Request) -> bool:
@@ -94,26 +120,31 @@ def repeatable(request: Request) -> bool:
     return request.method in ("GET", "DELETE") or "Idempotency-Key" in request.headers
 
 
-def _again(request: Request, outcome: Outcome, failure: Problem | ConnectionFailed) -> bool:
-    if isinstance(failure, Problem):
-        if isinstance(failure, ModelFailed):
+def _again(request: Request, outcome: Outcome, failure: ProblemError | ConnectionFailedError) -> bool:
+    if isinstance(failure, ProblemError):
+        if isinstance(failure, ModelError):
             return False
-        if isinstance(failure, StillRunning):
+        if isinstance(failure, StillRunningError):
             return True
-        return failure.status in UNTOUCHED or (failure.status in PASSING and repeatable(request))
+        # A request that was refused with 429 was not executed.
+        return failure.status == 429 or (failure.status in PASSING and repeatable(request))
+    if isinstance(outcome, HOPELESS):
+        return False
     return isinstance(outcome, UNSENT) or repeatable(request)
 
 
-def _deleted_before(request: Request, response: httpx.Response) -> bool:
+def _deleted_before(request: Request, reply: Reply) -> bool:
     """Whether an earlier attempt without a response has already deleted what this one does not find."""
-    return request.removes and response.status_code == httpx.codes.NOT_FOUND
+    return request.removes and reply.status == httpx.codes.NOT_FOUND
 
 
-def _refused(response: httpx.Response) -> Problem:
-    if response.status_code == httpx.codes.NOT_MODIFIED:
-        raise NotModified(f"not modified: it still has the entity tag {response.headers.get('etag')}")
-    return problem(response.status_code, response.headers, response.content)
+def _refused(reply: Reply) -> ProblemError:
+    if reply.status == httpx.codes.NOT_MODIFIED:
+        raise NotModifiedError(f"not modified: it still has the entity tag {reply.headers.get('etag')}")
+    return problem(reply.status, reply.headers, reply.content)
 
 
-def _broken(request: Request, cause: httpx.RequestError | None) -> ConnectionFailed:
-    return ConnectionFailed(f"{request.operation}: {type(cause).__name__}: {cause}")
+def _broken(request: Request, cause: Exception | None, seconds: float) -> ConnectionFailedError:
+    if isinstance(cause, httpx.TimeoutException):
+        return TimedOutError(f"{request.method} {request.path}: no answer within {seconds:g} seconds")
+    return ConnectionFailedError(f"{request.method} {request.path}: {type(cause).__name__}: {cause}")

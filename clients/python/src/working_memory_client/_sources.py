@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from urllib.parse import unquote
 
 import httpx
 
-from . import models
-from ._call import Call
-from ._retry import PASSING, Retry
+from . import _operations, types
+from ._call import Call, ChangeOptions
+from ._operations import Names
+from ._retry import LONGEST_ASKED, PASSING, wait
 from ._sse import ServerSentEvent
-from .problems import ConnectionFailed, EventsLost, Problem, WorkingMemoryError, problem
+from .errors import ConnectionFailedError, EventsLostError, ProblemError, WorkingMemoryError, problem
 
-P = ParamSpec("P")
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 T = TypeVar("T")
 
 EVENT_STREAM = "text/event-stream"
@@ -35,43 +39,39 @@ class Source(ABC, Generic[T]):
         """The entry of an event, if it has one."""
 
     @abstractmethod
-    def lost(self, failure: Exception | None, retry: Retry, asked: float | None) -> float:
+    def lost(self, failure: Exception | None, retries: int, asked: float | None) -> float:
         """How many seconds to wait before the next connection; raises if there must be none."""
 
     def alive(self) -> None:
         """Called when data arrived."""
 
-    def refused(self, status: int, headers: Mapping[str, str], content: bytes, retry: Retry) -> float:
+    def refused(self, status: int, headers: Mapping[str, str], content: bytes, retries: int) -> float:
         """How long to wait after a response that is not a stream; raises if a retry would not help."""
         failure = problem(status, headers, content)
         asked = failure.retry_after
-        if status not in PASSING or (asked is not None and asked > retry.longest_asked):
+        if status not in PASSING or (asked is not None and asked > LONGEST_ASKED):
             raise failure
-        return self.lost(failure, retry, asked)
+        return self.lost(failure, retries, asked)
 
 
-class Events(Source[models.Event]):
+class Events(Source[types.Event]):
     """Events of a vault: a new connection resumes after the last event."""
 
-    def __init__(
-        self, vault_id: str, memory_id: str | None, kinds: str | Iterable[str] | None, last_event_id: str | None
-    ) -> None:
+    def __init__(self, vault: str, memory_id: str | None, kinds: Names | None, last_event_id: str | None) -> None:
         self.last_event_id = last_event_id
         self._query = {
             "memory_id": memory_id,
             "kinds": kinds if kinds is None or isinstance(kinds, str) else list(kinds),
         }
-        self._vault_id = vault_id
+        self._vault = vault
         self._failures = 0
         self._came = False
 
     def call(self) -> Call[Any]:
         return Call(
-            operation="StreamEvents",
-            method="GET",
-            path="/v1/vaults/{}/events",
+            "GET",
+            f"{self._vault}/events",
             answers="text",
-            ids=(self._vault_id,),
             query=self._query,
             headers={"Last-Event-ID": self.last_event_id},
             accept=EVENT_STREAM,
@@ -80,21 +80,21 @@ class Events(Source[models.Event]):
     def alive(self) -> None:
         self._came = True
 
-    def take(self, event: ServerSentEvent) -> models.Event | None:
+    def take(self, event: ServerSentEvent) -> types.Event | None:
         self.last_event_id = event.id or self.last_event_id
         if not event.data:
             return None
         if event.name == "reset":
-            raise EventsLost(event.value().get("detail", "events were lost"), self.last_event_id)
-        return cast("models.Event", event.value())
+            raise EventsLostError(event.value().get("detail", "events were lost"), self.last_event_id)
+        return cast("types.Event", event.value())
 
-    def lost(self, failure: Exception | None, retry: Retry, asked: float | None) -> float:
+    def lost(self, failure: Exception | None, retries: int, asked: float | None) -> float:
         # Only connections without any data count as failed attempts.
         self._failures = 0 if self._came else self._failures + 1
         self._came = False
-        if self._failures >= retry.attempts:
+        if self._failures > retries:
             raise _ended("events", failure) from failure
-        return retry.wait(max(1, self._failures), asked)
+        return wait(max(1, self._failures), asked)
 
 
 @dataclass(frozen=True)
@@ -107,18 +107,18 @@ class UpdateStep:
     """The data of the step: the role, the version, of `started` the `update_id`; of `done` the whole answer."""
 
     @property
-    def answer(self) -> models.UpdateAnswer | None:
-        """Of `done`: the answer, as `update_context` returns it."""
-        return cast("models.UpdateAnswer", self.details) if self.name == "done" else None
+    def answer(self) -> types.UpdateAnswer | None:
+        """Of `done`: the answer, as `update` returns it."""
+        return cast("types.UpdateAnswer", self.details) if self.name == "done" else None
 
 
 class Steps(Source[UpdateStep]):
     """The steps of an update. It continues without its reader, and cannot be streamed again."""
 
-    def __init__(self, call: Call[models.UpdateAnswer]) -> None:
+    def __init__(self, call: Call[types.UpdateAnswer]) -> None:
         # With an Idempotency-Key the steps would be sent as a whole at the end.
         headers = {name: value for name, value in call.headers.items() if name != "Idempotency-Key"}
-        self._call = replace(call, headers=headers, accept=EVENT_STREAM)
+        self._call = replace(call, headers=headers, accept=EVENT_STREAM, keyed=False)
         self._failures = 0
         self._update_id: str | None = None
 
@@ -137,30 +137,26 @@ class Steps(Source[UpdateStep]):
         self.finished = event.name == "done"
         return UpdateStep(event.name, details)
 
-    def lost(self, failure: Exception | None, retry: Retry, asked: float | None) -> float:
+    def lost(self, failure: Exception | None, retries: int, asked: float | None) -> float:
         self._failures += 1
-        refused = isinstance(failure, Problem) and failure.status == httpx.codes.TOO_MANY_REQUESTS
+        refused = isinstance(failure, ProblemError) and failure.status == httpx.codes.TOO_MANY_REQUESTS
         untouched = refused or isinstance(failure, (httpx.ConnectError, httpx.ConnectTimeout))
-        if not untouched or self._failures >= retry.attempts:
-            where = f"update {self._update_id}, which goes on: ask wait_for()" if self._update_id else "the update"
+        if not untouched or self._failures > retries:
+            where = f"update {self._update_id}, which goes on: ask updates.wait()" if self._update_id else "the update"
             raise _ended(where, failure) from failure
-        return retry.wait(self._failures, asked)
+        return wait(self._failures, asked)
 
 
 def _ended(what: str, failure: Exception | None) -> WorkingMemoryError:
     if isinstance(failure, WorkingMemoryError):
         return failure
     said = f"{type(failure).__name__}: {failure}" if failure else "the service closed it"
-    return ConnectionFailed(f"the connection to watch {what} ended: {said}")
+    return ConnectionFailedError(f"the connection to watch {what} ended: {said}")
 
 
 def events(
-    vault_id: str,
-    *,
-    memory_id: str | None = None,
-    kinds: str | Iterable[str] | None = None,
-    last_event_id: str | None = None,
-) -> Events:
+    at: str, *, memory_id: str | None = None, kinds: Names | None = None, last_event_id: str | None = None
+) -> Source[types.Event]:
     """Streams the events of a vault.
 
     A stream reconnects when its connection ends; no event is missed or delivered twice.
@@ -171,32 +167,22 @@ def events(
         last_event_id: Start after this event; "0" starts with the oldest stored one. Without it the stream starts
             when it is first read.
     """
-    return Events(vault_id, memory_id, kinds, last_event_id)
+    return Events(at, memory_id, kinds, last_event_id)
 
 
-def memory_events(
-    vault_id: str, memory_id: str, *, kinds: str | Iterable[str] | None = None, last_event_id: str | None = None
-) -> Events:
-    """Streams the events of a memory: see `Client.stream_events`."""
-    return Events(vault_id, memory_id, kinds, last_event_id)
+def memory_events(at: str, *, kinds: Names | None = None, last_event_id: str | None = None) -> Source[types.Event]:
+    """Streams the events of a memory: see `Vault.events`."""
+    vault, _, memory_id = at.partition("/memories/")
+    return Events(vault, unquote(memory_id), kinds, last_event_id)
 
 
-def watched(build: Callable[P, Call[models.UpdateAnswer]]) -> Callable[P, Steps]:
-    """An update whose steps are streamed."""
-
-    def watch_update(*args: P.args, **kwargs: P.kwargs) -> Steps:
-        """Update the document and stream the steps; takes the arguments of `update_context`."""
-        return Steps(build(*args, **kwargs))
-
-    return watch_update
-
-
-def queued(build: Callable[P, Call[models.UpdateAnswer]]) -> Callable[P, Call[models.Run]]:
-    """A queued update."""
-
-    def queue_update(*args: P.args, **kwargs: P.kwargs) -> Call[models.Run]:
-        """Queue an update; takes the arguments of `update_context`. `wait_for` returns its outcome."""
-        call: Call[Any] = build(*args, **kwargs).with_headers(Prefer="respond-async")
-        return call
-
-    return queue_update
+def watch_update(
+    at: str,
+    task: str,
+    messages: Iterable[object] = (),
+    *,
+    record: types.SessionRecord | None = None,
+    **options: Unpack[ChangeOptions],
+) -> Source[UpdateStep]:
+    """Update the document like `update`, and stream the steps; the last one, `done`, has the `answer`."""
+    return Steps(_operations.update(at, task, messages, record=record, **options))

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from .problems import InvalidAnswer
+from .errors import InvalidAnswerError
 
 LINE_END = re.compile(rb"\r\n|\n|\r")
 # Far more than the largest result of an update.
@@ -27,9 +27,9 @@ class ServerSentEvent:
         try:
             found = json.loads(self.data)
         except ValueError as fault:
-            raise InvalidAnswer(f"an event {self.name!r} cannot be parsed: {fault}") from fault
+            raise InvalidAnswerError(f"an event {self.name!r} cannot be parsed: {fault}") from fault
         if not isinstance(found, dict):
-            raise InvalidAnswer(f"an event {self.name!r} is not an object")
+            raise InvalidAnswerError(f"an event {self.name!r} is not an object")
         return found
 
 
@@ -52,7 +52,7 @@ class Decoder:
         *lines, rest = LINE_END.split(buffered.removesuffix(held) if held else buffered)
         self._rest = rest + held
         if len(self._rest) + sum(map(len, self._data)) > LONGEST:
-            raise InvalidAnswer(f"an event is longer than {LONGEST} bytes")
+            raise InvalidAnswerError(f"an event is longer than {LONGEST} bytes")
         found = [self._line(line.decode(errors="replace")) for line in lines]
         return [event for event in found if event is not None]
 

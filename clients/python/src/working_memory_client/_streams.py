@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from collections.abc import AsyncIterator, Iterator
+from typing import Generic, TypeVar
 
 import httpx
 
 from ._engine import AsyncEngine, Engine, Settings
-from ._methods import AsyncScope, SyncScope, _Described
+from ._retry import FOREIGN
 from ._sources import Source
 from ._sse import Decoder, ServerSentEvent
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 # The service sends at least a heartbeat every 15 seconds; a stream that is silent for longer is dead.
@@ -45,8 +44,9 @@ class _Reading(Generic[T]):
     def request(self, settings: Settings, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
         self.decoder = Decoder()
         request = settings.request(self.source.call())
-        timeout = httpx.Timeout(max(settings.timeout, SILENCE), connect=settings.timeout)
-        return http.build_request(**{**settings.arguments(request), "timeout": timeout})
+        seconds = settings.limits.timeout
+        timeout = httpx.Timeout(max(seconds, SILENCE), connect=seconds)
+        return http.build_request(**{**settings.arguments(request, seconds), "timeout": timeout})
 
 
 class Stream(Iterator[T]):
@@ -69,7 +69,7 @@ class Stream(Iterator[T]):
                     self._open()
                     continue
                 chunk = next(self._chunks, None)
-            except httpx.RequestError as failure:
+            except FOREIGN as failure:
                 self._wait(failure)
                 continue
             if chunk is None:
@@ -88,13 +88,13 @@ class Stream(Iterator[T]):
             content = response.read()
         finally:
             response.close()
-        retry = self._engine.settings.retry
-        time.sleep(self._reading.source.refused(response.status_code, response.headers, content, retry))
+        retries = self._engine.settings.limits.retries
+        time.sleep(self._reading.source.refused(response.status_code, response.headers, content, retries))
 
     def _wait(self, failure: Exception | None) -> None:
         self._drop()
         asked = self._reading.decoder.retry_seconds
-        time.sleep(self._reading.source.lost(failure, self._engine.settings.retry, asked))
+        time.sleep(self._reading.source.lost(failure, self._engine.settings.limits.retries, asked))
 
     def _drop(self) -> None:
         response, self._response = self._response, None
@@ -133,7 +133,7 @@ class AsyncStream(AsyncIterator[T]):
                     await self._open()
                     continue
                 chunk = await anext(self._chunks, None)
-            except httpx.RequestError as failure:
+            except FOREIGN as failure:
                 await self._wait(failure)
                 continue
             if chunk is None:
@@ -152,13 +152,13 @@ class AsyncStream(AsyncIterator[T]):
             content = await response.aread()
         finally:
             await response.aclose()
-        retry = self._engine.settings.retry
-        await asyncio.sleep(self._reading.source.refused(response.status_code, response.headers, content, retry))
+        retries = self._engine.settings.limits.retries
+        await asyncio.sleep(self._reading.source.refused(response.status_code, response.headers, content, retries))
 
     async def _wait(self, failure: Exception | None) -> None:
         await self._drop()
         asked = self._reading.decoder.retry_seconds
-        await asyncio.sleep(self._reading.source.lost(failure, self._engine.settings.retry, asked))
+        await asyncio.sleep(self._reading.source.lost(failure, self._engine.settings.limits.retries, asked))
 
     async def _drop(self) -> None:
         response, self._response, self._chunks = self._response, None, None
@@ -175,37 +175,3 @@ class AsyncStream(AsyncIterator[T]):
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-
-class StreamMethod(_Described, Generic[P, T]):
-    """An operation with a stream, as a method."""
-
-    @overload
-    def __get__(self, scope: None, owner: type) -> StreamMethod[P, T]: ...
-    @overload
-    def __get__(self, scope: SyncScope, owner: type) -> Callable[P, Stream[T]]: ...
-    @overload
-    def __get__(self, scope: AsyncScope, owner: type) -> Callable[P, AsyncStream[T]]: ...
-    def __get__(self, scope: SyncScope | AsyncScope | None, owner: type) -> Any:
-        if scope is None:
-            return self
-        if isinstance(scope, SyncScope):
-            engine = scope._engine
-            return self.bound(scope, lambda source: Stream(engine, source))
-        waiting = scope._engine
-        return self.bound(scope, lambda source: AsyncStream(waiting, source))
-
-
-def stream(build: Callable[P, Source[T]]) -> StreamMethod[P, T]:
-    """A stream as a method of a client."""
-    return StreamMethod(build)
-
-
-def vault_stream(build: Callable[Concatenate[str, P], Source[T]]) -> StreamMethod[P, T]:
-    """A stream as a method of a vault."""
-    return StreamMethod(build)
-
-
-def memory_stream(build: Callable[Concatenate[str, str, P], Source[T]]) -> StreamMethod[P, T]:
-    """A stream as a method of a memory."""
-    return StreamMethod(build)

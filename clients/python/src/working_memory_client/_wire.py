@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
-from urllib.parse import quote
 from uuid import uuid4
 
-from ._call import Call
+from ._call import Call, Result
 from ._version import __version__
-from .problems import InvalidAnswer
+from .errors import InvalidAnswerError
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
@@ -26,7 +25,6 @@ Query = list[tuple[str, str]]
 class Request:
     """A serialized request, the same in each attempt."""
 
-    operation: str
     method: str
     path: str
     query: Query
@@ -34,33 +32,39 @@ class Request:
     content: bytes | None
     # Whether it only deletes: then a 404 of a retry means that it was deleted.
     removes: bool = False
+    # Whether it waits for models.
+    slow: bool = False
 
 
-def request(call: Call[object], *, key: str | None, actor: str | None) -> Request:
-    """Serializes a call. An `Idempotency-Key` is generated here, once for all attempts."""
-    headers = {"User-Agent": USER_AGENT, **{name: value for name, value in call.headers.items() if value is not None}}
+def request(
+    call: Call[object], *, key: str | None, actor: str | None, headers: Mapping[str, str] | None = None
+) -> Request:
+    """Serializes a call. An `Idempotency-Key` is made here, once for all attempts."""
+    sent = {"User-Agent": USER_AGENT, **(headers or {})}
+    sent |= {name: value for name, value in call.headers.items() if value is not None}
     if key is not None:
-        headers["Authorization"] = f"Bearer {key}"
-    if actor is not None and "X-Actor-Id" in call.headers:
-        headers.setdefault("X-Actor-Id", actor)
-    if "Idempotency-Key" in call.headers:
-        headers.setdefault("Idempotency-Key", str(uuid4()))
-    if call.accept is not None:
-        headers.setdefault("Accept", call.accept)
+        sent["Authorization"] = f"Bearer {key}"
+    if call.writes:
+        if call.keyed:
+            sent.setdefault("Idempotency-Key", str(uuid4()))
+        if actor is not None:
+            sent.setdefault("X-Actor-Id", actor)
+    if accept := call.accept or (JSON if call.answers == "json" else None):
+        sent.setdefault("Accept", accept)
     content = None
     if call.body is not None:
-        headers["Content-Type"] = TEXT if isinstance(call.body, str) else JSON
+        sent["Content-Type"] = TEXT if isinstance(call.body, str) else JSON
         content = call.body.encode() if isinstance(call.body, str) else encoded(call.body)
+    for name, value in sent.items():
+        if not is_header(value):
+            raise ValueError(f"the header {name} contains characters that a header cannot have")
     removes = call.method == "DELETE" and call.answers == "none"
-    return Request(call.operation, call.method, _path(call), query(call.query), headers, content, removes)
+    return Request(call.method, call.path, query(call.query), sent, content, removes, call.slow)
 
 
-def _path(call: Call[object]) -> str:
-    ids = [str(one) for one in call.ids]
-    for one in ids:
-        if one in ("", ".", ".."):
-            raise ValueError(f"{one!r} is not an id: it would change the URL of {call.operation}")
-    return call.path.format(*(quote(one, safe=":@") for one in ids))
+def is_header(value: str) -> bool:
+    """Whether a text can be sent as a header."""
+    return value.isascii() and value.isprintable()
 
 
 def query(values: Mapping[str, object]) -> Query:
@@ -113,10 +117,10 @@ def decoded(call: Call[object], content: bytes, media_type: str) -> Any:
     if call.answers == "none":
         return None
     try:
-        if call.answers == "text":
+        if call.answers == "text" or (call.answers == "any" and "json" not in media_type):
             return content.decode()
-        if media_type.partition(";")[0].strip().lower() != JSON:
-            raise InvalidAnswer(f"{call.operation}: the answer is {media_type or 'of no type'}, not {JSON}")
-        return json.loads(content) if content else None
+        if call.answers == "json" and media_type.partition(";")[0].strip().lower() != JSON:
+            raise InvalidAnswerError(f"{call.path}: the answer is {media_type or 'of no type'}, not {JSON}")
+        return json.loads(content, object_hook=Result) if content else None
     except ValueError as fault:
-        raise InvalidAnswer(f"{call.operation}: the response cannot be parsed: {fault}") from fault
+        raise InvalidAnswerError(f"{call.path}: the response cannot be parsed: {fault}") from fault

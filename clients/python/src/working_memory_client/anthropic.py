@@ -17,8 +17,8 @@ from anthropic.tools.memory import BetaAbstractMemoryTool, BetaAsyncAbstractMemo
 from anthropic.types.beta import BetaCacheControlEphemeralParam, BetaToolResultBlockParam, BetaToolUseBlock
 
 from ._client import AsyncVault, Vault
-from .models import MemoryToolAnswer
-from .problems import WorkingMemoryError
+from .errors import WorkingMemoryError
+from .types import MemoryToolAnswer
 
 __all__ = ["AsyncWorkingMemoryTool", "WorkingMemoryTool"]
 
@@ -50,7 +50,7 @@ class WorkingMemoryTool(BetaAbstractMemoryTool):
 
     def _relay(self, command: object, key: str | None = None) -> str:
         try:
-            answer = self._vault.run_memory_tool(_members(command), root=self._root, idempotency_key=key)
+            answer = self._vault.files.run(_members(command), root=self._root, idempotency_key=key)
         except WorkingMemoryError as failure:
             raise _unreachable(failure) from failure
         return _content(answer)
@@ -103,7 +103,7 @@ class AsyncWorkingMemoryTool(BetaAsyncAbstractMemoryTool):
 
     async def _relay(self, command: object, key: str | None = None) -> str:
         try:
-            answer = await self._vault.run_memory_tool(_members(command), root=self._root, idempotency_key=key)
+            answer = await self._vault.files.run(_members(command), root=self._root, idempotency_key=key)
         except WorkingMemoryError as failure:
             raise _unreachable(failure) from failure
         return _content(answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .models import AddOperation, ArchiveOperation, RewriteProgressOperation
+from .types import AddOperation, ArchiveOperation, ProgressOperation
 
 
 def learn(insight: str, *, because: str, replaces: str | None = None) -> AddOperation:
@@ -31,7 +31,7 @@ def archive(record_id: str, *, because: str) -> ArchiveOperation:
 
 def progress(
     in_progress: Sequence[str], *, completed: Sequence[str] = (), remaining: Sequence[str] = ()
-) -> RewriteProgressOperation:
+) -> ProgressOperation:
     """Replaces Current Progress as a whole."""
     return {
         "op": "rewrite_progress",

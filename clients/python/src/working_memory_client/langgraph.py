@@ -27,14 +27,13 @@ from langgraph.store.base import (
 )
 
 from . import _langgraph_items as items
-from . import models
-from ._call import Answer
+from . import _operations as api
+from . import types
+from ._call import Answer, segment
 from ._client import AsyncVault, Vault
 from ._flow import Flow, Outcome, Together, value
 from ._langgraph_items import Namespace, Stored
-from .operations import contexts, memories
-from .operations import search as searching
-from .problems import NotFound
+from .errors import NotFoundError
 
 __all__ = ["WorkingMemoryStore"]
 
@@ -72,7 +71,7 @@ class WorkingMemoryStore(BaseStore):
         if given is None:
             raise ValueError("give vault, async_vault or both")
         self._vault, self._async_vault = vault, async_vault
-        self._flows = _Flows(given._ids[0], root, erase)
+        self._flows = _Flows(given._at, root, erase)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Executes operations: reads first, then writes, of which only the last of each item counts."""
@@ -116,8 +115,11 @@ class _Flows:
         yield from self._write(puts)
         return results
 
+    def _at(self, memory_id: str) -> str:
+        return f"{self.vault}/memories/{segment(memory_id)}"
+
     def _read(self, namespace: Namespace, key: str) -> Any:
-        return contexts.get_latest_context(self.vault, items.memory_id(self.root, namespace, key))
+        return api.get(self._at(items.memory_id(self.root, namespace, key)))
 
     def _write(self, puts: Puts) -> Flow[None]:
         """Puts and deletes. Of two at once the later wins, as in every store; both are versions."""
@@ -128,13 +130,13 @@ class _Flows:
         calls = [self._put(*name, values[name], outcome) for name, outcome in zip(values, there, strict=True)]
         outcomes = yield Together([call for call in calls if call is not None])
         for outcome in outcomes:
-            if not isinstance(outcome, NotFound):  # a missing memory counts as deleted
+            if not isinstance(outcome, NotFoundError):  # a missing memory counts as deleted
                 value(outcome)
 
     def _put(self, namespace: Namespace, key: str, wanted: dict[str, Any] | None, there: Outcome) -> Any:
         """The call that sets an item to this value, if one is needed."""
         memory = items.memory_id(self.root, namespace, key)
-        context: models.Context | None = None if isinstance(there, NotFound) else value(there)
+        context: types.Context | None = None if isinstance(there, NotFoundError) else value(there)
         before = items.stored(context) if context else None
         if context and before is None and context["context"].strip() != items.DELETED:
             raise ValueError(f"the memory {memory!r} is not an item of this store: choose another root")
@@ -142,18 +144,18 @@ class _Flows:
             if context is None or (before is None and not self.erase):
                 return None
             if self.erase:
-                return memories.delete_memory(self.vault, memory)
-            return contexts.put_context(self.vault, memory, items.DELETED, confirm="collapse")
+                return api.delete(self._at(memory))
+            return api.put(self._at(memory), items.DELETED, confirm="collapse")
         text = Stored(namespace, key, before.created_at if before else items.now(), wanted).document()
-        return contexts.put_context(self.vault, memory, text, confirm="collapse")
+        return api.put(self._at(memory), text, confirm="collapse")
 
-    def _listed(self, prefix: Namespace) -> Flow[list[models.MemoryEntry]]:
+    def _listed(self, prefix: Namespace) -> Flow[list[types.MemoryEntry]]:
         """The memories of all items below a namespace, as far as their ids show it."""
         start = items.listed(self.root, prefix) if prefix else f"{self.root}."
-        listing = memories.list_memories(self.vault, prefix=start, limit=500)
-        found: list[models.MemoryEntry] = []
+        listing = api.list_memories(self.vault, prefix=start, limit=500)
+        found: list[types.MemoryEntry] = []
         while True:
-            page: Answer[models.MemoryEntryList] = yield listing
+            page: Answer[types.Page[types.MemoryEntry]] = yield listing
             for entry in page.value["items"]:
                 namespace = items.namespace_of(self.root, entry["memory_id"])
                 inside = namespace is None or namespace[: len(prefix)] == prefix
@@ -177,7 +179,7 @@ class _Flows:
         while entries and len(found) < skip + op.limit:
             count = AT_ONCE if op.filter else min(AT_ONCE, skip + op.limit - len(found))
             some, entries = entries[:count], entries[count:]
-            outcomes = yield Together([contexts.get_latest_context(self.vault, one["memory_id"]) for one in some])
+            outcomes = yield Together([api.get(self._at(one["memory_id"])) for one in some])
             for entry, outcome in zip(some, outcomes, strict=True):
                 item = _item(outcome)
                 if item is None or item.namespace[: len(op.namespace_prefix)] != op.namespace_prefix:
@@ -192,10 +194,10 @@ class _Flows:
     def _ranks(self, query: str) -> Flow[dict[str, float]]:
         """Scores documents for a query: by the number of its words they contain; none must contain all."""
         words = re.findall(r"\w+", query)[:50]
-        listing = searching.search_contexts(self.vault, q=" or ".join(f'"{word}"' for word in words), consistent=True)
+        listing = api.search(self.vault, " or ".join(f'"{word}"' for word in words), consistent=True)
         ranks: dict[str, float] = {}
         while words:
-            page: Answer[models.SearchPage] = yield listing
+            page: Answer[types.SearchPage] = yield listing
             ranks |= {one["memory_id"]: one["rank"] for one in page.value["items"]}
             if page.value["next_cursor"] is None:
                 break
@@ -207,7 +209,7 @@ class _Flows:
         known = [items.namespace_of(self.root, entry["memory_id"]) for entry in entries]
         found = {namespace for namespace in known if namespace is not None}
         cut = [entry["memory_id"] for entry, namespace in zip(entries, known, strict=True) if namespace is None]
-        outcomes = yield Together([contexts.get_latest_context(self.vault, memory) for memory in cut])
+        outcomes = yield Together([api.get(self._at(memory)) for memory in cut])
         found |= {item.namespace for item in map(_item, outcomes) if item is not None}
         fitting = {
             namespace[: op.max_depth]
@@ -218,8 +220,8 @@ class _Flows:
 
 
 def _item(outcome: Outcome) -> Item | None:
-    if isinstance(outcome, NotFound):
+    if isinstance(outcome, NotFoundError):
         return None
-    context = cast("models.Context", value(outcome))
+    context = cast("types.Context", value(outcome))
     found = items.stored(context)
     return None if found is None else found.item(context)

@@ -22,14 +22,14 @@ from pydantic_ai_harness.memory import (
     MemoryOperationConflictError,
 )
 
+from . import _operations as api
 from . import _pydantic_ai_files as files
-from . import models
-from ._call import Answer, Call
+from . import types
+from ._call import Answer, Call, segment
 from ._client import AsyncVault
 from ._flow import Flow
 from ._pydantic_ai_files import File
-from .operations import contexts, memories, prompt, versions
-from .problems import NotFound, PreconditionFailed
+from .errors import NotFoundError, PreconditionFailedError
 
 __all__ = ["WorkingMemoryStore"]
 
@@ -62,7 +62,7 @@ class WorkingMemoryStore:
         if not ROOT.fullmatch(root):
             raise ValueError(f"root is up to 32 letters, digits, `_` and `-`, not {root!r}")
         self._engine = vault._engine
-        self._flows = _Flows(vault._ids[0], root)
+        self._flows = _Flows(vault._at, root)
 
     def __repr__(self) -> str:
         """Does not show the content."""
@@ -127,12 +127,13 @@ class _Flows:
         self.vault = vault
         self.root = root
 
+    def _at(self, memory_id: str) -> str:
+        return f"{self.vault}/memories/{segment(memory_id)}"
+
     def there(self, path: str) -> Flow[_There]:
         try:
-            newest: Answer[models.Context] = yield contexts.get_latest_context(
-                self.vault, files.memory_id(self.root, path)
-            )
-        except NotFound:
+            newest: Answer[types.Context] = yield api.get(self._at(files.memory_id(self.root, path)))
+        except NotFoundError:
             return NOTHING
         found = newest.value
         return _There(found["version"], found["context_id"], files.file(found["context"], path))
@@ -163,38 +164,37 @@ class _Flows:
             # Recorded first: after a crash, the record and the version together show what was executed.
             yield self._note(operation, memory, there.version + 1, existed=existed, deletes=deletes)
         try:
-            put: Answer[models.PutAnswer] = yield contexts.put_context(
-                self.vault,
-                memory,
+            put: Answer[types.PutAnswer] = yield api.put(
+                self._at(memory),
                 text,
                 confirm="collapse",
                 if_match=there.context_id,
                 if_none_match=None if there.context_id else "*",
             )
-        except PreconditionFailed as moved:
+        except PreconditionFailedError as moved:
             raise MemoryConflictError(f"memory path {path!r} changed before it could be changed") from moved
         return MemoryMutation(version=None if deletes else str(put.value["version"]), replayed=False, existed=existed)
 
     def _note(
         self, operation: MemoryOperation, memory: str, version: int, *, existed: bool, deletes: bool
-    ) -> Call[models.ReplacedItems]:
+    ) -> Call[types.ReplacedItems]:
         place, category = files.receipt_places(self.root, operation.id)
         metadata = {"fingerprint": operation.fingerprint, "version": version, "existed": existed, "deletes": deletes}
         until = (datetime.now(timezone.utc) + RECEIPTS).isoformat()
-        item: models.ItemOfCategory = {"content": memory, "metadata": metadata, "expires_at": until}
-        return prompt.put_items(self.vault, place, category, [item])
+        item: types.ItemOfCategory = {"content": memory, "metadata": metadata, "expires_at": until}
+        return api.replace_items(self._at(place), category, [item])
 
     def done(self, operation: MemoryOperation) -> Flow[MemoryMutation | None]:
         """The recorded result of an operation, if the version that it announces is the operation's."""
         place, category = files.receipt_places(self.root, operation.id)
-        notes: Answer[models.PromptItemList] = yield prompt.list_items(self.vault, place, category=category)
+        notes: Answer[types.Page[types.PromptItem]] = yield api.list_items(self._at(place), category=category)
         if not notes.value["items"]:
             return None
         note: dict[str, Any] = notes.value["items"][0]["metadata"]
         memory = notes.value["items"][0]["content"]
         try:
-            made: Answer[models.Context] = yield versions.get_context(self.vault, memory, int(note["version"]))
-        except NotFound:
+            made: Answer[types.Context] = yield api.get_version(self._at(memory), int(note["version"]))
+        except NotFoundError:
             return None
         written = files.file(made.value["context"])
         if not (note["deletes"] if written is None else written.operation_id == operation.id):
@@ -205,10 +205,10 @@ class _Flows:
         return MemoryMutation(version=version, replayed=True, existed=bool(note["existed"]))
 
     def paths(self, prefix: str) -> Flow[list[str]]:
-        listing = memories.list_memories(self.vault, prefix=files.listed(self.root, prefix), limit=500)
+        listing = api.list_memories(self.vault, prefix=files.listed(self.root, prefix), limit=500)
         found: list[str] = []
         while True:
-            page: Answer[models.MemoryEntryList] = yield listing
+            page: Answer[types.Page[types.MemoryEntry]] = yield listing
             for entry in page.value["items"]:
                 if entry["bytes"] > len(files.DELETED):
                     path = files.path_of(self.root, entry["memory_id"])
@@ -220,8 +220,8 @@ class _Flows:
     def _path_of(self, memory: str) -> Flow[list[str]]:
         """The path of a file whose name is too long for an id: its document contains it."""
         try:
-            newest: Answer[models.Context] = yield contexts.get_latest_context(self.vault, memory)
-        except NotFound:
+            newest: Answer[types.Context] = yield api.get(self._at(memory))
+        except NotFoundError:
             return []
         found = files.file(newest.value["context"])
         return [found.path] if found is not None else []

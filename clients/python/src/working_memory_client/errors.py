@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar, cast
 
-from .models import Rejection
+from .types import Rejection
 
 PREFIX = "urn:working-memory:problem:"
 
@@ -17,31 +17,35 @@ class WorkingMemoryError(Exception):
     """The base class of all exceptions of this package about the service."""
 
 
-class ConnectionFailed(WorkingMemoryError):
+class ConnectionFailedError(WorkingMemoryError):
     """The service was not reached, or the connection was lost; `__cause__` has the reason."""
 
 
-class InvalidAnswer(WorkingMemoryError):
+class TimedOutError(ConnectionFailedError):
+    """There was no answer in time."""
+
+
+class InvalidAnswerError(WorkingMemoryError):
     """A response that is not the service's: another server, or a proxy that changes responses."""
 
 
-class NotModified(WorkingMemoryError):
+class NotModifiedError(WorkingMemoryError):
     """304: the entity tag is that of `if_none_match`."""
 
 
-class EventsLost(WorkingMemoryError):
-    """Events after the last one have expired: read the memories themselves, and continue."""
+class EventsLostError(WorkingMemoryError):
+    """Events after the last one have expired: read the memories, and open a stream after `last_event_id`."""
 
     def __init__(self, detail: str, last_event_id: str | None) -> None:
         super().__init__(detail)
         self.last_event_id = last_event_id
 
 
-class StillWaiting(WorkingMemoryError):
+class StillWaitingError(WorkingMemoryError):
     """The time to wait is over."""
 
 
-class Problem(WorkingMemoryError):
+class ProblemError(WorkingMemoryError):
     """An error response of the service (RFC 9457)."""
 
     status: int
@@ -105,15 +109,15 @@ class Problem(WorkingMemoryError):
         return None if found is None else str(found)
 
 
-class BadRequest(Problem):
+class BadRequestError(ProblemError):
     """400: the request cannot be parsed."""
 
 
-class Unauthorized(Problem):
+class UnauthorizedError(ProblemError):
     """401: no key, or an invalid one."""
 
 
-class Forbidden(Problem):
+class ForbiddenError(ProblemError):
     """403: the key does not have this right."""
 
     @property
@@ -122,11 +126,11 @@ class Forbidden(Problem):
         return self._text("required_role")
 
 
-class NotFound(Problem):
+class NotFoundError(ProblemError):
     """404: it does not exist, or is in a vault that the key does not reach."""
 
 
-class Conflict(Problem):
+class ConflictError(ProblemError):
     """409: the state of the memory, or of the run, does not allow it."""
 
     @property
@@ -135,19 +139,19 @@ class Conflict(Problem):
         return self._text("run_status")
 
 
-class Collapse(Conflict):
+class CollapseError(ConflictError):
     """409: the put would lose much of the document; pass `confirm="collapse"` if it is intended."""
 
 
-class StillRunning(Conflict):
+class StillRunningError(ConflictError):
     """409: the first request with this `Idempotency-Key` is still running."""
 
 
-class Gone(Problem):
+class GoneError(ProblemError):
     """410: the text was redacted or deleted."""
 
 
-class PreconditionFailed(Problem):
+class PreconditionFailedError(ProblemError):
     """412: `if_match` or `if_none_match` is not satisfied."""
 
     @property
@@ -156,11 +160,11 @@ class PreconditionFailed(Problem):
         return self._text("current")
 
 
-class TooLarge(Problem):
+class TooLargeError(ProblemError):
     """413: the body is over `limit`."""
 
 
-class Invalid(Problem):
+class InvalidError(ProblemError):
     """422: the request can be parsed but is not valid; `field` names what."""
 
     @property
@@ -173,11 +177,11 @@ class Invalid(Problem):
         return "\n".join([super().__str__(), *(f"- {one['kind']}: {one['detail']}" for one in self.rejected)])
 
 
-class KeyReused(Invalid):
+class KeyReusedError(InvalidError):
     """422: the `Idempotency-Key` belongs to another request."""
 
 
-class RateLimited(Problem):
+class RateLimitedError(ProblemError):
     """429: too many requests at once, or the day's tokens are used up; `retry_after` says when to retry."""
 
     @property
@@ -187,51 +191,51 @@ class RateLimited(Problem):
         return None if found is None else datetime.fromisoformat(found.replace("Z", "+00:00"))
 
 
-class ServerFault(Problem):
+class ServerError(ProblemError):
     """500: a fault of the service; its log has the cause under `request_id`."""
 
 
-class ModelFailed(Problem):
+class ModelError(ProblemError):
     """502: a model failed; nothing was saved."""
 
 
-class ModelTimeout(ModelFailed):
+class ModelTimeoutError(ModelError):
     """504: a model did not answer in time; nothing was saved."""
 
 
-class Unavailable(Problem):
+class UnavailableError(ProblemError):
     """502, 503, 504: the service is full, out of time, without its database, or unreachable behind its proxy."""
 
 
 class _Kinds:
     """The class of each kind of problem."""
 
-    by_kind: ClassVar[Mapping[str, type[Problem]]] = {
-        "collapse": Collapse,
-        "still-running": StillRunning,
-        "key-reused": KeyReused,
-        "model-failed": ModelFailed,
-        "model-timeout": ModelTimeout,
+    by_kind: ClassVar[Mapping[str, type[ProblemError]]] = {
+        "collapse": CollapseError,
+        "still-running": StillRunningError,
+        "key-reused": KeyReusedError,
+        "model-failed": ModelError,
+        "model-timeout": ModelTimeoutError,
     }
-    by_status: ClassVar[Mapping[int, type[Problem]]] = {
-        400: BadRequest,
-        401: Unauthorized,
-        403: Forbidden,
-        404: NotFound,
-        409: Conflict,
-        410: Gone,
-        412: PreconditionFailed,
-        413: TooLarge,
-        422: Invalid,
-        429: RateLimited,
-        500: ServerFault,
-        502: Unavailable,
-        503: Unavailable,
-        504: Unavailable,
+    by_status: ClassVar[Mapping[int, type[ProblemError]]] = {
+        400: BadRequestError,
+        401: UnauthorizedError,
+        403: ForbiddenError,
+        404: NotFoundError,
+        409: ConflictError,
+        410: GoneError,
+        412: PreconditionFailedError,
+        413: TooLargeError,
+        422: InvalidError,
+        429: RateLimitedError,
+        500: ServerError,
+        502: UnavailableError,
+        503: UnavailableError,
+        504: UnavailableError,
     }
 
 
-def problem(status: int, headers: Mapping[str, str], content: bytes) -> Problem:
+def problem(status: int, headers: Mapping[str, str], content: bytes) -> ProblemError:
     """The problem of a response; the text of a proxy becomes `detail`."""
     try:
         members = json.loads(content)
@@ -240,7 +244,7 @@ def problem(status: int, headers: Mapping[str, str], content: bytes) -> Problem:
     if not isinstance(members, dict) or not isinstance(members.get("type"), str):
         members = {"detail": content[:200].decode(errors="replace").strip()}
     kind = str(members.get("type", "")).removeprefix(PREFIX)
-    found = _Kinds.by_kind.get(kind) or _Kinds.by_status.get(status, Problem)
+    found = _Kinds.by_kind.get(kind) or _Kinds.by_status.get(status, ProblemError)
     return found(status, members, headers)
 
 

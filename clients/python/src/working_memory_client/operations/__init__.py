@@ -1,4 +1,0 @@
-"""One function an operation: what is asked, without asking it.
-
-Written by tools/generate.py.
-"""

@@ -1,1 +1,0 @@
-"""Writes the models and operations of the client from openapi.yaml, at development time."""

@@ -1,0 +1,38 @@
+/** The operations of `memory.edit`, each with its reason. */
+
+import type { Operation } from "./types.js";
+
+/** Why, and which record it replaces. */
+export interface Because {
+  because: string;
+  /** The id of a record that this archives. */
+  replaces?: string;
+}
+
+/** Adds a learning. */
+export function learn(content: string, { because, ...rest }: Because): Operation {
+  return { op: "add", section: "learnings", reason: because, content, ...rest };
+}
+
+/** Adds a snippet, kept to the byte. */
+export function snippet(label: string, content: string, { because, ...rest }: Because): Operation {
+  return { op: "add", section: "verbatim", reason: because, label, content, ...rest };
+}
+
+/** Archives a learning or snippet. It stays readable, with the reason. */
+export function archive(id: string, { because }: { because: string }): Operation {
+  return { op: "archive", id, reason: because };
+}
+
+/** Replaces Current Progress as a whole. */
+export function progress(
+  inProgress: readonly string[],
+  { completed = [], remaining = [] }: { completed?: readonly string[]; remaining?: readonly string[] } = {},
+): Operation {
+  return {
+    op: "rewrite_progress",
+    in_progress: [...inProgress],
+    completed: [...completed],
+    remaining: [...remaining],
+  };
+}

@@ -1,0 +1,248 @@
+/** The rules of clients/rules.md, against the server of clients/stub.py. */
+
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { Client, Memory, Vault, responseOf, type ClientOptions } from "../src/index.js";
+import { WAITS } from "../src/transport.js";
+import { frames } from "../src/sse.js";
+import { VERSION } from "../src/version.js";
+import { freePort } from "./service.js";
+
+interface Rule {
+  name: string;
+  call: "put" | "get" | "update" | "delete" | "create_key" | "list" | "events";
+  script: object[];
+  retries?: number;
+  timeout?: number;
+  requests?: number;
+  error?: string;
+  members?: Record<string, unknown>;
+  response?: Record<string, unknown>;
+  seconds?: number;
+  at_most_seconds?: number;
+  last_event_id?: string;
+  versions?: number[];
+  places?: string[];
+}
+
+interface Seen {
+  method: string;
+  target: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+const here = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+const rules = JSON.parse(readFileSync(here("rules.json"), "utf8")) as Rule[];
+
+let stub: ChildProcess;
+let url: string;
+beforeAll(async () => {
+  stub = spawn("python3", [here("stub.py")], { stdio: ["pipe", "pipe", "inherit"] });
+  const [line] = (await once(stub.stdout as NodeJS.ReadableStream, "data")) as [Buffer];
+  url = line.toString().trim();
+  WAITS.first = 2;
+});
+afterAll(() => {
+  stub.kill();
+});
+afterEach(() => {
+  for (const name of ["URL", "API_KEY", "ACTOR"]) delete process.env[`WORKING_MEMORY_${name}`];
+});
+
+const script = (lines: object[]) => fetch(`${url}/script`, { method: "POST", body: JSON.stringify(lines) });
+const seen = async () => (await (await fetch(`${url}/seen`)).json()) as Seen[];
+const failure = (promise: Promise<unknown>) => promise.then(() => undefined, (error: unknown) => error as Error);
+const PUT = { json: { version: 1 } };
+
+function optionsOf({ retries, timeout }: Rule): ClientOptions {
+  const milliseconds = timeout === undefined ? {} : { timeout: timeout * 1000, updateTimeout: timeout * 1000 };
+  return { retries, ...milliseconds };
+}
+
+async function call(client: Client, { call: name, last_event_id: lastEventId, ...rule }: Rule, found: unknown[]) {
+  const memory = client.memory("v", "m");
+  switch (name) {
+    case "put":
+      return memory.put("text");
+    case "get":
+      return memory.get();
+    case "update":
+      return memory.update("task");
+    case "delete":
+      return memory.delete();
+    case "create_key":
+      return client.keys.create("k", "reader");
+    case "list":
+      return memory.records.list().page();
+    case "events": {
+      const wanted = (rule.versions?.length ?? 0) + (rule.error ? 1 : 0);
+      for await (const event of client.vault("v").events({ lastEventId })) {
+        found.push(event.version);
+        if (found.length >= wanted) return undefined;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Names of members here and in the table. */
+const camel = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+
+describe("the rules of both clients", () => {
+  for (const rule of rules) {
+    test(rule.name, async () => {
+      await script(rule.script);
+      const found: unknown[] = [];
+      const began = performance.now();
+      let came: unknown;
+      const client = new Client(url, optionsOf(rule));
+      const error = await failure(call(client, rule, found).then((value) => (came = value)));
+      const took = (performance.now() - began) / 1000;
+      expect(error?.name, String(error)).toBe(rule.error);
+      for (const [name, value] of Object.entries(rule.members ?? {})) {
+        const members = error as unknown as Record<string, unknown> & { members?: Record<string, unknown> };
+        expect(members[camel(name)] ?? members.members?.[name]).toEqual(value);
+      }
+      for (const [name, value] of Object.entries(rule.response ?? {})) {
+        expect((responseOf(came as object) as unknown as Record<string, unknown>)[camel(name)]).toEqual(value);
+      }
+      const requests = await seen();
+      if (rule.requests !== undefined) expect(requests).toHaveLength(rule.requests);
+      expect(took).toBeGreaterThanOrEqual(rule.seconds ?? 0);
+      expect(took).toBeLessThan(rule.at_most_seconds ?? 60);
+      const keys = new Set(requests.map(({ headers }) => headers["idempotency-key"]));
+      expect([...keys].filter(Boolean)).toHaveLength(["put", "update"].includes(rule.call) ? 1 : 0);
+      expect(keys.size).toBe(1);
+      const agents = new Set(requests.map(({ headers }) => headers["user-agent"]));
+      expect([...agents]).toEqual([`working-memory-client-typescript/${VERSION}`]);
+      if (rule.versions) expect(found).toEqual(rule.versions);
+      if (rule.places) expect(requests.map(({ headers }) => headers["last-event-id"] ?? "")).toEqual(rule.places);
+    });
+  }
+});
+
+test("settings come from the environment", async () => {
+  await script([PUT]);
+  process.env.WORKING_MEMORY_URL = `${url}/`;
+  process.env.WORKING_MEMORY_API_KEY = "wm_from_there";
+  process.env.WORKING_MEMORY_ACTOR = "env";
+  await new Client().memory("v", "m").put("text");
+  const [{ headers, target } = { headers: {} as Record<string, string>, target: "" }] = await seen();
+  expect(headers).toMatchObject({ authorization: "Bearer wm_from_there", "x-actor-id": "env" });
+  expect(target).toBe("/v1/vaults/v/memories/m/context");
+});
+
+test("bad keys and URLs are refused, and no secret is quoted", async () => {
+  for (const key of ["wm_secret b", "wm_secret\nX-Actor-Id: root", "wm_secreté"]) {
+    const refused = await failure(Promise.resolve().then(() => new Client(url, { key })));
+    expect(refused).toBeInstanceOf(TypeError);
+    expect(String(refused)).toContain("the key");
+    expect(String(refused)).not.toContain("secret");
+    const later = await failure(new Client(url, { key: () => key }).memory("v", "m").get());
+    expect(String(later)).toContain("the key");
+    expect(String(later)).not.toContain("secret");
+  }
+  for (const wrong of ["ftp://host", "host", "http://me:secret@host", "http://host?key=secret"]) {
+    const refused = await failure(Promise.resolve().then(() => new Client(wrong)));
+    expect(refused).toBeInstanceOf(TypeError);
+    expect(String(refused)).not.toContain("secret");
+  }
+});
+
+test("keys and texts are shown nowhere, and options are those of the call", async () => {
+  await script([{ ...PUT, headers: { "X-Request-Id": "r-1" } }]);
+  const logged: unknown[] = [];
+  const client = new Client(url, {
+    key: async () => "wm_id_secret",
+    actor: "ann",
+    headers: { "X-Team": "secret team" },
+    logger: (entry) => logged.push(entry),
+  });
+  const memory = client.memory("v", "m");
+  await memory.get({ section: "secret" });
+  await memory.put("secret text");
+  await memory.put("secret text", { actor: "bob", headers: { "X-Team": "red" }, idempotencyKey: "mine" });
+  const requests = await seen();
+  expect(requests.map(({ headers }) => headers["x-actor-id"])).toEqual([undefined, "ann", "bob"]);
+  expect(requests.map(({ headers }) => headers["x-team"])).toEqual(["secret team", "secret team", "red"]);
+  expect(requests[2]?.headers["idempotency-key"]).toBe("mine");
+  expect(requests.every(({ headers }) => headers.authorization === "Bearer wm_id_secret")).toBe(true);
+  expect(JSON.stringify(logged) + JSON.stringify(client)).not.toContain("secret");
+  expect(logged[1]).toMatchObject({ method: "PUT", path: "/v1/vaults/v/memories/m/context", outcome: 200, requestId: "r-1" });
+  await script([{ cut: 1 }]);
+  const error = await failure(memory.get({ retries: 1 }));
+  expect(String(error) + String(error?.stack) + JSON.stringify(error)).not.toContain("secret");
+  expect(await seen()).toHaveLength(2);
+});
+
+test("without a connection everything is retried", async () => {
+  const attempts: unknown[] = [];
+  const client = new Client(`http://127.0.0.1:${await freePort()}`, { logger: (entry) => attempts.push(entry.outcome) });
+  expect((await failure(client.keys.create("k", "reader")))?.name).toBe("ConnectionFailedError");
+  expect(attempts).toHaveLength(4);
+});
+
+test("a signal ends everything", async () => {
+  const reason = new Error("enough");
+  const memory = new Client(url).memory("v", "m");
+  await script([{ silent: 5 }]);
+  await expect(memory.get({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(reason), 20);
+  await expect(memory.get({ signal: stop.signal })).rejects.toBe(reason);
+  await script([{ status: 503, problem: "unavailable", headers: { "Retry-After": "50" } }]);
+  const later = new AbortController();
+  setTimeout(() => later.abort(reason), 50);
+  await expect(memory.get({ signal: later.signal })).rejects.toBe(reason);
+});
+
+test("ids cannot lead elsewhere, and headers are checked", async () => {
+  await script([PUT]);
+  const client = new Client(url);
+  for (const bad of ["", ".", ".."]) expect(() => client.memory("v", bad)).toThrow("not an id");
+  await client.memory("a/b", "c?d#e%f ü").info();
+  await expect(client.memory("v", "m").put("text", { actor: "a\nb" })).rejects.toThrow("x-actor-id");
+  await expect(client.memory("v", "m").get({ timeout: 0 })).rejects.toBeInstanceOf(RangeError);
+  expect((await seen()).map(({ target }) => target)).toEqual(["/v1/vaults/a%2Fb/memories/c%3Fd%23e%25f%20%C3%BC"]);
+});
+
+test("a memory has few names, and the version is that of the package", () => {
+  const names = (kind: { prototype: object }) => Object.getOwnPropertyNames(kind.prototype);
+  expect(names(Memory).length).toBeLessThanOrEqual(30);
+  expect(names(Vault).length).toBeLessThanOrEqual(30);
+  const own = JSON.parse(readFileSync(here("typescript/package.json"), "utf8")) as { version: string };
+  expect(VERSION).toBe(own.version);
+});
+
+test("both clients have the same names", async () => {
+  const python = readFileSync(here("python/src/working_memory_client/_client.py"), "utf8");
+  const block = /class _MemoryMethods:\n((?: {4}.*\n)+)/.exec(python)?.[1] ?? "";
+  const theirs = [...block.matchAll(/^ {4}(\w+) =/gm)].map(([, name]) => name);
+  const ours = Object.getOwnPropertyNames(Memory.prototype).filter((name) => name !== "constructor");
+  expect(ours.sort()).toEqual(theirs.sort());
+});
+
+test("events are read in whatever pieces they come", async () => {
+  const text =
+    ": hello\r\n\r\nretry: 2000\nid: 0\n\nid: 1-a\r\nevent: version\ndata: {}\r\n\r\ndata:two\ndata: lines ✓\nother: x\n\nid: 3\ndata: cut";
+  const bytes = new TextEncoder().encode(text);
+  for (let size = 1; size < 30; size++) {
+    const body = new ReadableStream<Uint8Array>({
+      start(stream) {
+        for (let at = 0; at < bytes.length; at += size) stream.enqueue(bytes.slice(at, at + size));
+        stream.close();
+      },
+    });
+    const read = [];
+    for await (const frame of frames(body, () => {})) read.push(frame);
+    expect(read).toEqual([
+      { event: "message", data: undefined, id: "0", retry: 2000 },
+      { event: "version", data: "{}", id: "1-a", retry: undefined },
+      { event: "message", data: "two\nlines ✓", id: undefined, retry: undefined },
+    ]);
+  }
+});
