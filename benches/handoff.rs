@@ -93,9 +93,8 @@ async fn fill(connection: &mut PgConnection) {
     let text = document(RECENT);
     let mut transaction = connection.begin().await.unwrap();
     let statements = [
-        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter, verbatim_counter,
-                               task_counter, decision_counter, created_at, changed_at)
-         VALUES ('bench', 'large', 2, 'large-2', $1, 0, 0, 0, now() - interval '9 days', now() - interval '1 hour')",
+        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, counters, created_at, changed_at)
+         VALUES ('bench', 'large', 2, 'large-2', ARRAY[$1], now() - interval '9 days', now() - interval '1 hour')",
         "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
                                       source, bytes, log)
          SELECT 'bench', 'large', 'large-' || version, 'bench', $1::text,

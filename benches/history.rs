@@ -161,9 +161,8 @@ async fn measure(client: &Client, service: &Service, memories: &[Memory], kind: 
 async fn fill(connection: &mut PgConnection, memory: &str, versions: i64) {
     let mut transaction = connection.begin().await.unwrap();
     let statements = [
-        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter,
-                               verbatim_counter, task_counter, decision_counter, created_at, changed_at)
-         VALUES ('bench', $1, $2, $1 || '-' || $2, 1, 0, 0, 0, '2026-01-01Z',
+        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, created_at, changed_at)
+         VALUES ('bench', $1, $2, $1 || '-' || $2, '2026-01-01Z',
                  '2026-01-01Z'::timestamptz + $2 * interval '1 second')",
         "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
                                       source, bytes, log)

@@ -123,9 +123,8 @@ async fn fill(storage: &Storage, vault: &str, memory: usize, vectors: &[Vec<f32>
     let hashes: Vec<u8> = (0..vectors.len() * 16).map(|byte| (byte % 251) as u8).collect();
     sqlx::query(
         "WITH memory AS (
-           INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter,
-                                 verbatim_counter, task_counter, decision_counter, created_at, changed_at)
-           VALUES ($1, $2, 1, $2, 0, 0, 0, 0, $3, $3)
+           INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, created_at, changed_at)
+           VALUES ($1, $2, 1, $2, $3, $3)
          )
          INSERT INTO search_vectors (vault_id, space_id, memory_id, hashes, flags, numbers, signs, vectors)
          VALUES ($1, 'speed', $2, $4, $5, $6, $7, $8)",

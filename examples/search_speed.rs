@@ -146,9 +146,8 @@ async fn fill(
             texts.push(text);
         }
         sqlx::query(
-            "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter,
-                                   verbatim_counter, task_counter, decision_counter, created_at, changed_at)
-             SELECT $1, id, 1, id, 0, 0, 0, 0, $3, $3 FROM unnest($2::text[]) AS id",
+            "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, created_at, changed_at)
+             SELECT $1, id, 1, id, $3, $3 FROM unnest($2::text[]) AS id",
         )
         .bind(vault.as_str())
         .bind(&ids)

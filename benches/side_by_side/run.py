@@ -61,11 +61,9 @@ class Bench:
                 _say(f"loaded {len(self.documents):,} documents into {name} in {time.monotonic() - began:.0f} s")
         # The memories that pgbench writes: copies in vaults of their own, of which the service has read nothing.
         self.database.sql(
-            """INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter,
-                                     verbatim_counter, task_counter, decision_counter, created_at, changed_at,
+            """INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, counters, created_at, changed_at,
                                      indexed_version)
-               SELECT replace(vault_id, 'team-', 'pgbench-'), memory_id, 1, head_context_id, learning_counter,
-                      verbatim_counter, task_counter, decision_counter, created_at, changed_at, 1
+               SELECT replace(vault_id, 'team-', 'pgbench-'), memory_id, 1, head_context_id, counters, created_at, changed_at, 1
                FROM memories;
                INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
                                             source, bytes, log, line_origins)

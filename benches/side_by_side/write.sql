@@ -5,10 +5,9 @@
 \set memory random(0, 99)
 \set revision random(1, 1000000000)
 WITH head AS (
-    INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter, verbatim_counter,
-                          task_counter, decision_counter, created_at, changed_at, indexed_version)
+    INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, counters, created_at, changed_at, indexed_version)
     VALUES ('pgbench-' || lpad(:vault, 3, '0'), 'agent-' || lpad(:memory, 3, '0'), 1, gen_random_uuid()::text,
-            8, 3, 3, 1, now(), now(), 1)
+            '{8,3,3,1}', now(), now(), 1)
     ON CONFLICT (vault_id, memory_id) DO UPDATE
         SET head_version = memories.head_version + 1, head_context_id = excluded.head_context_id,
             changed_at = excluded.changed_at, indexed_version = memories.head_version + 1

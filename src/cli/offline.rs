@@ -52,10 +52,11 @@ impl Offline {
         };
         let storage = Storage::connect(&options, Arc::new(SystemClock)).await?;
         let offline = Self { storage, server };
-        if (offline.server.is_some() || access == Access::Write)
-            && !is_anothers
-            && let Err(error) = offline.storage.migrate().await
-        {
+        let checked = match (offline.server.is_some() || access == Access::Write) && !is_anothers {
+            true => offline.storage.migrate().await,
+            false => offline.storage.check_schema().await,
+        };
+        if let Err(error) = checked {
             offline.close().await?;
             return Err(error.into());
         }

@@ -49,6 +49,14 @@ pub enum StorageError {
     /// The vault's quota would be exceeded. Nothing was saved.
     #[error(transparent)]
     OverQuota(#[from] crate::storage::usage::quotas::OverQuota),
+    /// The schema is older than the first migration of this program. Nothing was changed.
+    #[error(
+        "the database has the tables of a program from before the first release (its migration {0}), which this program does \
+         not read; nothing in it was changed. Carry each vault over: working-memory export --vault V --output V.jsonl with \
+         that program, then working-memory import V.jsonl with this one and an empty database (another DATABASE_URL or \
+         database.data_dir). Keys, events and handoffs are not carried over: docs/transfer.md"
+    )]
+    EarlierSchema(i64),
     /// Anything else: a fault of the service or of the schema.
     #[error("database error: {0}")]
     Internal(#[source] sqlx::Error),
@@ -144,6 +152,7 @@ fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {
         | StorageError::AlreadyDecided(_)
         | StorageError::ClaimLost(_)
         | StorageError::KeyTakenOver
-        | StorageError::OverQuota(_) => None,
+        | StorageError::OverQuota(_)
+        | StorageError::EarlierSchema(_) => None,
     }
 }

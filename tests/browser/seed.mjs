@@ -101,9 +101,8 @@ export async function seedThousand(api, vault = "acme") {
 /** By rows: ten thousand requests would take longer than all tests. */
 export function seedMany(service, vault = "many") {
   service.sql(`
-    INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter, verbatim_counter, task_counter,
-                          decision_counter, created_at, changed_at)
-    SELECT '${vault}', 'agent-' || lpad(n::text, 5, '0'), 1, 'seed-' || n, 0, 0, 0, 0, now() - n * interval '1 minute',
+    INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, created_at, changed_at)
+    SELECT '${vault}', 'agent-' || lpad(n::text, 5, '0'), 1, 'seed-' || n, now() - n * interval '1 minute',
            now() - n * interval '1 minute'
     FROM generate_series(0, ${MEMORIES - 1}) AS n;
     INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes, log)

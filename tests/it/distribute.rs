@@ -160,7 +160,7 @@ async fn a_lost_node_means_an_unknown_outcome_with_nodes_and_an_error_without() 
 
 /// The rows of a memory, without the ids that are random.
 const WRITTEN: [&str; 7] = [
-    "SELECT memory_id || head_version || learning_counter || verbatim_counter || changed_at FROM memories",
+    "SELECT memory_id || head_version || counters::text || changed_at FROM memories",
     "SELECT version || source || bytes || log || COALESCE(operations::text, '') || COALESCE(line_origins::text, '') || context
      FROM memory_contexts",
     "SELECT kind || number || status || COALESCE(label, '') || COALESCE(reason, '') || content || created_version

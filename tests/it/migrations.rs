@@ -1,193 +1,238 @@
-//! A database full of rows of an older schema, migrated up, down, and up again.
+//! Migrations are added and never changed, a database from before the first release is refused untouched, and what a newer
+//! program wrote to the same tables stays.
 
 use crate::harness::{Answer, Database, Service};
+use crate::transfer::program::PROGRAM;
 use reqwest::Method;
-use serde_json::{Map, Value, json};
-use sqlx::migrate::Migrator;
-use sqlx::{PgPool, raw_sql};
-use std::path::Path;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use sqlx::{AssertSqlSafe, PgPool, raw_sql};
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
 use std::sync::Arc;
 
-/// The schema of the first release that was in production.
-const OLD: i64 = 6;
-const MEMORIES: i64 = 200;
+/// `sha256sum migrations/*.sql`.
+const LISTED: &str = include_str!("../data/migrations.sha256");
 
-/// Two versions of each memory, with their other rows.
-const ROWS: &str = r#"
-INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter, verbatim_counter,
-                      task_counter, decision_counter, created_at, changed_at, indexed_version)
-SELECT 'acme', 'm' || n, 2, 'c2', 2, 0, 1, 1, '2026-11-21T01:00:00Z', '2026-11-21T01:30:00Z', 2
-FROM generate_series(1, 200) AS n;
-INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
-                             update_id, log)
-SELECT vault_id, memory_id, 'c1', 'ann', E'# Key Learnings\n- KL-1 because a: one\n', created_at, 1, 'put', 38, NULL,
-       'put'
-FROM memories;
-INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
-                             update_id, log)
-SELECT vault_id, memory_id, 'c2', 'bob',
-       E'# Key Learnings\n- KL-2 [2026-11-21T01:30:00Z] because b: two\n\n# Recent Tasks\n'
-       || E'- T-1 [2026-11-21T01:30:00Z] Parser: built\n\n# Decisions\n- D-1 because one: SQL in storage\n',
-       changed_at, 2, 'update', 170, 'u1', 'updated'
-FROM memories;
-INSERT INTO records (vault_id, memory_id, kind, number, status, reason, content, created_version, created_at,
-                     created_by, ended_version, ended_at, ended_by, archive_reason)
-SELECT vault_id, memory_id, 'KL', 1, 'archived', 'a', 'one', 1, created_at, 'ann', 2, changed_at, 'bob', 'over'
-FROM memories;
-INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content, created_version, created_at,
-                     created_by)
-SELECT vault_id, memory_id, kind, number, 'active', NULL, reason, content, 2, changed_at, 'bob'
-FROM memories, (VALUES ('KL', 2, 'b', 'two'), ('T', 1, NULL, 'Parser: built'), ('D', 1, 'one', 'SQL in storage'))
-     AS record (kind, number, reason, content);
-INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, base_version,
-                     version, context_id, request, exchanges, outcome)
-SELECT vault_id, memory_id, 'u1', 'update', 'applied', 'bob', changed_at, changed_at, 1, 2, 'c2',
-       '{"task": "x"}', '[]', '{}'
-FROM memories;
-INSERT INTO search_entries (vault_id, memory_id, version, creation_time, words)
-SELECT vault_id, memory_id, 2, changed_at, to_tsvector('simple', 'two parser built') FROM memories;
-INSERT INTO idempotency_keys (vault_id, caller, idempotency_key, memory_id, fingerprint, status, claim_id, created_at,
-                              expires_at, answer_status, answer_headers, answer_body)
-SELECT vault_id, 'anybody', 'k-' || memory_id, memory_id, sha256('x'), 'done', 'claim', changed_at,
-       '2026-11-22T01:30:00Z', 201, '[]', 'done'
-FROM memories;
-"#;
-
-/// The tables of the old schema.
-const TABLES: [&str; 6] = [
-    "memories",
-    "memory_contexts",
-    "records",
-    "updates",
-    "search_entries",
-    "idempotency_keys",
-];
-
-/// All rows of a table, each as JSON, by their keys.
-async fn rows(pool: &PgPool, table: &str) -> Vec<Map<String, Value>> {
-    let statement = format!("SELECT to_jsonb(t) FROM {table} AS t");
-    let rows: Vec<Value> = sqlx::query_scalar(sqlx::AssertSqlSafe(statement))
-        .fetch_all(pool)
-        .await
-        .unwrap();
-    let objects = rows.into_iter().map(|row| row.as_object().unwrap().clone());
-    let mut rows: Vec<_> = objects.collect();
-    rows.sort_by_cached_key(|row| {
-        [
-            "memory_id",
-            "context_id",
-            "kind",
-            "number",
-            "update_id",
-            "idempotency_key",
-        ]
-        .map(|name| row.get(name).map(ToString::to_string))
-    });
-    rows
+fn files() -> BTreeMap<String, String> {
+    let entries = fs::read_dir("migrations").unwrap();
+    entries
+        .map(|entry| entry.unwrap().path())
+        .map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, fs::read_to_string(path).unwrap())
+        })
+        .collect()
 }
 
-async fn all_rows(pool: &PgPool) -> Vec<Vec<Map<String, Value>>> {
-    let mut all = Vec::new();
-    for table in TABLES {
-        all.push(rows(pool, table).await);
-    }
-    all
+fn hash(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether all earlier rows still exist; columns may have been added to them.
-#[track_caller]
-fn holds_all(now: &[Vec<Map<String, Value>>], then: &[Vec<Map<String, Value>>]) {
-    for (table, (now, then)) in TABLES.iter().zip(now.iter().zip(then)) {
-        assert_eq!(now.len(), then.len(), "{table}");
-        for (now, then) in now.iter().zip(then) {
-            for (column, value) in then {
-                assert_eq!(now.get(column), Some(value), "{table}.{column}");
-            }
+#[test]
+fn a_listed_migration_never_changes_and_a_new_one_is_listed_with_its_way_back() {
+    let listed: BTreeMap<&str, &str> = LISTED
+        .lines()
+        .map(|line| {
+            let (hash, name) = line.split_once("  ").unwrap();
+            (name, hash)
+        })
+        .collect();
+    let files = files();
+    for (name, text) in &files {
+        match listed.get(&**name) {
+            Some(known) => assert_eq!(
+                hash(text),
+                *known,
+                "{name}: databases that ran it refuse another text. Write a new migration instead"
+            ),
+            None => panic!("add to tests/data/migrations.sha256: {}  {name}", hash(text)),
         }
+        let other = match name.strip_suffix(".up.sql") {
+            Some(stem) => format!("{stem}.down.sql"),
+            None => name.replace(".down.sql", ".up.sql"),
+        };
+        assert!(files.contains_key(&other), "{other} is missing");
+    }
+    for name in listed.keys() {
+        assert!(files.contains_key(*name), "{name} is not there any more");
     }
 }
 
-async fn works_on_what_was_there(service: &Service) {
-    let memory = service.memory("m7");
-    assert!(
-        memory
-            .get("context")
-            .await
-            .is(200)
-            .text()
-            .contains("- T-1 [2026-11-21")
-    );
-    let records = memory.get("records?status=all").await.is(200).json();
-    assert_eq!(records["items"].as_array().unwrap().len(), 4, "{records}");
-    let archived = memory.get("records/KL-1").await.is(200).json();
-    assert_eq!(
-        (&archived["status"], &archived["archive_reason"]),
-        (&json!("archived"), &json!("over"))
-    );
-    let runs = memory.get("updates").await.is(200).json();
-    assert_eq!(runs["items"][0]["status"], "applied", "{runs}");
-    memory.get("updates/u1").await.is(200);
-    let window = memory.get("window").await.is(200).text().to_owned();
-    assert!(window.contains("T-1") && window.contains("built"), "{window}");
-    Answer::to(memory.request(Method::POST, "handoff/refresh"))
-        .await
-        .is(201);
-    assert!(memory.get("handoff").await.is(200).text().contains("[KL-2@2]"));
-    // A key that was used still identifies its request.
-    let reused = memory.putting("other").header("Idempotency-Key", "k-m7");
-    Answer::to(reused).await.problem(422, "key-reused", None);
+/// Names of tables and indexes, besides those of sqlx.
+async fn relations(pool: &PgPool) -> Vec<String> {
+    sqlx::query_scalar(
+        "SELECT relname::text FROM pg_class
+         WHERE relnamespace = 'public'::regnamespace AND relname NOT LIKE '\\_sqlx%' ORDER BY relname",
+    )
+    .fetch_all(pool)
+    .await
+    .unwrap()
 }
 
 #[tokio::test]
-async fn a_database_of_old_rows_loses_none_when_migrated_up_down_and_up() {
+async fn the_way_back_removes_everything_and_the_way_up_works_again() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("# Notes\none\n").await.is(201);
+    let before = relations(service.rows()).await;
+    assert!(before.len() > 40, "{before:?}");
+
+    service.storage().migrate_down(0).await.unwrap();
+    assert_eq!(relations(service.rows()).await, [""; 0]);
+
+    service.storage().migrate().await.unwrap();
+    assert_eq!(relations(service.rows()).await, before);
+    memory.put("# Notes\ntwo\n").await.is(201);
+}
+
+/// What the migrations from before the first release leave, as far as it matters here.
+const EARLIER: &str = "
+CREATE TABLE _sqlx_migrations (
+    version BIGINT PRIMARY KEY, description TEXT NOT NULL, installed_on TIMESTAMPTZ NOT NULL DEFAULT now(),
+    success BOOLEAN NOT NULL, checksum BYTEA NOT NULL, execution_time BIGINT NOT NULL
+);
+INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+VALUES (1, 'contexts and records', true, '\\x01', 1), (2, 'updates', true, '\\x02', 1),
+       (24, 'counters and details', true, '\\x18', 1);
+CREATE TABLE memories (
+    vault_id TEXT NOT NULL, memory_id TEXT NOT NULL, head_version BIGINT NOT NULL, learning_counter BIGINT NOT NULL,
+    PRIMARY KEY (vault_id, memory_id)
+);
+INSERT INTO memories VALUES ('acme', 'agent', 3, 7);";
+
+#[tokio::test]
+async fn a_database_from_before_the_first_release_is_refused_with_what_to_do_and_left_as_it_is() {
+    let database = Database::create_empty().await;
+    let pool = PgPool::connect(&database.url()).await.unwrap();
+    raw_sql(EARLIER).execute(&pool).await.unwrap();
+    let before = relations(&pool).await;
+
+    let attempts: [&[&str]; 5] = [
+        &["migrate"],
+        &["migrate", "--down-to", "0"],
+        &["serve"],
+        &["export", "--vault", "acme"],
+        &["import", "/dev/null"],
+    ];
+    for arguments in attempts {
+        let output = Command::new(PROGRAM)
+            .args(arguments)
+            .current_dir(std::env::temp_dir())
+            .env("DATABASE_URL", database.url())
+            .env("WORKING_MEMORY__HTTP__BIND", "127.0.0.1:0")
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
+        for part in [
+            "before the first release",
+            "migration 24",
+            "nothing in it was changed",
+            "working-memory export --vault",
+            "working-memory import",
+        ] {
+            assert!(told.contains(part), "{arguments:?} does not say {part:?}: {told}");
+        }
+    }
+
+    assert_eq!(relations(&pool).await, before);
+    let applied: i64 = sqlx::query_scalar("SELECT count(*) FROM _sqlx_migrations")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    let counter: i64 = sqlx::query_scalar("SELECT learning_counter FROM memories")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert_eq!((applied, counter), (3, 7));
+}
+
+#[tokio::test]
+async fn a_database_without_any_migration_is_migrated() {
     let database = Arc::new(Database::create_empty().await);
     let pool = PgPool::connect(&database.url()).await.unwrap();
-    let migrations = Migrator::new(Path::new("migrations")).await.unwrap();
-    for version in 1..=OLD {
-        migrations.run_to(version, &pool).await.unwrap();
-    }
-    raw_sql(ROWS).execute(&pool).await.unwrap();
-    let old = all_rows(&pool).await;
-    assert_eq!(i64::try_from(old[0].len()).unwrap(), MEMORIES);
-
+    let (table, _) = EARLIER.split_once("INSERT").unwrap();
+    raw_sql(AssertSqlSafe(table.to_owned()))
+        .execute(&pool)
+        .await
+        .unwrap();
     let service = Service::on(database).await;
     service.storage().migrate().await.unwrap();
-    holds_all(&all_rows(&pool).await, &old);
-    works_on_what_was_there(&service).await;
+    service.memory("agent").put("# Notes\none\n").await.is(201);
+}
 
-    // Rows for the new tables and columns, so that the down migration has something to drop.
-    let memory = service.memory("new");
-    memory.put("one").await.is(201);
-    for (below, body) in [
-        (
-            "tasks",
-            json!({"task_id": "t", "intent": "Parser", "summary": "built", "outcome": {"ok": true}}),
-        ),
-        ("items", json!({"content": "x", "category": "a"})),
-        ("handoff/refresh", json!({})),
-    ] {
-        let answer = Answer::to(memory.request(Method::POST, below).json(&body)).await;
-        assert!(answer.status < 300, "{below}: {}", answer.text());
+async fn sql(service: &Service, statement: &str) {
+    raw_sql(AssertSqlSafe(statement.to_owned()))
+        .execute(service.rows())
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn counters_that_are_absent_count_as_0_and_those_of_a_newer_program_stay() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory
+        .put("# Key Learnings\n- KL-3 because a: one\n")
+        .await
+        .is(201);
+    for (stored, next) in [("{}", "KL-4"), ("{6}", "KL-7"), ("{9,1,0,0,7}", "KL-10")] {
+        sql(&service, &format!("UPDATE memories SET counters = '{stored}'")).await;
+        let learned = format!("KEY_LEARNINGS:\n  ADD:\n    - because it was seen: {stored}\n");
+        let answer = memory.apply(&learned).await.is(200).json();
+        assert_eq!(answer["operations"][0]["id"], next, "{stored}");
     }
-    let later = memory.request(Method::POST, "update").json(&json!({"task": "x"}));
-    Answer::to(later.header("Prefer", "respond-async")).await.is(202);
-    let head = memory.get("context").await.is(200).text().to_owned();
+    memory.put("# Notes\ntwo\n").await.is(201);
+    let stored: Vec<i64> = sqlx::query_scalar("SELECT counters FROM memories")
+        .fetch_one(service.rows())
+        .await
+        .unwrap();
+    assert_eq!(stored, [10, 1, 0, 0, 7]);
+}
 
-    service.storage().migrate_down(OLD).await.unwrap();
-    let back = all_rows(&pool).await;
-    let of_old = |rows: &Vec<Map<String, Value>>| -> Vec<Map<String, Value>> {
-        let of_old = rows.iter().filter(|row| row["memory_id"] != "new");
-        of_old.cloned().collect()
+#[tokio::test]
+async fn what_a_newer_program_told_of_a_task_stays_until_its_text_is_redacted() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let task = json!({"intent": "Parser", "summary": "built", "epic": "e", "outcome": {"n": 1}});
+    memory.put("# Notes\none\n").await.is(201);
+    let posted = Answer::to(memory.request(Method::POST, "tasks").json(&task)).await;
+    assert_eq!(posted.is(201).json()["record_id"], "T-1");
+    let details = json!({"priority": "high", "note": ["about the secret word"]});
+    sql(&service, &format!("UPDATE records SET details = '{details}'")).await;
+    let stored = async || -> Option<Value> {
+        sqlx::query_scalar("SELECT details FROM records WHERE kind = 'T'")
+            .fetch_one(service.rows())
+            .await
+            .unwrap()
     };
-    assert_eq!(back.iter().map(of_old).collect::<Vec<_>>(), old);
-    service.storage().migrate().await.unwrap();
-    works_on_what_was_there(&service).await;
-    assert_eq!(memory.get("context").await.is(200).text(), head);
-    Answer::to(
-        memory
-            .request(Method::POST, "tasks")
-            .json(&json!({"intent": "a", "summary": "b"})),
-    )
-    .await
-    .is(201);
+    let with_task = memory.get("context").await.is(200).text().to_owned();
+    memory.put("# Notes\nthe secret word\n").await.is(201);
+    assert_eq!(
+        memory.get("records/T-1").await.is(200).json()["status"],
+        "archived"
+    );
+    memory.put(with_task).await.is(201);
+    let record = memory.get("records/T-1").await.is(200).json();
+    assert_eq!(
+        (&record["status"], &record["epic"], &record["outcome"]),
+        (&json!("active"), &json!("e"), &json!({"n": 1}))
+    );
+    service.storage().rebuild_records(None, None).await.unwrap();
+    assert_eq!(stored().await, Some(details));
+
+    memory.redact("3").await.is(200);
+    assert_eq!(
+        stored().await,
+        Some(json!({"priority": "high", "note": ["[redacted]"]}))
+    );
+    // A task that no version contains any more has no text.
+    memory.put("# Notes\nthree\n").await.is(201);
+    for version in ["2", "4"] {
+        memory.redact(version).await.is(200);
+    }
+    assert_eq!(stored().await, None);
 }

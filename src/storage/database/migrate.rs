@@ -4,7 +4,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::database::session::BEGIN_WITHOUT_NAMES;
 use crate::storage::{Class, Storage, StorageError};
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::{Connection as _, Postgres, Transaction};
+use sqlx::{Connection as _, PgConnection, Postgres, Transaction};
 use std::sync::LazyLock;
 
 /// The lock of sqlx is a session lock: behind a transaction-mode pooler it might never be released.
@@ -14,6 +14,9 @@ static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {
     migrator
 });
 
+/// The name of the first migration. Databases from before the first release have another one.
+const BASELINE: &str = "schema";
+
 /// The key of the transaction lock that serialises migrating instances.
 const LOCK: i64 = 0x776d_6d69_6772_6174;
 
@@ -22,7 +25,8 @@ impl Storage {
     /// time: the first one migrates, the others wait for it.
     ///
     /// # Errors
-    /// A database that cannot be reached, a migration that fails, or a schema of a newer program.
+    /// A database that cannot be reached, a migration that fails, or a schema of a newer program or of one from before the
+    /// first release.
     pub async fn migrate(&self) -> Result<(), StorageError> {
         let mut connection = self.connection(Class::Migration).await?;
         let mut transaction = self.locked(&mut connection).await?;
@@ -80,8 +84,35 @@ impl Storage {
         sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK)
             .execute(&mut *transaction)
             .await?;
+        refuse_earlier_schema(&mut transaction).await?;
         Ok(transaction)
     }
+
+    /// Refuses a database from before the first release, where nothing is migrated.
+    ///
+    /// # Errors
+    /// [`StorageError::EarlierSchema`], or database errors.
+    pub async fn check_schema(&self) -> Result<(), StorageError> {
+        refuse_earlier_schema(self.connection(Class::Migration).await?.raw()).await
+    }
+}
+
+/// This is a table of sqlx, which need not exist: the database used for checking queries does not have it.
+async fn refuse_earlier_schema(connection: &mut PgConnection) -> Result<(), StorageError> {
+    let there = sqlx::query_scalar!(r#"SELECT to_regclass('_sqlx_migrations') IS NOT NULL AS "there!""#)
+        .fetch_one(&mut *connection)
+        .await?;
+    if !there {
+        return Ok(());
+    }
+    let earlier: Option<i64> = sqlx::query_scalar(
+        "SELECT max(version) FROM _sqlx_migrations
+         HAVING max(description) FILTER (WHERE version = 1) IS DISTINCT FROM $1 AND count(*) > 0",
+    )
+    .bind(BASELINE)
+    .fetch_optional(connection)
+    .await?;
+    earlier.map_or(Ok(()), |newest| Err(StorageError::EarlierSchema(newest)))
 }
 
 fn into_storage_error(error: MigrateError) -> StorageError {

@@ -4,7 +4,6 @@ use crate::domain::ids::{ActorId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::database::connection::Connection;
 use crate::storage::memories::{MemoryState, MemorySummary, RecordCount};
-use crate::storage::write::stored_counters;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 
@@ -42,8 +41,7 @@ async fn written(
     let row = sqlx::query!(
         r#"SELECT memories.vault_id, memories.memory_id, memories.head_version, head.context_id,
                   memories.created_at, memories.changed_at, head.bytes, head.actor_id, head.source,
-                  memories.counters, memories.learning_counter, memories.verbatim_counter,
-                  memories.task_counter, memories.decision_counter,
+                  memories.counters,
                   ARRAY(SELECT count(*) FILTER (WHERE records.status = counted.status)
                         FROM unnest(ARRAY['KL', 'KL', 'VC', 'VC', 'T', 'T', 'D', 'D'],
                                     ARRAY['active', 'archived', 'active', 'archived',
@@ -64,13 +62,7 @@ async fn written(
     .fetch_optional(connection)
     .await?;
     let Some(row) = row else { return Ok(None) };
-    let columns = [
-        row.learning_counter,
-        row.verbatim_counter,
-        row.task_counter,
-        row.decision_counter,
-    ];
-    let counters = stored_counters(row.counters.as_deref(), columns);
+    let counters = Counters::of_numbers(&row.counters);
     let mut records = [RecordCount::default(); RecordKind::ALL.len()];
     for (count, pair) in records.iter_mut().zip(row.counts.chunks(2)) {
         count.active = pair.first().copied().unwrap_or_default();

@@ -1,11 +1,10 @@
 //! `memories`: the row, the line, and the statements of export and import.
 
 use super::check::{Fault, id, order, time};
-use crate::domain::ids::{ContextId, MemoryId, RecordKind, VaultId};
+use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
-use crate::storage::write::stored_counters;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -66,16 +65,6 @@ impl MemoryLine {
             self.decision_counter,
         ])
     }
-
-    fn with_counters(self, counters: &Counters) -> Self {
-        Self {
-            learning_counter: counters.get(RecordKind::Learning),
-            verbatim_counter: counters.get(RecordKind::Verbatim),
-            task_counter: counters.get(RecordKind::Task),
-            decision_counter: counters.get(RecordKind::Decision),
-            ..self
-        }
-    }
 }
 
 /// A page of ids of memories after `after`, including those with items only, sorted by bytes whatever the database's
@@ -127,7 +116,7 @@ pub(super) async fn read(
 ) -> Result<Option<MemoryLine>, StorageError> {
     let row = sqlx::query!(
         r#"SELECT memory_id AS "memory_id: String", head_version, head_context_id AS "head_context_id: String",
-                  counters, learning_counter, verbatim_counter, task_counter, decision_counter, created_at, changed_at
+                  counters, created_at, changed_at
            FROM memories
            WHERE vault_id = $1 AND memory_id = $2"#,
         vault.as_str(),
@@ -136,19 +125,19 @@ pub(super) async fn read(
     .fetch_optional(connection)
     .await?;
     Ok(row.map(|row| {
-        let line = MemoryLine {
+        let [learning_counter, verbatim_counter, task_counter, decision_counter] =
+            Counters::of_numbers(&row.counters).numbers();
+        MemoryLine {
             memory_id: row.memory_id,
             head_version: row.head_version,
             head_context_id: row.head_context_id,
-            learning_counter: row.learning_counter,
-            verbatim_counter: row.verbatim_counter,
-            task_counter: row.task_counter,
-            decision_counter: row.decision_counter,
+            learning_counter,
+            verbatim_counter,
+            task_counter,
+            decision_counter,
             created_at: row.created_at,
             changed_at: row.changed_at,
-        };
-        let counters = stored_counters(row.counters.as_deref(), line.counters().numbers());
-        line.with_counters(&counters)
+        }
     }))
 }
 
@@ -160,19 +149,14 @@ pub(super) async fn insert(
     line: &MemoryLine,
 ) -> Result<bool, StorageError> {
     let done = sqlx::query!(
-        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, counters, learning_counter,
-                               verbatim_counter, task_counter, decision_counter, created_at, changed_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, counters, created_at, changed_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
          ON CONFLICT (vault_id, memory_id) DO NOTHING",
         vault.as_str(),
         line.memory_id,
         line.head_version,
         line.head_context_id,
         &line.counters().numbers(),
-        line.learning_counter,
-        line.verbatim_counter,
-        line.task_counter,
-        line.decision_counter,
         line.created_at,
         line.changed_at,
     )

@@ -1,6 +1,5 @@
 //! The head of a memory: its row, locked until the transaction ends, and the content of the newest version.
 
-use super::counters::stored_counters;
 use crate::domain::document::Origins;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::Counters;
@@ -126,8 +125,7 @@ pub(in crate::storage) async fn lock_memory(
     memory: &MemoryId,
 ) -> Result<Option<LockedMemory>, StorageError> {
     let row = sqlx::query!(
-        "SELECT head_version, head_context_id, counters, learning_counter, verbatim_counter, task_counter,
-                decision_counter, changed_at
+        "SELECT head_version, head_context_id, counters, changed_at
          FROM memories
          WHERE vault_id = $1 AND memory_id = $2
          FOR UPDATE",
@@ -140,15 +138,7 @@ pub(in crate::storage) async fn lock_memory(
     Ok(Some(LockedMemory {
         version: row.head_version,
         context_id: row.head_context_id,
-        counters: stored_counters(
-            row.counters.as_deref(),
-            [
-                row.learning_counter,
-                row.verbatim_counter,
-                row.task_counter,
-                row.decision_counter,
-            ],
-        ),
+        counters: Counters::of_numbers(&row.counters),
         changed_at: row.changed_at,
     }))
 }

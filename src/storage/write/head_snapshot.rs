@@ -1,6 +1,5 @@
 //! Head snapshots: the newest version when a long change began, which a model is called with.
 
-use super::counters::stored_counters;
 use super::head::Head;
 use crate::domain::document::Origins;
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
@@ -35,8 +34,7 @@ impl Storage {
         memory: &MemoryId,
     ) -> Result<HeadSnapshot, StorageError> {
         let row = sqlx::query!(
-            "SELECT c.version, c.context_id, c.context, c.line_origins, m.counters, m.learning_counter,
-                    m.verbatim_counter, m.task_counter, m.decision_counter, m.changed_at
+            "SELECT c.version, c.context_id, c.context, c.line_origins, m.counters, m.changed_at
              FROM memories m
              JOIN memory_contexts c ON c.vault_id = $1 AND c.memory_id = $2 AND c.version = m.head_version
              WHERE m.vault_id = $1 AND m.memory_id = $2",
@@ -62,15 +60,7 @@ impl Storage {
                 .line_origins
                 .and_then(|stored| origins::from_stored(&stored, &row.context)),
             text: row.context.into(),
-            counters: stored_counters(
-                row.counters.as_deref(),
-                [
-                    row.learning_counter,
-                    row.verbatim_counter,
-                    row.task_counter,
-                    row.decision_counter,
-                ],
-            ),
+            counters: Counters::of_numbers(&row.counters),
             changed_at: row.changed_at,
         })
     }

@@ -18,7 +18,6 @@
 
 mod archived;
 pub mod change;
-mod counters;
 mod group_commit;
 mod head;
 mod head_snapshot;
@@ -38,7 +37,6 @@ mod window_rows;
 
 pub(super) use change::save_locked;
 pub use change::{ChangeError, Decision, Outcome};
-pub(super) use counters::stored_counters;
 pub(super) use group_commit::Submitted;
 pub use head::Head;
 pub(super) use head::lock_memory;

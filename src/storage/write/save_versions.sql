@@ -29,12 +29,10 @@ locked AS (
     SELECT version.place, memory.counters
     FROM version
     CROSS JOIN LATERAL (
-        -- Programs of the release before move the four columns alone: the greater of both is the counter.
+        -- Absent counters are 0.
         SELECT ARRAY[
-                   GREATEST(memories.counters[1], memories.learning_counter),
-                   GREATEST(memories.counters[2], memories.verbatim_counter),
-                   GREATEST(memories.counters[3], memories.task_counter),
-                   GREATEST(memories.counters[4], memories.decision_counter)
+                   COALESCE(memories.counters[1], 0), COALESCE(memories.counters[2], 0),
+                   COALESCE(memories.counters[3], 0), COALESCE(memories.counters[4], 0)
                ] || memories.counters[5:] AS counters
         FROM memories
         WHERE memories.vault_id = ANY ($1::text[])
@@ -51,11 +49,7 @@ moved AS (
         counters = ARRAY[
             GREATEST(locked.counters[1], version.counters[1]), GREATEST(locked.counters[2], version.counters[2]),
             GREATEST(locked.counters[3], version.counters[3]), GREATEST(locked.counters[4], version.counters[4])
-        ] || locked.counters[5:],
-        learning_counter = GREATEST(memories.learning_counter, version.counters[1]),
-        verbatim_counter = GREATEST(memories.verbatim_counter, version.counters[2]),
-        task_counter = GREATEST(memories.task_counter, version.counters[3]),
-        decision_counter = GREATEST(memories.decision_counter, version.counters[4])
+        ] || locked.counters[5:]
     FROM locked
     JOIN version ON version.place = locked.place
     WHERE memories.vault_id = ANY ($1)

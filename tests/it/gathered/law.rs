@@ -153,7 +153,7 @@ fn result_of(answer: &Answer) -> String {
 
 async fn rows(service: &Service) -> Vec<String> {
     let statements = [
-        "SELECT concat_ws('|', memory_id, head_version, counters, learning_counter, verbatim_counter) FROM memories ORDER BY 1",
+        "SELECT concat_ws('|', memory_id, head_version, counters) FROM memories ORDER BY 1",
         "SELECT concat_ws('|', memory_id, version, actor_id, context, source, bytes, log, line_origins, operations)
          FROM memory_contexts ORDER BY memory_id, version",
         "SELECT concat_ws('|', memory_id, kind, number, status, label, reason, content, created_version, ended_version,

@@ -223,7 +223,7 @@ async fn an_id_assigned_concurrently_is_not_reused() {
     let memory = service.memory("m0");
     let adding = memory.applying("", "KEY_LEARNINGS:\n  ADD:\n    - because x: new\n");
     // As after an import or a pruned version: the counters rise while the newest version stays.
-    let statements = "LOCK TABLE memories IN EXCLUSIVE MODE; UPDATE memories SET learning_counter = 7";
+    let statements = "LOCK TABLE memories IN EXCLUSIVE MODE; UPDATE memories SET counters = '{7}'";
     let hold = Hold::of(&service, statements).await;
     let sent = tokio::spawn(Answer::to(adding));
     tokio::time::sleep(Duration::from_millis(200)).await;

@@ -105,16 +105,3 @@ async fn invalid_paths_are_rejected() {
         assert_eq!(other.count("memories").await, 0);
     }
 }
-
-#[tokio::test]
-async fn the_schema_before_keeps_the_memories_of_files() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
-    let empty = files.create("/memories/empty", "").await;
-    let full = files.create("/memories/full", "text").await;
-    service.storage().migrate_down(13).await.unwrap();
-    service.storage().migrate().await.unwrap();
-    assert_eq!(super::text_of(&service.memory(&full)).await, "text");
-    assert_eq!(super::text_of(&service.memory(&empty)).await, "\n");
-    assert!(files.view("/memories").await.ends_with("0B\t/memories"));
-}

@@ -79,13 +79,6 @@ async fn messages_are_kept_once_a_run_and_instructions_once_a_vault() {
         }
         assert!(exchange["system"].as_str().unwrap().len() > 1_000, "{exchange}");
     }
-
-    // The previous release reads them as before.
-    let complete = run["exchanges"].clone();
-    service.storage().migrate_down(19).await.unwrap();
-    assert_eq!(stored(&service).await[0].0, complete);
-    service.storage().migrate().await.unwrap();
-    assert_eq!(shown(&service, &first).await.is(200).json(), run);
 }
 
 #[tokio::test]
@@ -111,15 +104,6 @@ async fn what_the_captured_version_says_is_not_kept_with_the_run() {
     let file = export(&service.database_url(), &["--vault", "acme"]);
     let exported = exported_run(&file);
     assert_eq!(exported["exchanges"], run["exchanges"]);
-
-    // The previous release reads it as before.
-    service.storage().migrate_down(21).await.unwrap();
-    let (kept, _) = stored(&service).await.remove(0);
-    assert_eq!(kept.get("base"), None);
-    assert_eq!(shown(&service, &answer).await.is(200).json(), run);
-    service.storage().migrate_down(19).await.unwrap();
-    assert_eq!(stored(&service).await[0].0, run["exchanges"]);
-    service.storage().migrate().await.unwrap();
 
     // Pruning a version removes its text from the runs whose prompts contained it.
     let answer = memory.update(said()).await.is(200).json();

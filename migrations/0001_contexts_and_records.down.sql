@@ -1,3 +1,0 @@
-DROP TABLE records;
-DROP TABLE memory_contexts;
-DROP TABLE memories;

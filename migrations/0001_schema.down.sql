@@ -1,0 +1,22 @@
+-- Deletes everything. What refers to another table goes before it.
+DROP TABLE sessions;
+DROP TABLE api_keys;
+DROP TABLE idempotency_keys;
+DROP TABLE event_streams;
+DROP TABLE events;
+DROP TABLE search_vectors;
+DROP TABLE embedding_spaces;
+DROP TABLE search_entries;
+DROP TABLE handoffs;
+DROP TABLE prompt_items;
+DROP TABLE prompt_item_owners;
+DROP TABLE model_usage;
+DROP TABLE run_instructions;
+DROP TABLE updates;
+DROP TABLE record_changes;
+DROP TABLE records;
+DROP TABLE memory_paths;
+DROP TABLE memory_roots;
+DROP TABLE vault_storage;
+DROP TABLE memory_contexts;
+DROP TABLE memories;

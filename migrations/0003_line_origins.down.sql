@@ -1,3 +1,0 @@
-ALTER TABLE memory_contexts
-    DROP CONSTRAINT memory_contexts_line_origins_check,
-    DROP COLUMN line_origins;

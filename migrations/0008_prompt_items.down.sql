@@ -1,1 +1,0 @@
-DROP TABLE prompt_items, prompt_item_owners;

@@ -1,2 +1,0 @@
-DROP TABLE handoffs;
-DROP TABLE record_changes;

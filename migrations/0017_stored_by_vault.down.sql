@@ -1,1 +1,0 @@
-DROP TABLE vault_storage;

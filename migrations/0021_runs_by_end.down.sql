@@ -1,1 +1,0 @@
-DROP INDEX updates_finished_idx;

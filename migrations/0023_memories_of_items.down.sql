@@ -1,1 +1,0 @@
-DROP INDEX prompt_item_owners_list_idx;
