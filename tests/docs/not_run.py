@@ -12,12 +12,17 @@ BEFORE = {
         mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/completions
         echo '# Notes' | working-memory put
     """,
-    "docs/sync.md": "export WORKING_MEMORY_VAULT=me",
+    "docs/files.md": """
+        export WORKING_MEMORY_VAULT=me WORKING_MEMORY_MEMORY=docs
+        echo '# Notes' | working-memory put
+    """,
 }
 
 # Page → a piece of a command line → why that line is left out. The rest of its block runs.
 LINES = {
     "README.md": {
+        "make demo": "it builds for minutes; tests/docs runs the same commands one by one",
+        "make test": "this is one of them",
         "make install": "it builds a release for minutes; the program under test is on the PATH instead",
         "claude mcp add": "Claude Code is not installed here; tests/clients/claude_code.sh tries it where it is",
     },
@@ -45,7 +50,7 @@ BLOCKS = {
         "docker compose": "there is no Docker here; scripts/test-packaging.sh tries the same without it",
         "kubectl apply": "there is no cluster here; scripts/test-packaging.sh looks at the manifests",
     },
-    "docs/scale.md": {
+    "docs/performance.md": {
         "migrate --distribute": "there is no Citus here; tests/it/distribute.rs runs it with one that stands in",
         "TEST_CITUS_URL": "there is no Citus here; the test is left out without one",
     },

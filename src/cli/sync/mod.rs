@@ -1,4 +1,4 @@
-//! `working-memory sync`: synchronises a folder of Markdown files with a root of the memory tool (docs/sync.md).
+//! `working-memory sync`: synchronises a folder of Markdown files with a root of the memory tool (docs/files.md).
 
 mod engine;
 mod folder;
