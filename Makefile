@@ -3,7 +3,7 @@
 FUZZ_SECONDS ?= 60
 
 .PHONY: help run install test test-clients test-dashboard test-docs test-packaging test-citus test-rolling docs deb deny demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
-.PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands bench-mcp bench-dashboard bench-neighbours bench-memory
+.PHONY: bench bench-micro bench-history bench-start bench-handoff bench-dashboard bench-neighbours
 .PHONY: bench-quality bench-search bench-storage bench-scale
 
 help: ## List the targets
@@ -87,56 +87,31 @@ bench-micro: rust ## Measure the pure parts: in time, and in instructions compar
 	cargo bench --locked --bench micro
 	@python3 benches/instructions.py
 
-bench-history: rust postgres ## Measure reads at 1 to 100,000 versions of a memory
-	@sh scripts/bench.sh history
-
-bench-start: rust postgres ## Measure the start of the service, and its memory when idle
-	@sh scripts/bench.sh start
-
-bench-prompt: rust postgres ## Measure prompts of 200 items and a document of 50 KB
-	@sh scripts/bench.sh prompt
-
-bench-window: rust postgres ## Measure a task recorded over 10,000 archived ones
-	@sh scripts/bench.sh window
-
-bench-handoff: rust postgres ## Measure handoffs of a memory with 10,000 records
-	@sh scripts/bench.sh handoff
+bench-history bench-start bench-handoff: rust postgres ## Measure single requests: reads at 1 to 100,000 versions; the start and idle memory; handoffs of 10,000 records
+	@python3 benches/single.py --program "$$(sh scripts/program.sh --release)" $(@:bench-%=%)
 
 bench-quality: rust postgres ## Score the configured model: ARGS="--corpus FILE" for labelled sessions, or --planted
 	@python3 benches/quality/run.py --program "$$(sh scripts/program.sh)" $(ARGS)
 
-bench-commands: rust postgres ## Measure the commands that use the local copy
-	@sh scripts/bench.sh commands
-
 bench-search: rust postgres ## Score searches by words and by meaning on 150 judged queries, and time them over a million passages
 	cargo build --release --locked --example meaning_speed --example search_speed --bin working-memory
-	@python3 benches/search/run.py --program "$$(sh scripts/program.sh | sed 's:/debug/:/release/:')" $(ARGS)
-	@program="$$(sh scripts/program.sh | sed 's:/debug/:/release/:')" && \
+	@python3 benches/search/run.py --program "$$(sh scripts/program.sh --release)" $(ARGS)
+	@program="$$(sh scripts/program.sh --release)" && \
 		"$$program" with-postgres -- "$${program%/*}/examples/meaning_speed" && \
 		"$$program" with-postgres -- "$${program%/*}/examples/search_speed" 10000
-
-bench-mcp: rust postgres ## Measure the Model Context Protocol beside the route it calls, and 200 concurrent clients
-	cargo build --release --locked
-	@python3 benches/mcp/run.py
-
-bench-memory: rust postgres ## Measure the service's memory under attack by large bodies and unread responses
-	cargo build --release --locked
-	@python3 benches/memory/run.py --program "$$(sh scripts/program.sh | sed 's:/debug/:/release/:')" $(ARGS)
 
 # An unoptimized build writes the same bytes.
 bench-storage: rust postgres ## Measure what puts and updates store, table by table, and what they add to the write-ahead log
 	@python3 benches/storage/run.py --program "$$(sh scripts/program.sh)" $(ARGS)
 
 bench-scale: rust postgres ## Measure whether requests take as long with a million memories as with ten thousand (10 GB; ARGS="--large 200000" for less)
-	cargo build --release --locked
-	@python3 benches/scale/run.py --program "$$(sh scripts/program.sh)" $(ARGS)
+	@python3 benches/scale/run.py --program "$$(sh scripts/program.sh --release)" $(ARGS)
 
 bench-neighbours: rust postgres ## Measure how 64 expensive concurrent requests to one vault affect another vault
-	cargo build --release --locked
-	@python3 benches/neighbours/run.py --program "$$(sh scripts/program.sh | sed 's:/debug/:/release/:')" $(ARGS)
+	@python3 benches/neighbours/run.py --program "$$(sh scripts/program.sh --release)" $(ARGS)
+
 bench-dashboard: rust postgres ## Measure the pages of the dashboard: first byte, size, a hundred concurrent visitors
-	cargo build --release --locked
-	@WORKING_MEMORY_BIN="$$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/working-memory" \
+	@WORKING_MEMORY_BIN="$$(sh scripts/program.sh --release)" \
 		DASHBOARD_SUITE=bench.mjs sh scripts/test-dashboard.sh
 
 postgres: ## Install the PostgreSQL server binaries, if there are none

@@ -1,9 +1,12 @@
 #!/bin/sh
 # Builds the `working-memory` program and prints its path. Where the sources do not compile, it fails: the program of an
 # earlier build would let suites pass that test other code.
+#
+#   scripts/program.sh [--release]
 set -eu
 cd "$(dirname "$0")/.."
 
-cargo build --quiet --bin working-memory >&2
+case "${1:-}" in --release) profile=release ;; *) profile=debug ;; esac
+cargo build --quiet --locked ${1:+"$1"} --bin working-memory >&2
 target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
-echo "$target/debug/working-memory"
+echo "$target/$profile/working-memory"

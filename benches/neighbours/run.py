@@ -8,66 +8,38 @@ or more, or one of its requests fails.
     python3 benches/neighbours/run.py --program PROGRAM [--seconds 20] [--attack search blame ...]
 """
 
-import argparse
 import http.client
 import multiprocessing
 import os
 import random
-import signal
 import socket
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-# The modules that the measurements share are in the parent folder.
+# The harness of the measurements is in the parent folder.
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-import own_server
+import harness
 
 AT_ONCE = 64
 PROCESSES = 2
 WORDS = [f"word{n}" for n in range(400)]
 
 
-def request(connection, method, path, body=None, headers=None):
-    connection.request(method, path, body=body, headers=headers or {})
-    answer = connection.getresponse()
-    return answer.status, answer.read()
-
-
-def connect(port):
-    return http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-
-
-def put(connection, vault, memory, text):
-    path = f"/v1/vaults/{vault}/memories/{memory}/context"
-    return request(connection, "PUT", path, text.encode(), {"Content-Type": "text/plain"})
-
-
-def prepare(port):
+def prepare(service):
     """Documents that contain every word of a search, and one in which every line has another origin."""
-    connection = connect(port)
     chance = random.Random(1)
     for memory in range(400):
         text = "\n".join(" ".join(chance.choices(WORDS, k=20)) for _ in range(60))
-        status, _ = put(connection, "evil", f"m{memory}", f"# D\n{text}\n")
-        assert status == 201, status
+        service.put("evil", f"m{memory}", f"# D\n{text}\n")
     lines = [f"a{n}" for n in range(9_000)]
     for version in range(12):
         for n in range(version, len(lines), 12):
             lines[n] = f"b{version}.{n}"
-        status, _ = put(connection, "evil", "blamed", "\n".join(lines) + "\n")
-        assert status == 201, status
+        service.put("evil", "blamed", "\n".join(lines) + "\n")
     for memory in range(50):
-        status, _ = put(connection, "other", f"m{memory}", f"# D\n\nhello {memory}\n" + "text " * 800)
-        assert status == 201, status
-    for _ in range(300):
-        status, answer = request(connection, "GET", "/v1/vaults/evil/search?q=word1&limit=1")
-        if status == 200 and b'"items":[{' in answer:
-            return
-        time.sleep(0.2)
-    raise SystemExit("the documents are not found")
+        service.put("other", f"m{memory}", f"# D\n\nhello {memory}\n" + "text " * 800)
+    service.ask("GET", "/v1/vaults/evil/search?q=word1&limit=1&consistent=true")
 
 
 def search():
@@ -115,22 +87,26 @@ def attack(port, name, threads, stop, counts):
 
 def measure(port, seconds, out):
     """One request after another, half of them writes."""
-    connection = connect(port)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def request(method, path, body=None):
+        began = time.monotonic()
+        connection.request(method, path, body=body, headers={"Content-Type": "text/plain"} if body else {})
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status, (time.monotonic() - began) * 1000
+
     times, failed = {"get": [], "put": []}, []
     until, number = time.monotonic() + seconds, 0
     while time.monotonic() < until:
         number += 1
-        memory = f"m{number % 50}"
-        began = time.monotonic()
-        status, _ = put(connection, "other", memory, f"# D\n\n{number} {began}\n" + "text " * 800)
-        times["put"].append(time.monotonic() - began)
-        if status != 201:
-            failed.append(("put", status))
-        began = time.monotonic()
-        status, _ = request(connection, "GET", f"/v1/vaults/other/memories/{memory}/context")
-        times["get"].append(time.monotonic() - began)
-        if status != 200:
-            failed.append(("get", status))
+        path = f"/v1/vaults/other/memories/m{number % 50}/context"
+        text = f"# D\n\n{number} {time.monotonic()}\n" + "text " * 800
+        for kind, expected, arguments in (("put", 201, ("PUT", path, text.encode())), ("get", 200, ("GET", path))):
+            status, took = request(*arguments)
+            times[kind].append(took)
+            if status != expected:
+                failed.append(kind)
         time.sleep(0.002)
     out.send((times, failed))
 
@@ -144,25 +120,11 @@ def measured(port, seconds):
     return result
 
 
-def percentile(values, share):
-    values = sorted(values)
-    return values[min(len(values) - 1, int(len(values) * share))] * 1e3
-
-
 def inner(arguments):
-    port = random.randint(20_000, 39_999)
-    environment = dict(os.environ, WORKING_MEMORY__HTTP__BIND=f"127.0.0.1:{port}", WORKING_MEMORY__LOG__FILTER="off")
-    service = subprocess.Popen([arguments.program, "serve"], env=environment, cwd=tempfile.gettempdir())
     missed = False
-    try:
-        for _ in range(300):
-            try:
-                if request(connect(port), "GET", "/readyz")[0] == 200:
-                    break
-            except OSError:
-                pass
-            time.sleep(0.1)
-        prepare(port)
+    with harness.Service(arguments.program) as service:
+        port = service.port
+        prepare(service)
         measured(port, 2)
         print("| 64 at once of one vault | of another | quiet p50, p99 in ms | loaded p50, p99 in ms | p99, times | failed |")
         print("|---|---|---:|---:|---:|---:|")
@@ -182,9 +144,9 @@ def inner(arguments):
                 attacker.join(5)
                 attacker.terminate()
             for kind in ("get", "put"):
-                before, after = (percentile(times[kind], 0.99) for times in (quiet, loaded))
-                medians = [percentile(times[kind], 0.5) for times in (quiet, loaded)]
-                bad = sum(1 for what, _ in failed if what == kind)
+                before, after = (harness.percentile(times[kind], 0.99) for times in (quiet, loaded))
+                medians = [harness.percentile(times[kind]) for times in (quiet, loaded)]
+                bad = failed.count(kind)
                 missed |= after >= 5 * before or bad > 0
                 print(
                     f"| {name} | {kind} | {medians[0]:.2f}, {before:.2f} | {medians[1]:.2f}, {after:.2f} "
@@ -192,25 +154,13 @@ def inner(arguments):
                 )
             print(f"\n{name}: answered {counts[0]}, refused {counts[1]}, broken {counts[2]}\n", flush=True)
             time.sleep(2)
-    finally:
-        service.send_signal(signal.SIGTERM)
-        service.wait()
-    if missed:
-        sys.exit("a p99 is 5 times the quiet one or more, or a request failed")
+    return "a p99 is 5 times the quiet one or more, or a request failed" if missed else None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", required=True)
+def options(parser):
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--attack", nargs="+", default=list(ATTACKS), choices=list(ATTACKS))
-    parser.add_argument("--inner", action="store_true", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    arguments.program = os.path.abspath(arguments.program)
-    if arguments.inner:
-        return inner(arguments)
-    sys.exit(own_server.under_postgres(arguments.program))
 
 
 if __name__ == "__main__":
-    main()
+    harness.main(inner, options)

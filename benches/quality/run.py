@@ -11,8 +11,6 @@ import argparse
 import json
 import os
 import re
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,46 +18,32 @@ import urllib.error
 import urllib.request
 import uuid
 
+# The harness of the measurements is in the parent folder.
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness
+
 FLAGS = re.I | re.S
 LISTS = ("completed", "in_progress", "remaining")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 class Service:
-    """A running service, or one of its own while this is in use."""
+    """A running service (BASE_URL, API_KEY), or one of its own while this is in use."""
 
     def __init__(self, program):
         self.base = os.environ.get("BASE_URL", "").rstrip("/")
         self.key = os.environ.get("API_KEY")
-        self.process = None
+        self.own = None
         if not self.base:
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                port = free.getsockname()[1]
             self.folder = tempfile.TemporaryDirectory(prefix="quality-")
-            settings = dict(os.environ, WORKING_MEMORY__HTTP__BIND=f"127.0.0.1:{port}",
-                            WORKING_MEMORY__DATABASE__DATA_DIR=os.path.join(self.folder.name, "data"))
-            settings.pop("DATABASE_URL", None)
-            self.log = open(os.path.join(self.folder.name, "log"), "w")
-            self.process = subprocess.Popen([program, "serve"], env=settings, stdout=self.log, stderr=self.log)
-            self.base = f"http://127.0.0.1:{port}"
-            self.wait()
-
-    def wait(self):
-        for _ in range(600):
-            try:
-                with urllib.request.urlopen(self.base + "/readyz", timeout=2):
-                    return
-            except OSError:
-                if self.process.poll() is not None:
-                    sys.exit("the service ended: " + open(self.log.name).read()[-2000:])
-                time.sleep(0.2)
-        sys.exit("the service does not become ready")
+            os.chmod(self.folder.name, 0o711)
+            data = os.path.join(self.folder.name, "data")
+            self.own = harness.Service(program, DATABASE_URL=None, WORKING_MEMORY__DATABASE__DATA_DIR=data)
+            self.base = self.own.base
 
     def stop(self):
-        if self.process:
-            self.process.terminate()
-            self.process.wait(60)
+        if self.own:
+            self.own.stop()
             self.folder.cleanup()
 
     def ask(self, method, path, body=None, media="application/json"):

@@ -12,23 +12,17 @@ their ratio, and the memory of the services; fails if a ratio is over 1.3.
     python3 benches/scale/run.py --program PROGRAM [--small 10000] [--large 1000000] [--requests 400]
 """
 
-import argparse
-import http.client
-import json
 import os
 import random
-import re
-import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.parse
 
-# The modules that the measurements share are in the parent folder.
+# The harness of the measurements is in the parent folder.
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-import own_server
+import harness
 
 MEMORIES, VERSIONS = 100, 10
 MOST = 1.3
@@ -60,93 +54,30 @@ def answer(model, number):
     }[model]
 
 
-class Database(own_server.Database):
-    def caught_up(self):
-        self.until("SELECT NOT EXISTS (SELECT FROM memories WHERE search_pending)", 60, "the search index catches up")
-
-    def until(self, question, seconds, what):
-        # Polled often: the time until then is measured.
-        end = time.monotonic() + seconds
-        while self.ask(question) != ["t"]:
-            if time.monotonic() > end:
-                raise SystemExit(f"not in {seconds} s: {what}")
-            time.sleep(0.002)
-
-    def copy(self, first, end):
-        """Copies the first vault to those from `first` to before `end`."""
-        # The rows are consistent as they are.
-        self.ask("SET session_replication_role = replica")
-        for begin in range(first, end, AT_ONCE):
-            until = min(begin + AT_ONCE, end) - 1
-            for table in COPIED:
-                columns = self.ask(
-                    "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped AND attgenerated = '' "
-                    f"AND attrelid = '{table}'::regclass ORDER BY attnum"
-                )
-                vault = "'v' || lpad(n::text, 6, '0')"
-                values = {"vault_id": vault, "words": f"replace(words::text, '{name(0)}', {vault})::tsvector"}
-                chosen = ", ".join(values.get(column, column) for column in columns)
-                self.ask(
-                    f"INSERT INTO {table} ({', '.join(columns)}) SELECT {chosen} FROM {table}, "
-                    f"generate_series({begin}, {until}) AS n WHERE vault_id = '{name(0)}'"
-                )
-        self.ask("SET session_replication_role = origin")
-        self.ask("VACUUM ANALYZE")
-        self.ask("CHECKPOINT")
+def copy(database, first, end):
+    """Copies the first vault to those from `first` to before `end`."""
+    # The rows are consistent as they are.
+    database.ask("SET session_replication_role = replica")
+    vault = "'v' || lpad(n::text, 6, '0')"
+    words = f"replace(words::text, '{name(0)}', {vault})::tsvector"
+    for begin in range(first, end, AT_ONCE):
+        rows = f"generate_series({begin}, {min(begin + AT_ONCE, end) - 1})"
+        for table in COPIED:
+            database.copy(table, rows, f"vault_id = '{name(0)}'", vault_id=vault, words=words)
+    database.ask("SET session_replication_role = origin")
+    database.ask("VACUUM ANALYZE")
+    database.ask("CHECKPOINT")
 
 
-class Service:
-    def __init__(self, program, models, url, **more):
-        self.port, self.asked = random.randint(20_000, 39_999), 0.0
-        environment = dict(
-            os.environ,
-            DATABASE_URL=url,
-            WORKING_MEMORY__HTTP__BIND=f"127.0.0.1:{self.port}",
-            WORKING_MEMORY__LOG__FILTER="off",
-            **models,
-            **more,
-        )
-        began = time.monotonic()
-        self.process = subprocess.Popen([program, "serve"], env=environment, cwd=tempfile.gettempdir())
-        while True:
-            try:
-                self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
-                if self.ask("GET", "/readyz", allowed=(200, 503))[0] == 200:
-                    break
-            except OSError:
-                pass
-            if time.monotonic() - began > 120:
-                raise SystemExit("the service does not start")
-            time.sleep(0.002)
-        self.started = (time.monotonic() - began) * 1000
-
-    def ask(self, method, path, body=None, kind="text/plain", allowed=(200, 201), **headers):
-        if body:
-            headers["Content-Type"] = kind
-        # The service closes silent connections, for example while waiting for the search index.
-        if time.monotonic() - self.asked > 5:
-            self.connection.close()
-        self.asked = time.monotonic()
-        self.connection.request(method, path, body=body, headers=headers)
-        answer = self.connection.getresponse()
-        text = answer.read()
-        assert answer.status in allowed, (answer.status, path, text)
-        return answer.status, text
-
-    def memory(self):
-        status = open(f"/proc/{self.process.pid}/status").read()
-        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
+def serving(arguments, models, url, **more):
+    return harness.Service(arguments.program, DATABASE_URL=url, **models, **more)
 
 
 class Side:
     """One size: its database, and the service on it."""
 
     def __init__(self, arguments, models, url, memories, chance):
-        self.service, self.database = Service(arguments.program, models, url), Database(url)
+        self.service, self.database = serving(arguments, models, url), harness.Database(url)
         self.vaults, self.asked, self.chance = memories // MEMORIES, min(ASKED, memories // MEMORIES), chance
 
     def place(self):
@@ -158,14 +89,13 @@ class Side:
         return lambda: self.service.ask("GET", f"{vault}/memories/{memory}/context", **headers)
 
     def put(self):
-        (vault, memory), text = self.place(), document(self.chance, self.chance.getrandbits(40)).encode()
+        (vault, memory), text = self.place(), document(self.chance, self.chance.getrandbits(40))
         return lambda: self.service.ask("PUT", f"{vault}/memories/{memory}/context", text)
 
     def update(self):
         (vault, memory), part = self.place(), self.chance.randrange(10**6)
         body = {"task": f"Work on part {part}.", "messages": [{"role": "user", "content": f"Work on part {part}."}]}
-        path, sent = f"{vault}/memories/{memory}/update", json.dumps(body).encode()
-        return lambda: self.service.ask("POST", path, sent, "application/json")
+        return lambda: self.service.ask("POST", f"{vault}/memories/{memory}/update", body)
 
     def page(self, path):
         vault, memory = self.place()
@@ -212,10 +142,9 @@ def measure(sides, requests):
         for number in range(2 * times):
             for side, times_of_side in zip(sides, took):
                 ask = make(side)
-                began = time.perf_counter()
-                ask()
+                took_now = harness.timed(ask)
                 if number >= times:
-                    times_of_side.append((time.perf_counter() - began) * 1000)
+                    times_of_side.append(took_now)
         medians[what] = [statistics.median(times_of_side) for times_of_side in took]
     medians["memory of the service, MiB"] = [side.service.memory() for side in sides]
     return medians
@@ -223,9 +152,9 @@ def measure(sides, requests):
 
 def retention(arguments, models, url):
     """Ms per memory of a service that prunes one version of each, for as many memories at both sizes."""
-    database = Database(url)
+    database = harness.Database(url)
     last = name(arguments.small // MEMORIES - 1)
-    service = Service(arguments.program, models, url, WORKING_MEMORY__RETENTION__MAX_VERSIONS=str(VERSIONS - 1))
+    service = serving(arguments, models, url, WORKING_MEMORY__RETENTION__MAX_VERSIONS=str(VERSIONS - 1))
     began = time.monotonic()
     is_done = f"SELECT NOT EXISTS (SELECT FROM memory_contexts WHERE vault_id = '{last}' AND version = 1)"
     database.until(is_done, 1800, "retention")
@@ -236,27 +165,26 @@ def retention(arguments, models, url):
 
 
 def inner(arguments):
-    models = own_server.models(answer)
+    models = harness.models(answer)
     chance = random.Random(1)
     url = os.environ["DATABASE_URL"]
     parts = urllib.parse.urlsplit(url)
     large_url = urllib.parse.urlunsplit(parts._replace(path="/large"))
-    service = Service(arguments.program, models, url)
+    service = serving(arguments, models, url)
     for memory in range(MEMORIES):
         for version in range(VERSIONS):
-            path = f"/v1/vaults/{name(0)}/memories/m{memory}/context"
-            service.ask("PUT", path, document(chance, version).encode())
+            service.put(name(0), f"m{memory}", document(chance, version))
     service.ask("GET", f"/v1/vaults/{name(0)}/search?q=parser&consistent=true")
     service.ask("GET", f"/v1/vaults/{name(0)}/events?limit=1", Accept="application/json", **{"Last-Event-ID": "0"})
-    database = Database(url)
+    database = harness.Database(url)
     database.caught_up()
     service.stop()
-    database.copy(1, arguments.small // MEMORIES)
+    copy(database, 1, arguments.small // MEMORIES)
     database.close()
     subprocess.run(["createdb", f"--maintenance-db={url}", f"--template={parts.path[1:]}", "large"], check=True)
-    database = Database(large_url)
+    database = harness.Database(large_url)
     began = time.monotonic()
-    database.copy(arguments.small // MEMORIES, arguments.large // MEMORIES)
+    copy(database, arguments.small // MEMORIES, arguments.large // MEMORIES)
     size = int(database.ask("SELECT pg_database_size(current_database())")[0]) / 2**30
     print(f"{arguments.large:,} memories: {size:.2f} GiB, built in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     database.close()
@@ -277,21 +205,11 @@ def inner(arguments):
     return "missed: " + "; ".join(missed) if missed else None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", required=True)
+def options(parser):
     parser.add_argument("--small", type=int, default=10_000, help="memories to compare with")
     parser.add_argument("--large", type=int, default=1_000_000, help="memories; a million takes about 10 GB of disk")
     parser.add_argument("--requests", type=int, default=400, help="requests of the kinds that are asked most")
-    parser.add_argument("--inner", action="store_true", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    arguments.program = os.path.abspath(arguments.program)
-    if not MEMORIES <= arguments.small <= arguments.large:
-        parser.error(f"--small must be at least {MEMORIES}, and --large no less")
-    if arguments.inner:
-        sys.exit(inner(arguments))
-    sys.exit(own_server.under_postgres(arguments.program))
 
 
 if __name__ == "__main__":
-    main()
+    harness.main(inner, options)

@@ -9,20 +9,19 @@ paraphrases, names, numbers, negations. Starts the built program with a data fol
 embeddings API. Prints nDCG@10 by group and mode and fails if hybrid is worse than one of the others, or less than 0.10
 better than text on paraphrases.
 """
-import argparse
-import http.server
 import json
 import math
 import os
 import pathlib
-import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.parse
-import urllib.request
+
+# The harness of the measurements is in the parent folder.
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -73,75 +72,25 @@ def model():
 def serve_embeddings():
     embedder, lock = model(), threading.Lock()
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            with lock:
-                vectors = embedder.embed(asked["input"])
-            data = [{"index": index, "embedding": vector.tolist()} for index, vector in enumerate(vectors)]
-            body = json.dumps({"data": data, "usage": {"prompt_tokens": 0}}).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(asked):
+        with lock:
+            vectors = embedder.embed(asked["input"])
+        data = [{"index": index, "embedding": vector.tolist()} for index, vector in enumerate(vectors)]
+        return {"data": data, "usage": {"prompt_tokens": 0}}
 
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return f"http://127.0.0.1:{server.server_port}/v1"
+    return harness.serve(answer)
 
 
-class Service:
-    def __init__(self, program, embeddings):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.base, self.program = f"http://127.0.0.1:{port}", program
-        self.folder = tempfile.TemporaryDirectory(prefix="search-")
-        self.settings = dict(
-            os.environ,
-            WORKING_MEMORY__HTTP__BIND=f"127.0.0.1:{port}",
-            WORKING_MEMORY__DATABASE__DATA_DIR=os.path.join(self.folder.name, "data"),
-            WORKING_MEMORY__EMBEDDINGS__BASE_URL=embeddings,
-            WORKING_MEMORY__EMBEDDINGS__MODEL="wordllama-256",
-        )
-        self.settings.pop("DATABASE_URL", None)
-        self.log = open(os.path.join(self.folder.name, "log"), "w")
-        self.process = subprocess.Popen([program, "serve"], env=self.settings, stdout=self.log, stderr=self.log)
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(self.base + "/readyz", timeout=2).close()
-                return
-            except OSError:
-                if self.process.poll() is not None:
-                    sys.exit("the service ended: " + open(self.log.name).read()[-2000:])
-                time.sleep(0.2)
-        sys.exit("the service does not become ready")
-
-    def ask(self, method, path, body=None):
-        request = urllib.request.Request(self.base + path, data=body, method=method)
-        request.add_header("content-type", "text/plain; charset=utf-8")
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.loads(answer.read())
-
-    def indexed(self):
-        """Waits until every memory has its vectors."""
-        for _ in range(600):
-            command = [self.program, "embeddings", "status", "--json"]
-            told = subprocess.run(command, env=self.settings, capture_output=True, text=True, check=True).stdout
-            spaces = json.loads(told)["spaces"]
-            if spaces and spaces[0]["ready_at"] and spaces[0]["pending"] == 0:
-                return spaces[0]
-            time.sleep(0.3)
-        sys.exit("the memories are not embedded in time")
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(60)
-        self.folder.cleanup()
+def indexed(service):
+    """Waits until every memory has its vectors."""
+    for _ in range(600):
+        command = [service.program, "embeddings", "status", "--json"]
+        told = subprocess.run(command, env=service.environment, capture_output=True, text=True, check=True).stdout
+        spaces = json.loads(told)["spaces"]
+        if spaces and spaces[0]["ready_at"] and spaces[0]["pending"] == 0:
+            return spaces[0]
+        time.sleep(0.3)
+    sys.exit("the memories are not embedded in time")
 
 
 def ndcg(found, meant):
@@ -149,26 +98,24 @@ def ndcg(found, meant):
     return 1 / math.log2(found.index(meant) + 2) if meant in found else 0.0
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--program", required=True)
-    arguments.add_argument("--show", choices=MODES, help="print what each query finds in this mode")
-    options = arguments.parse_args()
-    in_environment()
+def inner(options):
     memories, queries = judged()
-    service = Service(options.program, serve_embeddings())
-    try:
+    embeddings = {
+        "WORKING_MEMORY__EMBEDDINGS__BASE_URL": serve_embeddings(),
+        "WORKING_MEMORY__EMBEDDINGS__MODEL": "wordllama-256",
+    }
+    with harness.Service(options.program, **embeddings) as service:
         begun = time.monotonic()
         for name, text in memories.items():
-            service.ask("PUT", f"/v1/vaults/judged/memories/{name}/context", f"# Facts\n{text}\n".encode())
-        space = service.indexed()
+            service.put("judged", name, f"# Facts\n{text}\n")
+        space = indexed(service)
         print(f"{len(memories)} memories, {space['passages']} passages, indexed {time.monotonic() - begun:.1f} s after the first put")
         scores, times = {}, {mode: [] for mode in MODES}
         for group, language, text, meant in queries:
             for mode in MODES:
                 path = f"/v1/vaults/judged/search?limit=10&mode={mode}&q={urllib.parse.quote(text)}"
                 begun = time.monotonic()
-                page = service.ask("GET", path)
+                page = json.loads(service.ask("GET", path)[1])
                 times[mode].append(time.monotonic() - begun)
                 assert page["mode"] == mode and not page["degraded"], page
                 found = [item["memory_id"] for item in page["items"]]
@@ -176,8 +123,6 @@ def main():
                     scores.setdefault(key, {}).setdefault(mode, []).append(ndcg(found, meant))
                 if options.show == mode:
                     print(f"{ndcg(found, meant):.2f} {group} {language}: {text} -> {[memories[name] for name in found[:3]]}")
-    finally:
-        service.stop()
     means, failed = {}, []
     print(f"{'nDCG@10':<12} {'queries':>7} {'text':>7} {'semantic':>9} {'hybrid':>7}")
     for key, by_mode in scores.items():
@@ -193,9 +138,9 @@ def main():
         ordered = sorted(times[mode])
         middle, high = ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)]
         print(f"{mode}: median {middle * 1e3:.1f} ms, 95 of 100 within {high * 1e3:.1f} ms (one client, with HTTP)")
-    if failed:
-        sys.exit("\n".join(failed))
+    return "\n".join(failed) or None
 
 
 if __name__ == "__main__":
-    main()
+    in_environment()
+    harness.main(inner, lambda parser: parser.add_argument("--show", choices=MODES, help="print what each query finds in this mode"))

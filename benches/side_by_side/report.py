@@ -1,18 +1,10 @@
 """Prints the figures as one page: the targets, the machine, the command."""
 
 import datetime
-import re
 from dataclasses import dataclass, field
 
-import plot
 from cells import CELLS, HISTORY_AT_MOST, MEMORY_MIB_AT_MOST, RATIOS, UPDATE_ADDS_AT_MOST
 from history import VERSIONS
-from tools import PROJECT, Failed
-
-_PAGE = PROJECT / "docs" / "performance.md"
-_PLOT = PROJECT / "docs" / "performance-history.svg"
-_BEGIN, _END = "<!-- written by make bench: begin -->", "<!-- written by make bench: end -->"
-
 
 @dataclass
 class Measured:
@@ -71,14 +63,3 @@ def _against(measured: Measured):
         yield "GetLatestContext p50, 100,000 versions ÷ 1", f"{value:.2f}", f"≤ {HISTORY_AT_MOST}", value <= HISTORY_AT_MOST
     title = f"service memory after the run (at most {measured.most_memory_mib:.0f} MiB during it)"
     yield title, f"{measured.memory_mib:.0f} MiB", f"≤ {MEMORY_MIB_AT_MOST:g} MiB", measured.memory_mib <= MEMORY_MIB_AT_MOST
-
-
-def write(measured: Measured) -> None:
-    """Writes the page between its markers, and the plot beside it."""
-    page = _PAGE.read_text()
-    marked = re.compile(re.escape(_BEGIN) + ".*?" + re.escape(_END), re.DOTALL)
-    if not marked.search(page):
-        raise Failed(f"{_PAGE} has no {_BEGIN} and {_END} between which the figures could stand")
-    block = f"{_BEGIN}\n{text(measured)}\n\n![p50 by number of versions]({_PLOT.name})\n{_END}"
-    _PAGE.write_text(marked.sub(lambda _: block, page))
-    _PLOT.write_text(plot.svg("p50 in ms by number of versions of the memory", VERSIONS, measured.history))

@@ -2,8 +2,7 @@
 
     python3 benches/side_by_side/run.py [--seconds N] [--rounds N] [--only CELL …] [--quick]
 
-Everything runs on a PostgreSQL server that is started for the run and removed afterwards. A whole run writes its
-figures into docs/performance.md; one with --quick or --only prints them.
+Everything runs on a PostgreSQL server that is started for the run and removed afterwards.
 """
 
 import argparse
@@ -177,7 +176,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help=f"({_ROUNDS})")
     parser.add_argument("--quick", action="store_true", help="a smoke run: one round of a second each, no history")
     arguments = parser.parse_args()
-    arguments.whole = not (arguments.only or arguments.quick or arguments.seconds or arguments.rounds)
     arguments.seconds = arguments.seconds or (_QUICK_SECONDS if arguments.quick else _SECONDS)
     arguments.rounds = arguments.rounds or (1 if arguments.quick else _ROUNDS)
     arguments.cells = [cell for cell in CELLS if not arguments.only or cell.name in arguments.only]
@@ -212,7 +210,7 @@ def _measure(arguments: argparse.Namespace, programs: Path, python: Path | None)
         measured.most_memory_mib = bench.service.memory_mib("VmHWM")
         if arguments.history:
             _say("measuring memories of up to 100,000 versions")
-            measured.history = history.measure(bench.database)
+            measured.history = history.measure(bench.database, programs / "working-memory")
     return measured
 
 
@@ -235,8 +233,6 @@ def main() -> int:
         measured = _measure(arguments, programs, python)
         measured.machine = tools.machine(python)
         print(report.text(measured))
-        if arguments.whole:
-            report.write(measured)
     except tools.Failed as error:
         _say(f"make bench: {error}")
         return 1

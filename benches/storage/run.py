@@ -12,20 +12,14 @@ target is missed.
     python3 benches/storage/run.py --program PROGRAM [--memories 50] [--rounds 20]
 """
 
-import argparse
-import http.client
-import json
 import os
 import random
-import signal
-import subprocess
 import sys
-import tempfile
 import time
 
-# The modules that the measurements share are in the parent folder.
+# The harness of the measurements is in the parent folder.
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-import own_server
+import harness
 
 VAULT = "bench"
 KB = 1000
@@ -75,31 +69,7 @@ def answer(model, number):
     }[model]
 
 
-class Service:
-    def __init__(self, port):
-        self.connection, self.asked = http.client.HTTPConnection("127.0.0.1", port, timeout=60), time.monotonic()
-
-    def request(self, method, path, body=None, kind="text/plain"):
-        # The service closes silent connections, for example while waiting for the search index.
-        if time.monotonic() - self.asked > 5:
-            self.connection.close()
-        self.asked = time.monotonic()
-        self.connection.request(method, path, body=body, headers={"Content-Type": kind} if body else {})
-        answer = self.connection.getresponse()
-        return answer.status, answer.read()
-
-    def put(self, memory, text):
-        status, answer = self.request("PUT", f"/v1/vaults/{VAULT}/memories/{memory}/context", text.encode())
-        assert status in (200, 201), (status, answer)
-
-    def update(self, memory, task, said):
-        body = json.dumps({"task": task, "messages": said}).encode()
-        path = f"/v1/vaults/{VAULT}/memories/{memory}/update"
-        status, answer = self.request("POST", path, body, "application/json")
-        assert status in (200, 201), (status, answer)
-
-
-class Database(own_server.Database):
+class Database(harness.Database):
     def tables(self):
         self.ask("VACUUM FULL")
         # Whole tables with their indexes and TOAST tables, without free space.
@@ -108,13 +78,6 @@ class Database(own_server.Database):
             "WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
         )
         return {name: int(size) for name, size in (row.split("|") for row in rows)}
-
-    def caught_up(self):
-        for _ in range(600):
-            if self.ask("SELECT count(*) FROM memories WHERE search_pending") == ["0"]:
-                return
-            time.sleep(0.1)
-        raise SystemExit("the search index does not catch up")
 
     def wal(self):
         return int(self.ask("SELECT pg_current_wal_insert_lsn() - '0/0'")[0].split(".")[0])
@@ -147,27 +110,8 @@ def measure(database, rounds, memories, write):
 
 
 def inner(arguments):
-    port = random.randint(20_000, 39_999)
-    environment = dict(
-        os.environ,
-        WORKING_MEMORY__HTTP__BIND=f"127.0.0.1:{port}",
-        WORKING_MEMORY__LOG__FILTER="off",
-        **own_server.models(answer),
-    )
-    process = subprocess.Popen([arguments.program, "serve"], env=environment, cwd=tempfile.gettempdir())
-    try:
-        for _ in range(300):
-            try:
-                service = Service(port)
-                if service.request("GET", "/readyz")[0] == 200:
-                    break
-            except OSError:
-                pass
-            time.sleep(0.1)
-        return run(arguments, service, Database(os.environ["DATABASE_URL"]))
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait()
+    with harness.Service(arguments.program, **harness.models(answer)) as service:
+        return run(arguments, service, Database())
 
 
 def run(arguments, service, database):
@@ -177,11 +121,11 @@ def run(arguments, service, database):
     def fresh():
         """Documents of 4 KB to start with: updates add to them."""
         for memory in range(memories):
-            service.put(f"m{memory}", document(random.Random(memory), -chance.randrange(10**6)))
+            service.put(VAULT, f"m{memory}", document(random.Random(memory), -chance.randrange(10**6)))
         database.caught_up()
 
     def put(memory, number):
-        service.put(memory, document(random.Random(memory), f"{number} {chance.random()}"))
+        service.put(VAULT, memory, document(random.Random(memory), f"{number} {chance.random()}"))
 
     long = {}
 
@@ -190,7 +134,8 @@ def run(arguments, service, database):
             said = messages(chance, size)
             long.setdefault(size, []).append(sum(len(message["content"]) for message in said))
             said[-1]["content"] += f"\nThe insight {number} was measured, the snippet {number} is next:\nlet x = {number};"
-            service.update(memory, f"Work on part {number} of the parser.", said)
+            body = {"task": f"Work on part {number} of the parser.", "messages": said}
+            service.ask("POST", f"/v1/vaults/{VAULT}/memories/{memory}/update", body)
 
         return write
 
@@ -233,18 +178,10 @@ def run(arguments, service, database):
     return None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", required=True)
+def options(parser):
     parser.add_argument("--memories", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--inner", action="store_true", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    arguments.program = os.path.abspath(arguments.program)
-    if arguments.inner:
-        sys.exit(inner(arguments))
-    sys.exit(own_server.under_postgres(arguments.program))
 
 
 if __name__ == "__main__":
-    main()
+    harness.main(inner, options)
