@@ -4,6 +4,7 @@
 //! share is added here: the ids in paths, the schema of problems, and the problems that any request can cause.
 
 pub(super) mod preamble;
+mod shared;
 
 use super::id_patterns::{ID_PATTERN, RECORD_ID_PATTERN};
 use super::middleware::{access, idempotency, replica, site};
@@ -46,21 +47,23 @@ const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
 /// The prefix of the schema names of lists, before the name of their entries.
 const LIST_PREFIX: &str = "List_";
 
-/// The document as YAML.
+/// The document as YAML, in which common parts stand once.
 #[must_use]
 pub fn openapi_yaml() -> String {
+    let mut document = document();
+    shared::share(&mut document);
     // Serializing maps with text keys cannot fail; a test reads the result.
-    document().to_yaml().unwrap_or_default()
+    document.to_yaml().unwrap_or_default()
 }
 
-/// The document.
+/// The document, in which each operation is complete.
 pub(crate) fn document() -> OpenApi {
     let mut document = table::api(openapi_yaml).into_openapi();
     let components = document.components.get_or_insert_with(Components::new);
     components
         .schemas
         .insert(ProblemDocument::name().into_owned(), ProblemDocument::schema());
-    access::document(components);
+    document.security = Some(vec![access::document(components)]);
     name_entries(components);
     for (path, item) in &mut document.paths.paths {
         for write in [&mut item.put, &mut item.post].into_iter().flatten() {
@@ -102,6 +105,12 @@ fn complete(path: &str, operation: &mut Operation) {
     }
     if operation.request_body.is_some() {
         common.extend([Kind::RequestTimeout, Kind::TooLarge, Kind::UnsupportedMediaType]);
+    }
+    let parameters = operation.parameters.iter().flatten();
+    let has_condition =
+        |parameter: &RefOr<Parameter>| matches!(parameter, RefOr::T(p) if p.name == "If-Match");
+    if parameters.into_iter().any(has_condition) {
+        common.push(Kind::PreconditionFailed);
     }
     if !ids.is_empty() {
         operation.parameters.get_or_insert_default().splice(0..0, ids);
@@ -222,16 +231,49 @@ mod tests {
     #[test]
     fn bodies_are_json_first_and_routes_without_a_key_say_so() {
         let document = serde_json::to_value(document()).unwrap();
+        assert_eq!(document["security"], serde_json::json!([{"key": []}]));
         for (path, item) in document["paths"].as_object().unwrap() {
             for operation in item.as_object().unwrap().values() {
-                let security = operation["security"].as_array().unwrap();
                 let is_public = ["/healthz", "/readyz", "/openapi.yaml"].contains(&path.as_str());
-                assert_eq!(security.is_empty(), is_public, "{path}");
+                let asks_for_none = operation["security"] == serde_json::json!([]);
+                assert_eq!(asks_for_none, is_public, "{path}");
                 if let Some(content) = operation["requestBody"]["content"].as_object() {
                     assert_eq!(content.keys().next().unwrap(), "application/json", "{path}");
                 }
             }
         }
+    }
+
+    /// Replaces references to shared parts by the parts; a description of the reference stands for the part's.
+    fn resolve(document: &serde_json::Value, node: &mut serde_json::Value) {
+        let shared = node["$ref"].as_str().and_then(|name| name.strip_prefix('#'));
+        let shared = shared.filter(|name| !name.starts_with("/components/schemas/"));
+        if let Some(part) = shared.map(|name| document.pointer(name).unwrap().clone()) {
+            let mut description = node["description"].take();
+            *node = part;
+            if !description.is_null() {
+                node["description"] = description.take();
+            }
+        }
+        match node {
+            serde_json::Value::Object(members) => {
+                members.values_mut().for_each(|member| resolve(document, member))
+            }
+            serde_json::Value::Array(entries) => {
+                entries.iter_mut().for_each(|entry| resolve(document, entry))
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn what_is_shared_says_what_each_operation_says() {
+        let complete = serde_json::to_value(document()).unwrap();
+        let shared: serde_json::Value = yaml_serde::from_str(&openapi_yaml()).unwrap();
+        let mut resolved = shared["paths"].clone();
+        assert_ne!(resolved, complete["paths"]);
+        resolve(&shared, &mut resolved);
+        assert_eq!(resolved, complete["paths"]);
     }
 
     #[test]

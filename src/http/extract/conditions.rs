@@ -73,40 +73,20 @@ enum Tags {
     Listed(Vec<SentTag>),
 }
 
-/// The headers of a read, for the documentation.
+/// The headers, for the documentation.
 #[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "documents the headers that `Conditions` reads")]
-pub(crate) struct ReadHeaders {
-    /// Only if the answer has one of these entity tags; 412 otherwise.
+pub(crate) struct ConditionHeaders {
+    /// Only if what is here has one of these entity tags; `*`: only if there is something. 412 otherwise.
     #[param(
         rename = "If-Match",
         nullable = false,
         pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
     )]
     if_match: Option<String>,
-    /// Only if the answer has none of these entity tags; 304 otherwise.
-    #[param(
-        rename = "If-None-Match",
-        nullable = false,
-        pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
-    )]
-    if_none_match: Option<String>,
-}
-
-/// The headers of a write, for the documentation.
-#[derive(utoipa::IntoParams)]
-#[into_params(parameter_in = Header)]
-#[expect(dead_code, reason = "documents the headers that `Conditions` reads")]
-pub(crate) struct WriteHeaders {
-    /// Only if the newest version has one of these entity tags; `*`: only if there is one.
-    #[param(
-        rename = "If-Match",
-        nullable = false,
-        pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
-    )]
-    if_match: Option<String>,
-    /// Only if the newest version has none of these entity tags; `*`: only if there is no version.
+    /// Only if what is here has none of these entity tags; `*`: only if there is nothing. Otherwise a read is answered
+    /// with 304, a write with 412.
     #[param(
         rename = "If-None-Match",
         nullable = false,

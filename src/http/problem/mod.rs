@@ -40,7 +40,6 @@ macro_rules! kinds {
 
         impl Kind {
             /// All kinds.
-            #[cfg(test)]
             pub(crate) const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// The HTTP status.

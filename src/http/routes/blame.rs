@@ -7,7 +7,7 @@ use crate::domain::evidence::Evidence;
 use crate::domain::ids::RecordId;
 use crate::fair::{self, Party};
 use crate::http::extract::accept::{Accept, Representation};
-use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
@@ -88,7 +88,7 @@ pub(crate) struct BlameLine<'l> {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/blame",
     operation_id = "GetBlame",
     tag = "contexts",
-    params(VersionParams, ReadHeaders),
+    params(VersionParams, ConditionHeaders),
     responses(
         (status = 200, description = "Every line of the version.", headers(
             ("ETag" = String, description = "Strong."),
@@ -102,8 +102,7 @@ pub(crate) struct BlameLine<'l> {
         (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory or version."),
         (status = 410, description = "The version was redacted."),
-        (status = 406, description = "`Accept` allows none of the representations."),
-        (status = 412, description = "`If-Match` does not hold."),
+        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn blame(

@@ -6,7 +6,7 @@ use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::window::DECISION_BYTES;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
-use crate::http::extract::conditions::{Conditions, WriteHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
@@ -52,7 +52,7 @@ pub(crate) struct DecisionBody {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/decisions",
     operation_id = "RecordDecision",
     tag = "window",
-    params(ActorHeader, WriteHeaders),
+    params(ActorHeader, ConditionHeaders),
     request_body(content = DecisionBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The record.", body = WindowBody, headers(
@@ -60,7 +60,6 @@ pub(crate) struct DecisionBody {
             ("Location" = String, description = "Of the record."),
             ("X-Context-Version" = i64, description = "The new version's number."),
         )),
-        (status = 412, description = "A precondition does not hold; nothing was saved."),
         (status = 422, description = "The request is not valid, `supersedes` names no active decision (`active` lists them), or the document would be too large; nothing was saved."),
     )
 )]

@@ -1,6 +1,6 @@
 //! `GET /v1/guidance`
 
-use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
@@ -18,12 +18,11 @@ use axum::response::{IntoResponse, Response};
     path = "/v1/guidance",
     operation_id = "GetGuidance",
     tag = "prompt",
-    params(ReadHeaders),
+    params(ConditionHeaders),
     responses(
         (status = 200, description = "The instructions.", body = String, content_type = "text/markdown; charset=utf-8",
          headers(("ETag" = String, description = "Of the text."))),
         (status = 304, description = "The client has it already."),
-        (status = 412, description = "`If-Match` does not hold."),
     )
 )]
 pub(crate) async fn guidance(

@@ -74,7 +74,7 @@ impl From<ContextMetadata> for LogEntry {
             (String = "text/plain; charset=utf-8"),
         )),
         (status = 404, description = "There is no such memory."),
-        (status = 406, description = "`Accept` allows none of the representations."),
+        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn log(

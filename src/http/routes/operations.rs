@@ -8,7 +8,7 @@ use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::claim::UnderClaim;
-use crate::http::extract::conditions::{Conditions, WriteHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{self, Object};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
@@ -136,7 +136,7 @@ impl FromQuery for OperationsParams {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/operations",
     operation_id = "ApplyOperations",
     tag = "updates",
-    params(OperationsParams, ActorHeader, WriteHeaders),
+    params(OperationsParams, ActorHeader, ConditionHeaders),
     request_body(
         description = "Operations: a list, or a text with CURRENT_PROGRESS, KEY_LEARNINGS, VERBATIM_CONTEXT. Not blank, at most `limits.body_bytes` (1 MiB).",
         content((OperationsBody = "application/json"), (OperationsText = "text/plain"), (OperationsText = "text/markdown"))
@@ -145,7 +145,6 @@ impl FromQuery for OperationsParams {
         (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswerSchema),
         (status = 404, description = "There is no run `update_id`."),
         (status = 409, description = "Run `update_id` is not one to be finished by hand, or the memory was deleted meanwhile."),
-        (status = 412, description = "A precondition does not hold; nothing was saved."),
         (status = 422, description = "The request is not valid, items are faulty with `on_invalid=fail`, or the document would be too large; nothing was saved."),
         (status = 429, description = "As many updates of this memory as may wait are waiting."),
     )

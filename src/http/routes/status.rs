@@ -5,7 +5,7 @@ use super::window::{fields, writer};
 use crate::domain::window::{FieldUpdate, STATUS_BYTES};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
-use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
@@ -81,7 +81,7 @@ pub(crate) struct StatusAnswer {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/status",
     operation_id = "SetStatus",
     tag = "window",
-    params(ActorHeader, WriteHeaders),
+    params(ActorHeader, ConditionHeaders),
     request_body(content = StatusBody, content_type = "application/json"),
     responses(
         (status = 201, description = "A new version was made.", body = StatusAnswer, headers(
@@ -92,7 +92,6 @@ pub(crate) struct StatusAnswer {
             ("ETag" = String, description = "Of the newest version's text."),
             ("X-Context-Version" = i64, description = "Its number."),
         )),
-        (status = 412, description = "A precondition does not hold; nothing was saved."),
     )
 )]
 pub(crate) async fn set(

@@ -7,7 +7,7 @@ use crate::domain::ids::TaskId;
 use crate::domain::window::{INTENT_BYTES, SUMMARY_BYTES, Task, TaskDetails};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
-use crate::http::extract::conditions::{Conditions, WriteHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
@@ -93,7 +93,7 @@ impl ReportedTask {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/tasks",
     operation_id = "RecordTask",
     tag = "window",
-    params(ActorHeader, WriteHeaders),
+    params(ActorHeader, ConditionHeaders),
     request_body(content = TaskBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The record.", body = WindowBody, headers(
@@ -107,7 +107,6 @@ impl ReportedTask {
             ("X-Context-Version" = i64, description = "The newest version's number."),
         )),
         (status = 409, description = "`task_id` belongs to a task that says something else (`record_id`)."),
-        (status = 412, description = "A precondition does not hold; nothing was saved."),
     )
 )]
 pub(crate) async fn record(

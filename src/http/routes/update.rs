@@ -10,7 +10,7 @@ use crate::domain::operation::Role;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::claim::UnderClaim;
-use crate::http::extract::conditions::{Conditions, WriteHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::prefer::RESPOND_ASYNC;
@@ -94,7 +94,7 @@ pub(crate) struct PreferHeader {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/update",
     operation_id = "UpdateContext",
     tag = "updates",
-    params(ActorHeader, WriteHeaders, PreferHeader),
+    params(ActorHeader, ConditionHeaders, PreferHeader),
     request_body(content = UpdateBody, content_type = "application/json"),
     responses(
         (status = 200, description = "What was changed, what was not, and why; with `Accept: text/event-stream` the steps as they are made, then an event `done` with that or `problem` with a problem.", content(
@@ -106,7 +106,6 @@ pub(crate) struct PreferHeader {
             ("Preference-Applied" = String, description = "`respond-async`."),
         )),
         (status = 409, description = "Progress moved again and again while it was rewritten, `record.task_id` belongs to a task that says something else (`record_id`), or the memory was deleted meanwhile; nothing was saved."),
-        (status = 412, description = "A precondition does not hold; nothing was saved."),
         (status = 422, description = "The request is not valid, items stayed faulty with `on_invalid` `fail`, or the document would be too large; nothing was saved."),
         (status = 429, description = "As many updates of this memory or this vault are running, waiting or queued as may be, or the models of the vault have used the day's tokens; `Retry-After` says when to come back."),
         (status = 502, description = "A model failed; nothing was saved."),

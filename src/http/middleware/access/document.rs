@@ -9,8 +9,8 @@ use utoipa::openapi::{Components, RefOr, Response};
 
 const SCHEME: &str = "key";
 
-/// Adds the security scheme of keys.
-pub(crate) fn document(components: &mut Components) {
+/// Adds the security scheme of keys, and returns the requirement of every route that is not public.
+pub(crate) fn document(components: &mut Components) -> SecurityRequirement {
     let scheme = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .bearer_format("wm_<key_id>_<secret>")
@@ -19,37 +19,28 @@ pub(crate) fn document(components: &mut Components) {
         ))
         .build();
     components.add_security_scheme(SCHEME, SecurityScheme::Http(scheme));
+    let scopes: [&str; 0] = [];
+    SecurityRequirement::new(SCHEME, scopes)
 }
 
-/// Adds the required key and the error responses to a route; a public route is documented as such.
+/// Adds the role that is needed and the error responses to a route; a public route is documented as such.
 pub(crate) fn document_route(path: &str, method: &Method, operation: &mut Operation) {
     if policy::is_public(path) {
         operation.security = Some(Vec::new());
         return;
     }
-    let scopes: [&str; 0] = [];
-    operation.security = Some(vec![SecurityRequirement::new(SCHEME, scopes)]);
     let role = policy::role(method, path).name();
     let mut answers = vec![
-        (
-            Kind::Malformed,
-            "The header `Authorization` cannot be read, or there is not one header `Host`.".to_owned(),
-        ),
-        (
-            Kind::Unauthorized,
-            "No key was shown, or one that is not taken.".to_owned(),
-        ),
+        (Kind::Malformed, Kind::Malformed.title().to_owned()),
+        (Kind::Unauthorized, Kind::Unauthorized.title().to_owned()),
         (
             Kind::Forbidden,
             format!("The key has not the role `{role}`, or not this right."),
         ),
-        (
-            Kind::TooManyRequests,
-            "More requests than the rate of this key or address.".to_owned(),
-        ),
+        (Kind::TooManyRequests, Kind::TooManyRequests.title().to_owned()),
     ];
     if path.contains("{vault_id}") {
-        answers.push((Kind::NotFound, "There is no such vault for this key.".to_owned()));
+        answers.push((Kind::NotFound, Kind::NotFound.title().to_owned()));
     }
     for (kind, description) in answers {
         let status = kind.status().as_str().to_owned();

@@ -87,7 +87,7 @@ impl From<Epic> for EpicBody {
             (String = "text/plain; charset=utf-8"),
         )),
         (status = 404, description = "There is no such memory."),
-        (status = 406, description = "`Accept` allows none of the representations."),
+        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn epics(

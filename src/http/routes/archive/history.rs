@@ -61,7 +61,7 @@ impl FromStr for Key {
             (List<ArchivedBody> = "application/json"),
         )),
         (status = 404, description = "There is no such memory."),
-        (status = 406, description = "`Accept` allows none of the representations."),
+        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn history(

@@ -6,7 +6,7 @@ use crate::domain::ids::RecordId;
 use crate::domain::memory::compare;
 use crate::fair::{self, Party};
 use crate::http::extract::accept::{Accept, Representation};
-use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::RecordKindName;
@@ -143,7 +143,7 @@ pub(crate) struct ArchivedRecord {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/diff",
     operation_id = "DiffContexts",
     tag = "contexts",
-    params(DiffParams, ReadHeaders),
+    params(DiffParams, ConditionHeaders),
     responses(
         (status = 200, description = "The difference; an empty text if there is none.", headers(
             ("ETag" = String, description = "Strong."),
@@ -158,8 +158,7 @@ pub(crate) struct ArchivedRecord {
         (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory or version, or none with the reference `base`."),
         (status = 410, description = "The version was redacted."),
-        (status = 406, description = "`Accept` allows none of the representations."),
-        (status = 412, description = "`If-Match` does not hold."),
+        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn diff(

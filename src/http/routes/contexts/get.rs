@@ -2,7 +2,7 @@
 
 use super::view::{self, ContextBody, SectionParams};
 use crate::http::extract::accept::Representation;
-use crate::http::extract::conditions::{Conditions, ReadHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
@@ -19,7 +19,7 @@ use axum::response::Response;
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}",
     operation_id = "GetContext",
     tag = "contexts",
-    params(SectionParams, ReadHeaders),
+    params(SectionParams, ConditionHeaders),
     responses(
         (status = 200, description = "The text.", headers(
             ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),
@@ -33,9 +33,8 @@ use axum::response::Response;
         )),
         (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory, version or section."),
-        (status = 406, description = "`Accept` allows none of the representations."),
+        (status = 406, description = "No acceptable representation"),
         (status = 410, description = "The version was redacted."),
-        (status = 412, description = "`If-Match` does not hold."),
     )
 )]
 pub(crate) async fn get(

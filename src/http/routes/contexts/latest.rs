@@ -3,7 +3,7 @@
 use super::view::{self, ContextBody, SectionParams};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::accept::Representation;
-use crate::http::extract::conditions::{Conditions, ReadHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::freshness::{Freshness, FreshnessHeader};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
@@ -41,7 +41,7 @@ impl FromQuery for LatestParams {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/context",
     operation_id = "GetLatestContext",
     tag = "contexts",
-    params(SectionParams, LatestParams, ReadHeaders, FreshnessHeader),
+    params(SectionParams, LatestParams, ConditionHeaders, FreshnessHeader),
     responses(
         (status = 200, description = "The text.", headers(
             ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),
@@ -55,9 +55,8 @@ impl FromQuery for LatestParams {
         )),
         (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory, no version at that time, or no such section."),
-        (status = 406, description = "`Accept` allows none of the representations."),
+        (status = 406, description = "No acceptable representation"),
         (status = 410, description = "The version was redacted."),
-        (status = 412, description = "`If-Match` does not hold."),
     )
 )]
 pub(crate) async fn latest(

@@ -5,7 +5,7 @@ use crate::domain::document::{self, InvalidDocument};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::claim::UnderClaim;
-use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders, refused_write};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, refused_write};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
@@ -97,7 +97,7 @@ impl FromQuery for PutParams {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/context",
     operation_id = "PutContext",
     tag = "contexts",
-    params(PutParams, ActorHeader, WriteHeaders),
+    params(PutParams, ActorHeader, ConditionHeaders),
     request_body(
         description = "The document: UTF-8, not blank, no NUL, at most `limits.context_bytes` (102,400) bytes.",
         content(
@@ -116,7 +116,6 @@ impl FromQuery for PutParams {
             ("X-Context-Version" = i64, description = "Its number."),
         )),
         (status = 409, description = "The text would lose much of the document (`warnings` says what) and `guard.collapse` is `reject`; `confirm=collapse` makes the version all the same."),
-        (status = 412, description = "A precondition does not hold."),
     )
 )]
 pub(crate) async fn put(

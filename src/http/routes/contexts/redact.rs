@@ -2,7 +2,7 @@
 
 use super::view::ContextBody;
 use crate::http::extract::actor::{Actor, ActorHeader};
-use crate::http::extract::conditions::{Conditions, WriteHeaders, refused_write};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, refused_write};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
@@ -41,13 +41,12 @@ pub(crate) struct RedactBody {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/redact",
     operation_id = "RedactContext",
     tag = "contexts",
-    params(ActorHeader, WriteHeaders),
+    params(ActorHeader, ConditionHeaders),
     request_body = RedactBody,
     responses(
         (status = 200, description = "The version without its text.", body = ContextBody),
         (status = 404, description = "There is no such memory or version."),
         (status = 409, description = "It is the newest version."),
-        (status = 412, description = "A precondition does not hold."),
     )
 )]
 pub(crate) async fn redact(

@@ -4,7 +4,7 @@ use super::put::{self, PutBody};
 use super::view;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
-use crate::http::extract::conditions::{Conditions, WriteHeaders, refused_write};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, refused_write};
 use crate::http::extract::json;
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
@@ -43,7 +43,7 @@ pub(crate) struct RestoreBody {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/restore",
     operation_id = "RestoreContext",
     tag = "contexts",
-    params(ActorHeader, WriteHeaders),
+    params(ActorHeader, ConditionHeaders),
     request_body(description = "May be left out.", content = Option<RestoreBody>),
     responses(
         (status = 201, description = "A new version was made.", body = PutBody, headers(
@@ -57,7 +57,6 @@ pub(crate) struct RestoreBody {
         )),
         (status = 404, description = "There is no such memory or version."),
         (status = 410, description = "The version was redacted."),
-        (status = 412, description = "A precondition does not hold."),
     )
 )]
 pub(crate) async fn restore(

@@ -3,7 +3,7 @@
 use super::view::{HandoffBody, OFFERED, answer};
 use crate::domain::handoff::preface;
 use crate::http::extract::accept::{Accept, Representation};
-use crate::http::extract::conditions::{Conditions, ReadHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
@@ -22,7 +22,7 @@ use axum::response::Response;
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoff",
     operation_id = "GetHandoff",
     tag = "handoff",
-    params(ReadHeaders),
+    params(ConditionHeaders),
     responses(
         (status = 200, description = "The handoff.", headers(
             ("ETag" = String, description = "Strong; another one as soon as the freshness is."),
@@ -34,8 +34,7 @@ use axum::response::Response;
         )),
         (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory, or it has no handoff yet: then `freshness` is `missing`."),
-        (status = 406, description = "`Accept` allows none of the representations."),
-        (status = 412, description = "`If-Match` does not hold."),
+        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn get(

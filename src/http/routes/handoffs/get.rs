@@ -2,7 +2,7 @@
 
 use crate::domain::ids::HandoffId;
 use crate::http::extract::accept::{Accept, Representation};
-use crate::http::extract::conditions::{Conditions, ReadHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
@@ -20,7 +20,7 @@ use axum::response::Response;
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoffs/{handoff_id}",
     operation_id = "GetHandoffArtifact",
     tag = "handoff",
-    params(ReadHeaders),
+    params(ConditionHeaders),
     responses(
         (status = 200, description = "The handoff.", headers(
             ("ETag" = String, description = "Strong."),
@@ -32,8 +32,7 @@ use axum::response::Response;
         )),
         (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory or handoff."),
-        (status = 406, description = "`Accept` allows none of the representations."),
-        (status = 412, description = "`If-Match` does not hold."),
+        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn get(

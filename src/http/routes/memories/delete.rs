@@ -1,6 +1,6 @@
 //! `DELETE M`
 
-use crate::http::extract::conditions::{Conditions, WriteHeaders, refused_write};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, refused_write};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
@@ -21,11 +21,10 @@ use axum::http::StatusCode;
     path = "/v1/vaults/{vault_id}/memories/{memory_id}",
     operation_id = "DeleteMemory",
     tag = "memories",
-    params(WriteHeaders),
+    params(ConditionHeaders),
     responses(
         (status = 204, description = "It is gone."),
         (status = 404, description = "There is no such memory, and no run of it."),
-        (status = 412, description = "A precondition does not hold."),
     )
 )]
 pub(crate) async fn delete(

@@ -10,7 +10,7 @@ use self::work::Work;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::prompt::{PARTS, PromptItem};
 use crate::http::extract::accept::Representation;
-use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
@@ -44,7 +44,7 @@ use std::collections::BTreeSet;
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/prompt",
     operation_id = "GetPrompt",
     tag = "prompt",
-    params(PromptParams, ExcludeParam, ReadHeaders),
+    params(PromptParams, ExcludeParam, ConditionHeaders),
     responses(
         (status = 200, description = "The prompt.", headers(
             ("ETag" = String, description = "Strong; of this answer's bytes."),
@@ -58,9 +58,8 @@ use std::collections::BTreeSet;
         )),
         (status = 304, description = "The client has it already. Without `exclude=datetime` that is so for a minute at most."),
         (status = 404, description = "The memory had no version at that time."),
-        (status = 406, description = "`Accept` allows none of the representations."),
+        (status = 406, description = "No acceptable representation"),
         (status = 410, description = "The version was redacted."),
-        (status = 412, description = "`If-Match` does not hold."),
         (status = 422, description = "A parameter is not valid, `include` names what there is not (`unknown`, `known`), or `max_tokens` is below what the rules need (`needed`)."),
     )
 )]

@@ -4,7 +4,7 @@ use crate::domain::ids::{KeyId, UpdateId};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::claim::UnderClaim;
-use crate::http::extract::conditions::{Conditions, WriteHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::OptionalJsonBody;
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
@@ -67,7 +67,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Approver {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}/approve",
     operation_id = "ApproveUpdate",
     tag = "updates",
-    params(ActorHeader, WriteHeaders),
+    params(ActorHeader, ConditionHeaders),
     request_body(content = Option<ApproveBody>, content_type = "application/json"),
     responses(
         (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswerSchema),

@@ -5,7 +5,7 @@ use super::view::RunBody;
 use crate::domain::ids::UpdateId;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
-use crate::http::extract::conditions::{Conditions, WriteHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
@@ -37,7 +37,7 @@ pub(crate) struct RejectBody {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}/reject",
     operation_id = "RejectUpdate",
     tag = "updates",
-    params(ActorHeader, WriteHeaders),
+    params(ActorHeader, ConditionHeaders),
     request_body(content = RejectBody, content_type = "application/json"),
     responses(
         (status = 200, description = "It is rejected; its run.", body = RunBody),

@@ -3,7 +3,7 @@
 use crate::domain::ids::RecordKind;
 use crate::domain::window::{Status, Window};
 use crate::http::extract::accept::{Accept, Representation};
-use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
@@ -121,7 +121,7 @@ impl From<Status> for StatusBody {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/window",
     operation_id = "GetWindow",
     tag = "window",
-    params(ReadHeaders),
+    params(ConditionHeaders),
     responses(
         (status = 200, description = "The window.", headers(
             ("ETag" = String, description = "Strong."),
@@ -135,8 +135,7 @@ impl From<Status> for StatusBody {
         )),
         (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory."),
-        (status = 406, description = "`Accept` allows none of the representations."),
-        (status = 412, description = "`If-Match` does not hold."),
+        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn get(

@@ -7,7 +7,7 @@ use crate::domain::window::{
 use crate::fair::run_blocking;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
-use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
@@ -150,12 +150,11 @@ impl From<ImportCounts> for CountsBody {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/window/import",
     operation_id = "ImportWindow",
     tag = "window",
-    params(ActorHeader, WriteHeaders),
+    params(ActorHeader, ConditionHeaders),
     request_body(content = ImportBody, content_type = "application/json"),
     responses(
         (status = 201, description = "What was taken over.", body = ImportAnswer),
         (status = 200, description = "Everything was there already; nothing was made.", body = ImportAnswer),
-        (status = 412, description = "A precondition does not hold; nothing was saved."),
     )
 )]
 pub(crate) async fn import(

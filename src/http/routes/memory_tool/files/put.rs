@@ -5,7 +5,7 @@ use crate::domain::memory_files::new_file;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::claim::UnderClaim;
-use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::Query;
@@ -50,7 +50,7 @@ pub(crate) struct PutFileBody {
     path = "/v1/vaults/{vault_id}/memory-tool/files",
     operation_id = "PutMemoryFile",
     tag = "memories",
-    params(FileParams, ActorHeader, WriteHeaders),
+    params(FileParams, ActorHeader, ConditionHeaders),
     request_body(
         description = "The text, or the same as a JSON string: UTF-8, no NUL, at most `limits.context_bytes` (102,400) bytes.",
         content(
@@ -66,7 +66,6 @@ pub(crate) struct PutFileBody {
             ("ETag" = String, description = "Of the file's text."),
         )),
         (status = 409, description = "A directory is at this path, or a file at one of its directories."),
-        (status = 412, description = "A precondition does not hold."),
     )
 )]
 pub(crate) async fn put(

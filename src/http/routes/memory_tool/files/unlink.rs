@@ -1,7 +1,7 @@
 //! `DELETE /v1/vaults/{vault_id}/memory-tool/files`
 
 use super::FileParams;
-use crate::http::extract::conditions::{Conditions, WriteHeaders};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
@@ -19,11 +19,10 @@ use axum::http::StatusCode;
     path = "/v1/vaults/{vault_id}/memory-tool/files",
     operation_id = "UnlinkMemoryFile",
     tag = "memories",
-    params(FileParams, WriteHeaders),
+    params(FileParams, ConditionHeaders),
     responses(
         (status = 204, description = "It is out of the tree."),
         (status = 404, description = "There is no such file."),
-        (status = 412, description = "A precondition does not hold."),
     )
 )]
 pub(crate) async fn unlink(
