@@ -107,7 +107,7 @@ bench-storage: rust postgres ## Measure what puts and updates store, table by ta
 bench-scale: rust postgres ## Measure whether requests take as long with a million memories as with ten thousand (10 GB; ARGS="--large 200000" for less)
 	@python3 benches/scale/run.py --program "$$(sh scripts/program.sh --release)" $(ARGS)
 
-bench-neighbours: rust postgres ## Measure how 64 expensive concurrent requests to one vault affect another vault
+bench-neighbours: rust postgres ## Measure how 400 connections that ask for one vault affect another vault
 	@python3 benches/neighbours/run.py --program "$$(sh scripts/program.sh --release)" $(ARGS)
 
 bench-dashboard: rust postgres ## Measure the pages of the dashboard: first byte, size, a hundred concurrent visitors

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Measures how expensive requests to one vault affect another: p99 of its reads and writes, quiet and under load, in one run.
 
-Starts `PROGRAM serve` on a durable PostgreSQL server of its own. For each attack, 64 concurrent requests to one vault, a
+Starts `PROGRAM serve` on a durable PostgreSQL server of its own. For each attack, 400 connections that ask for one vault, a
 client of another vault reads and writes one after another before and during the load. Fails if its p99 is 5 times the quiet one
 or more, or one of its requests fails.
 
-    python3 benches/neighbours/run.py --program PROGRAM [--seconds 20] [--attack search blame ...]
+    python3 benches/neighbours/run.py --program PROGRAM [--seconds 20] [--attack list search blame put update streams]
 """
 
 import http.client
+import json
 import multiprocessing
 import os
 import random
@@ -21,7 +22,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import harness
 
-AT_ONCE = 64
+AT_ONCE = 400
 PROCESSES = 2
 WORDS = [f"word{n}" for n in range(400)]
 
@@ -42,16 +43,41 @@ def prepare(service):
     service.ask("GET", "/v1/vaults/evil/search?q=word1&limit=1&consistent=true")
 
 
-def search():
+def of_list():
+    return "GET", "memories?limit=500", "", ""
+
+
+def of_search():
     words = " ".join(random.sample(WORDS, 6))
-    return f"/v1/vaults/evil/search?limit=50&q=%22{words.replace(' ', '%20')}%22%20{random.choice(WORDS)}"
+    return "GET", f"search?limit=50&q=%22{words.replace(' ', '%20')}%22%20{random.choice(WORDS)}", "", ""
 
 
-def blame():
-    return "/v1/vaults/evil/memories/blamed/blame"
+def of_blame():
+    return "GET", "memories/blamed/blame", "", ""
 
 
-ATTACKS = {"search": search, "blame": blame}
+def of_put():
+    text = f"# D\n\n{random.random()}\n" + "text " * 800
+    return "PUT", f"memories/put{random.randrange(50)}/context", "Content-Type: text/plain\r\n", text
+
+
+def of_update():
+    task = json.dumps({"task": f"Decided: use port {random.randrange(10_000)} because {random.random()}."})
+    return "POST", f"memories/updated{random.randrange(50)}/update", "Content-Type: application/json\r\n", task
+
+
+def of_streams():
+    return "GET", "events", "Accept: text/event-stream\r\n", ""
+
+
+ATTACKS = {
+    "list": of_list,
+    "search": of_search,
+    "blame": of_blame,
+    "put": of_put,
+    "update": of_update,
+    "streams": of_streams,
+}
 
 
 def attack(port, name, threads, stop, counts):
@@ -63,7 +89,11 @@ def attack(port, name, threads, stop, counts):
         while not stop.is_set():
             try:
                 stream = socket.create_connection(("127.0.0.1", port), timeout=60)
-                head = f"GET {ATTACKS[name]()} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                method, path, headers, body = ATTACKS[name]()
+                head = (
+                    f"{method} /v1/vaults/evil/{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}"
+                    f"Content-Length: {len(body)}\r\n\r\n{body}"
+                )
                 stream.sendall(head.encode())
                 first = stream.recv_into(buffer)
                 status = bytes(buffer[9:12]) if first >= 12 else b""
@@ -71,9 +101,10 @@ def attack(port, name, threads, stop, counts):
                     if stop.is_set():
                         break
                 stream.close()
+                good = status in (b"200", b"201")
                 with counts.get_lock():
-                    counts[0 if status == b"200" else 1] += 1
-                if status != b"200":
+                    counts[0 if good else 1] += 1
+                if not good:
                     time.sleep(0.1)
             except OSError:
                 with counts.get_lock():
@@ -126,7 +157,7 @@ def inner(arguments):
         port = service.port
         prepare(service)
         measured(port, 2)
-        print("| 64 at once of one vault | of another | quiet p50, p99 in ms | loaded p50, p99 in ms | p99, times | failed |")
+        print("| 400 connections of one vault | of another | quiet p50, p99 in ms | loaded p50, p99 in ms | p99, times | failed |")
         print("|---|---|---:|---:|---:|---:|")
         for name in arguments.attack:
             quiet, _ = measured(port, arguments.seconds)

@@ -27,7 +27,8 @@ pub struct HttpConfig {
     pub rate_per_key: u32,
     /// Requests per minute from one address without a key; 0 means no limit.
     pub rate_per_address: u32,
-    /// Concurrent requests; more are answered 503. Each may hold a body several times over.
+    /// Concurrent requests; more are answered 503. Each may hold a body several times over. A vault and a key may have a
+    /// quarter of them, and half while nobody else asks; more are answered 429.
     pub max_requests: usize,
     /// Bytes of requests and responses that are held at once, including the memory for processing them; more are answered
     /// 503. Never less than eight of the largest accepted bodies. A vault may use a quarter of them for bodies that arrive
@@ -35,7 +36,8 @@ pub struct HttpConfig {
     pub max_bytes_in_flight: usize,
     /// Connections that are open at once; more wait in the listener's queue.
     pub max_connections: usize,
-    /// Connections that one address may have open without a valid key; more are answered 503. 0 means no limit.
+    /// Connections that one address may have open before a request on them was let in; more are answered 503. An eighth of
+    /// all, so that an address without a key cannot take them. 0 means no limit.
     pub max_connections_per_address: usize,
     /// Bytes of the head of a request; more are answered 431.
     pub max_header_bytes: usize,
@@ -67,7 +69,7 @@ impl Default for HttpConfig {
             max_requests: 256,
             max_bytes_in_flight: 64 << 20,
             max_connections: 1_024,
-            max_connections_per_address: 1_024,
+            max_connections_per_address: 128,
             max_header_bytes: 64 << 10,
             max_headers: 100,
             tls: TlsConfig::default(),

@@ -15,6 +15,8 @@ pub struct ShareLimits {
     pub of_vault: usize,
     /// The limit of one key, in all its vaults: higher, so that the vaults of a gateway with one key can share it.
     pub of_key: usize,
+    /// Up to this amount in use, a vault or a key may hold more than its limit: what nobody else asks for.
+    pub lent: usize,
 }
 
 impl ShareLimits {
@@ -26,6 +28,21 @@ impl ShareLimits {
             total,
             of_vault: (total / 2).max(1),
             of_key: (total / 4 * 3).max(total / 2).max(1),
+            lent: 0,
+        }
+    }
+
+    /// A quarter for a vault and for a key, and half while nobody else asks: others always find the other half, so
+    /// that one key can fill it with requests that take long.
+    #[must_use]
+    pub fn of_requests(total: usize) -> Self {
+        let total = total.max(1);
+        let quarter = (total / 4).max(1);
+        Self {
+            total,
+            of_vault: quarter,
+            of_key: quarter,
+            lent: total / 2,
         }
     }
 }
@@ -86,10 +103,13 @@ impl ShareLimits {
 impl State {
     fn fits(&self, shares: &ShareLimits, party: &Party, amount: usize) -> bool {
         let held = |holder: &Holder| self.held.get(holder).copied().unwrap_or_default();
-        self.in_use + amount <= shares.total
-            && party
+        let in_use = self.in_use + amount;
+        let within_shares = || {
+            party
                 .holders()
                 .all(|holder| held(&holder) + amount <= shares.of_holder(&holder))
+        };
+        in_use <= shares.total && (in_use <= shares.lent || within_shares())
     }
 
     fn take(&mut self, party: &Party, amount: usize) {
@@ -336,11 +356,29 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_nobody_asks_for_is_lent_and_the_other_half_is_for_others() {
+        let gate = FairSemaphore::new(ShareLimits::of_requests(8));
+        let of = |vault: &str, key: &str| gate.try_acquire(&Party::new(Some(vault), Some(key)), 1);
+        let greedy: Vec<_> = (0..9)
+            .filter_map(|n| of(&format!("vault{}", n % 3), "greedy"))
+            .collect();
+        assert_eq!(greedy.len(), 4);
+        let others: Vec<_> = (0..3).filter_map(|_| of("other", "other")).collect();
+        assert_eq!(others.len(), 2, "a quarter, since others ask");
+        let third = of("third", "third").unwrap();
+        let fourth = of("fourth", "fourth").unwrap();
+        assert!(of("fifth", "fifth").is_none(), "all are in use");
+        drop((greedy, others, third, fourth));
+        assert_eq!(gate.in_use(), 0);
+    }
+
+    #[tokio::test]
     async fn waiters_are_admitted_vault_by_vault_and_not_by_arrival() {
         let gate = FairSemaphore::new(ShareLimits {
             total: 1,
             of_vault: 1,
             of_key: 1,
+            lent: 0,
         });
         let (a, b) = (party("a"), party("b"));
         let first = gate.acquire(&a, 1).await;

@@ -13,7 +13,6 @@ use crate::tokens::Tokens;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// Shared by all requests. Every layer and handler clones it, so a clone only increments a reference count.
@@ -39,7 +38,7 @@ pub struct Shared {
     /// The byte limits.
     pub(crate) budget: Arc<Budget>,
     /// One permit for each concurrent request.
-    pub(crate) slots: Arc<Semaphore>,
+    pub(crate) slots: fair::FairSemaphore,
     /// One permit for each open stream.
     pub(crate) streams: fair::FairSemaphore,
     /// The event feeds of the vaults.
@@ -52,7 +51,7 @@ impl AppState {
     /// The state of one instance.
     #[must_use]
     pub fn new(storage: Storage, pipeline: Pipeline, clock: Arc<dyn Clock>, settings: Settings) -> Self {
-        let slots = Arc::new(Semaphore::new(settings.max_requests));
+        let slots = fair::FairSemaphore::new(ShareLimits::of_requests(settings.max_requests));
         Self(Arc::new(Shared {
             gate: Arc::new(Gate::new(storage.clone(), &settings)),
             rates: Arc::new(Rates::new(&settings)),
@@ -61,6 +60,7 @@ impl AppState {
                 total: settings.max_streams,
                 of_vault: settings.max_streams_per_vault,
                 of_key: settings.max_streams_per_key,
+                lent: 0,
             }),
             feeds: Arc::new(Feeds::new(storage.clone())),
             stopping: CancellationToken::new(),

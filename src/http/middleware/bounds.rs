@@ -1,7 +1,7 @@
 //! Limits concurrent requests, the memory of their bytes, and their duration.
 
 use super::held;
-use crate::fair::{Party, Permit};
+use crate::fair::{FairSemaphore, Party, Permit};
 use crate::http::budget::{Full, KEPT_COST, SMALL_ANSWER};
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
@@ -18,19 +18,19 @@ use std::future::poll_fn;
 use std::iter::successors;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The concurrency permit of a request and the reservation of its bytes. Work that outlives the connection holds a
 /// clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Slot {
     held: Arc<Mutex<Held>>,
-    limit: usize,
+    slots: FairSemaphore,
+    party: Party,
 }
 
 #[derive(Debug, Default)]
 struct Held {
-    place: Option<OwnedSemaphorePermit>,
+    place: Option<Permit>,
     /// For the bytes of the body.
     carried: Option<Permit>,
     /// For processing the body.
@@ -42,15 +42,20 @@ impl Slot {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn leave(&self) {
+    /// Gives the permit back while the request only waits: for its client, or for another request.
+    pub(super) fn leave(&self) {
         self.held().place = None;
     }
 
-    fn take_again(&self, slots: &Arc<Semaphore>) -> Result<(), Busy> {
+    /// Takes the permit again, if it was given back.
+    ///
+    /// # Errors
+    /// [`Busy`].
+    pub(super) fn take_again(&self) -> Result<(), Busy> {
         let mut held = self.held();
         if held.place.is_none() {
-            let free = slots.clone().try_acquire_owned();
-            held.place = Some(free.map_err(|_| Busy { limit: self.limit })?);
+            let free = self.slots.try_acquire(&self.party, 1);
+            held.place = Some(free.ok_or_else(|| Busy::of(&self.slots))?);
         }
         Ok(())
     }
@@ -72,19 +77,42 @@ impl Slot {
     }
 }
 
-/// The maximum number of concurrent requests is reached.
-#[derive(Debug, thiserror::Error)]
-#[error("the service is answering as many requests as it can")]
-struct Busy {
+/// The maximum number of concurrent requests is reached, in all or of a vault or key.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("as many requests are running as may be, in all or of this vault or key")]
+pub(super) struct Busy {
     limit: usize,
+    all: bool,
 }
 
 impl Busy {
+    fn of(slots: &FairSemaphore) -> Self {
+        let limit = slots.shares().total;
+        let all = slots.in_use() >= limit;
+        Self { limit, all }
+    }
+
     fn problem(&self) -> Problem {
         telemetry::refused("busy");
-        Problem::new(Kind::Unavailable, self.to_string())
+        let (kind, detail) = if self.all {
+            (
+                Kind::Unavailable,
+                "the service is answering as many requests as it can",
+            )
+        } else {
+            let detail = "this vault or key has as many requests running as it may while others ask";
+            (Kind::TooManyRequests, detail)
+        };
+        Problem::new(kind, detail)
             .with("limit", self.limit)
+            .with("limit_name", "http.max_requests")
             .retry_after(1)
+    }
+}
+
+impl From<Busy> for Problem {
+    fn from(busy: Busy) -> Self {
+        busy.problem()
     }
 }
 
@@ -97,7 +125,7 @@ pub(crate) fn busy_at_its_end(error: &axum::Error) -> Option<Problem> {
     })
 }
 
-/// Rejects a request while `max_requests` are running. A client that is rejected at once can retry; one that waits in
+/// Rejects a request while `max_requests` are running, or so many of its vault or key that others would find no room. A client that is rejected at once can retry; one that waits in
 /// a queue may give up, and its request would be processed for nobody. A request that waits for its client to send the
 /// body holds no permit, so slow clients do not block others. A response in transfer does.
 pub(super) async fn concurrency<F: Future<Output = Response>>(
@@ -106,19 +134,19 @@ pub(super) async fn concurrency<F: Future<Output = Response>>(
     request: Request,
     next: impl FnOnce(Request) -> F,
 ) -> Response {
-    let limit = state.settings.max_requests;
-    let Ok(permit) = state.slots.clone().try_acquire_owned() else {
-        return Busy { limit }.problem().into_response();
+    let party = Party::current();
+    let Some(permit) = state.slots.try_acquire(&party, 1) else {
+        return Busy::of(&state.slots).problem().into_response();
     };
     let slot = Slot {
         held: Arc::new(Mutex::new(Held {
             place: Some(permit),
             ..Held::default()
         })),
-        limit,
+        slots: state.slots.clone(),
+        party: party.clone(),
     };
     let is_read = request.method().is_safe();
-    let party = Party::current();
     let (mut parts, mut body) = request.into_parts();
     parts.extensions.insert(slot.clone());
     if !body.is_end_stream() {
@@ -174,9 +202,7 @@ fn counted(body: Body, state: AppState, (slot, party): (Slot, Party), weighs: We
                             Err(full) => return Some((Err(full.into()), None)),
                         }
                     }
-                    slot.take_again(&state.slots)
-                        .err()
-                        .map(|busy| (Err(busy.into()), None))
+                    slot.take_again().err().map(|busy| (Err(busy.into()), None))
                 }
             }
         }

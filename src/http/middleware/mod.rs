@@ -1,7 +1,7 @@
 //! The middleware of every request. From the outside in: default [`headers`], [`observe`] (request id, log line,
-//! metrics, panics), [`site`] (host and origin), [`access`] (authentication, authorization, and [`rate`]), [`bounds`]
-//! (concurrency), [`idempotency`] (PUT and POST of a vault), [`bounds`] again (time limit), [`replica`] (which
-//! database answers a read).
+//! metrics, panics), [`unread`] (the rest of a body), [`site`] (host and origin), [`access`] (authentication,
+//! authorization, and [`rate`]), [`bounds`] (concurrency), [`idempotency`] (PUT and POST of a vault), [`bounds`] again
+//! (time limit), [`replica`] (which database answers a read).
 //!
 //! Each is a function that wraps the next one. One [`layer`] per route combines all of them, because an axum layer
 //! clones and boxes its inner service for every request, which costs more than most of these functions do.
@@ -16,6 +16,7 @@ pub(crate) mod observe;
 pub(crate) mod rate;
 pub(crate) mod replica;
 pub(crate) mod site;
+mod unread;
 
 use super::dashboard::Pages;
 use super::problem::Cause;
@@ -42,7 +43,7 @@ async fn all<F: Future<Output = Response>>(
 ) -> Response {
     let is_page = dashboard::is_page(request.uri().path());
     let admit = |request| access::check(state, request, next);
-    let check = |request| site::check(state, request, admit);
+    let check = |request| unread::discard(request, |request| site::check(state, request, admit));
     let response = observe::observe(&*state.clock, request, check).await;
     complete(response, is_page).await
 }

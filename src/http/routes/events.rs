@@ -316,6 +316,7 @@ fn no_stream(state: &AppState) -> Problem {
         total,
         of_vault,
         of_key,
+        ..
     } = state.streams.shares();
     if state.streams.in_use() >= total {
         return Problem::new(Kind::Unavailable, "as many streams are open as may be")

@@ -233,7 +233,7 @@ impl Storage {
             kinds,
             limit,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut *self.event_reader().await?)
         .await?;
         Ok(rows.into_iter().map(Event::from).collect())
     }

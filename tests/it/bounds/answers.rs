@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 /// A connection that requested the blame of `m` and read the first bytes of the response.
-async fn asks_and_does_not_read(service: &Service) -> TcpStream {
+pub(super) async fn asks_and_does_not_read(service: &Service) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4_096).unwrap();
     let mut stream = socket
@@ -47,6 +47,48 @@ async fn a_response_that_is_not_read_holds_the_permit_of_its_request() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert_eq!(status, 404, "the place is free again");
+}
+
+/// Sends a PUT whose body has so many bytes, and reads the head of the response.
+async fn head_of_refused_put(stream: &mut TcpStream, bytes: usize) -> String {
+    let head = format!(
+        "PUT /v1/vaults/other/memories/m/context HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n\
+         Content-Length: {bytes}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    // The end comes late, as from a client on a slow line.
+    stream.write_all(&vec![b'a'; bytes / 2]).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    stream.write_all(&vec![b'a'; bytes / 2]).await.unwrap();
+    let mut answer = Vec::new();
+    let mut piece = [0; 4096];
+    loop {
+        let read = stream.read(&mut piece).await.unwrap();
+        answer.extend_from_slice(&piece[..read]);
+        let text = String::from_utf8_lossy(&answer);
+        if read == 0 || text.contains("\r\n\r\n") && text.ends_with('}') {
+            return text.into_owned();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_while_the_body_arrives_keeps_the_connection_or_says_that_it_ends() {
+    let configure = |config: &mut working_memory::config::Config| config.http.max_requests = 1;
+    let service = Service::start_with(configure, None).await;
+    let text = "# D\n".to_owned() + &"a\n".repeat(51_000);
+    put(&service, "evil", "m", text).await.is(201);
+    let _unread = asks_and_does_not_read(&service).await;
+
+    let mut stream = TcpStream::connect(service.socket_address()).await.unwrap();
+    for _ in 0..3 {
+        let refused = head_of_refused_put(&mut stream, 200_000).await;
+        assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+        assert!(!refused.contains("connection: close"), "{refused}");
+    }
+    let refused = head_of_refused_put(&mut stream, 1_200_000).await;
+    assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+    assert!(refused.contains("connection: close"), "{refused}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

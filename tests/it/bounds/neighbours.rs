@@ -1,10 +1,69 @@
 //! A blocked vault does not affect the others.
 
+use super::answers::asks_and_does_not_read;
 use super::{get, of, put};
 use crate::harness::{Answer, Service};
+use crate::pipeline::dictated::{Gate, dictate, learning};
 use futures::future::join_all;
 use reqwest::Method;
+use serde_json::json;
 use std::time::Duration;
+use working_memory::config::Config;
+use working_memory::domain::operation::Role;
+
+fn eight_at_once(config: &mut Config) {
+    config.http.max_requests = 8;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_of_one_vault_leave_permits_for_others() {
+    let service = Service::start_with(eight_at_once, None).await;
+    let text = "# D\n".to_owned() + &"a\n".repeat(51_000);
+    put(&service, "evil", "m", text).await.is(201);
+    put(&service, "other", "m", "# A\n").await.is(201);
+
+    let mut unread = Vec::new();
+    for _ in 0..4 {
+        unread.push(asks_and_does_not_read(&service).await);
+    }
+    let refused = get(&service, "evil", "m")
+        .await
+        .problem(429, "too-many-requests", None);
+    assert_eq!(refused["limit_name"], "http.max_requests");
+
+    let others = (0..2).map(|_| get(&service, "other", "m"));
+    for answer in join_all(others).await {
+        answer.is(200);
+    }
+    put(&service, "other", "m", "# B\n").await.is(201);
+    drop(unread);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn retries_that_wait_for_the_first_request_hold_no_permits() {
+    let gate = Gate::new();
+    let service = Service::start_with(eight_at_once, Some(gate.before(Role::Learnings))).await;
+    let update = || {
+        let task = dictate(json!({ "learnings": learning("insight") }));
+        let request = of(&service, Method::POST, "evil", "m/update");
+        tokio::spawn(Answer::to(request.header("Idempotency-Key", "one").json(&task)))
+    };
+    let mut running = vec![update()];
+    gate.asked().await;
+    for _ in 0..12 {
+        running.push(update());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+
+    get(&service, "other", "m").await.is(404);
+    get(&service, "evil", "other").await.is(404);
+
+    gate.open();
+    for answer in join_all(running).await {
+        answer.unwrap().is(200);
+    }
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_vault_whose_requests_all_wait_for_the_database_does_not_block_others() {

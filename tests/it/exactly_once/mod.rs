@@ -241,6 +241,9 @@ async fn savings(service: &Service) -> Vec<Saving> {
     all
 }
 
+/// Where the document describes the header.
+const KEY_PARAMETER: &str = "#/components/parameters/IdempotencyKey";
+
 fn documented() -> Vec<(String, bool)> {
     let document: Value = yaml_serde::from_str(&working_memory::http::openapi_yaml()).unwrap();
     let paths = document["paths"].as_object().unwrap().values();
@@ -250,7 +253,7 @@ fn documented() -> Vec<(String, bool)> {
         .map(|operation| {
             let parameters = operation["parameters"].as_array();
             let mut parameters = parameters.into_iter().flatten();
-            let has_key = parameters.any(|parameter| parameter["name"] == KEY);
+            let has_key = parameters.any(|parameter| parameter["$ref"] == KEY_PARAMETER);
             (operation["operationId"].as_str().unwrap().to_owned(), has_key)
         })
         .collect()
@@ -266,4 +269,24 @@ fn every_write_operation_documents_the_result_of_a_retry() {
         let (_, again) = OPERATIONS.iter().find(|(listed, _)| listed == operation).unwrap();
         assert_eq!(*has_key, *again != Again::NoKey, "{operation}");
     }
+}
+
+#[tokio::test]
+async fn a_retry_that_asks_for_another_form_is_another_request() {
+    let service = Service::start().await;
+    let ask = |header: &'static str, value: &'static str| {
+        let request = service.request(Method::POST, "/v1/vaults/acme/memories/m/operations");
+        let request = request.header("Content-Type", "text/plain").body(ADD);
+        Answer::to(request.header(KEY, "k").header(header, value))
+    };
+    let first = ask("Accept", "application/json").await.is(200);
+    ask("Accept", "text/event-stream")
+        .await
+        .problem(422, "key-reused", Some(KEY));
+    ask("Prefer", "respond-async")
+        .await
+        .problem(422, "key-reused", Some(KEY));
+    let again = ask("Accept", "application/json").await.is(200);
+    assert_eq!(again.header("idempotency-replayed"), "true");
+    assert_eq!(again.text(), first.text());
 }

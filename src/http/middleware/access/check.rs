@@ -91,9 +91,7 @@ async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Optio
     let vault = permit(&caller, parts, route)
         .await
         .map_err(|problem| (problem, rate_limit))?;
-    if caller.0.key.is_some()
-        && let Some(peer) = parts.extensions.get::<Peer>()
-    {
+    if let Some(peer) = parts.extensions.get::<Peer>() {
         peer.connection.is_known();
     }
     parts.extensions.insert(party(&caller, vault.as_ref(), peer));

@@ -6,6 +6,7 @@ use super::gate::Gate;
 use super::refused::Refused;
 use crate::dashboard::{self, Visitor};
 use crate::domain::access::{Caller, SessionToken};
+use crate::fair::Party;
 use crate::http::middleware::rate::{RateLimitState, Subject};
 use crate::http::problem::Problem;
 use crate::http::serve::Peer;
@@ -92,6 +93,8 @@ async fn admit(state: &AppState, parts: &mut Parts) -> Result<Admitted, Refused>
         form_token: token.form_token(),
     });
     if let Some((caller, admission)) = found {
+        let key = caller.key.as_ref().map(|key| key.key_id.as_str());
+        parts.extensions.insert(Party::new(None, key));
         parts.extensions.insert(caller);
         parts.extensions.insert(admission);
     }

@@ -1,7 +1,7 @@
 //! `Idempotency-Key`: a PUT or POST runs once, and every retry with its key receives the same response.
 //!
-//! A retry is the same request: method, path, query, body, media type, actor and preconditions. Another request with
-//! the same key is 422. While the first request runs, a retry waits for it, on this or another instance. The first
+//! A retry is the same request: method, path, query, body, media types sent and accepted, preferences, actor and
+//! preconditions. Another request with the same key is 422. While the first request runs, a retry waits for it, on this or another instance. The first
 //! request runs to its end even if its client disconnects. If its process dies, a waiting retry notices that the claim
 //! is no longer renewed, and runs itself or answers from what was saved (`routes::recovered`). The transaction that
 //! saves a change also stores, under the claim, a reference to the change or the response, so a change is saved only

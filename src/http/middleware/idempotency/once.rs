@@ -99,16 +99,20 @@ impl Once<'_> {
         let body = Bytes::from(body::read(&parts.headers, body, limit, time).await?);
         let fingerprint = fingerprint::of(&parts, &body);
         let claim = self.state.clock.new_id().to_string();
-        let todo = match self.claim(&key, &fingerprint, &claim).await? {
+        let slot = parts.extensions.get::<Slot>().cloned();
+        let todo = match self.claim(&key, &fingerprint, &claim, slot.as_ref()).await? {
             Claimed::Answered(answer) => return replayed(answer),
             Claimed::Run => None,
             Claimed::Saved(saved) => Some(saved),
         };
-        let slot = parts.extensions.get::<Slot>().cloned();
         let running = Running {
             storage: self.state.storage.clone(),
             claim: IdempotencyClaim { key, token: claim },
         };
+        if let Some(Err(busy)) = slot.as_ref().map(Slot::take_again) {
+            running.release().await;
+            return Err(busy.into());
+        }
         if let Some(saved) = todo {
             let answer = recovered::answer(self.state, &running.claim.key, saved).await;
             let mut response = running
@@ -150,12 +154,13 @@ impl Once<'_> {
         }
     }
 
-    /// Claims the key, or waits for the request that holds it.
+    /// Claims the key, or waits for the request that holds it. While it waits, its permit is for others.
     async fn claim(
         &self,
         key: &IdempotencyKey,
         fingerprint: &[u8; 32],
         claim: &str,
+        slot: Option<&Slot>,
     ) -> Result<Claimed, Problem> {
         let storage = &self.state.storage;
         let waits_until = Instant::now() + self.wait;
@@ -183,7 +188,12 @@ impl Once<'_> {
                 Claim::Gone(why) => return Err(recovered::gone(why)),
                 Claim::OtherRequest => return Err(key::reused()),
                 Claim::Running(_) if Instant::now() + pause > waits_until => return Err(still_running()),
-                Claim::Running(_) => tokio::time::sleep(pause).await,
+                Claim::Running(_) => {
+                    if let Some(slot) = slot {
+                        slot.leave();
+                    }
+                    tokio::time::sleep(pause).await;
+                }
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
