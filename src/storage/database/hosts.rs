@@ -1,7 +1,7 @@
 //! The servers in a database URL: a primary and its standbys.
 //!
 //! As in libpq, `postgres://user@one:5432,two:5433/db?target_session_attrs=read-write` names two servers of one
-//! database, and so do lists in `host` and `port`. The driver accepts one address, so this module finds the server that
+//! database, and so do lists in `host` and `port`, where the part before the path may be empty or only a user. The driver accepts one address, so this module finds the server that
 //! accepts writes. It asks all servers at the same time, so a silent one costs no time. The heartbeat asks again
 //! whenever its connection is lost or becomes read-only, so a promotion needs no restart.
 
@@ -112,6 +112,13 @@ async fn why_not(server: &PgConnectOptions) -> Option<String> {
     }
 }
 
+/// The host of a URL without one, encoded for a URL: the driver's default, which is a folder of sockets or `localhost`.
+fn default_host() -> String {
+    let options = PgConnectOptions::new_without_pgpass();
+    let socket = options.get_socket().and_then(|folder| folder.to_str());
+    socket.unwrap_or(options.get_host()).replace('/', "%2F")
+}
+
 /// Splits a URL into one URL for each host. Everything else stays as it is.
 fn split(url: &str) -> Result<Vec<String>, String> {
     let (scheme, rest) = url.split_once("://").ok_or("it has no scheme")?;
@@ -148,6 +155,10 @@ fn split(url: &str) -> Result<Vec<String>, String> {
     if count > 1 && hosts.len() == count && hosts.iter().any(|host| host.is_empty()) {
         return Err("one of the hosts of its list is empty".to_owned());
     }
+    // The driver parses only URLs with a host. The host in the query replaces this one; without one it is the default.
+    let is_named = named[..2].iter().any(|(_, list)| !list.is_empty());
+    let default = default_host();
+    let fallback = if is_named { "localhost" } else { &default };
     let all = (hosts.len(), "hosts");
     let lists = named.iter().map(|(name, list)| (list.len(), *name));
     if let Some((length, name)) = lists
@@ -164,6 +175,10 @@ fn split(url: &str) -> Result<Vec<String>, String> {
             Some(format!("{name}={value}"))
         };
         let host = hosts.get(number).or(hosts.first()).copied().unwrap_or_default();
+        let host = match host.starts_with(':') || host.is_empty() {
+            true => format!("{fallback}{host}"),
+            false => host.to_owned(),
+        };
         let query: Vec<String> = named
             .iter()
             .filter_map(of_list)
@@ -205,6 +220,17 @@ mod tests {
                 ],
             ),
             (
+                "postgres://u@/d?host=a,b&port=1,2",
+                vec![
+                    "postgres://u@localhost/d?host=a&port=1",
+                    "postgres://u@localhost/d?host=b&port=2",
+                ],
+            ),
+            (
+                "postgres:///d?user=u&host=/run/pg",
+                vec!["postgres://localhost/d?host=/run/pg&user=u"],
+            ),
+            (
                 "postgres://u@h,k/d?port=7",
                 vec!["postgres://u@h/d?port=7", "postgres://u@k/d?port=7"],
             ),
@@ -217,6 +243,51 @@ mod tests {
             ["one:1", "two:2"]
         );
         assert_eq!(name(hosts.first()), "one:1");
+    }
+
+    #[test]
+    fn servers_in_the_query_need_no_host_before_the_path() {
+        let servers = |url: &str| -> Vec<(String, u16, String)> {
+            let servers = Hosts::parse(url).unwrap().servers.into_iter();
+            let named = |server: PgConnectOptions| {
+                let socket = server.get_socket().map(|folder| folder.display().to_string());
+                let place = socket.unwrap_or_else(|| server.get_host().to_owned());
+                (place, server.get_port(), server.get_username().to_owned())
+            };
+            servers.map(named).collect()
+        };
+        let one = |place: &str, port| (place.to_owned(), port, "u".to_owned());
+        for (url, wanted) in [
+            (
+                "postgres://u@/d?host=a,b&port=1,2",
+                vec![one("a", 1), one("b", 2)],
+            ),
+            (
+                "postgres://u:p%40w+x@/d?host=/run/one,/run/two&port=5433",
+                vec![one("/run/one", 5433), one("/run/two", 5433)],
+            ),
+            (
+                "postgres://u@/d?host=%2Frun%2Fone&port=7",
+                vec![one("/run/one", 7)],
+            ),
+            ("postgres:///d?user=u&host=a&port=7", vec![one("a", 7)]),
+            ("postgres://u@%2Frun%2Fone:7/d", vec![one("/run/one", 7)]),
+            (
+                "postgres://u@/d?hostaddr=127.0.0.1&port=7",
+                vec![one("127.0.0.1", 7)],
+            ),
+        ] {
+            assert_eq!(servers(url), wanted, "{url}");
+        }
+        let default = PgConnectOptions::new_without_pgpass();
+        for url in ["postgres://u@/d?port=7", "postgres://u@:7/d"] {
+            let found = Hosts::parse(url).unwrap().servers.remove(0);
+            assert_eq!(
+                (found.get_host(), found.get_socket(), found.get_port()),
+                (default.get_host(), default.get_socket(), 7),
+                "{url}"
+            );
+        }
     }
 
     #[test]

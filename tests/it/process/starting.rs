@@ -1,6 +1,6 @@
 //! A service whose database is unavailable when it starts.
 
-use super::program::{PATIENCE, command, eventually, folder};
+use super::program::{PATIENCE, Program, command, eventually, folder};
 use crate::harness::{Answer, Database};
 use reqwest::Method;
 use rustix::process::{Pid, Signal, kill_process};
@@ -136,6 +136,39 @@ async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
         probed.clone().count() > 0 && probed.clone().all(|line| line["level"] == "INFO"),
         "{log}"
     );
+}
+
+#[tokio::test]
+async fn an_address_names_its_server_in_the_query_alone() {
+    let database = Database::create().await;
+    let server = PgConnectOptions::from_str(&database.url()).unwrap();
+    let host = match server.get_socket() {
+        Some(folder) => folder.display().to_string(),
+        None => server.get_host().to_owned(),
+    };
+    let (user, name, port) = (
+        server.get_username(),
+        server.get_database().unwrap(),
+        server.get_port(),
+    );
+    let parsed = Url::parse(&database.url()).unwrap();
+    let password = parsed
+        .password()
+        .map(|password| format!(":{password}"))
+        .unwrap_or_default();
+    // The second server of the list does not exist.
+    let nowhere = free_port().await;
+    for url in [
+        format!("postgres://{user}{password}@/{name}?host={host}&port={port}"),
+        format!("postgres://{user}{password}@/{name}?host={host},127.0.0.1&port={port},{nowhere}"),
+    ] {
+        let folder = folder();
+        let program = Program::start_with(folder.path(), &[("DATABASE_URL", &url)]).await;
+        program.put("m", "text\n").await.is(201);
+        Answer::to(program.request_to(Method::DELETE, "/v1/vaults/v/memories/m"))
+            .await
+            .is(204);
+    }
 }
 
 #[tokio::test]
