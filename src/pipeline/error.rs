@@ -191,6 +191,7 @@ impl From<StorageError> for PipelineError {
                 update_id,
                 status: RunStatus::Resolved.name(),
             },
+            StorageError::MemoryDeleted => Self::Deleted,
             other => Self::Storage(other),
         }
     }

@@ -57,6 +57,9 @@ pub enum StorageError {
          database.data_dir). Keys, events and handoffs are not carried over: docs/transfer.md"
     )]
     EarlierSchema(i64),
+    /// The memory was deleted after the change began. Nothing was saved.
+    #[error("the memory was deleted meanwhile")]
+    MemoryDeleted,
     /// Anything else: a fault of the service or of the schema.
     #[error("database error: {0}")]
     Internal(#[source] sqlx::Error),
@@ -141,6 +144,14 @@ pub(super) fn is_of_a_statement(error: &StorageError) -> bool {
     refusal.is_some_and(|refusal| refusal.severity() == PgSeverity::Error)
 }
 
+/// The error code of a server whose disk is full.
+pub(super) const DISK_FULL: &str = "53100";
+
+/// Whether there was no room left on the database's disk.
+pub(super) fn is_disk_full(error: &StorageError) -> bool {
+    sqlstate(error).is_some_and(|code| code == DISK_FULL)
+}
+
 fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {
     match error {
         StorageError::Unavailable(inner) | StorageError::Internal(inner) => {
@@ -152,6 +163,7 @@ fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {
         | StorageError::AlreadyDecided(_)
         | StorageError::ClaimLost(_)
         | StorageError::KeyTakenOver
+        | StorageError::MemoryDeleted
         | StorageError::OverQuota(_)
         | StorageError::EarlierSchema(_) => None,
     }

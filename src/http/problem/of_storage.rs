@@ -15,6 +15,9 @@ impl From<StorageError> for Problem {
             .with("field", "Idempotency-Key")
             .retry_after(1);
         }
+        if let StorageError::MemoryDeleted = error {
+            return Self::new(Kind::Conflict, format!("{error}; nothing was saved"));
+        }
         if let StorageError::OverQuota(over) = &error {
             telemetry::refused("quota");
             return Self::new(Kind::Quota, format!("{over}; nothing was saved"))

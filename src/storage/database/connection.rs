@@ -7,7 +7,7 @@
 
 use crate::fair::Permit;
 use crate::storage::database::liveness::{Generation, Liveness, Waiting, silence};
-use crate::storage::error::OutcomeUnknown;
+use crate::storage::error::{DISK_FULL, OutcomeUnknown};
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt};
@@ -242,6 +242,7 @@ impl Watch<'_> {
                     *self.is_spent = true;
                     self.liveness.retire_read_only();
                 }
+                Some(DISK_FULL) => self.liveness.set_disk_full(true),
                 // The server shuts down, or this session was terminated.
                 Some(code) if code.starts_with("57P") => *self.is_spent = true,
                 _ => {}

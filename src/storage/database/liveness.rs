@@ -41,6 +41,8 @@ pub(in crate::storage) struct Liveness {
     is_wanted: AtomicBool,
     /// Whether the tables are distributed over several nodes, of which one may be lost while the others answer.
     is_distributed: AtomicBool,
+    /// Whether a statement failed because the disk was full, and no room was found since.
+    is_disk_full: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -99,11 +101,22 @@ impl Default for Liveness {
             wanted: Notify::new(),
             is_wanted: AtomicBool::new(false),
             is_distributed: AtomicBool::new(false),
+            is_disk_full: AtomicBool::new(false),
         }
     }
 }
 
 impl Liveness {
+    /// Records that the disk of the database is full, or has room again.
+    pub(in crate::storage) fn set_disk_full(&self, is_full: bool) {
+        self.is_disk_full.store(is_full, Ordering::Relaxed);
+    }
+
+    /// Whether the disk of the database was full when last written to.
+    pub(in crate::storage) fn is_disk_full(&self) -> bool {
+        self.is_disk_full.load(Ordering::Relaxed)
+    }
+
     /// The current generation, for a connection to be acquired.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use crate::storage::database::liveness::Beat;
 use crate::storage::database::notification::CHANNEL;
+use crate::storage::error::is_disk_full;
 use crate::storage::write::Submitted;
 use crate::storage::{Class, Storage, StorageError};
 use sqlx::{AssertSqlSafe, Row as _};
@@ -25,6 +26,11 @@ impl Storage {
             let seconds = busy.as_secs();
             return Ok(Some(format!("versions wait for the database for {seconds} s")));
         }
+        if self.liveness.is_disk_full() && !self.has_room().await? {
+            return Ok(Some(
+                "the disk of the database is full: free space on it, or make it larger".to_owned(),
+            ));
+        }
         match self.liveness.last_beat() {
             Some((Beat::NotWritten(problem), _)) => Ok(Some(problem.to_owned())),
             Some((Beat::Written, at)) if at.elapsed() < BEAT_LASTS => Ok(None),
@@ -33,6 +39,22 @@ impl Storage {
                 Ok(is_read_only.then(|| "the database is read-only".to_owned()))
             }
         }
+    }
+
+    /// Whether the database's disk has room, after a statement found none. Small commits succeed on a full disk, and so do
+    /// rows that fit into pages that are there, so this needs new pages, which are given back.
+    async fn has_room(&self) -> Result<bool, StorageError> {
+        let mut transaction = self.begin_for(Class::Health).await?;
+        // Built at run time: the database used for checking queries has no such table. About 1 MiB.
+        let written = sqlx::raw_sql(
+            "CREATE TEMPORARY TABLE room ON COMMIT DROP AS SELECT md5(n::text) FROM generate_series(1, 16384) AS n",
+        )
+        .execute(&mut *transaction)
+        .await;
+        transaction.rollback().await?;
+        let is_full = written.is_err_and(|error| is_disk_full(&error.into()));
+        self.liveness.set_disk_full(is_full);
+        Ok(!is_full)
     }
 
     /// Commits a transaction without changes. Returns whether the server is read-only.

@@ -87,18 +87,19 @@ async fn put(cluster: &Path, account: Account, name: &str, text: &str) -> Result
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
-        .stderr(Stdio::null());
+        .stderr(Stdio::piped());
     let failed = || EmbeddedError::folder("write", &path);
     let mut child = command.spawn().map_err(EmbeddedError::spawn(shell))?;
     if let Some(mut input) = child.stdin.take() {
         input.write_all(text.as_bytes()).await.map_err(failed())?;
     }
-    let status = child.wait().await.map_err(failed())?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(failed()(std::io::Error::other("its account cannot write it")))
+    let output = child.wait_with_output().await.map_err(failed())?;
+    if output.status.success() {
+        return Ok(());
     }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let problem = format!("its account cannot write it ({})", said.trim());
+    Err(failed()(std::io::Error::other(problem)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use super::account::Account;
 use super::binaries::Binaries;
-use super::error::EmbeddedError;
+use super::error::{EmbeddedError, tells_full_disk};
 use super::handle::Folder;
 use super::server_log::last_lines;
 
@@ -54,6 +54,10 @@ pub(super) async fn initialize(
                 .map_err(EmbeddedError::folder("make", &place));
         }
         log = last_lines(&String::from_utf8_lossy(&[output.stdout, output.stderr].concat()));
+    }
+    if tells_full_disk(&log) {
+        let path = home.path().display().to_string();
+        return Err(EmbeddedError::DiskFull { path });
     }
     Err(EmbeddedError::Initialize { log })
 }

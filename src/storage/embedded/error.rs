@@ -57,6 +57,15 @@ pub enum EmbeddedError {
         /// The process id of that service, if it could be read.
         pid: Option<u32>,
     },
+    /// The disk of the data folder is full.
+    #[error(
+        "the disk that holds {path} is full, so the embedded PostgreSQL cannot start; free space on it or make it larger, \
+         and start again. The database in that folder is unchanged; another folder would begin an empty one"
+    )]
+    DiskFull {
+        /// The file or folder that could not be written.
+        path: String,
+    },
     /// A file or folder of the server cannot be created, read or written.
     #[error(
         "cannot {action} {path}: {source}; choose a writable folder with WORKING_MEMORY__DATABASE__DATA_DIR"
@@ -111,10 +120,12 @@ impl EmbeddedError {
     /// For `map_err`: adds the attempted action and the path to an I/O error.
     pub(super) fn folder(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path: PathBuf = path.to_owned();
-        move |source| Self::Folder {
-            action,
-            path: path.display().to_string(),
-            source,
+        move |source| {
+            let path = path.display().to_string();
+            match source.kind() == io::ErrorKind::StorageFull || tells_full_disk(&source.to_string()) {
+                true => Self::DiskFull { path },
+                false => Self::Folder { action, path, source },
+            }
         }
     }
 
@@ -123,6 +134,11 @@ impl EmbeddedError {
         let program = program.display().to_string();
         move |source| Self::Spawn { program, source }
     }
+}
+
+/// Whether the output of a program says that the disk is full, in the words of the system.
+pub(super) fn tells_full_disk(output: &str) -> bool {
+    output.contains("No space left on device") || output.contains("Disk quota exceeded")
 }
 
 struct Owner(Option<u32>);

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::binaries::Binaries;
 use super::cluster::USER;
-use super::error::EmbeddedError;
+use super::error::{EmbeddedError, tells_full_disk};
 use super::folder::{DataFolder, SocketDir};
 use super::leftover::{self, STOPS};
 use super::server_log;
@@ -178,11 +178,16 @@ impl Launcher {
             NotReady::Ended(status) => status.to_string(),
             NotReady::Silent => format!("no answer within {} seconds", START_TIMEOUT.as_secs()),
         };
-        let log_file = self.folder.log_file();
+        let log = server_log::tail(&self.folder.home);
+        if tells_full_disk(&log) {
+            let path = self.folder.cluster().display().to_string();
+            return EmbeddedError::DiskFull { path };
+        }
+        let log_file = self.folder.log_file().display().to_string();
         EmbeddedError::Start {
             reason,
-            log: server_log::tail(&self.folder.home),
-            log_file: log_file.display().to_string(),
+            log_file,
+            log,
         }
     }
 }

@@ -1,0 +1,174 @@
+//! Memories that are deleted and made again on two instances, one of which is killed in between: nothing of a deleted one
+//! comes back, every acknowledged proposal was stored, and the events tell one order.
+
+use super::program::{Program, eventually, folder};
+use crate::harness::{Answer, Database};
+use crate::pipeline::dictated::learning;
+use crate::pipeline::stub::{Reply, Stub};
+use reqwest::{Method, RequestBuilder};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use sqlx::{Connection, PgConnection};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+const GENERATIONS: usize = 12;
+
+/// Updates of one generation: on one instance, on the other as a proposal, and a queued one.
+fn updates(generation: usize, [one, other]: [&Program; 2]) -> [RequestBuilder; 3] {
+    let body = |number: usize, mode: &str| {
+        let task = format!("insight-{generation}-{number}.");
+        json!({ "task": task, "roles": ["learnings"], "mode": mode })
+    };
+    let update = |program: &Program| program.request(Method::POST, "m", "update");
+    [
+        update(one).json(&body(0, "apply")),
+        update(other).json(&body(1, "propose")),
+        update(other)
+            .header("Prefer", "respond-async")
+            .json(&body(2, "apply")),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_of_a_deleted_memory_comes_back() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counting = asked.clone();
+    let stub = Stub::start(move |model_request| {
+        counting.fetch_add(1, Ordering::SeqCst);
+        let said = model_request.body.to_string();
+        let named = said.split("insight-").nth(1).unwrap();
+        let named = named.split('.').next().unwrap().to_owned();
+        Reply::After(
+            Duration::from_millis(150),
+            Box::new(Reply::Text(learning(&format!("insight-{named}")))),
+        )
+    })
+    .await;
+    let database = Database::create().await;
+    let url = database.url();
+    let environment = [
+        ("DATABASE_URL", url.as_str()),
+        ("WORKING_MEMORY__LLM__PROVIDER", "openai"),
+        ("WORKING_MEMORY__LLM__BASE_URL", stub.address()),
+        ("WORKING_MEMORY__LLM__MODEL", "stub"),
+        ("WORKING_MEMORY__PIPELINE__QUEUE__LEASE_SECONDS", "3"),
+        ("WORKING_MEMORY__PIPELINE__QUEUE__POLL_SECONDS", "1"),
+        ("WORKING_MEMORY__DATABASE__MAX_CONNECTIONS", "8"),
+    ];
+    let folders = [folder(), folder()];
+    let mut one = Program::start_with(folders[0].path(), &environment).await;
+    let other = Program::start_with(folders[1].path(), &environment).await;
+    let mut rows = PgConnection::connect(&url).await.unwrap();
+    let mut proposed = Vec::new();
+
+    for generation in 0..GENERATIONS {
+        for number in 0..3 {
+            let text = format!("# Notes\ngeneration-{generation}-{number}\n");
+            other.put("m", &text).await.is(201);
+        }
+        let before = asked.load(Ordering::SeqCst);
+        let sending: Vec<_> = updates(generation, [&one, &other])
+            .into_iter()
+            .map(|request| tokio::spawn(async move { request.send().await.ok() }))
+            .collect();
+        eventually("the models are called", async || {
+            asked.load(Ordering::SeqCst) >= before + 2
+        })
+        .await;
+        let is_killed = generation == GENERATIONS / 2;
+        if is_killed {
+            one.signal(Signal::KILL);
+            one.ended().await;
+        }
+        Answer::to(other.request_to(Method::DELETE, "/v1/vaults/v/memories/m"))
+            .await
+            .is(204);
+        other.put("m", "# Notes\nmade anew\n").await.is(201);
+        if is_killed {
+            one = Program::start_with(folders[0].path(), &environment).await;
+        }
+        for sent in sending {
+            let Some(answer) = sent.await.unwrap() else {
+                continue;
+            };
+            let status = answer.status().as_u16();
+            let Ok(answer) = answer.json::<Value>().await else {
+                continue;
+            };
+            assert!([200, 202, 409].contains(&status), "{status}: {answer}");
+            if answer["status"] == "proposed" {
+                proposed.push(answer["update_id"].as_str().unwrap().to_owned());
+            }
+        }
+        eventually("no update runs", async || {
+            let running: i64 =
+                sqlx::query_scalar("SELECT count(*) FROM updates WHERE queue_place IS NOT NULL")
+                    .fetch_one(&mut rows)
+                    .await
+                    .unwrap();
+            running == 0
+        })
+        .await;
+        for table in ["memory_contexts", "records", "updates", "search_entries"] {
+            let statement = format!(
+                "SELECT count(*) FROM {table} AS t WHERE strpos(t::text, 'insight-{generation}') > 0
+                    OR strpos(t::text, 'generation-{generation}') > 0"
+            );
+            let held: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(statement))
+                .fetch_one(&mut rows)
+                .await
+                .unwrap();
+            assert_eq!(held, 0, "{table} holds generation {generation}");
+        }
+    }
+
+    let events = told(&other).await;
+    for id in proposed {
+        let told = |event: &&Value| event["kind"] == "proposed" && event["update_id"] == id.as_str();
+        assert_eq!(events.iter().filter(told).count(), 1, "{id} was acknowledged");
+    }
+    is_one_order(&events);
+}
+
+/// All events of the vault, read by page.
+async fn told(program: &Program) -> Vec<Value> {
+    let mut events = Vec::new();
+    let mut last = "0".to_owned();
+    loop {
+        let request = program.request_to(Method::GET, "/v1/vaults/v/events?limit=100");
+        let request = request
+            .header("Accept", "application/json")
+            .header("Last-Event-ID", &last);
+        let page = Answer::to(request).await.is(200).json();
+        let items = page["items"].as_array().unwrap();
+        if items.is_empty() {
+            return events;
+        }
+        last = page["last_event_id"].as_str().unwrap().to_owned();
+        events.extend(items.iter().cloned());
+    }
+}
+
+/// Versions of each life are 1, 2, 3 …, and the next life begins after the deletion.
+fn is_one_order(events: &[Value]) {
+    let mut newest: BTreeMap<&str, i64> = BTreeMap::new();
+    let mut deleted = 0;
+    for event in events {
+        let memory = newest.entry(event["memory_id"].as_str().unwrap()).or_default();
+        match event["kind"].as_str().unwrap() {
+            "version" => {
+                assert_eq!(event["version"], *memory + 1, "{event}");
+                *memory += 1;
+            }
+            "memory_deleted" => {
+                deleted += 1;
+                *memory = 0;
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(deleted, GENERATIONS);
+}
