@@ -15,6 +15,9 @@
 CREATE TABLE memories (
     vault_id         TEXT        NOT NULL,
     memory_id        TEXT        NOT NULL,
+    -- A memory that is deleted and made again under the same id is another one: what began under the one is not saved
+    -- into the other.
+    identity         TEXT        NOT NULL DEFAULT gen_random_uuid()::text,
     head_version     BIGINT      NOT NULL,
     head_context_id  TEXT,
     -- The largest number ever given to a record of each kind, in the order of learnings, snippets, tasks, decisions;
@@ -438,6 +441,8 @@ CREATE INDEX search_vectors_memory_idx ON search_vectors (vault_id, memory_id);
 
 -- Events ------------------------------------------------------------------------------------------------------------
 
+CREATE SEQUENCE events_insert_order_seq;
+
 -- What happened in a vault, written by the transaction in which it happened: ids and names, never a document's text.
 -- A writer leaves the sequence open; whoever reads the vault gives the next ones to what is committed by then.
 CREATE TABLE events (
@@ -445,6 +450,9 @@ CREATE TABLE events (
     -- A UUID of version 7.
     event_id   TEXT        NOT NULL,
     sequence   BIGINT,
+    -- In which order events were written, by the database alone: clocks of instances differ, and are set back. Writers of
+    -- one memory insert under the lock of its row, so within a memory this is the order in which things happened.
+    insert_order BIGINT NOT NULL DEFAULT nextval('events_insert_order_seq'),
     memory_id  TEXT        NOT NULL,
     kind       TEXT        NOT NULL,
     created_at TIMESTAMPTZ NOT NULL,
@@ -461,6 +469,7 @@ CREATE TABLE events (
     CONSTRAINT events_sequence_check CHECK (sequence >= 1),
     CONSTRAINT events_version_check CHECK ((version IS NULL) = (context_id IS NULL))
 );
+ALTER SEQUENCE events_insert_order_seq OWNED BY events.insert_order;
 CREATE UNIQUE INDEX events_sequence_key ON events (vault_id, sequence);
 -- That there was a proposal is known for as long as its event is, also after its memory was deleted.
 CREATE INDEX events_proposed_idx ON events (vault_id, update_id) WHERE kind = 'proposed';

@@ -6,25 +6,22 @@
 use crate::clock::Clock;
 use crate::config::queue::QueueConfig;
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::fair::{FairSemaphore, Party, Permit, ShareLimits};
 use crate::pipeline::{Pipeline, PipelineError};
 use crate::storage::database::notification::Notification;
 use crate::storage::updates::RunStatus;
-use crate::storage::updates::queue::{Claimed, HandBack};
+use crate::storage::updates::queue::{Claimed, HandBack, LONGEST_WAIT, Lease};
 use crate::storage::{FailingVaults, Storage, StorageError};
 use crate::telemetry::{self, traces};
 use chrono::TimeDelta;
 use futures::FutureExt;
-use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::Notify;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-
-/// The longest backoff before another attempt.
-const LONGEST_BACKOFF: Duration = Duration::from_secs(300);
 
 /// The pause after a database failure.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
@@ -59,9 +56,7 @@ impl Workers {
             pipeline: pipeline.clone(),
             clock: clock.clone(),
             settings: settings.queue.clone(),
-            per_vault: settings.concurrent_updates_per_vault,
-            free: Arc::new(Semaphore::new(settings.queue.workers)),
-            running: Mutex::default(),
+            workers: FairSemaphore::new(shares_of(settings)),
             failing: Mutex::new(FailingVaults::new("updates")),
             ended: Notify::new(),
             tasks: tasks.clone(),
@@ -96,10 +91,8 @@ struct Shared {
     pipeline: Pipeline,
     clock: Arc<dyn Clock>,
     settings: QueueConfig,
-    per_vault: usize,
-    free: Arc<Semaphore>,
-    /// Running updates of this instance, by vault.
-    running: Mutex<HashMap<VaultId, usize>>,
+    /// A vault holds half of them at most, so that others need not wait for its updates to end.
+    workers: FairSemaphore,
     /// Vaults whose updates cannot be claimed for now.
     failing: Mutex<FailingVaults>,
     ended: Notify,
@@ -152,23 +145,29 @@ impl Shared {
         stopping: &CancellationToken,
     ) -> Result<(), StorageError> {
         loop {
-            let free = self.free.available_permits();
+            let free = self.workers.shares().total.saturating_sub(self.workers.in_use());
             if free == 0 || stopping.is_cancelled() {
                 return Ok(());
             }
             let due = self
                 .storage
-                .due_updates(vault, &self.not_now(), i64::try_from(free).unwrap_or(1))
+                .due_updates(
+                    vault,
+                    &self.not_now(),
+                    self.lease(),
+                    i64::try_from(free).unwrap_or(1),
+                )
                 .await?;
             let mut begun = 0;
             for due in due {
-                let Ok(permit) = self.free.clone().try_acquire_owned() else {
-                    return Ok(());
-                };
-                let claim = self.clock.new_id().to_string();
                 if self.failing().waits(due.vault.as_str()) {
                     continue;
                 }
+                let party = Party::new(Some(due.vault.as_str()), None);
+                let Some(permit) = self.workers.try_acquire(&party, 1) else {
+                    continue;
+                };
+                let claim = self.clock.new_id().to_string();
                 let claimed = self.storage.claim_update(&due, &claim, self.lease()).await;
                 let claimed = self.failing().pass_over(due.vault.as_str(), claimed)?;
                 if let Some(claimed) = claimed.flatten() {
@@ -186,9 +185,7 @@ impl Shared {
     /// Vaults that have reached their limit of running updates here, and those whose updates cannot be claimed.
     fn not_now(&self) -> Vec<String> {
         let mut vaults = self.failing().waiting();
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let busy = running.iter().filter(|(_, count)| **count >= self.per_vault);
-        vaults.extend(busy.map(|(vault, _)| vault.to_string()));
+        vaults.extend(self.workers.vaults_at_limit());
         vaults
     }
 
@@ -196,22 +193,11 @@ impl Shared {
         self.failing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn count(&self, vault: &VaultId, change: impl FnOnce(&mut usize)) {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = running.entry(vault.clone()).or_default();
-        change(count);
-        if *count == 0 {
-            running.remove(vault);
-        }
+    fn lease(&self) -> Lease {
+        Lease::new(Duration::from_secs(self.settings.lease_seconds.into()))
     }
 
-    fn lease(&self) -> TimeDelta {
-        TimeDelta::seconds(self.settings.lease_seconds.into())
-    }
-
-    async fn run(self: Arc<Self>, claimed: Claimed, permit: OwnedSemaphorePermit) {
-        let vault = claimed.due.vault.clone();
-        self.count(&vault, |count| *count += 1);
+    async fn run(self: Arc<Self>, claimed: Claimed, permit: Permit) {
         let max = i32::try_from(self.settings.max_attempts).unwrap_or(i32::MAX);
         let ended = if claimed.attempts > max {
             let problem =
@@ -234,7 +220,6 @@ impl Shared {
                 tracing::warn!(%error, "the result of an update could not be saved; its claim will expire")
             }
         }
-        self.count(&vault, |count| *count -= 1);
         drop(permit);
         self.ended.notify_one();
     }
@@ -309,7 +294,7 @@ impl Shared {
             }
             Err(PipelineError::TokensSpent { retry_after, .. }) => {
                 let back = HandBack {
-                    wait: TimeDelta::seconds(i64::try_from(retry_after).unwrap_or(1)),
+                    wait: TimeDelta::seconds(i64::try_from(retry_after).unwrap_or(i64::MAX / 1_000)),
                     counts: false,
                     problem: Some("the vault has used the day's tokens".to_owned()),
                 };
@@ -342,7 +327,7 @@ impl Shared {
         }
         metrics::counter!(telemetry::UPDATE_RETRIES).increment(1);
         let back = HandBack {
-            wait: TimeDelta::from_std(self.backoff(attempts)).unwrap_or_default(),
+            wait: TimeDelta::from_std(self.backoff(attempts)).unwrap_or(LONGEST_WAIT),
             counts: true,
             problem: Some(problem.to_owned()),
         };
@@ -353,7 +338,17 @@ impl Shared {
         let first = Duration::from_secs(self.settings.backoff_seconds.into());
         let doubled = first.saturating_mul(1 << attempts.saturating_sub(1).min(16));
         // Jitter: updates that failed together should not be retried together.
-        doubled.min(LONGEST_BACKOFF).mul_f64(0.8 + 0.4 * fastrand::f64())
+        let longest = LONGEST_WAIT.to_std().unwrap_or_default();
+        doubled.min(longest).mul_f64(0.8 + 0.2 * fastrand::f64())
+    }
+}
+
+/// The shares of the workers.
+fn shares_of(settings: &crate::config::pipeline::PipelineConfig) -> ShareLimits {
+    let shares = ShareLimits::of(settings.queue.workers);
+    ShareLimits {
+        of_vault: shares.of_vault.min(settings.concurrent_updates_per_vault),
+        ..shares
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueConfig {
-    /// Queued updates that this instance runs at once; 0: it accepts them, and others run them.
+    /// Queued updates that this instance runs at once, at most half of them of one vault; 0: it accepts them, and others run them.
     pub workers: usize,
     /// Seconds after which an update of an instance that no longer renews its claim is taken over.
     pub lease_seconds: u32,
@@ -25,7 +25,7 @@ pub struct QueueConfig {
 impl Default for QueueConfig {
     fn default() -> Self {
         Self {
-            workers: 8,
+            workers: 16,
             lease_seconds: 30,
             max_attempts: 5,
             backoff_seconds: 5,

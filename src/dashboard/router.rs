@@ -2,8 +2,8 @@
 
 use super::assets;
 use super::pages::{
-    actions, blame, diff, edit, events, handoff, items_only, keys, memories, memory, prompt, raw,
-    record, records, run, search, service, sign_in, timeline, updates, usage, vaults, version, window,
+    actions, blame, diff, edit, events, handoff, items_only, keys, memories, memory, prompt, raw, record,
+    records, run, search, service, sign_in, timeline, updates, usage, vaults, version, window,
 };
 use axum::Router;
 use axum::middleware::from_fn;

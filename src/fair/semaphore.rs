@@ -236,6 +236,17 @@ impl FairSemaphore {
         self.state().in_use
     }
 
+    /// The vaults that hold all they may.
+    #[must_use]
+    pub fn vaults_at_limit(&self) -> Vec<String> {
+        let (state, most) = (self.state(), self.0.shares.of_vault);
+        let at_limit = state.held.iter().filter_map(|(holder, held)| match holder {
+            Holder::Vault(vault) if *held >= most => Some(vault.to_string()),
+            Holder::Vault(_) | Holder::Key(_) => None,
+        });
+        at_limit.collect()
+    }
+
     /// The number of waiters.
     #[must_use]
     pub fn waiting(&self) -> usize {

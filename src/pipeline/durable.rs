@@ -51,6 +51,7 @@ impl Pipeline {
             actor: request.actor,
             created_at,
             base_version: base.version,
+            identity: base.identity,
             idempotency: request.idempotency,
         };
         self.storage

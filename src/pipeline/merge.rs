@@ -65,9 +65,8 @@ pub(super) fn merge(
             current: head.context_id.clone(),
         });
     }
-    // The version numbers of one memory only increase.
-    let is_another = head.version == base.version && head.context_id != base.context_id;
-    if head.version < base.version || is_another {
+    let identity = progress_base.identity.as_ref().or(base.identity.as_ref());
+    if identity.is_some() && identity != head.identity.as_ref() {
         return Err(Refused::Deleted);
     }
     let rewrites = accepted

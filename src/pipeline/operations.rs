@@ -61,6 +61,7 @@ impl Pipeline {
     async fn apply_input(&self, request: OperationsRequest) -> Result<UpdateAnswer, PipelineError> {
         self.check_resolvable(&request).await?;
         let mut running = self.begin_operations(&request).await?;
+        let mut rebases = 0;
         loop {
             let reading = self.read_input(&request, &running).await?;
             running.rejected = reading.rejections().collect();
@@ -84,9 +85,11 @@ impl Pipeline {
             match self.save(&running).await? {
                 Saved::Answer(answer) => return Ok(*answer),
                 // Another writer changed progress just now: parse the text again on the current head.
-                Saved::ProgressMoved => {
-                    running.progress_base = self.capture(&running.target, &running.preconditions).await?;
+                Saved::ProgressMoved if rebases < self.settings.max_rebases => {
+                    rebases += 1;
+                    running.progress_base = self.capture_again(&running).await?;
                 }
+                Saved::ProgressMoved => return Err(self.progress_moved(&running, rebases).await?),
             }
         }
     }

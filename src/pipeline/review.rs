@@ -117,10 +117,6 @@ impl Pipeline {
                 }
                 Ok(answer)
             }
-            Err(ChangeError::Refused(Refused::Deleted)) => Err(PipelineError::ProposalGone {
-                update_id: run.update_id,
-                why: DELETED,
-            }),
             Err(ChangeError::Refused(refused)) => Err(self.refuse(&running, refused).await?),
             Err(ChangeError::Storage(error)) => {
                 Err(self.what_became_of_it(error, place, &run.update_id).await)
@@ -277,9 +273,6 @@ impl Pipeline {
             return Err(Refused::PreconditionFailed {
                 current: head.context_id.clone(),
             });
-        }
-        if head.version < base_version {
-            return Err(Refused::Deleted);
         }
         let moved = section_of(&head.text, Role::Progress).trim_end() != progress_before;
         let (late, held): (Vec<Accepted>, Vec<Accepted>) = running

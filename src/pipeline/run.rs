@@ -18,7 +18,7 @@ use crate::domain::operation::Role;
 use crate::domain::window::SessionRecord;
 use crate::fair;
 use crate::storage::records::StoredRecord;
-use crate::storage::updates::{RunKind, RunStatus};
+use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::{
     ChangeError, Decision, Head, HeadSnapshot, NewVersion, Preconditions, Source, WindowRows,
 };
@@ -28,6 +28,8 @@ pub(super) struct RunResult {
     pub(super) answer: UpdateAnswer,
     /// The proposal to store, if the run makes one.
     pub(super) proposal: Option<Proposal>,
+    /// The identity of the memory that the answer quotes; `None` if there was none.
+    pub(super) identity: Option<String>,
 }
 
 /// The result of saving.
@@ -52,6 +54,15 @@ impl Pipeline {
             Err(PipelineError::PreconditionFailed {
                 current: snapshot.context_id,
             })
+        }
+    }
+
+    /// Takes another head snapshot for a run whose progress moved.
+    pub(super) async fn capture_again(&self, running: &Running) -> Result<HeadSnapshot, PipelineError> {
+        let snapshot = self.capture(&running.target, &running.preconditions).await?;
+        match running.identity() {
+            Some(identity) if snapshot.identity.as_ref() != Some(identity) => Err(PipelineError::Deleted),
+            _ => Ok(snapshot),
         }
     }
 
@@ -93,7 +104,11 @@ impl Pipeline {
         };
         match outcome {
             Ok(outcome) => {
-                let RunResult { answer, proposal } = outcome.result;
+                let RunResult {
+                    answer,
+                    proposal,
+                    identity,
+                } = outcome.result;
                 running.send(Step::Merged {
                     rebased: answer.rebased,
                 });
@@ -111,6 +126,7 @@ impl Pipeline {
                         _ => RunStatus::Unchanged,
                     };
                     let run = self.run_of_answer(running, status, &answer, proposal.as_ref());
+                    let run = Run { identity, ..run };
                     match &running.resolves {
                         Some(resolves) if !running.dry_run => {
                             self.storage
@@ -146,6 +162,7 @@ impl Pipeline {
                 return Ok(Decision::Keep(RunResult {
                     answer,
                     proposal: None,
+                    identity: head.identity.clone(),
                 }));
             }
             window = session::write(&mut merged.applied, head, record, &self.sizes(running))?;
@@ -231,8 +248,13 @@ impl Pipeline {
             models: running.models.clone(),
             document: DocumentReport::of(text, running.limits.context_bytes),
         };
+        let result = RunResult {
+            answer,
+            proposal,
+            identity: head.identity.clone(),
+        };
         if !saves {
-            return Ok(Decision::Keep(RunResult { answer, proposal }));
+            return Ok(Decision::Keep(result));
         }
         let source = match running.kind {
             RunKind::Update => Source::Update,
@@ -242,7 +264,7 @@ impl Pipeline {
             Some(_) => RunStatus::Approved,
             None => RunStatus::Applied,
         };
-        let mut run = self.run_of_answer(running, status, &answer, None);
+        let mut run = self.run_of_answer(running, status, &result.answer, None);
         if status == RunStatus::Applied {
             run.leave_to_its_version();
         }
@@ -256,7 +278,7 @@ impl Pipeline {
             actor: running.actor.clone(),
             operations: merged.applied.operations,
             changes,
-            log: answer.log.clone(),
+            log: result.answer.log.clone(),
             run: Some(Box::new(run)),
             resolves: running.resolves.clone(),
             window,
@@ -265,7 +287,7 @@ impl Pipeline {
             answer: None,
             text: merged.applied.text,
         };
-        Ok(Decision::Save(Box::new(version), RunResult { answer, proposal }))
+        Ok(Decision::Save(Box::new(version), result))
     }
 }
 

@@ -63,6 +63,19 @@ impl Pipeline {
         Ok(error)
     }
 
+    /// The error of a run under which progress moved too often; its run is stored.
+    pub(super) async fn progress_moved(
+        &self,
+        running: &Running,
+        rebases: u32,
+    ) -> Result<PipelineError, PipelineError> {
+        let update_id = running.target.update_id.clone();
+        let error = PipelineError::Conflict { update_id, rebases };
+        self.keep_failed_run(running, RunStatus::Conflict, &error.to_string())
+            .await?;
+        Ok(error)
+    }
+
     /// Stores a run that saved no version, so that a person can inspect it.
     pub(super) async fn keep_failed_run(
         &self,
@@ -81,12 +94,8 @@ impl Pipeline {
             running.omitted.rejections(),
             running.omitted.warnings(),
         );
-        self.storage
-            .save_run(
-                &self.run(running, status, None, running.base.version, outcome),
-                None,
-            )
-            .await?;
+        let run = self.run(running, status, None, running.base.version, outcome);
+        self.storage.save_run(&run, None).await?;
         Ok(())
     }
 
@@ -151,6 +160,7 @@ impl Pipeline {
             shown: (running.base.version > 0).then(|| (running.base.version, running.base.text.clone())),
             outcome,
             claim: running.claim.as_ref().map(|claim| claim.id.clone()),
+            identity: running.identity().cloned(),
             events: self.events(running, status),
         }
     }

@@ -70,6 +70,12 @@ impl Running {
         (makes_one && self.base.context_id == self.progress_base.context_id).then_some(&self.base)
     }
 
+    /// The identity of the memory that it began with; `None` if there was none.
+    pub(super) fn identity(&self) -> Option<&String> {
+        let later = self.progress_base.identity.as_ref();
+        later.or(self.base.identity.as_ref())
+    }
+
     /// The head snapshot in the form that responses are built from.
     pub(super) fn base_head(&self) -> ReportedHead<'_> {
         ReportedHead {

@@ -131,17 +131,13 @@ impl Pipeline {
                 Saved::Answer(answer) => return Ok(*answer),
                 Saved::ProgressMoved if rebases < self.settings.max_rebases => {
                     rebases += 1;
-                    let head = self.capture(&running.target, &running.preconditions).await?;
+                    let head = self.capture_again(running).await?;
                     let asked = self.ask_progress_again(request, &head, &limits, &mut outcomes);
                     running.spent.push(measured::step("ask", asked).await?);
                     running.progress_base = head;
                 }
                 Saved::ProgressMoved => {
-                    let update_id = running.target.update_id.clone();
-                    let error = PipelineError::Conflict { update_id, rebases };
-                    self.keep_failed_run(running, RunStatus::Conflict, &error.to_string())
-                        .await?;
-                    return Err(error);
+                    return Err(self.progress_moved(running, rebases).await?);
                 }
             }
         }

@@ -134,6 +134,7 @@ impl Storage {
             .await?
             .ok_or(DeleteError::NotFound)?;
         self.replica_must_catch_up();
+        self.forget_room(vault);
         self.appended(vault, &[event]);
         Ok(())
     }

@@ -235,6 +235,7 @@ impl Storage {
         let entries = Entries {
             vaults: heads.iter().map(|head| head.of.vault.as_str()).collect(),
             memories: heads.iter().map(|head| head.of.memory.as_str()).collect(),
+            identities: heads.iter().map(|head| head.identity.as_str()).collect(),
             versions: heads.iter().map(|head| head.version).collect(),
             times: heads.iter().map(|head| head.creation_time).collect(),
             words,
@@ -256,10 +257,10 @@ impl Storage {
         let vaults: Vec<&str> = pending.iter().map(|pending| pending.vault.as_str()).collect();
         let memories: Vec<&str> = pending.iter().map(|pending| pending.memory.as_str()).collect();
         let heads = sqlx::query!(
-            r#"SELECT pending.place AS "place!", head.version, head.creation_time, head.context
+            r#"SELECT pending.place AS "place!", head.identity, head.version, head.creation_time, head.context
                FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS pending (vault_id, memory_id, place)
                CROSS JOIN LATERAL (
-                   SELECT c.version, c.creation_time, c.context
+                   SELECT m.identity, c.version, c.creation_time, c.context
                    FROM memories m
                    JOIN memory_contexts c
                      ON c.vault_id = ANY($1) AND c.vault_id = m.vault_id AND c.memory_id = m.memory_id
@@ -274,11 +275,12 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
         .await?;
-        let head = |(place, version, creation_time, context): (i64, _, _, _)| {
+        let head = |(place, identity, version, creation_time, context): (i64, _, _, _, _)| {
             // Ordinals begin with 1.
             let of = pending.get(usize::try_from(place - 1).ok()?)?;
             Some(PendingHead {
                 of,
+                identity,
                 version,
                 creation_time,
                 context,
@@ -286,7 +288,15 @@ impl Storage {
         };
         Ok(heads
             .into_iter()
-            .filter_map(|row| head((row.place, row.version, row.creation_time, row.context)))
+            .filter_map(|row| {
+                head((
+                    row.place,
+                    row.identity,
+                    row.version,
+                    row.creation_time,
+                    row.context,
+                ))
+            })
             .collect())
     }
 
@@ -305,6 +315,8 @@ impl Storage {
 
 struct PendingHead<'a> {
     of: &'a Pending,
+    /// Another memory may be made under the same id meanwhile.
+    identity: String,
     version: i64,
     creation_time: DateTime<Utc>,
     context: String,
@@ -314,6 +326,7 @@ struct PendingHead<'a> {
 struct Entries<'a> {
     vaults: Vec<&'a str>,
     memories: Vec<&'a str>,
+    identities: Vec<&'a str>,
     versions: Vec<i64>,
     times: Vec<DateTime<Utc>>,
     words: Vec<String>,
@@ -325,13 +338,16 @@ impl Entries<'_> {
         sqlx::query!(
             "UPDATE memories SET indexed_version = indexed.version,
                  embedded_version = CASE WHEN $4 THEN COALESCE(embedded_version, 0) ELSE embedded_version END
-             FROM unnest($1::text[], $2::text[], $3::bigint[]) AS indexed (vault_id, memory_id, version)
+             FROM unnest($1::text[], $2::text[], $3::bigint[], $5::text[])
+                  AS indexed (vault_id, memory_id, version, identity)
              WHERE memories.vault_id = ANY($1) AND memories.vault_id = indexed.vault_id
-               AND memories.memory_id = indexed.memory_id AND memories.indexed_version < indexed.version",
+               AND memories.memory_id = indexed.memory_id AND memories.identity = indexed.identity
+               AND memories.indexed_version < indexed.version",
             &self.vaults as &[&str],
             &self.memories as &[&str],
             &self.versions,
             embeds,
+            &self.identities as &[&str],
         )
         .execute(&mut *transaction)
         .await?;
@@ -340,9 +356,10 @@ impl Entries<'_> {
              SELECT memories.vault_id, memories.memory_id, indexed.version, indexed.creation_time,
                     indexed.words::tsvector
              FROM memories
-             JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::text[])
-                  AS indexed (vault_id, memory_id, version, creation_time, words)
+             JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::text[], $6::text[])
+                  AS indexed (vault_id, memory_id, version, creation_time, words, identity)
                ON indexed.vault_id = memories.vault_id AND indexed.memory_id = memories.memory_id
+              AND indexed.identity = memories.identity
              WHERE memories.vault_id = ANY($1)
              ON CONFLICT (vault_id, memory_id) DO UPDATE
              SET version = excluded.version, creation_time = excluded.creation_time, words = excluded.words
@@ -352,6 +369,7 @@ impl Entries<'_> {
             &self.versions,
             &self.times,
             &self.words,
+            &self.identities as &[&str],
         )
         .execute(&mut *transaction)
         .await?;

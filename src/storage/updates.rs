@@ -10,7 +10,7 @@ mod redacted;
 mod run;
 
 pub(super) use insert::{RunJson, insert_run, quotes_the_head_only};
-pub(super) use lives_on::lives_on;
+pub(super) use lives_on::must_live_on;
 pub(super) use redacted::redacted_json;
 pub(super) use run::Row;
 pub use run::{Run, RunKind, RunStatus};
@@ -24,26 +24,49 @@ use crate::storage::{Storage, StorageError};
 use serde_json::Value;
 
 impl Storage {
-    /// Saves a run without a version, unless its memory was deleted while it ran: the quotations in it would outlive
-    /// the memory.
+    /// Saves a run without a version.
     ///
     /// # Errors
-    /// Database errors.
+    /// [`StorageError::MemoryDeleted`] if its memory was deleted while it ran: the quotations in it would outlive the
+    /// memory. Database errors.
     pub async fn save_run(&self, run: &Run, claim: Option<&IdempotencyClaim>) -> Result<(), StorageError> {
-        let saved: Result<bool, StorageError> = self
-            .transaction("db.updates.save", |mut transaction| async move {
-                if !lives_on(&mut transaction, run).await? {
-                    return Ok(transaction.roll_back_with(false));
-                }
-                insert_run(&mut transaction, run).await?;
-                note_one(&mut transaction, claim, || Saved::Run(run.update_id.clone())).await?;
-                events::append(&mut transaction, &run.vault_id, &run.events).await?;
-                Ok(transaction.commit_with(true))
-            })
-            .await;
-        if saved? {
-            self.appended(&run.vault_id, &run.events);
-        }
+        self.save_finished_run("db.updates.save", run, None, claim).await
+    }
+
+    /// Marks an invalid run as resolved by a run that changed nothing, and saves that run.
+    ///
+    /// # Errors
+    /// [`StorageError::AlreadyResolved`], and those of [`Self::save_run`].
+    pub async fn save_resolving_run(
+        &self,
+        run: &Run,
+        resolves: &UpdateId,
+        claim: Option<&IdempotencyClaim>,
+    ) -> Result<(), StorageError> {
+        self.save_finished_run("db.updates.resolve", run, Some(resolves), claim)
+            .await
+    }
+
+    async fn save_finished_run(
+        &self,
+        name: &'static str,
+        run: &Run,
+        resolves: Option<&UpdateId>,
+        claim: Option<&IdempotencyClaim>,
+    ) -> Result<(), StorageError> {
+        self.transaction(name, |mut transaction| async move {
+            let of = (&run.vault_id, &run.memory_id);
+            must_live_on(&mut transaction, of, run.identity.as_deref()).await?;
+            insert_run(&mut transaction, run).await?;
+            if let Some(resolves) = resolves {
+                resolve_run(&mut transaction, run, resolves).await?;
+            }
+            note_one(&mut transaction, claim, || Saved::Run(run.update_id.clone())).await?;
+            events::append(&mut transaction, &run.vault_id, &run.events).await?;
+            Ok::<_, StorageError>(transaction.commit_with(()))
+        })
+        .await?;
+        self.appended(&run.vault_id, &run.events);
         Ok(())
     }
 
@@ -180,24 +203,28 @@ pub(super) fn unpacked_exchanges(
     })
 }
 
-/// Marks an invalid run as completed by another one. `false` if it does not exist or is no longer invalid.
+/// Marks an invalid run as completed by another one; of concurrent attempts one succeeds.
+///
+/// # Errors
+/// [`StorageError::AlreadyResolved`] if it does not exist or is no longer invalid. Database errors.
 #[tracing::instrument(name = "db.updates.resolve", skip_all)]
 pub(super) async fn resolve_run(
     connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
+    by: &Run,
     id: &UpdateId,
-    by: &UpdateId,
-) -> Result<bool, StorageError> {
+) -> Result<(), StorageError> {
     let done = sqlx::query!(
         "UPDATE updates SET status = 'resolved', resolved_by = $4
          WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status = 'invalid'",
-        vault.as_str(),
-        memory.as_str(),
+        by.vault_id.as_str(),
+        by.memory_id.as_str(),
         id.as_str(),
-        by.as_str(),
+        by.update_id.as_str(),
     )
     .execute(connection)
     .await?;
-    Ok(done.rows_affected() == 1)
+    match done.rows_affected() {
+        1 => Ok(()),
+        _ => Err(StorageError::AlreadyResolved(id.clone())),
+    }
 }

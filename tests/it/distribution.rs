@@ -41,7 +41,7 @@ const SWEEPS: [(&str, &str); 16] = [
         "old events go vault by vault: the next vault that has any",
     ),
     (
-        "SELECT DISTINCT ON (vault_id, memory_id) vault_id, memory_id, update_id, status, created_at",
+        "SELECT DISTINCT ON (vault_id, memory_id) vault_id, memory_id, update_id, created_at",
         "which queued updates are due; a new one is announced by a notification with its vault",
     ),
     (

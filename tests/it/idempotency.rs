@@ -7,7 +7,6 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use working_memory::clock::Clock as _;
 use working_memory::domain::operation::Role;
 use working_memory::llm::scripted::Step;
 use working_memory::llm::{ModelError, Models};
@@ -154,9 +153,9 @@ async fn abandoned_claim(service: &Service, memory: &Memory<'_>) {
     Answer::to(put(memory, "k", "one")).await.is(201);
     sqlx::query(
         "UPDATE idempotency_keys
-         SET status = 'running', lease_until = $1, answer_status = NULL, answer_headers = NULL, answer_body = NULL",
+         SET status = 'running', lease_until = now() + interval '30 seconds', answer_status = NULL,
+             answer_headers = NULL, answer_body = NULL",
     )
-    .bind(service.clock.now() + chrono::TimeDelta::seconds(30))
     .execute(service.rows())
     .await
     .unwrap();
@@ -171,7 +170,10 @@ async fn a_retry_waits_for_an_abandoned_claim_and_returns_the_saved_result() {
     let waited = Answer::to(put(&memory, "k", "one")).await;
     assert_eq!(waited.header("retry-after"), "1");
     waited.problem(409, "still-running", Some(KEY));
-    service.clock.advance(Duration::from_secs(31));
+    sqlx::query("UPDATE idempotency_keys SET lease_until = now()")
+        .execute(service.rows())
+        .await
+        .unwrap();
     Answer::to(put(&memory, "k", "two"))
         .await
         .problem(422, "key-reused", Some(KEY));

@@ -131,7 +131,10 @@ async fn an_update_of_a_dead_instance_is_finished_once_by_another() {
     );
 
     // Its claim is not renewed for as long as its lease lasts.
-    dying.clock.advance(Duration::from_secs(31));
+    sqlx::query("UPDATE updates SET lease_until = now() - interval '1 second'")
+        .execute(dying.rows())
+        .await
+        .unwrap();
     let done = becomes(&memory, &id, "applied").await;
     assert_eq!((&done["attempts"], &done["version"]), (&json!(2), &json!(1)));
 
@@ -174,7 +177,12 @@ async fn a_failing_model_is_retried_later_until_the_update_fails() {
     // No later update of the memory overtakes it.
     assert_eq!(run(&memory, &later_update).await["attempts"], 0);
 
-    service.clock.advance(Duration::from_secs(80));
+    sqlx::query(
+        "UPDATE updates SET not_before = not_before - interval '80 seconds' WHERE not_before > now()",
+    )
+    .execute(service.rows())
+    .await
+    .unwrap();
     let failed = becomes(&memory, &id, "failed").await;
     assert_eq!(failed["attempts"], 2);
     assert!(
@@ -494,4 +502,91 @@ async fn beyond_the_vaults_limit_a_synchronous_update_is_rejected_with_retry_aft
         gate.open();
     });
     answer.is(200);
+}
+
+/// Six queued updates, one a memory.
+async fn six_queued(service: &Service) -> Vec<(String, String)> {
+    let mut queued = Vec::new();
+    for number in 0..6 {
+        let name = format!("m{number}");
+        let id = accepted(&service.memory(&name), &insight(number)).await;
+        queued.push((name, id));
+    }
+    queued
+}
+
+async fn all_become_applied(service: &Service, queued: &[(String, String)]) {
+    for (name, id) in queued {
+        let run = becomes(&service.memory(name), id, "applied").await;
+        assert_eq!(run["version"], 1, "{run}");
+    }
+}
+
+#[tokio::test]
+async fn updates_run_although_the_clock_of_an_instance_was_set_back() {
+    let models = Dictated::new();
+    let service = models.service().await;
+    let before = six_queued(&service).await;
+
+    service.clock.set_back(Duration::from_secs(3_600));
+    let later = accepted(&service.memory("m0"), &insight(7)).await;
+    let _workers = service.work(GRACE);
+
+    all_become_applied(&service, &before).await;
+    becomes(&service.memory("m0"), &later, "applied").await;
+}
+
+#[tokio::test]
+async fn updates_run_although_the_clock_of_the_database_was_set_back() {
+    let models = Dictated::new();
+    let service = models.service().await;
+    let queued = six_queued(&service).await;
+    // As rows look that were written before it was set back: three are due in an hour, one has a claim until then.
+    for statement in [
+        "UPDATE updates SET not_before = now() + interval '1 hour' WHERE memory_id <= 'm2'",
+        "UPDATE updates SET status = 'running', claim_id = 'gone', attempts = 1, not_before = NULL,
+                lease_until = now() + interval '1 hour' WHERE memory_id = 'm3'",
+    ] {
+        let changed = sqlx::query(statement).execute(service.rows()).await.unwrap();
+        assert!(changed.rows_affected() >= 1);
+    }
+
+    let _workers = service.work(GRACE);
+
+    all_become_applied(&service, &queued).await;
+}
+
+#[tokio::test]
+async fn an_update_of_another_vault_starts_while_one_vault_has_many_slow_ones() {
+    let slow = dictate(json!({ "learnings": learning("slow"), "millis": 15_000 }));
+    let service = Dictated::new().service().await;
+    for number in 0..64 {
+        accepted(&service.memory(&format!("m{number}")), &slow).await;
+    }
+    let _workers = service.work(Duration::ZERO);
+    // Until this vault holds all that it gets.
+    let running = || async {
+        let count = sqlx::query_scalar("SELECT count(*) FROM updates WHERE status = 'running'");
+        let count: i64 = count.fetch_one(service.rows()).await.unwrap();
+        count
+    };
+    let mut count = running().await;
+    loop {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let now = running().await;
+        if now > 0 && now == count {
+            break;
+        }
+        count = now;
+    }
+    assert!(count < 64, "{count} of 64 run at once");
+
+    for vault in ["bcme", "ccme", "dcme"] {
+        let other = Memory::new(&service, vault, "agent");
+        let began = std::time::Instant::now();
+        let id = accepted(&other, &insight(1)).await;
+        becomes(&other, &id, "applied").await;
+        assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    }
+    service.stop();
 }

@@ -124,6 +124,15 @@ impl Storage {
                     .bind(beside)
             };
             let mut transaction = self.begin_for(Class::Migration).await?;
+            if table == "events" {
+                // Each node has a sequence of its own, whose numbers cannot be compared with those of another.
+                sqlx::query(
+                    "ALTER TABLE events ALTER COLUMN insert_order
+                     SET DEFAULT (extract(epoch FROM statement_timestamp()) * 1000000)::bigint",
+                )
+                .execute(&mut *transaction)
+                .await?;
+            }
             statement.execute(&mut *transaction).await?;
             transaction.commit().await?;
             done.push(table);

@@ -15,6 +15,7 @@ use crate::storage::database::reader::Reader;
 use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;
+use chrono::{DateTime, Utc};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, Row, SqlSafeStr};
 use std::panic::resume_unwind;
@@ -329,6 +330,14 @@ impl Storage {
             .await?;
         }
         Ok(transaction)
+    }
+
+    /// The time of the database, by which leases and due times are judged. Statements that change rows get it as a value:
+    /// a distributed database takes no function of time in all of them.
+    pub(in crate::storage) async fn database_now(&self) -> Result<DateTime<Utc>, StorageError> {
+        Ok(sqlx::query_scalar!(r#"SELECT now() AS "now!""#)
+            .fetch_one(&mut *self.primary_reader().await?)
+            .await?)
     }
 
     /// Runs work that loops over vaults. A [`Class::Maintenance`] transaction in it fails if another session holds a

@@ -14,7 +14,8 @@
 //!   so they cannot be compared after a cluster moves a vault.
 //!
 //! Events of one memory are in commit order: its writers lock its row one after another, so what is committed later
-//! gets a later number. Events numbered together are sorted by time, and versions by their numbers.
+//! gets a later number. Events numbered together are sorted by the database's `insert_order`, never by time: clocks of
+//! instances differ, and clocks are set back.
 //!
 //! A client's position ([`Place`]) contains a part of the event's id besides the number. If the database was restored
 //! to an older state, the same numbers are assigned to other events: the position no longer matches, and the client is

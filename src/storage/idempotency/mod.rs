@@ -30,8 +30,12 @@ use std::collections::BTreeMap;
 /// How long a stored answer is returned, counted from the first request.
 pub const KEPT_FOR: TimeDelta = TimeDelta::hours(24);
 
-/// How long a claim is valid without renewal. Clocks of instances may differ by most of it.
+/// How long a claim is valid without renewal, by the database's clock. That may have been set back: a claim that is valid
+/// for longer was made before, and counts as expired.
 pub const LEASE: TimeDelta = TimeDelta::seconds(30);
+
+/// What is further in the future than any lease. Transactions begin at different times, so a little more than one.
+const BEYOND_A_LEASE: TimeDelta = TimeDelta::seconds(60);
 
 /// The result of claiming a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +73,7 @@ impl Storage {
         fingerprint: &[u8; 32],
         claim: &str,
     ) -> Result<Claim, StorageError> {
-        let now = self.clock.now();
+        let (now, lease_from) = (self.clock.now(), self.database_now().await?);
         let win = || {
             sqlx::query!(
             "INSERT INTO idempotency_keys (vault_id, caller, idempotency_key, fingerprint, status, claim_id,
@@ -84,20 +88,23 @@ impl Storage {
                                    ELSE idempotency_keys.saved_kind END,
                  saved_id = CASE WHEN idempotency_keys.expires_at <= excluded.created_at THEN NULL
                                  ELSE idempotency_keys.saved_id END
-             WHERE (idempotency_keys.expires_at <= excluded.created_at
-                    AND (idempotency_keys.status <> 'running' OR idempotency_keys.lease_until <= excluded.created_at))
-                OR (idempotency_keys.lease_until <= excluded.created_at
-                    AND idempotency_keys.fingerprint = excluded.fingerprint)
+             WHERE (idempotency_keys.status <> 'running' OR idempotency_keys.lease_until <= $10
+                    OR idempotency_keys.lease_until > $11)
+               AND (idempotency_keys.expires_at <= excluded.created_at
+                    OR (idempotency_keys.status = 'running'
+                        AND idempotency_keys.fingerprint = excluded.fingerprint))
              RETURNING saved_kind, saved_id",
             key.vault.as_str(),
             key.caller,
             key.key,
             fingerprint.as_slice(),
             claim,
-            now + LEASE,
+            lease_from + LEASE,
             now,
             now + KEPT_FOR,
             key.memory.as_ref().map(MemoryId::as_str),
+            lease_from,
+            lease_from + BEYOND_A_LEASE,
         )
         };
         if let Some(row) = self.fetch_optional("db.idempotency_keys.claim", win).await? {
@@ -135,9 +142,10 @@ impl Storage {
         claim: &str,
         seen: &Seen,
     ) -> Result<Option<Claim>, StorageError> {
+        let until = self.database_now().await? + LEASE;
         let take = || {
             sqlx::query!(
-                "UPDATE idempotency_keys SET claim_id = $5, lease_until = GREATEST($6, lease_until)
+                "UPDATE idempotency_keys SET claim_id = $5, lease_until = $6
              WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND fingerprint = $4
                AND status = 'running' AND claim_id = $7 AND lease_until = $8
              RETURNING saved_kind, saved_id",
@@ -146,7 +154,7 @@ impl Storage {
                 key.key,
                 fingerprint.as_slice(),
                 claim,
-                self.clock.now() + LEASE,
+                until,
                 seen.token,
                 seen.lease_until,
             )
@@ -164,10 +172,10 @@ impl Storage {
     #[tracing::instrument(name = "db.idempotency_keys.renew", skip_all)]
     pub async fn renew_key(&self, key: &IdempotencyKey, claim: &str) -> Result<bool, StorageError> {
         self.transaction("db.idempotency_keys.renew", |mut transaction| async move {
-            let lease = sqlx::query_scalar!(
-                "SELECT lease_until FROM idempotency_keys
-             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
-             FOR UPDATE",
+            let found = sqlx::query!(
+                r#"SELECT status, now() AS "now!" FROM idempotency_keys
+                   WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
+                   FOR UPDATE"#,
                 key.vault.as_str(),
                 key.caller,
                 key.key,
@@ -175,22 +183,20 @@ impl Storage {
             )
             .fetch_optional(&mut *transaction)
             .await?;
-            let lease = match lease {
-                None => return Ok(transaction.roll_back_with(false)),
-                Some(None) => return Ok(transaction.roll_back_with(true)),
-                Some(Some(lease)) => lease,
+            let Some(found) = found else {
+                return Ok(transaction.roll_back_with(false));
             };
-            // The lease always changes, so a concurrent takeover fails its comparison. Computed here because adding an
-            // interval in the database depends on the session's time zone.
-            let lease = (self.clock.now() + LEASE).max(lease + TimeDelta::microseconds(1));
+            if found.status != "running" {
+                return Ok(transaction.roll_back_with(true));
+            }
             sqlx::query!(
                 "UPDATE idempotency_keys SET lease_until = $5
-             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4",
+                 WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4",
                 key.vault.as_str(),
                 key.caller,
                 key.key,
                 claim,
-                lease,
+                found.now + LEASE,
             )
             .execute(&mut *transaction)
             .await?;
@@ -223,6 +229,7 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.release", skip_all)]
     pub async fn release_key(&self, key: &IdempotencyKey, claim: &str) -> Result<(), StorageError> {
+        let now = self.database_now().await?;
         self.transaction("db.idempotency_keys.release", |mut transaction| async move {
         sqlx::query!(
             "DELETE FROM idempotency_keys
@@ -242,7 +249,7 @@ impl Storage {
             key.caller,
             key.key,
             claim,
-            self.clock.now(),
+            now,
         )
         .execute(&mut *transaction)
         .await?;
@@ -291,16 +298,19 @@ impl Storage {
         (callers, keys): &(Vec<String>, Vec<String>),
         now: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
+        let lease_from = self.database_now().await?;
         self.sweep_transaction("db.idempotency_keys.purge", |mut transaction| async move {
             let done = sqlx::query!(
                 "DELETE FROM idempotency_keys
              WHERE vault_id = $1 AND expires_at <= $2
-               AND (status <> 'running' OR lease_until <= $2)
+               AND (status <> 'running' OR lease_until <= $5 OR lease_until > $6)
                AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
                 vault,
                 now,
                 callers,
                 keys,
+                lease_from,
+                lease_from + BEYOND_A_LEASE,
             )
             .execute(&mut *transaction)
             .await?;

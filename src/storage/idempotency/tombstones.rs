@@ -27,7 +27,8 @@ impl Gone {
     }
 }
 
-/// Removes the answers about a memory that is deleted.
+/// Removes the answers about a memory that is deleted. A request that is still running saves nothing any more, and its
+/// retry does not run either: it began before the deletion.
 #[tracing::instrument(name = "db.idempotency_keys.bury_all", skip_all)]
 pub(in crate::storage) async fn delete_answers(
     connection: &mut Connection,
@@ -37,7 +38,7 @@ pub(in crate::storage) async fn delete_answers(
     sqlx::query!(
         "UPDATE idempotency_keys
          SET status = $3, lease_until = NULL, answer_status = NULL, answer_headers = NULL, answer_body = NULL
-         WHERE vault_id = $1 AND memory_id = $2 AND (status <> 'running' OR saved_id IS NOT NULL)",
+         WHERE vault_id = $1 AND memory_id = $2",
         vault.as_str(),
         memory.as_str(),
         Gone::Deleted.name(),

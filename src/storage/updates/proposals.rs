@@ -105,13 +105,12 @@ impl Storage {
         done: &T,
     ) -> Result<(), StorageError> {
         self.transaction("db.updates.decide", |mut transaction| async move {
-            if !lives_on(&mut transaction, run).await? {
-                return Err(StorageError::AlreadyDecided(run.update_id.clone()));
-            }
+            // A deletion of the memory has deleted the proposal, which `decide` notices.
+            lives_on(&mut transaction, (&run.vault_id, &run.memory_id), None).await?;
             decide(&mut transaction, run).await?;
             keep_one(&mut transaction, under, Some(&run.memory_id), done).await?;
             events::append(&mut transaction, &run.vault_id, &run.events).await?;
-            Ok(transaction.commit_with(()))
+            Ok::<_, StorageError>(transaction.commit_with(()))
         })
         .await?;
         self.appended(&run.vault_id, &run.events);

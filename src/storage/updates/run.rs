@@ -112,6 +112,8 @@ pub struct Run {
     pub outcome: Value,
     /// The claim of a queued run. Its row exists already, and the run is saved only while the claim is held.
     pub claim: Option<String>,
+    /// The identity of the memory that it began with, for saving; `None` if there was none.
+    pub identity: Option<String>,
     /// Events to append when it is saved.
     pub events: Vec<NewEvent>,
 }
@@ -157,6 +159,7 @@ impl From<Row> for Run {
             shown: None,
             outcome: outcomes::unpack(row.outcome, row.version, row.made.as_ref()),
             claim: None,
+            identity: None,
             events: Vec::new(),
         }
     }

@@ -46,7 +46,17 @@ pub struct OverQuota {
 #[derive(Debug)]
 pub(in crate::storage) struct Room {
     pub(super) quotas: Quotas,
-    pub(super) known: Cache<VaultId, Arc<Mutex<(Stored, Instant)>>>,
+    pub(super) known: Cache<VaultId, KnownUsage>,
+}
+
+/// The usage of a vault, and when it was read.
+pub(super) type KnownUsage = Arc<Mutex<(Stored, Instant)>>;
+
+impl Stored {
+    pub(super) fn add(&mut self, more: Self) {
+        self.memories = self.memories.saturating_add(more.memories);
+        self.bytes = self.bytes.saturating_add(more.bytes);
+    }
 }
 
 impl Room {

@@ -4,7 +4,7 @@
 //! shared, so counting never waits and never deadlocks. The usage of a vault is the sum of its rows, which a background
 //! task regularly merges into one.
 
-use super::quotas::{Quotas, Room, Stored};
+use super::quotas::{KnownUsage, Quotas, Room, Stored};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::{FailingVaults, Storage, StorageError};
@@ -19,6 +19,34 @@ const MANY_ROWS: i64 = 64;
 
 /// Vaults merged in one run.
 const VAULTS_AT_ONCE: i64 = 100;
+
+/// Room for a version that is being saved. Given back when it is dropped, unless the version was saved.
+#[derive(Debug)]
+#[must_use]
+pub(in crate::storage) struct TakenRoom {
+    /// The cached usage that it was added to, if the vault is limited.
+    known: Option<KnownUsage>,
+    more: Stored,
+}
+
+impl TakenRoom {
+    /// The version was saved, or may have been.
+    pub(in crate::storage) fn keep(mut self) {
+        self.known = None;
+    }
+}
+
+impl Drop for TakenRoom {
+    fn drop(&mut self) {
+        if let Some(known) = &self.known {
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.0.add(Stored {
+                memories: -self.more.memories,
+                bytes: -self.more.bytes,
+            });
+        }
+    }
+}
 
 impl Storage {
     /// Sets the storage quotas.
@@ -69,7 +97,8 @@ impl Storage {
         Ok(())
     }
 
-    /// Checks the quota for a new version, and adds it to the cached usage.
+    /// Checks the quota for a new version, and adds it to the cached usage for as long as the returned value lives; for
+    /// good if it is saved.
     ///
     /// # Errors
     /// [`StorageError::OverQuota`].
@@ -78,19 +107,23 @@ impl Storage {
         vault: &VaultId,
         is_first: bool,
         bytes: usize,
-    ) -> Result<(), StorageError> {
-        let Some(known) = self.room.known.get(vault) else {
-            return Ok(());
-        };
+    ) -> Result<TakenRoom, StorageError> {
         let more = Stored {
             memories: i64::from(is_first),
             bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
         };
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        self.room.quotas.check(known.0, more)?;
-        known.0.memories += more.memories;
-        known.0.bytes = known.0.bytes.saturating_add(more.bytes);
-        Ok(())
+        let known = self.room.known.get(vault);
+        if let Some(known) = &known {
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            self.room.quotas.check(known.0, more)?;
+            known.0.add(more);
+        }
+        Ok(TakenRoom { known, more })
+    }
+
+    /// Forgets the cached usage of a vault, after something of it was deleted.
+    pub(in crate::storage) fn forget_room(&self, vault: &VaultId) {
+        self.room.known.remove(vault);
     }
 
     /// Merges the rows of some vaults with many rows. Returns the number of vaults.

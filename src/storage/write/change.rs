@@ -2,20 +2,19 @@
 
 use super::head::Head;
 use super::head_snapshot::HeadSnapshot;
-use super::new_version::{NewVersion, resolve};
+use super::new_version::NewVersion;
 use super::prepared::Prepared;
 use super::save::save;
-use crate::domain::ids::{MemoryId, RecordId, TaskId, UpdateId, VaultId};
+use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::window::KnownEntries;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::repeat::TransactionError;
 use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::head_cache::FillToken;
-use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
 use crate::storage::records::{StoredRecord, find_task};
-use crate::storage::updates::{Run, insert_run, lives_on};
-use crate::storage::{Storage, StorageError, events, window};
+use crate::storage::usage::stored::TakenRoom;
+use crate::storage::{Storage, StorageError, window};
 use std::slice::from_ref;
 
 /// What else of the memory a decision needs, read while its row is locked.
@@ -63,8 +62,8 @@ pub struct Outcome<T> {
 enum Changed<T> {
     /// Nothing was saved.
     Kept(Box<Outcome<T>>),
-    /// This version was saved; the token allows it to be cached.
-    Saved(Box<Prepared>, FillToken, T),
+    /// This version was saved in its room; the token allows it to be cached.
+    Saved(Box<Prepared>, FillToken, TakenRoom, T),
 }
 
 /// Why a change failed.
@@ -183,11 +182,14 @@ impl Storage {
             .await?;
         Ok(match changed {
             Changed::Kept(outcome) => *outcome,
-            Changed::Saved(prepared, token, result) => Outcome {
-                saved: Some(self.committed(*prepared, token)),
-                head: None,
-                result,
-            },
+            Changed::Saved(prepared, token, room, result) => {
+                room.keep();
+                Outcome {
+                    saved: Some(self.committed(*prepared, token)),
+                    head: None,
+                    result,
+                }
+            }
         })
     }
 
@@ -231,40 +233,11 @@ impl Storage {
             }
             Decision::Save(new, result) => (*new, result),
         };
-        self.take_room(vault, !head.exists(), new.text.len())?;
+        let room = self.take_room(vault, !head.exists(), new.text.len())?;
         let counted = head.counters;
         let prepared = Prepared::new(head, Some(counted), (vault, memory), new);
         save_locked(&mut transaction, &prepared).await?;
-        Ok(transaction.commit_with(Changed::Saved(Box::new(prepared), token, result)))
-    }
-
-    /// Marks an invalid run as resolved by a run that changed nothing, and saves that run; does nothing if the memory
-    /// was deleted meanwhile.
-    ///
-    /// # Errors
-    /// [`StorageError::AlreadyResolved`], or database errors.
-    pub async fn save_resolving_run(
-        &self,
-        run: &Run,
-        resolves: &UpdateId,
-        claim: Option<&IdempotencyClaim>,
-    ) -> Result<(), StorageError> {
-        let saved: Result<bool, StorageError> = self
-            .transaction("db.updates.resolve", |mut transaction| async move {
-                if !lives_on(&mut transaction, run).await? {
-                    return Ok(transaction.roll_back_with(false));
-                }
-                insert_run(&mut transaction, run).await?;
-                resolve(&mut transaction, run, resolves).await?;
-                note_one(&mut transaction, claim, || Saved::Run(run.update_id.clone())).await?;
-                events::append(&mut transaction, &run.vault_id, &run.events).await?;
-                Ok(transaction.commit_with(true))
-            })
-            .await;
-        if saved? {
-            self.appended(&run.vault_id, &run.events);
-        }
-        Ok(())
+        Ok(transaction.commit_with(Changed::Saved(Box::new(prepared), token, room, result)))
     }
 }
 

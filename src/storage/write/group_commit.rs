@@ -129,13 +129,15 @@ impl Storage {
             return Ok(None);
         }
         // There is a head, so it is not a new memory.
-        self.take_room(vault, false, bytes)?;
+        let room = self.take_room(vault, false, bytes)?;
         let submitted = Submitted {
             prepared,
             _lock: lock,
         };
         let saved = self.submit(submitted).await.ok_or_else(cancelled)?.transpose()?;
-        Ok(saved.map(|saved| Outcome {
+        let Some(saved) = saved else { return Ok(None) };
+        room.keep();
+        Ok(Some(Outcome {
             saved: Some(saved),
             head: None,
             result,

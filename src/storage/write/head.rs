@@ -17,6 +17,9 @@ const MAX_LOOKS: u32 = 5;
 pub struct Head {
     /// The newest version's number; 0 if the memory does not exist.
     pub version: i64,
+    /// The identity of the memory, which no other has, not even one made later under the same id; `None` if the memory
+    /// did not exist, or was not read from the database.
+    pub identity: Option<String>,
     /// The newest version's id.
     pub context_id: Option<ContextId>,
     /// The newest version's text; empty if the memory does not exist.
@@ -48,6 +51,7 @@ impl Storage {
     pub(super) fn empty_head(&self, changed_at: DateTime<Utc>) -> Head {
         Head {
             version: 0,
+            identity: None,
             context_id: None,
             text: String::new(),
             origins: None,
@@ -76,6 +80,7 @@ impl Storage {
         };
         Ok(Head {
             version: row.version,
+            identity: row.identity,
             context_id: row.context_id,
             text,
             origins,
@@ -93,11 +98,13 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<LockedMemory, StorageError> {
+        let mut is_own = false;
         for _ in 0..=MAX_LOOKS {
             if let Some(row) = lock_memory(connection, vault, memory).await? {
-                return Ok(row);
+                let identity = row.identity.filter(|_| !is_own);
+                return Ok(LockedMemory { identity, ..row });
             }
-            insert_memory(connection, vault, memory, self.clock.now()).await?;
+            is_own = insert_memory(connection, vault, memory, self.clock.now()).await?;
         }
         lock_memory(connection, vault, memory)
             .await?
@@ -112,6 +119,8 @@ impl Storage {
 /// The row of a memory, locked until the transaction ends.
 pub(in crate::storage) struct LockedMemory {
     pub(in crate::storage) version: i64,
+    /// `None` if this transaction made the row.
+    pub(in crate::storage) identity: Option<String>,
     pub(in crate::storage) context_id: Option<ContextId>,
     counters: Counters,
     pub(in crate::storage) changed_at: DateTime<Utc>,
@@ -125,7 +134,7 @@ pub(in crate::storage) async fn lock_memory(
     memory: &MemoryId,
 ) -> Result<Option<LockedMemory>, StorageError> {
     let row = sqlx::query!(
-        "SELECT head_version, head_context_id, counters, changed_at
+        "SELECT head_version, identity, head_context_id, counters, changed_at
          FROM memories
          WHERE vault_id = $1 AND memory_id = $2
          FOR UPDATE",
@@ -137,20 +146,22 @@ pub(in crate::storage) async fn lock_memory(
     let Some(row) = row else { return Ok(None) };
     Ok(Some(LockedMemory {
         version: row.head_version,
+        identity: Some(row.identity),
         context_id: row.head_context_id,
         counters: Counters::of_numbers(&row.counters),
         changed_at: row.changed_at,
     }))
 }
 
+/// Whether there was no row, and one was inserted.
 #[tracing::instrument(name = "db.memories.insert", skip_all)]
 async fn insert_memory(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     now: DateTime<Utc>,
-) -> Result<(), StorageError> {
-    sqlx::query!(
+) -> Result<bool, StorageError> {
+    let done = sqlx::query!(
         "INSERT INTO memories (vault_id, memory_id, head_version, created_at, changed_at)
          VALUES ($1, $2, 0, $3, $3)
          ON CONFLICT (vault_id, memory_id) DO NOTHING",
@@ -160,7 +171,7 @@ async fn insert_memory(
     )
     .execute(connection)
     .await?;
-    Ok(())
+    Ok(done.rows_affected() == 1)
 }
 
 #[tracing::instrument(name = "db.memory_contexts.text", skip_all)]

@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub struct HeadSnapshot {
     /// The newest version's number; 0 if the memory did not exist.
     pub version: i64,
+    /// The identity of the memory; `None` if it did not exist.
+    pub identity: Option<String>,
     /// The newest version's id.
     pub context_id: Option<ContextId>,
     /// The newest version's text; empty if the memory did not exist.
@@ -34,7 +36,7 @@ impl Storage {
         memory: &MemoryId,
     ) -> Result<HeadSnapshot, StorageError> {
         let row = sqlx::query!(
-            "SELECT c.version, c.context_id, c.context, c.line_origins, m.counters, m.changed_at
+            "SELECT c.version, c.context_id, c.context, c.line_origins, m.identity, m.counters, m.changed_at
              FROM memories m
              JOIN memory_contexts c ON c.vault_id = $1 AND c.memory_id = $2 AND c.version = m.head_version
              WHERE m.vault_id = $1 AND m.memory_id = $2",
@@ -46,6 +48,7 @@ impl Storage {
         let Some(row) = row else {
             return Ok(HeadSnapshot {
                 version: 0,
+                identity: None,
                 context_id: None,
                 text: "".into(),
                 counters: Counters::default(),
@@ -55,6 +58,7 @@ impl Storage {
         };
         Ok(HeadSnapshot {
             version: row.version,
+            identity: Some(row.identity),
             context_id: Some(row.context_id),
             origins: row
                 .line_origins
@@ -68,6 +72,7 @@ impl Storage {
     pub(super) fn head_of(&self, snapshot: &HeadSnapshot) -> Head {
         Head {
             version: snapshot.version,
+            identity: snapshot.identity.clone(),
             context_id: snapshot.context_id.clone(),
             text: (*snapshot.text).to_owned(),
             origins: snapshot.origins.clone(),

@@ -6,12 +6,10 @@ use crate::domain::changelog::left_out_by;
 use crate::domain::document::Origins;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project_and_count};
-use crate::storage::StorageError;
 use crate::storage::contexts::{ContextMetadata, Source};
-use crate::storage::database::connection::Connection;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, IdempotencyClaim, KeptAnswer};
-use crate::storage::updates::{Run, resolve_run};
+use crate::storage::updates::Run;
 
 /// A version to be saved after the head.
 #[derive(Debug, Clone)]
@@ -116,18 +114,5 @@ pub(super) fn version_event(event_id: String, saved: &ContextMetadata) -> NewEve
             EventKind::Version,
             saved.creation_time,
         )
-    }
-}
-
-/// Marks an invalid run as completed by another; of concurrent attempts one succeeds.
-pub(super) async fn resolve(
-    connection: &mut Connection,
-    by: &Run,
-    resolved: &UpdateId,
-) -> Result<(), StorageError> {
-    if resolve_run(connection, &by.vault_id, &by.memory_id, resolved, &by.update_id).await? {
-        Ok(())
-    } else {
-        Err(StorageError::AlreadyResolved(resolved.clone()))
     }
 }

@@ -1,6 +1,5 @@
 //! Saves versions and everything derived from them. No other code writes them.
 
-use super::new_version::resolve;
 use super::pieces::{PIECES, Piece, Pieces, Written};
 use super::prepared::Prepared;
 use super::rows::{RecordRow, RunRow, StepRow, VersionRow};
@@ -10,7 +9,7 @@ use crate::storage::database::listen;
 use crate::storage::database::notification::{CHANNEL, words};
 use crate::storage::events;
 use crate::storage::idempotency::{Saved, keep_answer, note_saved};
-use crate::storage::updates::insert_run;
+use crate::storage::updates::{insert_run, resolve_run};
 use sqlx::Arguments as _;
 use sqlx::postgres::PgArguments;
 use sqlx::types::Json;
@@ -36,7 +35,7 @@ pub(in crate::storage) async fn save(
             insert_run(connection, run).await?;
         }
         if let Some(resolved) = &new.resolves {
-            resolve(connection, run, resolved).await?;
+            resolve_run(connection, run, resolved).await?;
         }
     }
     let claimed = saved.iter().filter_map(|&place| {

@@ -118,6 +118,8 @@ happened AS (
     )
     JOIN moved ON moved.place = step.place
     JOIN version ON version.place = step.place
+    -- By time and id, which is the order in which they happened: `insert_order` keeps it.
+    ORDER BY 5, 2
     ON CONFLICT (vault_id, event_id) DO NOTHING
 ),
 record AS (

@@ -3,7 +3,6 @@
 mod arrows;
 mod circles;
 mod imports;
-mod length;
 mod pages;
 mod sources;
 mod tokens;

@@ -118,3 +118,55 @@ async fn a_vault_over_its_quota_rejects_writes_and_accepts_deletions() {
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     put(&service, "v", "c", "# C\n").await.is(201);
 }
+
+/// Statements of the database that wait for a row's lock.
+async fn waiting(service: &Service) -> i64 {
+    sqlx::query_scalar(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    )
+    .fetch_one(service.rows())
+    .await
+    .unwrap()
+}
+
+#[tokio::test]
+async fn a_write_that_is_decided_twice_takes_its_room_once() {
+    let configure = |config: &mut Config| config.limits.vault_bytes = Some(100);
+    let service = Service::start_with(configure, None).await;
+    put(&service, "v", "a", "# A\n").await.is(201);
+    // Held by somebody else, so that the optimistic write is passed over and decided again under the lock.
+    let mut holder = service.rows().begin().await.unwrap();
+    sqlx::query("SELECT FROM memories FOR UPDATE")
+        .execute(&mut *holder)
+        .await
+        .unwrap();
+    let release = async {
+        while waiting(&service).await == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        holder.rollback().await.unwrap();
+    };
+
+    let (second, ()) = tokio::join!(
+        put(&service, "v", "a", "# A\n".to_owned() + &"x".repeat(56)),
+        release
+    );
+
+    second.is(201);
+    put(&service, "v", "a", "# A\n".to_owned() + &"y".repeat(30))
+        .await
+        .is(201);
+    put(&service, "v", "a", "# A\nmore")
+        .await
+        .problem(507, "quota", None);
+}
+
+#[tokio::test]
+async fn a_deletion_makes_room_at_once() {
+    let configure = |config: &mut Config| config.limits.vault_bytes = Some(100);
+    let service = Service::start_with(configure, None).await;
+    let text = || "# A\n".to_owned() + &"x".repeat(90);
+    put(&service, "v", "a", text()).await.is(201);
+    Answer::to(of(&service, Method::DELETE, "v", "a")).await.is(204);
+    put(&service, "v", "b", text()).await.is(201);
+}

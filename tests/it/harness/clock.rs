@@ -28,6 +28,11 @@ impl TestClock {
     pub(crate) fn advance(&self, time: Duration) {
         *self.now.lock().unwrap() += time;
     }
+
+    /// Moves the clock back.
+    pub(crate) fn set_back(&self, time: Duration) {
+        *self.now.lock().unwrap() -= time;
+    }
 }
 
 impl Clock for TestClock {

@@ -94,6 +94,22 @@ impl Service {
         Self::start_on(self.database.clone(), self.clock.clone(), |_| {}, models).await
     }
 
+    /// Another service on the database of this one, with a clock of its own that the test sets.
+    pub(crate) async fn beside_with_clock(&self, set: impl FnOnce(&TestClock)) -> Self {
+        self.beside_with_models_and_clock(None, set).await
+    }
+
+    /// The same with models.
+    pub(crate) async fn beside_with_models_and_clock(
+        &self,
+        models: Option<Models>,
+        set: impl FnOnce(&TestClock),
+    ) -> Self {
+        let clock = TestClock::new();
+        set(&clock);
+        Self::start_on(self.database.clone(), Arc::new(clock), |_| {}, models).await
+    }
+
     async fn start_on(
         database: Arc<Database>,
         clock: Arc<TestClock>,

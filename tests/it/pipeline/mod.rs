@@ -3,6 +3,7 @@
 
 mod asked_again;
 mod constrained;
+mod deleted;
 pub(crate) mod dictated;
 mod evidence;
 mod failing_models;

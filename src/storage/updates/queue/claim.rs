@@ -1,9 +1,11 @@
 //! Claims of queued updates: finding due updates without a lock, claiming one by its key, and renewing the claim.
 
+use super::LONGEST_WAIT;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::storage::{Storage, StorageError, error};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
+use std::time::Duration;
 
 /// The key of an update that can be claimed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +37,30 @@ pub struct Claimed {
     pub preconditions: Value,
 }
 
+/// Which claims have expired, and which attempts are due: by the database's clock alone.
+///
+/// That clock may have been set back. A time that is further in the future than anything waits was written before that,
+/// so it counts as past.
+#[derive(Debug, Clone, Copy)]
+pub struct Lease(TimeDelta);
+
+impl Lease {
+    /// Claims of this length.
+    #[must_use]
+    pub fn new(length: Duration) -> Self {
+        Self(TimeDelta::from_std(length).unwrap_or(TimeDelta::MAX))
+    }
+
+    /// Later than anything that waits or is claimed now; transactions begin at different times.
+    fn beyond(self, now: DateTime<Utc>) -> DateTime<Utc> {
+        now + self.0.max(LONGEST_WAIT) + TimeDelta::minutes(1)
+    }
+}
+
 impl Storage {
-    /// The first updates of all memories' queues that can be claimed, oldest first, at most `limit`, without the vaults
-    /// in `not_now`. Reads unfinished updates of all vaults, or of one.
+    /// The first updates of all memories' queues that can be claimed, at most `limit`, without the vaults in `not_now`:
+    /// the oldest of each vault first, then the second of each, so that the updates of one vault do not hide those of
+    /// another. Reads unfinished updates of all vaults, or of one.
     ///
     /// # Errors
     /// Database errors.
@@ -46,23 +69,28 @@ impl Storage {
         &self,
         vault: Option<&VaultId>,
         not_now: &[String],
+        lease: Lease,
         limit: i64,
     ) -> Result<Vec<Due>, StorageError> {
+        let now = self.database_now().await?;
+        let beyond = lease.beyond(now);
         if let Some(vault) = vault {
-            return self.due_updates_of(vault, limit).await;
+            return self.due_updates_of(vault, (now, beyond), limit).await;
         }
         let rows = sqlx::query!(
             r#"SELECT vault_id AS "vault_id!", memory_id AS "memory_id!", update_id AS "update_id!"
-               FROM (SELECT DISTINCT ON (vault_id, memory_id) vault_id, memory_id, update_id, status, created_at,
-                            not_before, lease_until
-                     FROM updates
-                     WHERE queue_place IS NOT NULL
-                     ORDER BY vault_id, memory_id, status = 'queued', queue_place) AS heads
-               WHERE ((status = 'queued' AND not_before <= $1) OR (status = 'running' AND lease_until <= $1))
-                 AND vault_id <> ALL ($2)
-               ORDER BY created_at
-               LIMIT $3"#,
-            self.clock.now(),
+               FROM (SELECT vault_id, memory_id, update_id, created_at,
+                            row_number() OVER (PARTITION BY vault_id ORDER BY created_at, update_id) AS nth
+                     FROM (SELECT DISTINCT ON (vault_id, memory_id) vault_id, memory_id, update_id, created_at,
+                                  COALESCE(not_before, lease_until) AS due_at
+                           FROM updates
+                           WHERE queue_place IS NOT NULL
+                           ORDER BY vault_id, memory_id, status = 'queued', queue_place) AS heads
+                     WHERE (due_at <= $1 OR due_at > $2) AND vault_id <> ALL ($3)) AS due
+               ORDER BY nth, created_at
+               LIMIT $4"#,
+            now,
+            beyond,
             not_now,
             limit,
         )
@@ -76,18 +104,25 @@ impl Storage {
         Ok(due.collect())
     }
 
-    async fn due_updates_of(&self, vault: &VaultId, limit: i64) -> Result<Vec<Due>, StorageError> {
+    async fn due_updates_of(
+        &self,
+        vault: &VaultId,
+        (now, beyond): (DateTime<Utc>, DateTime<Utc>),
+        limit: i64,
+    ) -> Result<Vec<Due>, StorageError> {
         let rows = sqlx::query!(
             r#"SELECT memory_id AS "memory_id!", update_id AS "update_id!"
-               FROM (SELECT DISTINCT ON (memory_id) memory_id, update_id, status, created_at, not_before, lease_until
+               FROM (SELECT DISTINCT ON (memory_id) memory_id, update_id, created_at,
+                            COALESCE(not_before, lease_until) AS due_at
                      FROM updates
                      WHERE vault_id = $1 AND queue_place IS NOT NULL
                      ORDER BY memory_id, status = 'queued', queue_place) AS heads
-               WHERE (status = 'queued' AND not_before <= $2) OR (status = 'running' AND lease_until <= $2)
+               WHERE due_at <= $2 OR due_at > $3
                ORDER BY created_at
-               LIMIT $3"#,
+               LIMIT $4"#,
             vault.as_str(),
-            self.clock.now(),
+            now,
+            beyond,
             limit,
         )
         .fetch_all(&mut *self.reader().await?)
@@ -109,22 +144,24 @@ impl Storage {
         &self,
         due: &Due,
         claim: &str,
-        lease: TimeDelta,
+        lease: Lease,
     ) -> Result<Option<Claimed>, StorageError> {
-        let now = self.clock.now();
+        let now = self.database_now().await?;
         let claimed = self.sweep_transaction("db.updates.claim", |mut transaction| async move {
             let row = sqlx::query!(
                 "UPDATE updates
-                 SET status = 'running', claim_id = $4, lease_until = $5, not_before = NULL, attempts = attempts + 1
-                 WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3
-                   AND ((status = 'queued' AND not_before <= $6) OR (status = 'running' AND lease_until <= $6))
+                 SET status = 'running', claim_id = $4, lease_until = $5,
+                     not_before = NULL, attempts = attempts + 1
+                 WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')
+                   AND (COALESCE(not_before, lease_until) <= $6 OR COALESCE(not_before, lease_until) > $7)
                  RETURNING actor_id, created_at, attempts, request, preconditions",
                 due.vault.as_str(),
                 due.memory.as_str(),
                 due.update_id.as_str(),
                 claim,
-                now + lease,
+                now + lease.0,
                 now,
+                lease.beyond(now),
             )
             .fetch_optional(&mut *transaction)
             .await?;
@@ -153,7 +190,8 @@ impl Storage {
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.updates.renew", skip_all)]
-    pub async fn renew_update(&self, claimed: &Claimed, lease: TimeDelta) -> Result<bool, StorageError> {
+    pub async fn renew_update(&self, claimed: &Claimed, lease: Lease) -> Result<bool, StorageError> {
+        let until = self.database_now().await? + lease.0;
         let renew = || {
             sqlx::query!(
                 "UPDATE updates SET lease_until = $5
@@ -162,7 +200,7 @@ impl Storage {
                 claimed.due.memory.as_str(),
                 claimed.due.update_id.as_str(),
                 claimed.claim,
-                self.clock.now() + lease,
+                until,
             )
         };
         Ok(self.execute("db.updates.renew", renew).await? == 1)

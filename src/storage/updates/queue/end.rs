@@ -1,20 +1,20 @@
 //! How a claimed update ends without a version: it is requeued, fails, or is cancelled. An update that creates a
 //! version ends in the transaction that saves it.
 
-use super::{Claimed, Due, changed};
+use super::{Claimed, Due, LONGEST_WAIT, changed};
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::storage::database::listen;
 use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, NewEvent};
 use crate::storage::updates::{Row, Run, RunStatus};
 use crate::storage::{Storage, StorageError};
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
 /// How an update is requeued.
 #[derive(Debug, Clone)]
 pub struct HandBack {
-    /// How long it is not claimed again.
+    /// How long it is not claimed again, at most [`LONGEST_WAIT`].
     pub wait: TimeDelta,
     /// Whether the attempt counts.
     pub counts: bool,
@@ -40,9 +40,10 @@ impl Storage {
     /// Database errors; then the claim expires.
     #[tracing::instrument(name = "db.updates.hand_back", skip_all)]
     pub async fn hand_back_update(&self, claimed: &Claimed, back: &HandBack) -> Result<bool, StorageError> {
+        let not_before = self.database_now().await? + back.wait.min(LONGEST_WAIT);
         let handed_back = self
             .transaction("db.updates.hand_back", |transaction| {
-                self.hand_back_in(transaction, claimed, back)
+                self.hand_back_in(transaction, claimed, back, not_before)
             })
             .await?;
         let Some(event) = handed_back else {
@@ -60,6 +61,7 @@ impl Storage {
         mut transaction: Transaction,
         claimed: &Claimed,
         back: &HandBack,
+        not_before: DateTime<Utc>,
     ) -> Result<Ending<Option<NewEvent>>, StorageError> {
         let outcome = back.problem.as_ref().map(|problem| json!({"problem": problem}));
         let done = sqlx::query!(
@@ -71,7 +73,7 @@ impl Storage {
             claimed.due.memory.as_str(),
             claimed.due.update_id.as_str(),
             claimed.claim,
-            self.clock.now() + back.wait,
+            not_before,
             i32::from(!back.counts),
             outcome,
         )

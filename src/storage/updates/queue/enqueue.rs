@@ -8,7 +8,7 @@ use crate::storage::database::repeat::TransactionError;
 use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, NewEvent};
 use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
-use crate::storage::updates::{Row, Run};
+use crate::storage::updates::{Row, Run, must_live_on};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -40,6 +40,8 @@ pub struct NewUpdate {
     pub created_at: DateTime<Utc>,
     /// The head's version when it was accepted.
     pub base_version: i64,
+    /// The identity of the memory when it was accepted; `None` if there was none.
+    pub identity: Option<String>,
     /// The request, as shown to clients.
     pub request: Value,
     /// Conditions on the head.
@@ -114,6 +116,8 @@ impl Storage {
         new: &NewUpdate,
         limits: &QueueLimits,
     ) -> Result<Ending<Option<(Run, NewEvent)>>, EnqueueError> {
+        let of = (&new.vault, &new.memory);
+        must_live_on(&mut transaction, of, new.identity.as_deref()).await?;
         let place = next_place(&mut transaction, new, limits).await?;
         let Some(run) = insert_queued(&mut transaction, new, place).await? else {
             return Ok(transaction.roll_back_with(None));
@@ -132,14 +136,14 @@ impl Storage {
     }
 }
 
-/// The next free position in the memory's queue.
+/// The next free position in the memory's queue, and the time of the database.
 async fn next_place(
     connection: &mut Connection,
     new: &NewUpdate,
     limits: &QueueLimits,
-) -> Result<i64, EnqueueError> {
+) -> Result<(i64, DateTime<Utc>), EnqueueError> {
     let line = sqlx::query!(
-        r#"SELECT count(*) AS "length!", COALESCE(max(queue_place), 0) AS "last!"
+        r#"SELECT count(*) AS "length!", COALESCE(max(queue_place), 0) AS "last!", now() AS "now!"
            FROM updates
            WHERE vault_id = $1 AND memory_id = $2 AND queue_place IS NOT NULL"#,
         new.vault.as_str(),
@@ -163,20 +167,20 @@ async fn next_place(
             limit: limits.per_vault,
         });
     }
-    Ok(line.last + 1)
+    Ok((line.last + 1, line.now))
 }
 
 /// `None` if a concurrent request took the position.
 async fn insert_queued(
     connection: &mut Connection,
     new: &NewUpdate,
-    place: i64,
+    (place, now): (i64, DateTime<Utc>),
 ) -> Result<Option<Run>, StorageError> {
     let row = sqlx::query_as!(
         Row,
         "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, base_version,
                               request, exchanges, outcome, attempts, queue_place, not_before, preconditions)
-         VALUES ($1, $2, $3, 'update', 'queued', $4, $5, $6, $7, '[]', '{}', 0, $8, $5, $9)
+         VALUES ($1, $2, $3, 'update', 'queued', $4, $5, $6, $7, '[]', '{}', 0, $8, $9, $10)
          ON CONFLICT (vault_id, memory_id, queue_place) WHERE queue_place IS NOT NULL DO NOTHING
          RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                    base_version, version, context_id, resolved_by, request, exchanges, outcome,
@@ -189,6 +193,7 @@ async fn insert_queued(
         new.base_version,
         new.request,
         place,
+        now,
         new.preconditions,
     )
     .fetch_optional(connection)

@@ -12,7 +12,7 @@ mod claim;
 mod end;
 mod enqueue;
 
-pub use claim::{Claimed, Due};
+pub use claim::{Claimed, Due, Lease};
 pub use end::{Cancelled, HandBack};
 pub use enqueue::{EnqueueError, NewUpdate, QueueLimits};
 
@@ -21,8 +21,11 @@ use crate::storage::database::notification::Notification;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::updates::redacted_json;
 use crate::storage::{Storage, StorageError};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
+
+/// The longest time that an update waits for its next attempt.
+pub const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
 
 /// The state of the queue of the whole database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

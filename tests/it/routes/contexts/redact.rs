@@ -245,6 +245,7 @@ async fn a_run_that_ends_after_the_redaction_does_not_quote_the_text() {
         shown: None,
         outcome: json!({"problem": MARKER}),
         claim: None,
+        identity: None,
         events: Vec::new(),
     };
 

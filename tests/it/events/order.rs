@@ -1,0 +1,115 @@
+//! Events of a memory are in the order in which things happened, whatever the clocks of the instances say.
+
+use crate::harness::{Answer, Memory, Service};
+use crate::pipeline::dictated::{Dictated, dictate, learning};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+use working_memory::domain::operation::Role;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+async fn events(service: &Service) -> Vec<Value> {
+    let request = service.request(Method::GET, "/v1/vaults/acme/events?limit=200");
+    let request = request
+        .header("Accept", "application/json")
+        .header("Last-Event-ID", "0");
+    let page = Answer::to(request).await.is(200).json();
+    page["items"].as_array().unwrap().clone()
+}
+
+/// Kinds, versions, and steps.
+fn told(events: &[Value]) -> Vec<String> {
+    let one = |event: &Value| {
+        let kind = event["kind"].as_str().unwrap();
+        match (&event["version"], &event["details"]["step"]) {
+            (Value::Number(version), _) => format!("{kind} {version}"),
+            (_, Value::String(step)) => step.clone(),
+            _ => kind.to_owned(),
+        }
+    };
+    events.iter().map(one).collect()
+}
+
+#[tokio::test]
+async fn a_memory_that_is_deleted_and_made_again_is_told_in_order() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let mut ids = Vec::new();
+    for text in ["one", "two"] {
+        ids.push(memory.put(text).await.is(201).json()["context_id"].clone());
+    }
+    memory.delete().await.is(204);
+    ids.push(memory.put("three").await.is(201).json()["context_id"].clone());
+
+    let events = events(&service).await;
+
+    assert_eq!(
+        told(&events),
+        ["version 1", "version 2", "memory_deleted", "version 1"]
+    );
+    let told_ids: Vec<Value> = events
+        .iter()
+        .filter(|event| event["kind"] == "version")
+        .map(|event| event["context_id"].clone())
+        .collect();
+    assert_eq!(told_ids, ids);
+}
+
+#[tokio::test]
+async fn instances_whose_clocks_are_an_hour_apart_tell_one_order() {
+    let ahead = Service::start().await;
+    let behind = ahead.beside_with_clock(|clock| clock.set_back(HOUR)).await;
+    let (first, second) = (ahead.memory("agent"), behind.memory("agent"));
+    let mut expected = Vec::new();
+    for round in 0..4 {
+        let (one, other) = if round % 2 == 0 {
+            (&first, &second)
+        } else {
+            (&second, &first)
+        };
+        one.put(format!("one {round}")).await.is(201);
+        other.put(format!("two {round}")).await.is(201);
+        one.put(format!("three {round}")).await.is(201);
+        other.delete().await.is(204);
+        expected.extend(["version 1", "version 2", "version 3", "memory_deleted"]);
+    }
+
+    assert_eq!(told(&events(&behind).await), expected);
+    assert_eq!(events(&ahead).await, events(&behind).await);
+}
+
+#[tokio::test]
+async fn an_update_queued_by_a_clock_that_is_ahead_is_told_before_it_runs() {
+    let models = Dictated::new();
+    let ahead = Service::start().await;
+    let behind = ahead
+        .beside_with_models_and_clock(Some(models.models()), |clock| clock.set_back(HOUR))
+        .await;
+    let memory: Memory<'_> = ahead.memory("agent");
+    let body = dictate(json!({ "learnings": learning("one") }));
+    let queued = memory
+        .request(Method::POST, "update")
+        .header("Prefer", "respond-async")
+        .json(&body);
+    Answer::to(queued).await.is(202);
+
+    let _workers = behind.work(Duration::from_secs(30));
+    let ended = async {
+        while memory.get("updates").await.is(200).json()["items"][0]["status"] != "applied" {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), ended)
+        .await
+        .unwrap();
+
+    let told = told(&events(&ahead).await);
+    assert_eq!(told[..3], ["queued", "started", "captured"], "{told:?}");
+    let last = told[told.len() - 2..].to_vec();
+    assert!(
+        last.contains(&"finished".to_owned()) && last.contains(&"version 1".to_owned()),
+        "{told:?}"
+    );
+    assert_eq!(models.asked(Role::Learnings).len(), 1);
+}

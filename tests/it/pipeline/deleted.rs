@@ -1,0 +1,284 @@
+//! What began before its memory was deleted is not saved into the memory that was made anew under the same id.
+
+use super::dictated::{Gate, dictate, learning, progress};
+use crate::harness::{Answer, Memory, Service};
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use std::time::Duration;
+use working_memory::config::Config;
+use working_memory::domain::ids::VaultId;
+use working_memory::domain::operation::Role;
+
+/// Only in the memory that is deleted.
+const SECRET: &str = "sesame-4711";
+
+/// The document of a memory that is to be deleted, as its third version.
+async fn old_memory(memory: &Memory<'_>) {
+    for text in ["# Notes\none\n", "# Notes\ntwo\n"] {
+        memory.put(text).await.is(201);
+    }
+    memory
+        .put(format!(
+            "# Notes\n{SECRET}\n\n# Key Learnings\n- KL-1 because a: b\n"
+        ))
+        .await
+        .is(201);
+}
+
+/// Deletes the memory, and makes another one under its id with at least as many versions.
+async fn made_anew(memory: &Memory<'_>) {
+    memory.delete().await.is(204);
+    for number in 0..4 {
+        memory.put(format!("# Notes\nanew {number}\n")).await.is(201);
+    }
+}
+
+/// Nothing of the deleted memory is left, and the new one is as it was put.
+async fn is_untouched(service: &Service, memory: &Memory<'_>) {
+    let held = service.tables_that_hold(SECRET).await;
+    assert_eq!(held, [""; 0]);
+    let document = memory.get("context").await.is(200);
+    assert_eq!(document.text(), "# Notes\nanew 3\n");
+    let runs = memory.get("updates").await.is(200).json();
+    assert_eq!(runs["items"], json!([]));
+    assert_eq!(service.count("memory_contexts").await, 4);
+}
+
+fn update() -> Value {
+    dictate(json!({ "learnings": learning("late"), "progress": progress("late") }))
+}
+
+fn updating(memory: &Memory<'_>, body: &Value) -> RequestBuilder {
+    memory.request(Method::POST, "update").json(body)
+}
+
+#[tokio::test]
+async fn an_update_that_began_before_the_deletion_is_409_in_every_form() {
+    let dry_run = || {
+        let mut body = update();
+        body["dry_run"] = json!(true);
+        body
+    };
+    let proposed = || {
+        let mut body = update();
+        body["mode"] = json!("propose");
+        body
+    };
+    for body in [
+        update(),
+        dry_run(),
+        proposed(),
+        dictate(json!({"fails": "learnings"})),
+    ] {
+        let gate = Gate::new();
+        let service = Service::with_models(gate.before(Role::Learnings)).await;
+        let memory = service.memory("agent");
+        old_memory(&memory).await;
+
+        let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
+            gate.asked().await;
+            made_anew(&memory).await;
+            gate.open();
+        });
+
+        answer.problem(409, "conflict", None);
+        is_untouched(&service, &memory).await;
+    }
+}
+
+#[tokio::test]
+async fn a_streamed_update_that_began_before_the_deletion_ends_with_409() {
+    let gate = Gate::new();
+    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let memory = service.memory("agent");
+    old_memory(&memory).await;
+    let request = updating(&memory, &update()).header("Accept", "text/event-stream");
+
+    let (streamed, ()) = tokio::join!(Answer::to(request), async {
+        gate.asked().await;
+        made_anew(&memory).await;
+        gate.open();
+    });
+
+    let last = streamed.is(200);
+    let last = last.text().split("event: problem\ndata: ").nth(1).unwrap();
+    assert!(last.contains(r#""status":409"#), "{last}");
+    is_untouched(&service, &memory).await;
+}
+
+#[tokio::test]
+async fn a_queued_update_that_ran_before_the_deletion_saves_nothing() {
+    let gate = Gate::new();
+    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let memory = service.memory("agent");
+    old_memory(&memory).await;
+    let workers = service.work(Duration::from_secs(30));
+    let request = updating(&memory, &update()).header("Prefer", "respond-async");
+    Answer::to(request).await.is(202);
+    gate.asked().await;
+
+    made_anew(&memory).await;
+    gate.open();
+    service.stop();
+    workers.stopped().await;
+
+    is_untouched(&service, &memory).await;
+}
+
+#[tokio::test]
+async fn a_retry_of_what_began_before_the_deletion_does_not_run() {
+    let gate = Gate::new();
+    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let memory = service.memory("agent");
+    old_memory(&memory).await;
+    let body = update();
+    let keyed = || updating(&memory, &body).header("Idempotency-Key", "k");
+
+    let (answer, ()) = tokio::join!(Answer::to(keyed()), async {
+        gate.asked().await;
+        made_anew(&memory).await;
+        gate.open();
+    });
+
+    answer.problem(409, "conflict", None);
+    let retried = tokio::time::timeout(Duration::from_secs(10), Answer::to(keyed()));
+    let retried = retried.await.expect("the retry asks no model");
+    retried.problem(410, "gone", Some("Idempotency-Key"));
+    is_untouched(&service, &memory).await;
+}
+
+#[tokio::test]
+async fn progress_is_not_written_again_on_the_memory_made_anew() {
+    let gate = Gate::new();
+    let service = Service::with_models(gate.before(Role::Progress)).await;
+    let memory = service.memory("agent");
+    old_memory(&memory).await;
+    let body = dictate(json!({ "progress": progress("late") }));
+
+    let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
+        gate.asked().await;
+        // Asked again, on a newer version of the same memory.
+        memory.apply(&progress("sooner")).await.is(200);
+        gate.open();
+        gate.asked().await;
+        made_anew(&memory).await;
+        gate.open();
+    });
+
+    answer.problem(409, "conflict", None);
+    is_untouched(&service, &memory).await;
+}
+
+#[tokio::test]
+async fn every_acknowledged_proposal_was_stored() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let mut proposed = 0;
+    for round in 0..120 {
+        memory.put(format!("# Notes\n{round}\n")).await.is(201);
+        let text = learning(&format!("insight {round}"));
+        let propose = Answer::to(memory.applying("?mode=propose", &text));
+        let (answer, deleted) = tokio::join!(propose, memory.delete());
+        deleted.is(204);
+        match answer.status {
+            200 => {
+                proposed += 1;
+                let id = answer.json()["update_id"].as_str().unwrap().to_owned();
+                // The deletion takes the run with it; that it was stored is known by its event.
+                let told: i64 = sqlx::query_scalar(
+                    "SELECT count(*) FROM events WHERE kind = 'proposed' AND update_id = $1",
+                )
+                .bind(&id)
+                .fetch_one(service.rows())
+                .await
+                .unwrap();
+                assert_eq!(told, 1, "round {round}: acknowledged, and not stored");
+            }
+            _ => {
+                answer.problem(409, "conflict", None);
+            }
+        }
+        // A proposal for the memory that did not exist any more is one for no memory.
+        sqlx::query("DELETE FROM updates")
+            .execute(service.rows())
+            .await
+            .unwrap();
+    }
+    assert!(proposed > 0, "all were refused");
+}
+
+/// Waits until so many statements wait for a row's lock.
+async fn waiting(service: &Service, count: i64) {
+    let statement = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while sqlx::query_scalar::<_, i64>(statement)
+        .fetch_one(service.rows())
+        .await
+        .unwrap()
+        < count
+    {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn operations_are_repeated_only_so_often_while_progress_moves() {
+    let configure = |config: &mut Config| config.pipeline.max_rebases = 0;
+    let service = Service::start_with(configure, None).await;
+    let memory = service.memory("agent");
+    memory
+        .put("# Current Progress\n## In Progress\n- first\n")
+        .await
+        .is(201);
+    let mut holder = service.rows().begin().await.unwrap();
+    sqlx::query("SELECT FROM memories FOR UPDATE")
+        .execute(&mut *holder)
+        .await
+        .unwrap();
+
+    let put = memory.put("# Current Progress\n## In Progress\n- second\n");
+    let apply = async {
+        waiting(&service, 1).await;
+        memory.apply(&progress("mine")).await
+    };
+    let release = async {
+        waiting(&service, 2).await;
+        holder.rollback().await.unwrap();
+    };
+    let (put, answer, ()) = tokio::join!(put, apply, release);
+
+    put.is(201);
+    let problem = answer.problem(409, "conflict", None);
+    let run = problem["update_id"].as_str().unwrap();
+    let run = memory.get(&format!("updates/{run}")).await.is(200).json();
+    assert_eq!(run["status"], "conflict");
+    let document = memory.get("context").await.is(200);
+    assert_eq!(document.text(), "# Current Progress\n## In Progress\n- second\n");
+}
+
+#[tokio::test]
+async fn words_of_the_deleted_memory_are_not_indexed_for_the_new_one() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    old_memory(&memory).await;
+    let mut deletion = service.rows().begin().await.unwrap();
+    sqlx::query("SELECT FROM memories FOR UPDATE")
+        .execute(&mut *deletion)
+        .await
+        .unwrap();
+    let (storage, vault) = (service.storage().clone(), "acme".parse::<VaultId>().unwrap());
+    // It has read the old memory, and waits for its row.
+    let indexing = tokio::spawn(async move { storage.index_vault(&vault).await });
+    waiting(&service, 1).await;
+
+    for statement in [
+        "DELETE FROM memories",
+        "INSERT INTO memories (vault_id, memory_id, head_version, created_at, changed_at)
+         VALUES ('acme', 'agent', 0, now(), now())",
+    ] {
+        sqlx::query(statement).execute(&mut *deletion).await.unwrap();
+    }
+    deletion.commit().await.unwrap();
+    indexing.await.unwrap().unwrap();
+
+    assert_eq!(service.count("search_entries").await, 0);
+}
