@@ -586,7 +586,8 @@ async fn an_update_of_another_vault_starts_while_one_vault_has_many_slow_ones() 
         let began = std::time::Instant::now();
         let id = accepted(&other, &insight(1)).await;
         becomes(&other, &id, "applied").await;
-        assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+        // A tenth of a second on a quiet machine; without a worker of its own it waits for a slow one.
+        assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
     }
     service.stop();
 }

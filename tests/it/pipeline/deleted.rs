@@ -173,7 +173,6 @@ async fn progress_is_not_written_again_on_the_memory_made_anew() {
 async fn every_acknowledged_proposal_was_stored() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    let mut proposed = 0;
     for round in 0..120 {
         memory.put(format!("# Notes\n{round}\n")).await.is(201);
         let text = learning(&format!("insight {round}"));
@@ -182,7 +181,6 @@ async fn every_acknowledged_proposal_was_stored() {
         deleted.is(204);
         match answer.status {
             200 => {
-                proposed += 1;
                 let id = answer.json()["update_id"].as_str().unwrap().to_owned();
                 // The deletion takes the run with it; that it was stored is known by its event.
                 let told: i64 = sqlx::query_scalar(
@@ -204,7 +202,10 @@ async fn every_acknowledged_proposal_was_stored() {
             .await
             .unwrap();
     }
-    assert!(proposed > 0, "all were refused");
+    memory.put("# Notes\n").await.is(201);
+    let undisturbed = Answer::to(memory.applying("?mode=propose", &learning("last")));
+    assert_eq!(undisturbed.await.is(200).json()["status"], "proposed");
+    assert_eq!(service.count("updates").await, 1);
 }
 
 /// Waits until so many statements wait for a row's lock.
