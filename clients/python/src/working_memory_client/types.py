@@ -233,18 +233,6 @@ class Diff(TypedDict):
     sections_changed: list[str]
 
 
-class RecordChange(TypedDict):
-    """One change of a record."""
-
-    change: str
-    version: int
-    at: str
-    by: str
-    label: str | None
-    reason: str | None
-    content: str | None
-
-
 class MemoryRecord(TypedDict):
     """A learning, snippet, task or decision."""
 
@@ -270,7 +258,7 @@ class MemoryRecord(TypedDict):
     outcome: NotRequired[Any]
     failed: NotRequired[bool]
     epic: NotRequired[str | None]
-    history: NotRequired[list[RecordChange]]
+    history: NotRequired[list[dict[str, Any]]]
 
 
 class SearchResult(TypedDict):
@@ -328,33 +316,13 @@ class RemovedItems(TypedDict):
     removed: int
 
 
-class PromptPart(TypedDict):
-    """A part of a prompt."""
-
-    name: str
-    source: str
-    tokens: int
-    items: list[str]
-    records: list[str]
-
-
-class DroppedPart(TypedDict):
-    """What a budget left out."""
-
-    name: str
-    source: str
-    whole: bool
-    items: list[str]
-    records: list[str]
-
-
 class Prompt(TypedDict):
     """An assembled prompt."""
 
     text: str
     tokens: int
-    parts: list[PromptPart]
-    dropped: list[DroppedPart]
+    parts: list[dict[str, Any]]
+    dropped: list[dict[str, Any]]
     scores: dict[str, float]
     degraded: str | None
     version: int | None
@@ -395,27 +363,6 @@ class UpdateWarning(TypedDict):
     index: NotRequired[int]
 
 
-class ModelReport(TypedDict):
-    """The calls of one role."""
-
-    model: str
-    attempts: int
-    reprompts: int
-    input_tokens: int | None
-    cached_tokens: int | None
-    cache_write_tokens: int | None
-    output_tokens: int | None
-    millis: int
-
-
-class DocumentReport(TypedDict):
-    """The size of the document."""
-
-    bytes: int
-    estimated_tokens: int
-    percent_of_cap: float
-
-
 class UpdateAnswer(TypedDict):
     """The outcome of an update."""
 
@@ -432,8 +379,8 @@ class UpdateAnswer(TypedDict):
     warnings: list[UpdateWarning]
     diff: str
     log: str
-    models: dict[str, ModelReport]
-    document: DocumentReport
+    models: dict[str, dict[str, Any]]
+    document: dict[str, Any]
     more_rejected: NotRequired[int]
     more_warnings: NotRequired[int]
 
@@ -532,23 +479,14 @@ class StatusAnswer(TypedDict):
     unchanged: bool
 
 
-class WindowImportCounts(TypedDict):
-    """Numbers by kind."""
-
-    status: int
-    tasks: int
-    decisions: int
-    history: int
-
-
 class WindowImportAnswer(TypedDict):
     """What an import did."""
 
     version: int | None
     context_id: str | None
     unchanged: bool
-    taken: WindowImportCounts
-    present: WindowImportCounts
+    taken: dict[str, int]
+    present: dict[str, int]
     archived: list[str]
 
 
@@ -575,30 +513,12 @@ class Epic(TypedDict):
     latest: list[ArchivedTask]
 
 
-class HandoffReason(TypedDict):
-    """Why a handoff is stale."""
-
-    kind: str
-    detail: str
-    record_id: str | None
-    version: int | None
-
-
-class HandoffStaleLine(TypedDict):
-    """A stale line."""
-
-    line: int
-    text: str
-    citation: str
-    reason: str
-
-
 class HandoffFreshness(TypedDict):
     """Whether a handoff is fresh."""
 
     status: str
-    reasons: list[HandoffReason]
-    stale_lines: list[HandoffStaleLine]
+    reasons: list[dict[str, Any]]
+    stale_lines: list[dict[str, Any]]
 
 
 class HandoffStatus(HandoffFreshness):
