@@ -97,6 +97,7 @@ impl DashboardSessions {
     async fn end(&self, headers: &HeaderMap) -> Result<String, Problem> {
         if let Some(session) = session::of(headers) {
             self.0.storage.end_session(&session.hash()).await?;
+            self.0.gate.wake();
         }
         Ok(session::no_cookie(self.is_secure(headers)))
     }

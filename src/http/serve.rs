@@ -8,12 +8,16 @@ use super::settings::Settings;
 use super::stall::Stall;
 use crate::telemetry;
 use axum::body::{Body, Bytes, HttpBody};
-use axum::http::Request;
+use axum::http::header::CONNECTION;
+use axum::http::{HeaderValue, Request, StatusCode};
+use axum::response::{IntoResponse, Response};
 use axum::{BoxError, Router};
+use futures::future::{Either, ready};
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -144,22 +148,44 @@ impl Server {
         peer: Peer,
         watcher: Watcher,
     ) {
-        let router = self.router.clone().map_request(move |request: Request<_>| {
+        let (router, most) = (self.router.clone(), self.settings.max_header_bytes);
+        let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+            // hyper looks at the length of its buffer only while the head is incomplete.
+            if head_bytes(&request) > most {
+                return Either::Left(ready(Ok::<_, Infallible>(head_too_long())));
+            }
             let mut request = request.map(body);
             request.extensions_mut().insert(peer.clone());
-            request
+            Either::Right(router.clone().oneshot(request))
         });
         let stream = TokioIo::new(Stall::new(stream, self.settings.write_timeout));
         let mut builder = self.builder.clone();
         builder
             .http1()
             .timer(HeaderTimer::new(self.settings.header_timeout));
-        let connection = builder.serve_connection(stream, TowerToHyperService::new(router));
+        let connection = builder.serve_connection(stream, service);
         // A broken connection is caused by the client; its request has its own log line.
         if let Err(error) = watcher.watch(connection).await {
             broken("http", &*error);
         }
     }
+}
+
+/// The size of a request's head, as it was sent but for blanks around values.
+fn head_bytes<B>(request: &Request<B>) -> usize {
+    let target = request
+        .uri()
+        .path_and_query()
+        .map_or(1, |target| target.as_str().len());
+    let lines = request.headers().iter();
+    let lines = lines.map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    request.method().as_str().len() + target + "  HTTP/1.1\r\n\r\n".len() + lines.sum::<usize>()
+}
+
+/// The response to a head over the limit, as hyper gives it for a longer one.
+fn head_too_long() -> Response {
+    let close = [(CONNECTION, HeaderValue::from_static("close"))];
+    (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, close).into_response()
 }
 
 /// Most requests have no body, and an empty body needs no allocation.

@@ -1,7 +1,8 @@
 //! The position up to which each transcript was sent, stored on this machine, so that nothing is sent twice.
 //!
 //! A part is recorded before it is sent and removed from the record afterwards. If a hook is killed in between, the
-//! next one sends the same part under the same key, and the service executes it once.
+//! next one sends the same part under the same key, and the service executes it once. A transcript that no longer has
+//! what was sent at that position was rewritten by its host and is sent from its beginning.
 
 use crate::cli::client::Failure;
 use crate::cli::handoff;
@@ -15,23 +16,29 @@ use std::time::Duration;
 /// The maximum that is read of a transcript at once; of more, the end.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
 
+/// How much of what was sent last is compared, to notice that the host rewrote the transcript.
+const COMPARED_BYTES: u64 = 4 * 1024;
+
 /// The pause between attempts to get a lock that another hook of the session holds.
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// Records of sessions without activity for this long are removed.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 
-/// A part of a transcript, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A part of a transcript: its position in bytes, and the digest of its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Span {
     from: u64,
     to: u64,
+    digest: String,
 }
 
 /// The stored record.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Noted {
     sent: u64,
+    /// The digest of the last bytes before that position.
+    end: Option<String>,
     pending: Option<Span>,
 }
 
@@ -54,11 +61,11 @@ impl Position {
 
     async fn below(folder: &Path, session: &str, transcript: &Path) -> Result<Self, Failure> {
         let broken = |error: io::Error| Failure::failed(format!("{}: {error}", folder.display()));
-        let mut hash = Sha256::new();
-        hash.update(session.as_bytes());
-        hash.update([0]);
-        hash.update(transcript.as_os_str().as_encoded_bytes());
-        let name = hex::encode(&hash.finalize()[..16]);
+        let name = digest(&[
+            session.as_bytes(),
+            &[0],
+            transcript.as_os_str().as_encoded_bytes(),
+        ]);
         fs::create_dir_all(folder).map_err(broken)?;
         forget(folder);
         let lock = File::create(folder.join(format!("{name}.lock"))).map_err(broken)?;
@@ -84,48 +91,61 @@ impl Position {
         })
     }
 
-    /// The next part to send: the recorded one, or else all whole lines after the position.
-    pub(super) fn next(&self, transcript: &Path) -> Result<Option<Span>, Failure> {
-        if let Some(pending) = self.noted.pending {
-            return Ok(Some(pending));
-        }
-        let span = self.new_lines(transcript);
-        span.map_err(|error| Failure::failed(format!("the transcript {}: {error}", transcript.display())))
+    /// The next part to send with its text: the recorded one, or else all whole lines after the position.
+    pub(super) fn next(&self, transcript: &Path) -> Result<Option<(Span, Vec<u8>)>, Failure> {
+        let part = self.next_part(transcript);
+        part.map_err(|error| Failure::failed(format!("the transcript {}: {error}", transcript.display())))
     }
 
-    fn new_lines(&self, transcript: &Path) -> io::Result<Option<Span>> {
+    fn next_part(&self, transcript: &Path) -> io::Result<Option<(Span, Vec<u8>)>> {
         // Reading a pipe might never end.
-        if !fs::metadata(transcript)?.is_file() {
+        let metadata = fs::metadata(transcript)?;
+        if !metadata.is_file() {
             return Err(io::Error::other("is no file"));
         }
-        let length = fs::metadata(transcript)?.len();
-        let from = self.noted.sent.max(length.saturating_sub(MOST_BYTES));
-        if from >= length {
-            return Ok(None);
+        if let Some(pending) = &self.noted.pending {
+            let text = bytes(transcript, pending.from, pending.to)?;
+            if digest(&[&text]) == pending.digest {
+                return Ok(Some((pending.clone(), text)));
+            }
         }
-        let bytes = Span { from, to: length }.bytes(transcript)?;
-        let end = bytes
+        let length = metadata.len();
+        let sent = match self.noted.end == Some(end_of(transcript, self.noted.sent)?) {
+            true => self.noted.sent,
+            false => 0,
+        };
+        let from = sent.max(length.saturating_sub(MOST_BYTES));
+        let mut text = bytes(transcript, from, length)?;
+        let end = text
             .iter()
             .rposition(|byte| *byte == b'\n')
-            .map_or(0, |at| at as u64 + 1);
-        Ok((end > 0).then_some(Span { from, to: from + end }))
+            .map_or(0, |at| at + 1);
+        text.truncate(end);
+        let span = Span {
+            from,
+            to: from + end as u64,
+            digest: digest(&[&text]),
+        };
+        Ok((end > 0).then_some((span, text)))
     }
 
     /// The `Idempotency-Key` of a part.
-    pub(super) fn key(&self, span: Span) -> String {
-        format!("hook-{}-{}-{}", self.name, span.from, span.to)
+    pub(super) fn key(&self, span: &Span) -> String {
+        // By its text, too: after a rewrite there is another one at the same position.
+        format!("hook-{}-{}-{}-{}", self.name, span.digest, span.from, span.to)
     }
 
     /// Records that a part is about to be sent.
-    pub(super) fn begin(&mut self, span: Span) -> Result<(), Failure> {
-        self.noted.pending = Some(span);
+    pub(super) fn begin(&mut self, span: &Span) -> Result<(), Failure> {
+        self.noted.pending = Some(span.clone());
         self.write()
     }
 
     /// Records that it was sent.
-    pub(super) fn done(&mut self, span: Span) -> Result<(), Failure> {
+    pub(super) fn done(&mut self, span: &Span, transcript: &Path) -> Result<(), Failure> {
         self.noted = Noted {
             sent: span.to,
+            end: end_of(transcript, span.to).ok(),
             pending: None,
         };
         self.write()
@@ -141,16 +161,26 @@ impl Position {
     }
 }
 
-impl Span {
-    /// The bytes of the part, as far as they exist.
-    pub(super) fn bytes(self, transcript: &Path) -> io::Result<Vec<u8>> {
-        let mut file = File::open(transcript)?;
-        file.seek(SeekFrom::Start(self.from))?;
-        let mut bytes = Vec::new();
-        file.take((self.to - self.from).min(MOST_BYTES))
-            .read_to_end(&mut bytes)?;
-        Ok(bytes)
-    }
+/// The bytes between two positions, as far as they exist.
+fn bytes(transcript: &Path, from: u64, to: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(transcript)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(to.saturating_sub(from).min(MOST_BYTES))
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The digest of the last bytes before a position.
+fn end_of(transcript: &Path, position: u64) -> io::Result<String> {
+    let from = position.saturating_sub(COMPARED_BYTES);
+    Ok(digest(&[&bytes(transcript, from, position)?]))
+}
+
+fn digest(parts: &[&[u8]]) -> String {
+    let mut hash = Sha256::new();
+    parts.iter().for_each(|part| hash.update(part));
+    hex::encode(&hash.finalize()[..16])
 }
 
 /// Removes old records. Errors are ignored.
@@ -182,26 +212,42 @@ mod tests {
         let transcript = folder.path().join("t.jsonl");
         fs::write(&transcript, "one\ntwo\nhalf a li").unwrap();
         let mut position = of(folder.path(), &transcript).await;
-        let first = position.next(&transcript).unwrap().unwrap();
-        assert_eq!(first, Span { from: 0, to: 8 });
-        position.begin(first).unwrap();
-        let key = position.key(first);
+        let (first, text) = position.next(&transcript).unwrap().unwrap();
+        assert_eq!((first.from, first.to, &*text), (0, 8, &b"one\ntwo\n"[..]));
+        position.begin(&first).unwrap();
+        let key = position.key(&first);
         drop(position);
 
         // The program was killed while sending, and the transcript has grown.
         fs::write(&transcript, "one\ntwo\nhalf a line\n").unwrap();
         let mut position = of(folder.path(), &transcript).await;
-        assert_eq!(position.next(&transcript).unwrap(), Some(first));
-        assert_eq!(position.key(first), key);
-        position.done(first).unwrap();
-        let second = position.next(&transcript).unwrap().unwrap();
-        assert_eq!(second.bytes(&transcript).unwrap(), b"half a line\n");
-        position.done(second).unwrap();
+        assert_eq!(position.next(&transcript).unwrap().unwrap().0, first);
+        assert_eq!(position.key(&first), key);
+        position.done(&first, &transcript).unwrap();
+        let (second, text) = position.next(&transcript).unwrap().unwrap();
+        assert_eq!(text, b"half a line\n");
+        position.done(&second, &transcript).unwrap();
         drop(position);
-        assert_eq!(
-            of(folder.path(), &transcript).await.next(&transcript).unwrap(),
-            None
-        );
+        let mut position = of(folder.path(), &transcript).await;
+        assert_eq!(position.next(&transcript).unwrap(), None);
+
+        // The host rewrites it: shorter, and later with another beginning and longer.
+        for rewritten in ["new\n", "other lines\nthat are longer than before\n"] {
+            fs::write(&transcript, rewritten).unwrap();
+            let (span, text) = position.next(&transcript).unwrap().unwrap();
+            assert_eq!((span.from, text), (0, rewritten.as_bytes().to_vec()));
+            position.done(&span, &transcript).unwrap();
+            assert_eq!(position.next(&transcript).unwrap(), None);
+        }
+        // Between an interrupted sending and the next.
+        let (span, _) = {
+            fs::write(&transcript, "other lines\nthat are longer than before\nmore\n").unwrap();
+            position.next(&transcript).unwrap().unwrap()
+        };
+        position.begin(&span).unwrap();
+        fs::write(&transcript, "short\n").unwrap();
+        let (_, text) = position.next(&transcript).unwrap().unwrap();
+        assert_eq!(text, b"short\n");
     }
 
     #[tokio::test]
@@ -210,12 +256,9 @@ mod tests {
         let transcript = folder.path().join("t.jsonl");
         let lines = "x".repeat(1023) + "\n";
         fs::write(&transcript, lines.repeat(9 * 1024)).unwrap();
-        let span = of(folder.path(), &transcript)
-            .await
-            .next(&transcript)
-            .unwrap()
-            .unwrap();
-        assert_eq!(span.to - span.from, MOST_BYTES);
+        let position = of(folder.path(), &transcript).await;
+        let (_, text) = position.next(&transcript).unwrap().unwrap();
+        assert_eq!(text.len() as u64, MOST_BYTES);
         assert!(
             of(folder.path(), folder.path())
                 .await

@@ -1,7 +1,7 @@
 //! `working-memory hook session-end`, `pre-compact` and `stop`: an update with the messages since the last time.
 
 use super::input::Input;
-use super::position::{Position, Span};
+use super::position::Position;
 use super::transcript::{self, Conversation};
 use crate::cli::client::{Exit, Failure, Method, Service, note};
 use serde_json::json;
@@ -19,15 +19,15 @@ pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure>
     let session = input.session.as_deref().unwrap_or_default();
     let mut position = Position::of(session, transcript).await?;
     for _ in 0..PIECES {
-        let Some(span) = position.next(transcript)? else {
+        let Some((span, text)) = position.next(transcript)? else {
             return Ok(());
         };
-        let conversation = transcript::parse(&span.read(transcript)?);
+        let conversation = transcript::parse(&text);
         if !conversation.messages.is_empty() {
-            position.begin(span)?;
-            send(service, &position.key(span), &conversation).await?;
+            position.begin(&span)?;
+            send(service, &position.key(&span), &conversation).await?;
         }
-        position.done(span)?;
+        position.done(&span, transcript)?;
     }
     Ok(())
 }
@@ -50,13 +50,5 @@ async fn send(service: &Service, key: &str, conversation: &Conversation) -> Resu
             Ok(())
         }
         answer => answer.map(drop),
-    }
-}
-
-impl Span {
-    /// The bytes of the part.
-    fn read(self, transcript: &std::path::Path) -> Result<Vec<u8>, Failure> {
-        self.bytes(transcript)
-            .map_err(|error| Failure::failed(format!("{}: {error}", transcript.display())))
     }
 }

@@ -9,6 +9,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Redirect, Response};
+use url::{Position, Url};
 
 #[derive(Template)]
 #[template(path = "pages/sign_in.html")]
@@ -62,12 +63,15 @@ pub(in crate::dashboard) async fn sign_out(form: Form<Visit>) -> Result<Response
 
 /// The page to open after signing in, only within this service.
 fn own(next: &str) -> &str {
-    let is_plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    if is_plain && next.starts_with("/ui/") && !next.starts_with("/ui/sign-in") {
-        next
-    } else {
-        "/ui/"
-    }
+    // As a browser resolves it: dots, escaped or not, may lead out of the dashboard.
+    let here = Url::parse("http://dashboard").ok();
+    let resolved = here.as_ref().and_then(|here| here.join(next).ok());
+    let is_own = resolved.is_some_and(|url| {
+        &url[Position::BeforeHost..] == format!("dashboard{next}")
+            && url.path().starts_with("/ui/")
+            && !url.path().starts_with("/ui/sign-in")
+    });
+    if is_own { next } else { "/ui/" }
 }
 
 #[cfg(test)]
@@ -86,6 +90,10 @@ mod tests {
             "/ui/ x",
             "/v1/vaults",
             "/ui/sign-in",
+            "/ui/../../v1/vaults",
+            "/ui/%2e%2e/v1/vaults",
+            "/ui/vaults/.%2E/../..//e.org",
+            "/ui/./sign-in",
         ] {
             assert_eq!(own(foreign), "/ui/", "{foreign}");
         }

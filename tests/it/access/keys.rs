@@ -157,6 +157,32 @@ async fn a_flood_of_invalid_keys_causes_few_queries() {
 }
 
 #[tokio::test]
+async fn an_unknown_key_takes_as_long_as_a_wrong_secret() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let wrong = |key_id: &str| format!("wm_{key_id}_{}", "0".repeat(64));
+    let time_of = async |token: String| {
+        let mut times = Vec::new();
+        for _ in 0..9 {
+            admin.get("/v1/vaults").await.is(200);
+            let request = service.request(Method::GET, "/v1/vaults").bearer_auth(&token);
+            let begun = std::time::Instant::now();
+            Answer::to(request).await.is(401);
+            times.push(begun.elapsed());
+        }
+        times.sort();
+        times[4]
+    };
+    let there = time_of(wrong(&admin.key_id)).await;
+    let nowhere = time_of(wrong("0000000000ab")).await;
+    let (less, more) = (there.min(nowhere), there.max(nowhere));
+    assert!(
+        more < less * 2 + Duration::from_millis(15),
+        "{there:?} {nowhere:?}"
+    );
+}
+
+#[tokio::test]
 async fn an_invalid_key_request_is_rejected_with_its_field() {
     let service = Service::start().await;
     let ask = async |body| {

@@ -70,6 +70,27 @@ async fn half_open_connections_are_closed() {
 }
 
 #[tokio::test]
+async fn a_head_is_as_long_as_the_setting_says_and_no_longer() {
+    let address = start(Settings::default()).await;
+    for (bytes, status) in [
+        (60_000, "200"),
+        (66_000, "431"),
+        (100_000, "431"),
+        (130_000, "431"),
+    ] {
+        let head = format!(
+            "GET /small HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX: {}\r\n\r\n",
+            "y".repeat(bytes)
+        );
+        let answer = answer(asked(address, &head).await).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{bytes}: {answer:.200}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_head_that_is_too_long_or_has_too_many_lines_is_refused() {
     let address = start(Settings {
         max_headers: 20,

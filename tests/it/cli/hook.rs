@@ -147,6 +147,48 @@ async fn a_failed_piece_is_retried_with_its_key_until_it_succeeds() {
 }
 
 #[tokio::test]
+async fn a_transcript_that_became_shorter_is_sent_from_its_beginning() {
+    let stub = Stub::by(answers).await;
+    let user = User::of(&stub.url);
+    let first = says("user", "Fix the parser") + &says("assistant", "It is fixed");
+    user.file("transcript.jsonl", &first);
+    end(&user).await;
+    // The host rewrites the file, with a new beginning as long as the old one and in all shorter.
+    user.file("transcript.jsonl", &says("user", "Fix the lexers"));
+    end(&user).await;
+    end(&user).await;
+    let requests = stub.asked();
+    let texts: Vec<Value> = requests
+        .iter()
+        .map(|request| request.json()["messages"][0]["content"][0]["text"].clone())
+        .collect();
+    assert_eq!(texts, ["Fix the parser", "Fix the lexers"]);
+    // What follows is appended to it.
+    let more = says("user", "Fix the lexers") + &says("user", "and the docs");
+    user.file("transcript.jsonl", &more);
+    end(&user).await;
+    let last = stub.asked().last().unwrap().json()["messages"].clone();
+    assert_eq!(last.as_array().unwrap().len(), 1, "{last}");
+    assert_eq!(last[0]["content"][0]["text"], "and the docs");
+    // The same positions with another text are another request.
+    user.file("transcript.jsonl", &says("user", "Fix the grammar"));
+    end(&user).await;
+    user.file("transcript.jsonl", &says("user", "Nothing"));
+    end(&user).await;
+    user.file("transcript.jsonl", &says("user", "Fix the printer"));
+    end(&user).await;
+    let mut keys: Vec<String> = stub
+        .asked()
+        .iter()
+        .map(|request| request.header("idempotency-key").unwrap().to_owned())
+        .collect();
+    let count = keys.len();
+    keys.sort();
+    keys.dedup();
+    assert_eq!((keys.len(), count), (count, 6));
+}
+
+#[tokio::test]
 async fn two_concurrent_hooks_send_a_piece_once() {
     let stub = Stub::by(answers).await;
     let user = User::of(&stub.url);

@@ -140,6 +140,49 @@ async fn signing_out_ends_the_session_for_every_holder_of_its_cookie() {
 }
 
 #[tokio::test]
+async fn an_open_stream_ends_with_its_session_at_once() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let browser = Browser::signed_in(&service, &admin.token).await;
+    let other = Browser::signed_in(&service, &admin.token).await;
+    let open = async |browser: &Browser<'_>| {
+        let request = browser.request(Method::GET, "/ui/vaults/acme/stream");
+        let mut response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        response.chunk().await.unwrap().unwrap();
+        response
+    };
+    let (mut stream, mut stays) = (open(&browser).await, open(&other).await);
+    browser.send("/ui/sign-out", &[]).await.is(303);
+    let ended = async { while stream.chunk().await.unwrap().is_some() {} };
+    tokio::time::timeout(std::time::Duration::from_secs(1), ended)
+        .await
+        .expect("the stream of the session that ended");
+    // The other session of the same key goes on.
+    admin.put("acme", "text").await.is(201);
+    let goes_on = async {
+        loop {
+            let piece = stays.chunk().await.unwrap().expect("the other session's stream");
+            if String::from_utf8_lossy(&piece).contains("event: version") {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), goes_on)
+        .await
+        .expect("the stream of the other session");
+    // Signed out at another instance.
+    let instance = service.beside(None).await;
+    let mut there = Browser::new(&instance);
+    there.cookie.clone_from(&other.cookie);
+    there.send("/ui/sign-out", &[]).await.is(303);
+    let ended = async { while stays.chunk().await.unwrap().is_some() {} };
+    tokio::time::timeout(std::time::Duration::from_secs(10), ended)
+        .await
+        .expect("the stream of the session that another instance ended");
+}
+
+#[tokio::test]
 async fn a_key_has_a_bounded_number_of_sessions_and_the_oldest_end() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;

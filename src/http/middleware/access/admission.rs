@@ -18,6 +18,8 @@ pub(crate) struct Admission {
     gate: Arc<Gate>,
     /// The key of the request; `None` if none was required.
     shown: Option<(KeyId, SecretHash)>,
+    /// The session of a visitor of the dashboard, which may end before its key.
+    session: Option<SecretHash>,
 }
 
 impl Admission {
@@ -25,21 +27,38 @@ impl Admission {
         Self {
             gate: gate.clone(),
             shown,
+            session: None,
         }
     }
 
-    /// Returns when the request would no longer be admitted: its key was revoked or rotated or has expired, or a
-    /// service that required no keys now does. Database errors do not end it.
+    pub(super) fn of_session(mut self, session: SecretHash) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// Returns when the request would no longer be admitted: its key was revoked or rotated or has expired, its session
+    /// has ended, or a service that required no keys now does. At once if that happens on this instance. Database errors
+    /// do not end it.
     pub(crate) async fn ended(self) {
+        let mut ended = self.gate.ended();
         loop {
-            tokio::time::sleep(LOOK_EVERY).await;
-            let holds = match &self.shown {
-                Some((key_id, secret)) => self.gate.takes(key_id, secret).await,
-                None => self.gate.is_open(false).await,
-            };
-            if matches!(holds, Ok(false)) {
+            // An end before the stream began is found by the first check.
+            let _ = tokio::time::timeout(LOOK_EVERY, ended.changed()).await;
+            if matches!(self.holds().await, Ok(false)) {
                 return;
             }
+        }
+    }
+
+    async fn holds(&self) -> Result<bool, Problem> {
+        if let Some(session) = &self.session
+            && !self.gate.has_session(session).await?
+        {
+            return Ok(false);
+        }
+        match &self.shown {
+            Some((key_id, secret)) => self.gate.takes(key_id, secret).await,
+            None => self.gate.is_open(false).await,
         }
     }
 }

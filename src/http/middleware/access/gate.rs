@@ -15,6 +15,7 @@ use crate::storage::access::keys::ActiveKeys;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// The maximum age of the cached keys.
@@ -44,6 +45,8 @@ pub(crate) struct Gate {
     known: Mutex<Option<Arc<Known>>>,
     /// When the last read failed, for the requests that waited for it.
     reading: tokio::sync::Mutex<Option<Instant>>,
+    /// Wakes long responses when credentials ended on this instance.
+    ended: watch::Sender<()>,
 }
 
 struct Known {
@@ -61,6 +64,7 @@ impl Gate {
             closed: AtomicBool::new(false),
             known: Mutex::new(None),
             reading: tokio::sync::Mutex::new(None),
+            ended: watch::Sender::new(()),
         }
     }
 
@@ -136,6 +140,25 @@ impl Gate {
     /// Clears the cache, so that the next request reads the keys again: one was created or ended on this instance.
     pub(crate) fn forget(&self) {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.wake();
+    }
+
+    /// Lets long responses check their credentials now: a session ended on this instance.
+    pub(crate) fn wake(&self) {
+        self.ended.send_replace(());
+    }
+
+    /// Whether a session is still open.
+    ///
+    /// # Errors
+    /// 503 if the database does not respond.
+    pub(super) async fn has_session(&self, session: &SecretHash) -> Result<bool, Problem> {
+        Ok(self.storage.session(session).await?.is_some())
+    }
+
+    /// Changes whenever credentials ended on this instance.
+    pub(super) fn ended(&self) -> watch::Receiver<()> {
+        self.ended.subscribe()
     }
 
     fn at_hand(&self, newer_than: Option<Instant>) -> Option<Arc<Known>> {

@@ -114,7 +114,7 @@ async fn holder(state: &AppState, token: &SessionToken) -> Result<Option<(Caller
     Ok(caller.map(|caller| {
         (
             caller,
-            Admission::new(gate, Some((session.key_id, session.secret))),
+            Admission::new(gate, Some((session.key_id, session.secret))).of_session(token.hash()),
         )
     }))
 }

@@ -136,7 +136,6 @@ async fn add(
         .category
         .parse()
         .map_err(|rule| Problem::invalid("category", format!("category {rule}")))?;
-    change.in_category(&category);
     check_category(caller, &category)?;
     let item = NewItem::from(ItemContent {
         content: body.content,

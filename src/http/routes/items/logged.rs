@@ -1,6 +1,6 @@
-//! The request log of item routes: the action, the category and the ids; never the content.
+//! The request log of item routes: the action and the ids; never the category or the content, which are texts of a body.
 
-use crate::domain::ids::{Category, ItemId};
+use crate::domain::ids::ItemId;
 use crate::http::middleware::observe::Detail;
 use crate::http::problem::Problem;
 use axum::response::{IntoResponse, Response};
@@ -13,7 +13,6 @@ const NAMED: usize = 20;
 pub(super) struct Change {
     /// `added`, `replaced` or `removed`.
     verb: &'static str,
-    category: Option<Category>,
     ids: Vec<ItemId>,
     /// The number of items, if their ids are not known.
     count: Option<u64>,
@@ -24,15 +23,9 @@ impl Change {
     pub(super) fn new(verb: &'static str) -> Self {
         Self {
             verb,
-            category: None,
             ids: Vec::new(),
             count: None,
         }
-    }
-
-    /// Sets the category.
-    pub(super) fn in_category(&mut self, category: &Category) {
-        self.category = Some(category.clone());
     }
 
     /// Adds the id of an item.
@@ -58,9 +51,6 @@ impl Change {
 
     fn words(&self, verb: &str) -> String {
         let mut words = format!("items {verb}");
-        if let Some(category) = &self.category {
-            words.push_str(&format!(" in {:?}", category.as_str()));
-        }
         if let Some(count) = self.count {
             words.push_str(&format!(": {count}"));
         }
@@ -80,12 +70,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_names_category_and_ids() {
+    fn a_line_names_ids_and_no_text_of_the_body() {
         let mut change = Change::new("added");
         assert_eq!(change.words("refused"), "items refused");
-        change.in_category(&"user notes".parse().unwrap());
         change.names(&"i-1".parse().unwrap());
-        assert_eq!(change.words("added"), "items added in \"user notes\": i-1");
+        assert_eq!(change.words("added"), "items added: i-1");
         for _ in 0..NAMED {
             change.names(&"i-2".parse().unwrap());
         }

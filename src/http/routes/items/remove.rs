@@ -62,7 +62,7 @@ pub(crate) async fn of_vault(
 async fn remove_logged(state: &AppState, (owner, id): (ItemOwner, ItemId), caller: &CallerOf) -> Response {
     let mut change = Change::new("removed");
     change.names(&id);
-    let removed = remove(state, (owner, id), caller, &mut change).await;
+    let removed = remove(state, (owner, id), caller).await;
     change.answer(removed)
 }
 
@@ -70,11 +70,9 @@ async fn remove(
     state: &AppState,
     (owner, id): (ItemOwner, ItemId),
     caller: &CallerOf,
-    change: &mut Change,
 ) -> Result<StatusCode, Problem> {
     // An item never changes its category, so the check is still valid when it is deleted.
     let item = state.storage.item(&owner, &id).await?.ok_or_else(missing)?;
-    change.in_category(&item.category);
     require_role(caller, &item.category)?;
     if state.storage.remove_item(&owner, &id).await? {
         Ok(StatusCode::NO_CONTENT)

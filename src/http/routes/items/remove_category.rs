@@ -97,7 +97,6 @@ async fn remove_logged(
     caller: &CallerOf,
 ) -> Response {
     let mut change = Change::new("removed");
-    change.in_category(category);
     let removed = remove(state, owner, category, caller).await;
     if let Ok(Json(RemovedBody { removed })) = &removed {
         change.counts(*removed);

@@ -131,7 +131,6 @@ async fn replace_logged(
     request: Request,
 ) -> Response {
     let mut change = Change::new("replaced");
-    change.in_category(&of.1);
     let replaced = replace(state, of, by, claim, request, &mut change).await;
     change.answer(replaced)
 }
