@@ -1,7 +1,7 @@
 //! Working memory for agents: versioned plain-text context documents on PostgreSQL, changed item by item.
 //!
 //! The modules and their dependency direction (enforced by `tests/it/architecture`, together with the absence
-//! of cyclic imports):
+//! of cyclic imports between them):
 //!
 //! ```text
 //! main → cli → {http, mcp, dashboard, background, pipeline} → {storage, llm} → domain

@@ -16,6 +16,8 @@ impl Completions {
     pub(super) fn run(self, mut program: Command) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut program, "working-memory", &mut script);
-        Output::new().text(&String::from_utf8_lossy(&script)).write()
+        Output::of_document()
+            .text(&String::from_utf8_lossy(&script))
+            .write()
     }
 }

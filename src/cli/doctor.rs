@@ -76,7 +76,7 @@ impl Doctor {
             Mark::Warning => "warning",
             Mark::Bad => "bad",
         };
-        if self.service.is_raw() {
+        if self.service.is_json() {
             let findings = findings.0.iter();
             let list: Vec<Value> = findings
                 .map(|(mark, about, what)| json!({"status": name(*mark), "about": about, "detail": what}))
@@ -121,7 +121,7 @@ fn configured(service: &Service, findings: &mut Findings) {
     match &connection.key {
         KeySource::None => findings.good("key", "none"),
         KeySource::Variable => findings.good("key", "in WORKING_MEMORY_API_KEY"),
-        KeySource::File(path) => {
+        KeySource::File(path) | KeySource::Project(path) => {
             findings.good("key", format!("in {}", path.display()));
             if std::fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0) {
                 findings.warn(

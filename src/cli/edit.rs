@@ -2,7 +2,8 @@
 //! failure the edited text stays in a file.
 
 use super::client::{Exit, Failure, Method, Output, Service, ServiceArgs, ServiceResponse, note};
-use super::{handoff, put};
+use super::documents::print_version;
+use super::handoff;
 use crate::clock::{Clock as _, SystemClock};
 use clap::Args;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -46,7 +47,7 @@ impl Edit {
         };
         let answer = put.map_err(kept)?;
         remove(&file);
-        put::print(&answer, self.service.is_raw())
+        print_version(&answer, self.service.is_json())
     }
 
     async fn put(&self, service: &Service, base: &Base, text: Vec<u8>) -> Result<ServiceResponse, Failure> {

@@ -38,7 +38,7 @@ impl Embeddings {
     pub(super) async fn run(self) -> ExitCode {
         match self.work().await {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(&error),
+            Err(error) => fail(error),
         }
     }
 

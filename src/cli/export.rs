@@ -37,7 +37,7 @@ impl Export {
     pub(super) async fn run(self) -> ExitCode {
         match self.export().await {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(&error),
+            Err(error) => fail(error),
         }
     }
 

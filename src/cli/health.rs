@@ -1,19 +1,14 @@
 //! `working-memory health`: checks a running service, for health checks of containers, whose images
 //! contain no other HTTP client.
 
-use super::client::{Failure, Output, base_url, finish};
+use super::client::{Exit, Failure, Output, base_url, client_builder, finish, innermost};
 use super::process::load_config;
-use std::io;
+use clap::Args;
+use serde_json::json;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-
-use clap::Args;
-use serde_json::json;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpStream;
-use tokio::time::timeout;
 use url::Url;
 
 /// Arguments of `health`.
@@ -49,34 +44,45 @@ pub struct Health {
 }
 
 impl Health {
-    /// Exits with 0 if the service answers 200, otherwise with 1 and an error message.
+    /// Exits with 0 if the service answers 200, with 3 if none answers at the address, with 7 if not in time, and
+    /// otherwise with 1.
     pub(super) async fn run(self) -> ExitCode {
         finish(self.check().await)
     }
 
     async fn check(&self) -> Result<(), Failure> {
         let url = self.target()?;
-        let asked = async {
-            match url.scheme() {
-                "https" => self.ask_over_tls(&url).await,
-                _ => ask(&url).await,
+        let (answer, failed) = match self.client(&url)?.get(url.clone()).send().await {
+            Ok(answer) => {
+                let failed = (answer.status() != 200).then_some(Exit::Failed);
+                (format!("HTTP {}", answer.status()), failed)
             }
+            Err(error) if error.is_timeout() => {
+                (format!("no answer within {} s", self.timeout), Some(Exit::Busy))
+            }
+            Err(error) if error.is_connect() => (innermost(&error), Some(Exit::NoService)),
+            Err(error) => (innermost(&error), Some(Exit::Failed)),
         };
-        let message = match timeout(Duration::from_secs(self.timeout.into()), asked).await {
-            Ok(Ok(line)) => line,
-            Ok(Err(error)) => error,
-            Err(_) => format!("no answer within {} s", self.timeout),
-        };
-        let is_well = message.split(' ').nth(1) == Some("200");
         if self.json {
-            let body = json!({ "healthy": is_well, "url": url.as_str(), "answer": message });
+            let body = json!({ "healthy": failed.is_none(), "url": url.as_str(), "answer": answer });
             Output::new().text(&body.to_string()).end().write()?;
         }
-        if is_well {
-            Ok(())
-        } else {
-            Err(Failure::failed(format!("{url}: {message}")))
+        match failed {
+            None => Ok(()),
+            Some(exit) => Err(Failure::new(exit, format!("{url}: {answer}"))),
         }
+    }
+
+    /// The certificate of the configured service is issued for its public name, not for the address used here, so it is
+    /// not verified with `--settings`; no secret is sent.
+    fn client(&self, url: &Url) -> Result<reqwest::Client, Failure> {
+        let builder = client_builder(url).timeout(Duration::from_secs(self.timeout.into()));
+        let builder = match self.settings {
+            true => builder.no_proxy().tls_danger_accept_invalid_certs(true),
+            false => builder,
+        };
+        let unusable = |error| Failure::failed(format!("cannot connect to {url}: {}", innermost(&error)));
+        builder.build().map_err(unusable)
     }
 
     /// The URL to request: `--address`, that of the settings, or the service of `--url`, the environment or the default.
@@ -116,50 +122,4 @@ impl Health {
         Url::parse(&format!("{scheme}://{bind}"))
             .map_err(|error| Failure::usage(format!("http.bind {bind}: {error}")))
     }
-
-    /// Like [`ask`], through TLS. The certificate of the configured service is issued for its public name, not for
-    /// the address used here, so it is not verified then; no secret is sent.
-    async fn ask_over_tls(&self, url: &Url) -> Result<String, String> {
-        let client = match self.settings {
-            true => unverified_client(),
-            false => super::client::http_client(url).map_err(|failure| failure.sentence),
-        }?;
-        let answer = client
-            .get(url.clone())
-            .send()
-            .await
-            .map_err(|error| error.to_string())?;
-        Ok(format!("HTTPS {}", answer.status()))
-    }
-}
-
-/// Sends one HTTP/1.0 request and returns the status line of the response.
-async fn ask(url: &Url) -> Result<String, String> {
-    let message = |error: io::Error| error.to_string();
-    let host = url.host_str().unwrap_or_default();
-    let port = url.port_or_known_default().unwrap_or(80);
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let mut stream = TcpStream::connect((bare, port)).await.map_err(message)?;
-    let request = format!(
-        "GET {} HTTP/1.0\r\nHost: {host}:{port}\r\n\r\n",
-        &url[url::Position::BeforePath..url::Position::AfterQuery]
-    );
-    stream.write_all(request.as_bytes()).await.map_err(message)?;
-    let mut line = String::new();
-    BufReader::new(stream.take(1024))
-        .read_line(&mut line)
-        .await
-        .map_err(message)?;
-    Ok(line.trim_end().to_owned())
-}
-
-/// A client that accepts any certificate.
-fn unverified_client() -> Result<reqwest::Client, String> {
-    // No other code in this process installs a provider before.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder()
-        .no_proxy()
-        .tls_danger_accept_invalid_certs(true)
-        .build()
-        .map_err(|error| error.to_string())
 }

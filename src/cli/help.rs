@@ -89,6 +89,10 @@ const GROUPS: [Group; 7] = [
             ("hook", "hook session-start"),
             ("prompt", "prompt --max-tokens 4000"),
             ("items", "items list"),
+            (
+                "api",
+                "api GET /v1/vaults/{vault}/memories/{memory}/handoffs --field limit=3",
+            ),
         ],
     ),
     (

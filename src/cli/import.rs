@@ -1,5 +1,6 @@
 //! `working-memory import`: reads a file that `export` wrote into a vault.
 
+use super::client::Failure;
 use super::offline::{Access, Offline};
 use super::process::{fail, load_config};
 use super::progress::ProgressLine;
@@ -54,7 +55,7 @@ impl Import {
     pub(super) async fn run(self) -> ExitCode {
         match self.import().await {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(&error),
+            Err(error) => fail(error),
         }
     }
 
@@ -65,7 +66,8 @@ impl Import {
         let file = if self.file == Path::new("-") {
             File::from(std::io::stdin().as_fd().try_clone_to_owned()?)
         } else {
-            File::open(&self.file).map_err(|error| format!("cannot open {}: {error}", self.file.display()))?
+            File::open(&self.file)
+                .map_err(|error| Failure::usage(format!("cannot open {}: {error}", self.file.display())))?
         };
         let input = BufReader::new(tokio::fs::File::from_std(file));
         let database = tokio::select! {

@@ -1,11 +1,12 @@
 //! `working-memory items`: parts of system prompts, one category at a time.
 
 use super::client::{
-    Call, Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs, one_line, read, read_text,
+    Call, Failure, Look, Method, Output, PageArgs, Service, ServiceArgs, one_line, read, read_text, text,
 };
+use super::lists::{Show, print};
 use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
@@ -111,14 +112,6 @@ impl Scope {
     }
 }
 
-#[derive(Debug, Deserialize)]
-struct Item {
-    item_id: String,
-    category: String,
-    content: String,
-    expires_at: Option<String>,
-}
-
 impl Items {
     pub(super) async fn run(self) -> Result<(), Failure> {
         match self {
@@ -160,12 +153,15 @@ impl AddItem {
         };
         let call = self.scope.call(&service, Method::POST, &[])?;
         let answer = call.json(&body)?.send().await?;
-        if self.service.is_raw() {
+        if self.service.is_json() {
             return answer.print_json();
         }
-        let item: Item = answer.json()?;
+        let item: Value = answer.json()?;
         let mut out = Output::new();
-        out.text("added ").styled(Look::Id, &item.item_id).end().write()
+        out.text("added ")
+            .styled(Look::Id, &text(&item, "item_id"))
+            .end()
+            .write()
     }
 }
 
@@ -174,7 +170,7 @@ impl PutItems {
         let service = Service::of(&self.service)?;
         let call = self.scope.call(&service, Method::PUT, &[&self.category])?;
         let answer = call.text(read(&self.file)?).send().await?;
-        if self.service.is_raw() {
+        if self.service.is_json() {
             return answer.print_json();
         }
         let body: Value = answer.json()?;
@@ -192,24 +188,18 @@ impl ListItems {
         let call = self.scope.call(&service, Method::GET, &[])?;
         let call = call.maybe("category", self.category.as_ref());
         let answer = self.page.of(call).send().await?;
-        if self.service.is_raw() {
-            return answer.print_json();
-        }
-        let list: List<Item> = answer.json()?;
-        let mut out = Output::new();
-        for item in &list.items {
-            out.styled(Look::Id, &item.item_id)
-                .text(" ")
-                .styled(Look::Strong, &item.category);
-            if let Some(time) = &item.expires_at {
-                out.styled(Look::Dim, &format!(" until {time}"));
-            }
-            out.text(": ").text(&one_line(&item.content)).end();
-        }
-        out.write()?;
-        list.print_rest();
-        Ok(())
+        print(&answer, self.service.is_json(), &Show::Entries(item), "no items")
     }
+}
+
+fn item(out: &mut Output, item: &Value) {
+    out.styled(Look::Id, &text(item, "item_id"))
+        .text(" ")
+        .styled(Look::Strong, &text(item, "category"));
+    if let Some(time) = item["expires_at"].as_str() {
+        out.styled(Look::Dim, &format!(" until {time}"));
+    }
+    out.text(": ").text(&one_line(&text(item, "content"))).end();
 }
 
 impl RemoveItem {
@@ -218,7 +208,7 @@ impl RemoveItem {
         let below: Vec<&str> = self.item_id.as_deref().into_iter().collect();
         let call = self.scope.call(&service, Method::DELETE, &below)?;
         let answer = call.maybe("category", self.category.as_ref()).send().await?;
-        if self.service.is_raw() {
+        if self.service.is_json() {
             return match answer.status {
                 // One item: the service returns no body; with --json an empty object is printed.
                 204 => Output::new().text("{}").end().write(),

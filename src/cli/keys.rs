@@ -1,5 +1,6 @@
 //! `working-memory keys`: creates, lists, revokes and rotates API keys in the database, also while the service runs.
 
+use super::client::{Column, Output, text, time, write_table};
 use super::offline::{Access, Offline};
 use super::process::{fail, load_config};
 use super::stop::Stop;
@@ -10,12 +11,11 @@ use crate::domain::duration;
 use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::storage::Storage;
 use crate::storage::access::keys::NewKey;
-use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -96,7 +96,7 @@ impl Keys {
     pub(super) async fn run(self) -> ExitCode {
         match self.on_database().await {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(&error),
+            Err(error) => fail(error),
         }
     }
 
@@ -137,34 +137,21 @@ impl Keys {
     }
 
     async fn list(&self, storage: &Storage, now: DateTime<Utc>) -> Result<String, Box<dyn Error>> {
-        let mut text = String::new();
-        if !self.json {
-            text.push_str("KEY           ROLE    STATUS   EXPIRES               NAME  VAULTS\n");
-        }
-        let mut after: Option<KeyId> = None;
+        let (mut keys, mut after) = (Vec::new(), None::<KeyId>);
         loop {
-            let keys = storage.list_keys(&VaultScope::All, after.as_ref(), PAGE).await?;
-            for key in &keys {
-                if self.json {
-                    writeln!(text, "{}", shown(key, now))?;
-                } else {
-                    let expires = key.expires_at.map_or_else(|| "never".to_owned(), time);
-                    writeln!(
-                        text,
-                        "{:<12}  {:<6}  {:<7}  {expires:<20}  {}  {}",
-                        key.key_id,
-                        key.role.name(),
-                        status(key, now),
-                        key.name,
-                        vaults(&key.scope)
-                    )?;
-                }
+            let page = storage.list_keys(&VaultScope::All, after.as_ref(), PAGE).await?;
+            keys.extend(page.iter().map(|key| shown(key, now)));
+            after = page.last().map(|key| key.key_id.clone());
+            if i64::try_from(page.len())? < PAGE {
+                break;
             }
-            if i64::try_from(keys.len())? < PAGE {
-                return Ok(text);
-            }
-            after = keys.last().map(|key| key.key_id.clone());
         }
+        if self.json {
+            return Ok(keys.iter().map(|key| format!("{key}\n")).collect());
+        }
+        let mut out = Output::new();
+        write_table(&mut out, &KEYS, &keys);
+        Ok(out.into_text())
     }
 
     /// The only output that contains the secret.
@@ -197,25 +184,34 @@ impl Create {
     }
 }
 
-fn status(key: &ApiKey, now: DateTime<Utc>) -> &'static str {
-    match (key.revoked_at, key.is_active(now)) {
-        (Some(_), _) => "revoked",
-        (None, true) => "active",
-        (None, false) => "expired",
-    }
-}
-
-fn vaults(scope: &VaultScope) -> String {
-    match scope {
-        VaultScope::All => "all".to_owned(),
-        VaultScope::Prefix(prefix) => format!("{prefix}…"),
-        VaultScope::List(vaults) => vaults.iter().map(VaultId::as_str).collect::<Vec<_>>().join(","),
-    }
-}
-
-fn time(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Secs, true)
-}
+const KEYS: [Column; 6] = [
+    Column::id("KEY", |key| text(key, "key_id")),
+    Column::text("NAME", |key| text(key, "name")),
+    Column::text("ROLE", |key| text(key, "role")),
+    Column::text("STATUS", |key| {
+        let status = match (key["revoked_at"].is_null(), key["active"].as_bool()) {
+            (false, _) => "revoked",
+            (true, Some(true)) => "active",
+            _ => "expired",
+        };
+        status.to_owned()
+    }),
+    Column::text("EXPIRES", |key| match key["expires_at"].as_str() {
+        Some(_) => time(key, "expires_at"),
+        None => "never".to_owned(),
+    }),
+    Column::text("VAULTS", |key| {
+        match (key["vaults"].as_array(), key["vault_prefix"].as_str()) {
+            (Some(vaults), _) => vaults
+                .iter()
+                .filter_map(Value::as_str)
+                .collect::<Vec<_>>()
+                .join(","),
+            (None, Some(prefix)) => format!("{prefix}…"),
+            (None, None) => "all".to_owned(),
+        }
+    }),
+];
 
 /// A key as the API returns it.
 fn shown(key: &ApiKey, now: DateTime<Utc>) -> Value {

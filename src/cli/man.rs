@@ -34,6 +34,8 @@ impl Man {
         clap_mangen::Man::new(command.clone())
             .render(&mut page)
             .map_err(|error| Failure::failed(error.to_string()))?;
-        Output::new().text(&String::from_utf8_lossy(&page)).write()
+        Output::of_document()
+            .text(&String::from_utf8_lossy(&page))
+            .write()
     }
 }

@@ -34,14 +34,14 @@ impl Migrate {
     pub(super) async fn run(self) -> ExitCode {
         let config = match load_config(self.config.as_deref()) {
             Ok(config) => config,
-            Err(error) => return fail(&error),
+            Err(error) => return fail(error),
         };
         let Some(url) = &config.database.url else {
-            return fail(&"set DATABASE_URL: the embedded database is migrated whenever the service starts");
+            return fail("set DATABASE_URL: the embedded database is migrated whenever the service starts");
         };
         match self.migrate(&config, url.expose_secret()).await {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(&error),
+            Err(error) => fail(error),
         }
     }
 

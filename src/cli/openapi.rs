@@ -9,6 +9,6 @@ use std::process::ExitCode;
 pub(super) fn run() -> ExitCode {
     match std::io::stdout().write_all(openapi_yaml().as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error),
+        Err(error) => fail(error),
     }
 }

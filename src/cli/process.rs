@@ -1,18 +1,22 @@
 //! Configuration and exit codes of commands that run in a process of their own.
 
-use super::client;
+use super::client::{Exit, Failure, print_failure};
 use crate::config::{Config, ConfigError};
-use std::fmt::Display;
+use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The exit code of a failure.
-const FAILED: u8 = 1;
-
-/// Prints the error.
-pub(super) fn fail(error: &dyn Display) -> ExitCode {
-    client::print_failure(FAILED, &error.to_string(), None);
-    ExitCode::FAILURE
+/// Prints the error and returns its exit code: 2 for a wrong setting or a wrong argument, otherwise 1.
+pub(super) fn fail(error: impl Into<Box<dyn Error>>) -> ExitCode {
+    let error = error.into();
+    if let Some(failure) = error.downcast_ref::<Failure>() {
+        return print_failure(failure.exit, &failure.sentence, None);
+    }
+    let exit = match error.is::<ConfigError>() {
+        true => Exit::Usage,
+        false => Exit::Failed,
+    };
+    print_failure(exit, &error.to_string(), None)
 }
 
 /// The configuration of this process.

@@ -32,7 +32,7 @@ impl RebuildRecords {
     pub(super) async fn run(self) -> ExitCode {
         match self.rebuild().await {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(&error),
+            Err(error) => fail(error),
         }
     }
 

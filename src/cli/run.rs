@@ -27,14 +27,14 @@ pub fn run() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("working-memory: cannot start: {error}");
-            return ExitCode::FAILURE;
+            let sentence = format!("cannot start: {error}");
+            return client::print_failure(client::Exit::Failed, &sentence, None);
         }
     };
     let code = runtime.block_on(async {
         match command {
             Command::Health(command) => command.run().await,
-            Command::Serve(command) => command.run().await,
+            Command::Serve(command) => Box::pin(command.run()).await,
             Command::Migrate(command) => command.run().await,
             Command::Export(command) => command.run().await,
             Command::Import(command) => command.run().await,
@@ -54,7 +54,7 @@ pub fn run() -> ExitCode {
 /// Reports an invalid command line or prints help, in the requested format.
 fn misused(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && client::wants_json(std::env::args_os()) {
-        client::print_failure(USAGE, error.to_string().trim_end(), None);
+        let _ = client::print_failure(client::Exit::Usage, error.to_string().trim_end(), None);
     } else {
         // If standard error cannot be written, there is no way to report it.
         let _ = error.print();

@@ -1,5 +1,6 @@
 //! `working-memory serve`: runs the service until it is stopped.
 
+use super::client::Failure;
 use super::process::{fail, load_config};
 use super::stop::Stop;
 use crate::background::{Background, Workers};
@@ -47,15 +48,15 @@ impl Serve {
     pub(super) async fn run(self) -> ExitCode {
         let stop = match Stop::listen() {
             Ok(stop) => stop,
-            Err(error) => return fail(&error),
+            Err(error) => return fail(error),
         };
         let config = match load_config(self.config.as_deref()) {
             Ok(config) => config,
-            Err(error) => return fail(&error),
+            Err(error) => return fail(error),
         };
         let (log, traces) = match start_telemetry(&config) {
             Ok(telemetry) => telemetry,
-            Err(error) => return fail(&*error),
+            Err(error) => return fail(error),
         };
         let served = serve(&config, stop).await;
         if let Some(traces) = traces {
@@ -64,8 +65,8 @@ impl Serve {
         drop(log);
         match served {
             Ok(true) => ExitCode::SUCCESS,
-            Ok(false) => fail(&"requests were still running at the end of the shutdown timeout"),
-            Err(error) => fail(&error),
+            Ok(false) => fail("requests were still running at the end of the shutdown timeout"),
+            Err(error) => fail(error),
         }
     }
 }
@@ -83,18 +84,9 @@ fn start_telemetry(config: &Config) -> Result<(telemetry::Guard, Option<Traces>)
 
 /// Runs the service. `Ok(false)`: it stopped with requests unfinished.
 async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> {
-    // Configuration errors are reported before a database is created.
-    let models = Models::from_config(&config.llm)?;
-    let embedder = config.embeddings.settings()?.map(Embedder::new).transpose()?;
-    let prompts = Prompts::load(config.pipeline.prompts_dir.as_deref())?;
-    let mut settings = Settings::of(config);
-    if let Some((certificate, key)) = config.http.tls.files() {
-        settings.tls = Some(Arc::new(Tls::load(certificate, key)?));
-    }
-    let needs_a_key = !config.http.may_be_open() && config.http.require_keys.is_none();
-    if needs_a_key && config.database.url.is_none() && !has_cluster(&config.database.data_dir) {
-        return Err(config.http.refusal_without_keys().into());
-    }
+    // Wrong settings are reported before a database is created.
+    let prepared = prepared(config).map_err(|error| Failure::usage(error.to_string()))?;
+    let (models, embedder, prompts, settings) = prepared;
     raise_file_limit();
     let listener = TcpListener::bind(config.http.bind)
         .await
@@ -121,6 +113,24 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
         server.stop().await?;
     }
     served
+}
+
+type Prepared = (Models, Option<Embedder>, Prompts, Settings);
+
+/// What is made of the settings alone.
+fn prepared(config: &Config) -> Result<Prepared, Box<dyn Error>> {
+    let models = Models::from_config(&config.llm)?;
+    let embedder = config.embeddings.settings()?.map(Embedder::new).transpose()?;
+    let prompts = Prompts::load(config.pipeline.prompts_dir.as_deref())?;
+    let mut settings = Settings::of(config);
+    if let Some((certificate, key)) = config.http.tls.files() {
+        settings.tls = Some(Arc::new(Tls::load(certificate, key)?));
+    }
+    let needs_a_key = !config.http.may_be_open() && config.http.require_keys.is_none();
+    if needs_a_key && config.database.url.is_none() && !has_cluster(&config.database.data_dir) {
+        return Err(config.http.refusal_without_keys().into());
+    }
+    Ok((models, embedder, prompts, settings))
 }
 
 /// Raises the limit of open files: every stream holds a socket, and many systems start with 1,024 and allow far more.
@@ -172,7 +182,7 @@ async fn with_database(
     if !config.http.may_be_open() && config.http.require_keys.is_none() && !storage.active_keys().await?.ever
     {
         storage.close().await;
-        return Err(config.http.refusal_without_keys().into());
+        return Err(Failure::usage(config.http.refusal_without_keys()).into());
     }
     tracing::info!(models = models.describe(), "models");
     let pipeline = Pipeline::new(

@@ -1,23 +1,21 @@
 //! The interface through which tools, resources and prompts call the routes.
 
-use super::fixed::Fixed;
-use super::response::{RouteResponse, StreamResponse, Unreachable};
+use super::arguments::Fixed;
+use super::failure::Failure;
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use futures::{Stream, StreamExt as _, TryStreamExt as _};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use rmcp::model::Extensions;
 use serde_json::Value;
+use sse_stream::{Sse, SseStream};
 use std::fmt::Write as _;
 use std::future::Future;
 use url::form_urlencoded::Serializer;
 
-/// The HTTP method of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
-    /// Reads.
-    Get,
-    /// Executes an action.
-    Post,
-    /// Replaces a whole.
-    Put,
-}
+/// The maximum size of an event of a stream, in bytes.
+const MAX_EVENT_BYTES: usize = 4 * 1024 * 1024;
 
 /// One request of the HTTP interface.
 #[derive(Debug)]
@@ -25,14 +23,30 @@ pub(crate) struct RouteRequest {
     /// Its method.
     pub(crate) method: Method,
     /// The decoded segments of its path.
-    pub(crate) path: Vec<String>,
+    path: Vec<String>,
     /// Its parameters.
-    pub(crate) query: Vec<(&'static str, String)>,
+    query: Vec<(&'static str, String)>,
     /// Its headers.
-    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) headers: HeaderMap,
     /// Its body.
-    pub(crate) body: Vec<u8>,
+    pub(crate) body: Bytes,
 }
+
+/// A response with its whole body.
+pub(crate) type RouteResponse = http::Response<Bytes>;
+
+/// The response to a streaming request.
+pub(crate) enum StreamResponse {
+    /// Another status than a success, or no stream.
+    Whole(RouteResponse),
+    /// The pieces of the body.
+    Stream(BoxStream<'static, Result<Bytes, Unreachable>>),
+}
+
+/// The service cannot be reached; the message says which address and what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Unreachable(pub(crate) String);
 
 impl RouteRequest {
     /// A request below `/v1`, with a JSON response.
@@ -42,20 +56,19 @@ impl RouteRequest {
             method,
             path: path.map(str::to_owned).collect(),
             query: Vec::new(),
-            headers: vec![("accept", "application/json".to_owned())],
-            body: Vec::new(),
+            headers: HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]),
+            body: Bytes::new(),
         }
     }
 
     /// Requests another media type than JSON.
-    pub(crate) fn accept(mut self, media_type: &str) -> Self {
-        self.headers.retain(|(name, _)| *name != "accept");
-        self.header("accept", media_type)
+    pub(crate) fn accept(self, media_type: &'static str) -> Self {
+        self.header(ACCEPT, HeaderValue::from_static(media_type))
     }
 
-    /// Adds a header.
-    pub(super) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.headers.push((name, value.into()));
+    /// Sets a header.
+    pub(super) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
         self
     }
 
@@ -74,17 +87,18 @@ impl RouteRequest {
     }
 
     /// Sets a text body.
-    pub(super) fn text(self, text: String) -> Self {
-        let mut ask = self.header("content-type", "text/plain; charset=utf-8");
-        ask.body = text.into_bytes();
-        ask
+    pub(super) fn text(mut self, text: String) -> Self {
+        self.body = text.into();
+        self.header(
+            CONTENT_TYPE,
+            HeaderValue::from_static("text/plain; charset=utf-8"),
+        )
     }
 
     /// Sets a JSON body.
-    pub(super) fn json(self, body: &Value) -> Self {
-        let mut ask = self.header("content-type", "application/json");
-        ask.body = body.to_string().into_bytes();
-        ask
+    pub(super) fn json(mut self, body: &Value) -> Self {
+        self.body = body.to_string().into();
+        self.header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
     }
 
     /// Path and query, encoded.
@@ -113,9 +127,6 @@ impl RouteRequest {
 
 /// Executes requests. `from` contains the extensions of the message that caused them.
 pub(crate) trait Backend: Send + Sync + 'static {
-    /// Whether it serves one client for its whole session, so that it can push notifications.
-    const HAS_SESSION: bool;
-
     /// The vault and memory that are fixed for this client.
     fn fixed(&self, from: &Extensions) -> Fixed;
 
@@ -132,17 +143,8 @@ pub(crate) trait Backend: Send + Sync + 'static {
         &self,
         from: &Extensions,
         ask: RouteRequest,
-    ) -> impl Future<Output = Result<Result<Value, RouteResponse>, Unreachable>> + Send {
-        async {
-            let answer = self.ask(from, ask).await?;
-            if !answer.is_success() {
-                return Ok(Err(answer));
-            }
-            let document = serde_json::from_slice(&answer.body);
-            let unreadable =
-                |_| Unreachable("the response of the memory service cannot be parsed".to_owned());
-            document.map(Ok).map_err(unreadable)
-        }
+    ) -> impl Future<Output = Result<Value, Failure>> + Send {
+        json(self, from, ask)
     }
 
     /// Opens a stream.
@@ -153,13 +155,91 @@ pub(crate) trait Backend: Send + Sync + 'static {
     ) -> impl Future<Output = Result<StreamResponse, Unreachable>> + Send;
 }
 
+/// Sends a request, and fails unless the response is a success.
+pub(super) async fn success<B: Backend + ?Sized>(
+    backend: &B,
+    from: &Extensions,
+    ask: RouteRequest,
+) -> Result<RouteResponse, Failure> {
+    let answer = backend.ask(from, ask).await?;
+    match answer.status().is_success() {
+        true => Ok(answer),
+        false => Err(Failure::of_answer(&answer)),
+    }
+}
+
+/// Like [`success`], and parses the JSON.
+pub(super) async fn json<B: Backend + ?Sized>(
+    backend: &B,
+    from: &Extensions,
+    ask: RouteRequest,
+) -> Result<Value, Failure> {
+    parse(&success(backend, from, ask).await?)
+}
+
+/// Parses the JSON of a response.
+pub(super) fn parse(answer: &RouteResponse) -> Result<Value, Failure> {
+    serde_json::from_slice(answer.body()).map_err(|_| {
+        Failure::new(
+            "the response of the memory service cannot be parsed",
+            "Tell the user: the service may have another version than this program.",
+        )
+    })
+}
+
+/// The events of a stream. One that is too long ends it.
+pub(crate) fn events<E: std::error::Error + Send + Sync + 'static>(
+    pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+) -> impl Stream<Item = Result<Sse, Unreachable>> + Send {
+    let mut pending = 0;
+    let pieces = pieces.map(move |piece| {
+        let piece = piece.map_err(|error| Unreachable(error.to_string()))?;
+        pending = match memchr::memmem::rfind(&piece, b"\n\n") {
+            Some(end) => piece.len() - end,
+            None => pending + piece.len(),
+        };
+        match pending {
+            0..=MAX_EVENT_BYTES => Ok(piece),
+            _ => Err(Unreachable(format!("an event is over {MAX_EVENT_BYTES} bytes"))),
+        }
+    });
+    SseStream::from_bytes_stream(pieces).map_err(|error| match error {
+        sse_stream::Error::Body(cause) => Unreachable(cause.to_string()),
+        other => Unreachable(format!("the event stream cannot be read: {other}")),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io;
 
     #[test]
     fn what_an_agent_names_stays_one_segment_and_one_value() {
-        let ask = RouteRequest::new(Method::Get, &["vaults", "a/../b", "ä"]).query("q", "a&b=c d");
+        let ask = RouteRequest::new(Method::GET, &["vaults", "a/../b", "ä"]).query("q", "a&b=c d");
         assert_eq!(ask.target(), "/v1/vaults/a%2F..%2Fb/%C3%A4?q=a%26b%3Dc+d");
+    }
+
+    #[tokio::test]
+    async fn events_come_in_any_pieces_and_an_endless_one_ends_the_stream() {
+        let text = ": hello\n\nevent: asked\nid: 1-a\ndata: {\"a\":1}\n\ndata: b\ndata: c\n\n";
+        for size in 1..text.len() {
+            let pieces: Vec<io::Result<Bytes>> = text
+                .as_bytes()
+                .chunks(size)
+                .map(|piece| Ok(Bytes::copy_from_slice(piece)))
+                .collect();
+            let all = events(futures::stream::iter(pieces)).try_collect::<Vec<Sse>>();
+            let data: Vec<String> = all
+                .await
+                .unwrap()
+                .into_iter()
+                .filter_map(|event| event.data)
+                .collect();
+            assert_eq!(data, ["{\"a\":1}", "b\nc"], "pieces of {size}");
+        }
+        let endless = futures::stream::repeat_with(|| Ok::<_, io::Error>(Bytes::from(vec![b'x'; 1 << 20])));
+        let all = events(endless).try_collect::<Vec<Sse>>().await;
+        assert!(all.unwrap_err().0.contains("over 4194304 bytes"));
     }
 }

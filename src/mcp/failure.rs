@@ -1,6 +1,7 @@
 //! Failures for a model: what went wrong, and what to do next.
 
-use super::response::{RouteResponse, Unreachable};
+use super::backend::{RouteResponse, Unreachable};
+use http::header::RETRY_AFTER;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, MetaObject};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
@@ -13,7 +14,7 @@ const META: &str = "working-memory/problem";
 
 /// A call that failed.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(crate) struct Failure {
     /// The status of the route's response; 0 if no route was called.
     status: u16,
     detail: String,
@@ -68,9 +69,11 @@ impl Failure {
     }
 
     /// The failure of a response that is not a success.
-    pub(super) fn of_answer(answer: &RouteResponse) -> Self {
-        let problem = serde_json::from_slice(&answer.body).unwrap_or_default();
-        Self::of_problem(problem, answer.status, answer.retry_after.as_deref())
+    pub(crate) fn of_answer(answer: &RouteResponse) -> Self {
+        let problem = serde_json::from_slice(answer.body()).unwrap_or_default();
+        let retry_after = answer.headers().get(RETRY_AFTER);
+        let retry_after = retry_after.and_then(|value| value.to_str().ok());
+        Self::of_problem(problem, answer.status().as_u16(), retry_after)
     }
 
     /// The failure of a problem from another source.

@@ -4,22 +4,17 @@
 //! structured content, and a problem to a tool error that says what to do next. A [`Backend`] executes
 //! the requests: within the service its own routes (`http::routes::mcp`), for `working-memory mcp` a service over HTTP
 //! (`cli::mcp`). So a tool is the same over both transports, and role, vault, limits and storage functions are those of
-//! the route.
+//! the route. No message depends on an earlier one: there are no sessions.
 
 mod arguments;
 mod backend;
-mod completion;
 mod failure;
-mod fixed;
-mod frames;
 mod prompts;
 mod resources;
-mod response;
 mod server;
 mod tools;
-mod watch;
 
-pub(crate) use backend::{Backend, Method, RouteRequest};
-pub(crate) use fixed::Fixed;
-pub(crate) use response::{RouteResponse, StreamResponse, Unreachable};
+pub(crate) use arguments::Fixed;
+pub(crate) use backend::{Backend, RouteRequest, RouteResponse, StreamResponse, Unreachable, events};
+pub(crate) use failure::Failure;
 pub(crate) use server::Server;

@@ -1,10 +1,10 @@
 //! Prompts that a user selects to start or end a session, or to review the memory.
 
-use super::backend::{Backend, Method, RouteRequest};
+use super::arguments::Fixed;
+use super::backend::{Backend, RouteRequest, success};
 use super::failure::Failure;
-use super::fixed::Fixed;
-use super::resources::ask_for;
 use crate::domain::ids::{MemoryId, VaultId};
+use http::Method;
 use rmcp::model::{Extensions, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 
@@ -126,14 +126,9 @@ async fn part_of<B: Backend>(
     part: &str,
 ) -> Result<Option<String>, Failure> {
     let path = ["vaults", vault.as_str(), "memories", memory.as_str(), part];
-    match ask_for(
-        backend,
-        from,
-        RouteRequest::new(Method::Get, &path).accept("text/markdown"),
-    )
-    .await
-    {
-        Ok(answer) => Ok(Some(String::from_utf8_lossy(&answer.body).into_owned())),
+    let ask = RouteRequest::new(Method::GET, &path).accept("text/markdown");
+    match success(backend, from, ask).await {
+        Ok(answer) => Ok(Some(String::from_utf8_lossy(answer.body()).into_owned())),
         Err(failure) if failure.status() == 404 => Ok(None),
         Err(failure) => Err(failure),
     }

@@ -1,10 +1,10 @@
 //! Resources that a client can read, and show to its user, without a tool.
 
-use super::backend::{Backend, Method, RouteRequest};
+use super::arguments::Fixed;
+use super::backend::{Backend, RouteRequest, json, success};
 use super::failure::Failure;
-use super::fixed::Fixed;
-use super::response::RouteResponse;
 use crate::domain::ids::{MemoryId, VaultId};
+use http::Method;
 use rmcp::model::{
     Extensions, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
@@ -205,8 +205,8 @@ async fn documents<B: Backend>(
     let vaults = match &fixed.vault {
         Some(vault) => vec![vault.to_string()],
         None => {
-            let ask = RouteRequest::new(Method::Get, &["vaults"]).query("limit", 500);
-            names(&read_json(backend, from, ask).await?, "vault_id")
+            let ask = RouteRequest::new(Method::GET, &["vaults"]).query("limit", 500);
+            names(&json(backend, from, ask).await?, "vault_id")
         }
     };
     let (vault, page) = match &cursor {
@@ -224,11 +224,11 @@ async fn documents<B: Backend>(
             )
         }
     };
-    let ask = RouteRequest::new(Method::Get, &["vaults", &vault, "memories"]).maybe("cursor", page);
-    let list = read_json(backend, from, ask).await?;
-    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let ask = RouteRequest::new(Method::GET, &["vaults", &vault, "memories"]).maybe("cursor", page);
+    let list = json(backend, from, ask).await?;
+    let items = list["items"].as_array().into_iter().flatten();
     // A memory without a document has nothing to read.
-    let with_document = items.iter().filter(|item| !item["context_id"].is_null());
+    let with_document = items.filter(|item| !item["context_id"].is_null());
     resources.extend(
         with_document
             .filter_map(|item| item["memory_id"].as_str())
@@ -252,10 +252,9 @@ async fn documents<B: Backend>(
 }
 
 /// The values of a member in a page of a list.
-pub(super) fn names(list: &Value, member: &str) -> Vec<String> {
-    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+fn names(list: &Value, member: &str) -> Vec<String> {
+    let items = list["items"].as_array().into_iter().flatten();
     items
-        .iter()
         .filter_map(|item| item[member].as_str().map(str::to_owned))
         .collect()
 }
@@ -271,14 +270,14 @@ pub(super) async fn read<B: Backend>(
     })?;
     let (ask, media_type) = match &address {
         Address::Guidance => (
-            RouteRequest::new(Method::Get, &["guidance"]).accept(MARKDOWN),
+            RouteRequest::new(Method::GET, &["guidance"]).accept(MARKDOWN),
             MARKDOWN,
         ),
         Address::Of { vault, memory, part } => {
             backend.fixed(from).check(vault, memory)?;
             let of = |below: &[&str]| {
                 let path = ["vaults", vault.as_str(), "memories", memory.as_str()];
-                RouteRequest::new(Method::Get, &[&path, below].concat())
+                RouteRequest::new(Method::GET, &[&path, below].concat())
             };
             match part {
                 Part::Context => (of(&["context"]).accept(MARKDOWN), MARKDOWN),
@@ -290,64 +289,10 @@ pub(super) async fn read<B: Backend>(
             }
         }
     };
-    let answer = ask_for(backend, from, ask).await?;
-    let text = String::from_utf8_lossy(&answer.body).into_owned();
+    let answer = success(backend, from, ask).await?;
+    let text = String::from_utf8_lossy(answer.body()).into_owned();
     let contents = ResourceContents::text(text, uri).with_mime_type(media_type);
     Ok(ReadResourceResult::new(vec![contents]))
-}
-
-/// Sends a request, and fails unless the response is a success.
-pub(super) async fn ask_for<B: Backend>(
-    backend: &B,
-    from: &Extensions,
-    ask: RouteRequest,
-) -> Result<RouteResponse, Failure> {
-    let answer = backend.ask(from, ask).await?;
-    match answer.status {
-        200..=299 => Ok(answer),
-        _ => Err(Failure::of_answer(&answer)),
-    }
-}
-
-/// Like [`ask_for`], and parses the JSON.
-pub(super) async fn read_json<B: Backend>(
-    backend: &B,
-    from: &Extensions,
-    ask: RouteRequest,
-) -> Result<Value, Failure> {
-    let answer = ask_for(backend, from, ask).await?;
-    Ok(serde_json::from_slice(&answer.body).unwrap_or_default())
-}
-
-/// Whether changes of a resource are notified: it belongs to a memory and is not a version, which never changes.
-pub(super) fn is_watchable(uri: &str) -> bool {
-    of_memory(uri).is_some()
-}
-
-/// Vault and memory of a resource whose changes are notified.
-pub(super) fn of_memory(uri: &str) -> Option<(VaultId, MemoryId)> {
-    match uri.parse().ok()? {
-        Address::Of {
-            part: Part::Version(_),
-            ..
-        }
-        | Address::Guidance => None,
-        Address::Of { vault, memory, .. } => Some((vault, memory)),
-    }
-}
-
-/// Whether an event of its memory changes a resource.
-pub(super) fn is_changed_by(uri: &str, kind: &str) -> bool {
-    let Ok(Address::Of { part, .. }) = uri.parse() else {
-        return false;
-    };
-    match kind {
-        "memory_deleted" => true,
-        "handoff" => part == Part::Handoff,
-        // A new version also makes a handoff stale.
-        "version" => !matches!(part, Part::Version(_)),
-        _ => false,
-    }
 }
 
 #[cfg(test)]
@@ -382,15 +327,5 @@ mod tests {
         ] {
             assert!(bad.parse::<Address>().is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn events_change_what_they_concern() {
-        assert!(is_changed_by("memory://v/m/context", "version"));
-        assert!(is_changed_by("memory://v/m/records/KL-1", "version"));
-        assert!(is_changed_by("memory://v/m/handoff", "handoff"));
-        assert!(!is_changed_by("memory://v/m/context", "handoff"));
-        assert!(!is_changed_by("memory://v/m/contexts/1", "version"));
-        assert!(!is_watchable("memory://v/m/contexts/1") && !is_watchable(GUIDANCE));
     }
 }

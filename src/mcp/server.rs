@@ -2,17 +2,14 @@
 
 use super::backend::Backend;
 use super::failure::Failure;
-use super::watch::Watch;
-use super::{completion, prompts, resources, tools};
+use super::{prompts, resources, tools};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 use std::sync::Arc;
@@ -25,16 +22,12 @@ type Context = RequestContext<RoleServer>;
 /// A server of the protocol.
 pub(crate) struct Server<B> {
     backend: Arc<B>,
-    watch: Watch,
 }
 
 impl<B: Backend> Server<B> {
     /// Creates a server; sends no request.
     pub(crate) fn new(backend: Arc<B>) -> Self {
-        Self {
-            backend,
-            watch: Watch::default(),
-        }
+        Self { backend }
     }
 }
 
@@ -43,31 +36,13 @@ impl<B: Backend> ServerHandler for Server<B> {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_resources()
-            .enable_resources_subscribe()
             .enable_prompts()
-            .enable_completions()
             .build();
         let implementation =
             Implementation::new("working-memory", env!("CARGO_PKG_VERSION")).with_title("Working memory");
         ServerConfig::new(capabilities)
             .with_server_info(implementation)
             .with_instructions(INSTRUCTIONS)
-    }
-
-    async fn initialize(
-        &self,
-        request: InitializeRequestParams,
-        context: Context,
-    ) -> Result<InitializeResult, ErrorData> {
-        context.peer.set_peer_info(request.clone());
-        let mut result = self.negotiate_initialize(&request)?;
-        // Protocol versions with a handshake subscribe per session, and only some transports have one.
-        if !B::HAS_SESSION
-            && let Some(resources) = &mut result.capabilities.resources
-        {
-            resources.subscribe = None;
-        }
-        Ok(result)
     }
 
     async fn list_tools(
@@ -102,11 +77,7 @@ impl<B: Backend> ServerHandler for Server<B> {
     async fn on_custom_request(&self, request: CustomRequest, _: Context) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
         if method != "tools/call" {
-            return Err(ErrorData::new(
-                rmcp::model::ErrorCode::METHOD_NOT_FOUND,
-                method,
-                None,
-            ));
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
         }
         let name = params.as_ref().and_then(|params| params.get("name"));
         let result = name.and_then(Value::as_str).map(tools::without_arguments);
@@ -147,31 +118,6 @@ impl<B: Backend> ServerHandler for Server<B> {
         read.map(Into::into).map_err(Failure::into_error)
     }
 
-    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        let uris = requested.resource_subscriptions.iter().flatten();
-        let known = uris.filter(|uri| resources::is_watchable(uri));
-        Some(
-            SubscriptionFilter::builder()
-                .resource_subscriptions(known)
-                .build(),
-        )
-    }
-
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let listened = self.watch.listen(&*self.backend, &context).await;
-        listened.map_err(Failure::into_error)
-    }
-
-    async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
-        let subscribed = self.watch.subscribe(&self.backend, request.uri, &context).await;
-        subscribed.map_err(Failure::into_error)
-    }
-
-    async fn unsubscribe(&self, request: UnsubscribeRequestParams, _: Context) -> Result<(), ErrorData> {
-        self.watch.unsubscribe(&request.uri);
-        Ok(())
-    }
-
     async fn list_prompts(
         &self,
         request: Option<PaginatedRequestParams>,
@@ -190,15 +136,6 @@ impl<B: Backend> ServerHandler for Server<B> {
         let arguments = request.arguments.unwrap_or_default();
         let prompt = prompts::get(&*self.backend, &context.extensions, &request.name, arguments).await;
         prompt.map(Into::into).map_err(Failure::into_error)
-    }
-
-    async fn complete(
-        &self,
-        request: CompleteRequestParams,
-        context: Context,
-    ) -> Result<CompleteResult, ErrorData> {
-        let completed = completion::complete(&*self.backend, &context.extensions, request).await;
-        completed.map_err(Failure::into_error)
     }
 }
 

@@ -1,39 +1,72 @@
 //! A request to a service, from its parameters to its response.
 
-use super::endpoint::Endpoint;
 use super::failure::{Exit, Failure};
 use super::response::{ServiceResponse, into_success};
-use super::wire::{Broken, MAX_ANSWER_BYTES, innermost, whole};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH};
-use reqwest::{Body, Method};
+use super::settings::is_loopback;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+use reqwest::{Method, Request};
 use serde::Serialize;
+use std::error::Error as _;
 use std::time::Duration;
 use url::Url;
 
 /// Pauses before a request whose connection was lost is retried, unchanged and with the same `Idempotency-Key`.
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 
+/// The timeout of a connection attempt.
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+
+/// The largest response that is accepted, in bytes.
+const MAX_ANSWER_BYTES: usize = 256 * 1024 * 1024;
+
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// What a request needs to be sent to the service.
+pub(super) struct Endpoint {
+    pub(super) client: reqwest::Client,
+    pub(super) url: Url,
+    pub(super) timeout: Duration,
+}
+
+/// The HTTP client of a service: no redirects, since one could send the key to another host, and no proxy for this
+/// machine itself.
+pub(super) fn client(url: &Url) -> Result<reqwest::Client, Failure> {
+    let unusable = |error| Failure::failed(format!("cannot connect to {url}: {}", innermost(&error)));
+    client_builder(url).build().map_err(unusable)
+}
+
+/// The settings of such a client.
+pub(in crate::cli) fn client_builder(url: &Url) -> reqwest::ClientBuilder {
+    // No other code in this process installs a provider before.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("working-memory/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT_TIME);
+    if is_loopback(url) {
+        builder = builder.no_proxy();
+    }
+    if url.scheme() == "http" {
+        builder = builder.tls_certs_only([]);
+    }
+    builder
+}
 
 /// A request under construction.
 pub(in crate::cli) struct Call<'s> {
     endpoint: &'s Endpoint,
-    method: Method,
-    url: Url,
-    headers: HeaderMap,
-    body: Vec<u8>,
+    request: Request,
     about: String,
 }
 
 impl<'s> Call<'s> {
     /// A request without parameters and body.
     pub(super) fn new(endpoint: &'s Endpoint, method: Method, url: Url, headers: HeaderMap) -> Self {
+        let mut request = Request::new(method, url);
+        *request.headers_mut() = headers;
         Self {
             endpoint,
-            method,
-            url,
-            headers,
-            body: Vec::new(),
+            request,
             about: String::new(),
         }
     }
@@ -46,7 +79,7 @@ impl<'s> Call<'s> {
 
     /// Adds a parameter.
     pub(in crate::cli) fn query(mut self, name: &str, value: &str) -> Self {
-        self.url.query_pairs_mut().append_pair(name, value);
+        self.request.url_mut().query_pairs_mut().append_pair(name, value);
         self
     }
 
@@ -64,16 +97,15 @@ impl<'s> Call<'s> {
     }
 
     /// Requests another media type than JSON.
-    pub(in crate::cli) fn accept(mut self, media_type: &'static str) -> Self {
-        self.headers.insert(ACCEPT, HeaderValue::from_static(media_type));
-        self
+    pub(in crate::cli) fn accept(self, media_type: &'static str) -> Self {
+        self.with(ACCEPT, HeaderValue::from_static(media_type))
     }
 
     /// Sets `If-Match`: a context_id, with or without quotes, or `*`.
     ///
     /// # Errors
     /// It is not valid in a header.
-    pub(in crate::cli) fn if_match(mut self, version: Option<&str>) -> Result<Self, Failure> {
+    pub(in crate::cli) fn if_match(self, version: Option<&str>) -> Result<Self, Failure> {
         let Some(version) = version else { return Ok(self) };
         let tag = if version == "*" || version.starts_with('"') {
             version.to_owned()
@@ -82,60 +114,61 @@ impl<'s> Call<'s> {
         };
         let tag = HeaderValue::from_str(&tag)
             .map_err(|_| Failure::usage("--if-match must be the context_id of a version"))?;
-        self.headers.insert(reqwest::header::IF_MATCH, tag);
-        Ok(self)
+        Ok(self.with(IF_MATCH, tag))
     }
 
     /// Sets a header.
     ///
     /// # Errors
     /// It is not valid in a header.
-    pub(in crate::cli) fn header(mut self, name: &'static str, value: &str) -> Result<Self, Failure> {
-        let value = HeaderValue::from_str(value)
-            .map_err(|_| Failure::usage(format!("{name} cannot be sent: it is not valid in a header")))?;
-        self.headers.insert(HeaderName::from_static(name), value);
-        Ok(self)
+    pub(in crate::cli) fn header(self, name: &str, value: &str) -> Result<Self, Failure> {
+        match (HeaderName::try_from(name), HeaderValue::from_str(value)) {
+            (Ok(name), Ok(value)) => Ok(self.with(name, value)),
+            _ => Err(Failure::usage(format!(
+                "{name} cannot be sent: it is not valid in a header"
+            ))),
+        }
     }
 
-    /// Sets the body; the caller sets its media type as a header.
-    pub(in crate::cli) fn body(mut self, body: Vec<u8>) -> Self {
-        self.body = body;
+    /// Sets headers.
+    pub(in crate::cli) fn headers(mut self, headers: HeaderMap) -> Self {
+        self.request.headers_mut().extend(headers);
+        self
+    }
+
+    fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.request.headers_mut().insert(name, value);
         self
     }
 
     /// Sets `If-None-Match`: the response may be 304, without a body.
-    pub(in crate::cli) fn if_none_match(mut self, etag: Option<&HeaderValue>) -> Self {
-        if let Some(etag) = etag {
-            self.headers.insert(IF_NONE_MATCH, etag.clone());
+    pub(in crate::cli) fn if_none_match(self, etag: Option<&HeaderValue>) -> Self {
+        match etag {
+            Some(etag) => self.with(IF_NONE_MATCH, etag.clone()),
+            None => self,
         }
-        self
     }
 
-    /// Resumes after this event.
-    pub(super) fn resume_after(mut self, id: &str) -> Result<Self, Failure> {
-        let id =
-            HeaderValue::from_str(id).map_err(|_| Failure::failed("the service's event id is invalid"))?;
-        self.headers.insert(HeaderName::from_static("last-event-id"), id);
-        Ok(self)
+    /// Sets the body; the caller sets its media type as a header.
+    pub(in crate::cli) fn body(mut self, body: impl Into<reqwest::Body>) -> Self {
+        *self.request.body_mut() = Some(body.into());
+        self
     }
 
     /// Sets a text body.
-    pub(in crate::cli) fn text(mut self, text: Vec<u8>) -> Self {
+    pub(in crate::cli) fn text(self, text: Vec<u8>) -> Self {
         let plain = HeaderValue::from_static("text/plain; charset=utf-8");
-        self.headers.insert(CONTENT_TYPE, plain);
-        self.body = text;
-        self
+        self.with(CONTENT_TYPE, plain).body(text)
     }
 
     /// Sets a JSON body.
     ///
     /// # Errors
     /// The value cannot be serialized as JSON.
-    pub(in crate::cli) fn json(mut self, body: &impl Serialize) -> Result<Self, Failure> {
-        self.body = serde_json::to_vec(body).map_err(|error| Failure::failed(error.to_string()))?;
-        self.headers
-            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Ok(self)
+    pub(in crate::cli) fn json(self, body: &impl Serialize) -> Result<Self, Failure> {
+        let body = serde_json::to_vec(body).map_err(|error| Failure::failed(error.to_string()))?;
+        let json = HeaderValue::from_static("application/json");
+        Ok(self.with(CONTENT_TYPE, json).body(body))
     }
 
     /// Sends the request and reads the response. If the connection is lost it is retried: a write carries a key, so that
@@ -153,7 +186,7 @@ impl<'s> Call<'s> {
     /// # Errors
     /// No response, or not in time.
     pub(in crate::cli) async fn exchange(&self) -> Result<ServiceResponse, Failure> {
-        let mut pauses = match self.method {
+        let mut pauses = match *self.request.method() {
             Method::GET | Method::POST | Method::PUT => PAUSES.iter(),
             // A deletion has no key, and a retry would find nothing to delete.
             _ => [].iter(),
@@ -162,19 +195,12 @@ impl<'s> Call<'s> {
         loop {
             let error = match self.once().await {
                 Ok(answer) => return Ok(answer),
+                Err(Broken::TooLarge) => return Err(self.too_large()),
                 Err(Broken::Http(error)) => error,
-                Err(Broken::TooLarge) => {
-                    return Err(Failure::failed(format!(
-                        "the answer of {} is over {MAX_ANSWER_BYTES} bytes",
-                        self.endpoint.url
-                    )));
-                }
             };
-            if error.is_timeout() && !error.is_connect() {
-                return Err(self.too_slow());
-            }
-            if error.is_connect() && lost.is_none() {
-                return Err(self.no_service(&error));
+            let is_connect = error.is_connect();
+            if (error.is_timeout() && !is_connect) || (is_connect && lost.is_none()) {
+                return Err(self.broken(&error));
             }
             let Some(pause) = pauses.next() else {
                 return Err(self.lost(lost.as_ref().unwrap_or(&error)));
@@ -191,23 +217,9 @@ impl<'s> Call<'s> {
     pub(in crate::cli) async fn send_once(self) -> Result<ServiceResponse, Failure> {
         match self.once().await {
             Ok(answer) => into_success(answer, &self.about),
-            Err(Broken::Http(error)) if error.is_timeout() => Err(self.too_slow()),
-            Err(Broken::Http(error)) if error.is_connect() => Err(self.no_service(&error)),
-            Err(Broken::Http(error)) => Err(self.lost(&error)),
-            Err(Broken::TooLarge) => Err(Failure::failed("the answer is too large")),
+            Err(Broken::Http(error)) => Err(self.broken(&error)),
+            Err(Broken::TooLarge) => Err(self.too_large()),
         }
-    }
-
-    fn too_slow(&self) -> Failure {
-        let Endpoint { url, timeout, .. } = self.endpoint;
-        let time = match timeout.as_secs() {
-            0 => format!("{} ms", timeout.as_millis()),
-            seconds => format!("{seconds} s"),
-        };
-        Failure::new(
-            Exit::Busy,
-            format!("{url} did not answer within {time} (--timeout)"),
-        )
     }
 
     /// Sends the request once and returns the response while its body is still open. Only its head has a timeout.
@@ -230,61 +242,74 @@ impl<'s> Call<'s> {
     /// # Errors
     /// No response, or not in time.
     pub(in crate::cli) async fn begin(mut self) -> Result<OpenResponse, Failure> {
-        self.headers.remove(IDEMPOTENCY_KEY);
-        let endpoint = self.endpoint;
-        let request = endpoint.client.request(self.method.clone(), self.url.clone());
-        let beginning = request
-            .headers(self.headers.clone())
-            .body(Body::from(self.body.clone()))
-            .send();
-        let Ok(begun) = tokio::time::timeout(endpoint.timeout, beginning).await else {
-            let sentence = format!("{} did not answer in time", endpoint.url);
-            return Err(Failure::new(Exit::Busy, sentence));
+        self.request.headers_mut().remove(IDEMPOTENCY_KEY);
+        let timeout = self.endpoint.timeout;
+        let sending = self.endpoint.client.execute(self.copy());
+        let response = match tokio::time::timeout(timeout, sending).await {
+            Ok(begun) => begun.map_err(|error| self.broken(&error))?,
+            Err(_) => return Err(self.too_slow()),
         };
-        let response = begun.map_err(|error| match error.is_connect() {
-            true => self.no_service(&error),
-            false => self.lost(&error),
-        })?;
         if response.status().is_success() {
             return Ok(OpenResponse::Success(response));
         }
-        match tokio::time::timeout(endpoint.timeout, whole(response)).await {
+        match tokio::time::timeout(timeout, whole(response)).await {
             Ok(Ok(answer)) => Ok(OpenResponse::Other(answer)),
             _ => Err(Failure::failed(format!(
                 "the answer of {} was lost",
-                endpoint.url
+                self.endpoint.url
             ))),
         }
     }
 
     async fn once(&self) -> Result<ServiceResponse, Broken> {
-        let request = self
-            .endpoint
-            .client
-            .request(self.method.clone(), self.url.clone());
-        let response = request
-            .headers(self.headers.clone())
-            .timeout(self.endpoint.timeout)
-            .body(Body::from(self.body.clone()))
-            .send()
-            .await?;
-        whole(response).await
+        let mut request = self.copy();
+        *request.timeout_mut() = Some(self.endpoint.timeout);
+        whole(self.endpoint.client.execute(request).await?).await
     }
 
-    fn no_service(&self, error: &reqwest::Error) -> Failure {
+    /// The request, to be sent. Its body is in memory and can be copied.
+    fn copy(&self) -> Request {
+        let empty = || Request::new(self.request.method().clone(), self.request.url().clone());
+        self.request.try_clone().unwrap_or_else(empty)
+    }
+
+    fn broken(&self, error: &reqwest::Error) -> Failure {
+        if error.is_connect() {
+            return Failure::new(
+                Exit::NoService,
+                format!(
+                    "no service answers at {} ({}); start one with `working-memory serve`, or name another with --url \
+                     or WORKING_MEMORY_URL",
+                    self.endpoint.url,
+                    innermost(error)
+                ),
+            );
+        }
+        if error.is_timeout() {
+            return self.too_slow();
+        }
+        self.lost(error)
+    }
+
+    fn too_slow(&self) -> Failure {
+        let Endpoint { url, timeout, .. } = self.endpoint;
+        let time = match timeout.as_secs() {
+            0 => format!("{} ms", timeout.as_millis()),
+            seconds => format!("{seconds} s"),
+        };
         Failure::new(
-            Exit::NoService,
-            format!(
-                "no service answers at {} ({}); start one with `working-memory serve`, or name another with --url \
-                 or WORKING_MEMORY_URL",
-                self.endpoint.url,
-                innermost(error)
-            ),
+            Exit::Busy,
+            format!("{url} did not answer within {time} (--timeout)"),
         )
     }
 
+    fn too_large(&self) -> Failure {
+        let url = &self.endpoint.url;
+        Failure::failed(format!("the answer of {url} is over {MAX_ANSWER_BYTES} bytes"))
+    }
+
     fn lost(&self, error: &reqwest::Error) -> Failure {
-        let unknown = match self.method {
+        let unknown = match *self.request.method() {
             Method::GET => "",
             _ => "; whether the request was executed is unknown",
         };
@@ -294,6 +319,46 @@ impl<'s> Call<'s> {
             innermost(error)
         ))
     }
+}
+
+/// Reads a response with its body.
+async fn whole(mut response: reqwest::Response) -> Result<ServiceResponse, Broken> {
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if body.len() + chunk.len() > MAX_ANSWER_BYTES {
+            return Err(Broken::TooLarge);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(ServiceResponse {
+        status,
+        headers,
+        body,
+    })
+}
+
+/// An exchange that failed.
+enum Broken {
+    Http(reqwest::Error),
+    TooLarge,
+}
+
+impl From<reqwest::Error> for Broken {
+    fn from(error: reqwest::Error) -> Self {
+        Self::Http(error)
+    }
+}
+
+/// The innermost cause of an error, which is the most informative.
+pub(in crate::cli) fn innermost(error: &reqwest::Error) -> String {
+    let mut cause = error.source();
+    let mut text = error.to_string();
+    while let Some(inner) = cause {
+        text = inner.to_string();
+        cause = inner.source();
+    }
+    text
 }
 
 /// A response whose head has arrived.

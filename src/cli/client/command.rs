@@ -1,11 +1,11 @@
 //! The commands that call a running service or read its local copy, and their execution.
 
 use super::failure::{Failure, finish};
-use crate::cli::{
-    approve, blame, completions, decision, delete, diff, doctor, edit, events, get, handoff, hook, init,
-    items, log, man, mcp, memories, operations, prompt, put, records, redact, restore, search, sections,
-    set_status, sync, task, update, updates, usage, vaults, versions, window,
-};
+use crate::cli::documents::{Blame, Delete, Diff, Get, Prompt, Put, Redact, Restore};
+use crate::cli::lists::Listing;
+use crate::cli::updates::{Approve, Operations, Reject, Update};
+use crate::cli::window_entries::{Decision, SetStatus, Task};
+use crate::cli::{api, completions, doctor, edit, handoff, hook, init, items, man, mcp, sync, window};
 use clap::Subcommand;
 use std::process::ExitCode;
 
@@ -18,54 +18,39 @@ pub enum ClientCommand {
     Doctor(doctor::Doctor),
     /// Edit the document in an editor.
     Edit(edit::Edit),
-    /// List the versions of a memory.
-    Versions(versions::Versions),
+    /// The commands that list what a route returns.
+    #[command(flatten)]
+    List(Listing),
+    /// Send any request to the service.
+    Api(api::Api),
     /// Print which version added each line.
-    Blame(blame::Blame),
+    Blame(Blame),
     /// Remove the text of an old version permanently.
-    Redact(redact::Redact),
+    Redact(Redact),
     /// Delete a memory permanently.
-    Delete(delete::Delete),
-    /// List the vaults.
-    Vaults(vaults::Vaults),
-    /// Print the events of a vault.
-    Events(events::Events),
-    /// Print a vault's storage with its limits, and what its models cost.
-    Usage(usage::Usage),
+    Delete(Delete),
     /// Put a document: a new version of a memory.
-    Put(put::Put),
+    Put(Put),
     /// Print the document of a memory.
-    Get(get::Get),
+    Get(Get),
     /// Send what was done, and let the models update the memory.
-    Update(update::Update),
-    /// Apply operations: text that adds and archives records.
-    Operations(operations::Operations),
-    /// List the updates of a vault, such as proposals that wait for approval.
-    Updates(updates::Updates),
+    Update(Update),
+    /// Apply operations: text or JSON that adds and archives records.
+    Operations(Operations),
     /// Approve a proposal.
-    Approve(approve::Approve),
+    Approve(Approve),
     /// Reject a proposal.
-    Reject(approve::Reject),
-    /// Print what changed, newest first.
-    Log(log::Log),
+    Reject(Reject),
     /// Print what a version changed.
-    Diff(diff::Diff),
+    Diff(Diff),
     /// Make an old version the newest again.
-    Restore(restore::Restore),
-    /// List key learnings, verbatim context, tasks and decisions.
-    Records(records::Records),
-    /// List the sections of a document.
-    Sections(sections::Sections),
-    /// Search the memories of a vault.
-    Search(search::Search),
-    /// List the memories of a vault.
-    Memories(memories::Memories),
+    Restore(Restore),
     /// Record a completed task.
-    Task(task::Task),
+    Task(Task),
     /// Record a decision.
-    Decision(decision::Decision),
+    Decision(Decision),
     /// Write the goal and the blocker.
-    SetStatus(set_status::SetStatus),
+    SetStatus(SetStatus),
     /// The window and its archive as a folder of Markdown files.
     #[command(subcommand)]
     Window(window::Window),
@@ -75,7 +60,7 @@ pub enum ClientCommand {
     #[command(subcommand)]
     Items(items::Items),
     /// Print the assembled prompt.
-    Prompt(prompt::Prompt),
+    Prompt(Prompt),
     /// Speak the Model Context Protocol on standard input and output, for agents' clients.
     Mcp(mcp::Mcp),
     /// Hooks that coding agents run when sessions begin and end.
@@ -117,27 +102,19 @@ impl ClientCommand {
             match self {
                 Self::Doctor(command) => command.run().await,
                 Self::Edit(command) => command.run().await,
-                Self::Versions(command) => command.run().await,
+                Self::List(command) => command.run().await,
+                Self::Api(command) => command.run().await,
                 Self::Blame(command) => command.run().await,
                 Self::Redact(command) => command.run().await,
                 Self::Delete(command) => command.run().await,
-                Self::Vaults(command) => command.run().await,
-                Self::Events(command) => command.run().await,
-                Self::Usage(command) => command.run().await,
                 Self::Put(command) => command.run().await,
                 Self::Get(command) => command.run().await,
                 Self::Update(command) => command.run().await,
                 Self::Operations(command) => command.run().await,
-                Self::Updates(command) => command.run().await,
                 Self::Approve(command) => command.run().await,
                 Self::Reject(command) => command.run().await,
-                Self::Log(command) => command.run().await,
                 Self::Diff(command) => command.run().await,
                 Self::Restore(command) => command.run().await,
-                Self::Records(command) => command.run().await,
-                Self::Sections(command) => command.run().await,
-                Self::Search(command) => command.run().await,
-                Self::Memories(command) => command.run().await,
                 Self::Task(command) => command.run().await,
                 Self::Decision(command) => command.run().await,
                 Self::SetStatus(command) => command.run().await,

@@ -3,6 +3,7 @@
 use super::text::visible;
 use serde_json::{Value, json};
 use std::ffi::OsString;
+use std::fmt;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -25,6 +26,8 @@ pub(in crate::cli) enum Exit {
     Busy = 7,
     /// The handoff was shown but is stale: run `refresh`.
     Stale = 8,
+    /// Of the items of an update or of operations none could be applied.
+    NoneApplied = 9,
 }
 
 /// The exit codes in `--help`.
@@ -38,7 +41,8 @@ Exit codes of commands that call a service:
   5  rejected: invalid, too large, precondition, conflict
   6  not allowed: key missing or not sufficient
   7  busy or timed out; try again later
-  8  the handoff that was shown, or the local copy, is stale: refresh it";
+  8  the handoff that was shown, or the local copy, is stale: refresh it
+  9  none of the items of an update or of operations could be applied";
 
 /// A command that failed.
 #[derive(Debug)]
@@ -76,6 +80,14 @@ impl Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)
+    }
+}
+
+impl std::error::Error for Failure {}
+
 /// Ends a command: prints the message on standard error, if it failed, and returns the exit code.
 pub(in crate::cli) fn finish(outcome: Result<(), Failure>) -> ExitCode {
     match outcome {
@@ -84,22 +96,21 @@ pub(in crate::cli) fn finish(outcome: Result<(), Failure>) -> ExitCode {
             exit,
             sentence,
             problem,
-        }) => {
-            print_failure(exit as u8, &sentence, problem.as_ref());
-            ExitCode::from(exit as u8)
-        }
+        }) => print_failure(exit, &sentence, problem.as_ref()),
     }
 }
 
 /// Prints on standard error why a command failed: a sentence, or with `--json` one line of JSON with the service's
-/// problem, if there is one.
-pub(in crate::cli) fn print_failure(code: u8, sentence: &str, problem: Option<&Value>) {
+/// problem, if there is one. Returns the exit code.
+pub(in crate::cli) fn print_failure(exit: Exit, sentence: &str, problem: Option<&Value>) -> ExitCode {
+    let code = exit as u8;
     if wants_json(std::env::args_os()) {
         let line = json!({ "error": sentence, "exit_code": code, "problem": problem });
         let _ = writeln!(std::io::stderr(), "{line}");
     } else {
         note(&format!("working-memory: {sentence}"));
     }
+    ExitCode::from(code)
 }
 
 /// Whether a command line requests JSON. This does not use the parsed arguments, since a parse error is

@@ -1,6 +1,7 @@
 //! The input of a command: a file, or standard input.
 
 use super::failure::Failure;
+use serde_json::Value;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -36,4 +37,21 @@ fn bounded(source: impl Read, name: &str) -> std::io::Result<Vec<u8>> {
 /// As [`read`], or it is not UTF-8.
 pub(in crate::cli) fn read_text(path: &Path) -> Result<String, Failure> {
     String::from_utf8(read(path)?).map_err(|_| Failure::usage(format!("{} is not UTF-8", path.display())))
+}
+
+/// Like [`read`], as JSON.
+///
+/// # Errors
+/// As [`read`], or it is not JSON.
+pub(in crate::cli) fn read_json(path: &Path) -> Result<Value, Failure> {
+    serde_json::from_str(&read_text(path)?)
+        .map_err(|error| Failure::usage(format!("{} is not JSON: {error}", path.display())))
+}
+
+/// An object without the members that are null, which stand for options that were not given.
+pub(in crate::cli) fn members(mut object: Value) -> Value {
+    if let Some(members) = object.as_object_mut() {
+        members.retain(|_, value| !value.is_null());
+    }
+    object
 }

@@ -1,4 +1,5 @@
-//! Standard output: coloured and escaped on a terminal, byte for byte in a pipe or file.
+//! Standard output. What a terminal would obey is escaped, also in a pipe, which may lead to one; only commands that print
+//! one text as it is, for files and other programs, write its bytes where standard output is no terminal.
 
 use super::failure::Failure;
 use super::text::visible;
@@ -35,6 +36,7 @@ impl Look {
 #[derive(Debug)]
 pub(in crate::cli) struct Output {
     terminal: bool,
+    escape: bool,
     colour: bool,
     text: String,
 }
@@ -43,20 +45,24 @@ impl Output {
     /// For the process's standard output, coloured as `--color` says.
     pub(in crate::cli) fn new() -> Self {
         let (terminal, colour) = super::style::of_stdout();
-        Self::of(terminal, colour)
-    }
-
-    fn of(terminal: bool, colour: bool) -> Self {
         Self {
             terminal,
+            escape: !super::style::is_raw(),
             colour,
             text: String::new(),
         }
     }
 
+    /// For one text that is printed as it is: its bytes, unless standard output is a terminal.
+    pub(in crate::cli) fn of_document() -> Self {
+        let mut out = Self::new();
+        out.escape &= out.terminal;
+        out
+    }
+
     /// Adds text.
     pub(in crate::cli) fn text(&mut self, text: &str) -> &mut Self {
-        if self.terminal {
+        if self.escape {
             self.text.push_str(&visible(text));
         } else {
             self.text.push_str(text);
@@ -74,6 +80,14 @@ impl Output {
         self.text.push('m');
         self.text(text);
         self.text.push_str("\x1b[0m");
+        self
+    }
+
+    /// Begins a paragraph: an empty line, unless it is the first.
+    pub(in crate::cli) fn paragraph(&mut self) -> &mut Self {
+        if !self.text.is_empty() {
+            self.end();
+        }
         self
     }
 
@@ -118,8 +132,13 @@ impl Output {
 
     /// The text so far.
     #[cfg(test)]
-    pub(super) fn as_str(&self) -> &str {
+    pub(in crate::cli) fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// The text, for a caller that writes it.
+    pub(in crate::cli) fn into_text(self) -> String {
+        self.text
     }
 
     /// Writes the output, through a pager if it is longer than the terminal's height. A reader that closes the pipe early
@@ -128,8 +147,13 @@ impl Output {
         if self.terminal && super::pager::show(&self.text) {
             return Ok(());
         }
+        Self::bytes(self.text.as_bytes())
+    }
+
+    /// Writes bytes that are no text.
+    pub(in crate::cli) fn bytes(bytes: &[u8]) -> Result<(), Failure> {
         let mut out = std::io::stdout().lock();
-        match out.write_all(self.text.as_bytes()).and_then(|()| out.flush()) {
+        match out.write_all(bytes).and_then(|()| out.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
                 Err(Failure::failed(format!("cannot write the output: {error}")))
             }
@@ -142,25 +166,32 @@ impl Output {
 mod tests {
     use super::*;
 
-    fn written(terminal: bool, colour: bool) -> String {
-        let mut out = Output::of(terminal, colour);
+    fn output(escape: bool, colour: bool) -> Output {
+        Output {
+            terminal: false,
+            escape,
+            colour,
+            text: String::new(),
+        }
+    }
+
+    fn written(escape: bool, colour: bool) -> String {
+        let mut out = output(escape, colour);
         out.styled(Look::Id, "KL-1\x1b[2J").text(" a\x07\n");
         out.text
     }
 
     #[test]
-    fn a_pipe_gets_the_bytes_and_a_terminal_nothing_to_obey_but_our_colours() {
+    fn nothing_is_left_to_obey_but_our_colours_unless_the_bytes_are_wanted() {
         assert_eq!(written(false, false), "KL-1\x1b[2J a\x07\n");
         assert_eq!(written(true, false), "KL-1\\u001b[2J a\\u0007\n");
         assert_eq!(written(true, true), "\x1b[33mKL-1\\u001b[2J\x1b[0m a\\u0007\n");
     }
 
     #[test]
-    fn a_diff_keeps_its_bytes_without_colours() {
+    fn a_diff_keeps_its_bytes_where_they_are_wanted() {
         let diff = "--- version 1\n+++ version 2\n@@ -1 +1 @@\n-a\r\n+b\n\\ No newline at end of file";
-        let mut out = Output::of(false, false);
-        assert_eq!(out.diff(diff).text, diff);
-        let mut out = Output::of(true, true);
-        assert!(out.diff(diff).text.contains("\x1b[32m+b\x1b[0m\n"));
+        assert_eq!(output(false, false).diff(diff).text, diff);
+        assert!(output(true, true).diff(diff).text.contains("\x1b[32m+b\x1b[0m\n"));
     }
 }

@@ -1,9 +1,7 @@
 //! Paged lists.
 
 use super::call::Call;
-use super::failure::{Failure, note};
-use super::output::Output;
-use super::table::Table;
+use super::failure::Failure;
 use clap::Args;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -31,11 +29,9 @@ impl PageArgs {
     }
 }
 
-/// One page.
 #[derive(Debug, Deserialize)]
-pub(in crate::cli) struct List<T> {
-    /// Its entries.
-    pub(in crate::cli) items: Vec<T>,
+struct List<T> {
+    items: Vec<T>,
     #[serde(default)]
     next_cursor: Option<String>,
 }
@@ -61,22 +57,4 @@ pub(in crate::cli) async fn all<'s, T: DeserializeOwned>(
         }
     }
     Err(Failure::failed("the service's list does not end"))
-}
-
-impl<T> List<T> {
-    /// Prints the table of its entries, or that there are none, and how to continue the list.
-    pub(in crate::cli) fn print(&self, table: &Table, none: &str) -> Result<(), Failure> {
-        let mut out = Output::new();
-        table.print(&mut out, none);
-        out.write()?;
-        self.print_rest();
-        Ok(())
-    }
-
-    /// Prints on standard error how to continue the list, if there is more.
-    pub(in crate::cli) fn print_rest(&self) {
-        if let Some(cursor) = &self.next_cursor {
-            note(&format!("there are more: --cursor {cursor}"));
-        }
-    }
 }

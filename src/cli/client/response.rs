@@ -4,8 +4,8 @@ use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::text::one_line;
 use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, RETRY_AFTER};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::fmt::Write as _;
 
 /// The longest text of a response that a message quotes, in characters.
@@ -64,36 +64,22 @@ impl ServiceResponse {
         std::str::from_utf8(&self.body).map_err(|_| Failure::failed("the answer is not UTF-8"))
     }
 
-    /// Prints the body unchanged, as `--json` does, or as YAML.
+    /// Prints the body unchanged, as `--json` does.
     ///
     /// # Errors
     /// Standard output cannot be written.
     pub(in crate::cli) fn print_json(&self) -> Result<(), Failure> {
-        if super::style::is_yaml() {
-            let value: yaml_serde::Value = self.json()?;
-            let text = yaml_serde::to_string(&value).map_err(|error| Failure::failed(error.to_string()))?;
-            return Output::new().whole_lines(&text).write();
-        }
-        Output::new().whole_lines(self.text()?).write()
+        Output::of_document().whole_lines(self.text()?).write()
     }
 }
 
-/// `application/problem+json` (RFC 9457), the members that are printed.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Problem {
-    title: Option<String>,
-    detail: Option<String>,
-    update_id: Option<String>,
-    warnings: Vec<Fault>,
-    rejected: Vec<Fault>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Fault {
-    kind: String,
-    detail: String,
+impl From<ServiceResponse> for http::Response<bytes::Bytes> {
+    fn from(answer: ServiceResponse) -> Self {
+        let mut response = Self::new(answer.body.into());
+        *response.status_mut() = http::StatusCode::from_u16(answer.status).unwrap_or_default();
+        *response.headers_mut() = answer.headers;
+        response
+    }
 }
 
 /// Returns a success unchanged, and any other status as a failure. `about` names the subject of the request.
@@ -110,8 +96,9 @@ pub(super) fn into_success(answer: ServiceResponse, about: &str) -> Result<Servi
         .headers
         .get(CONTENT_TYPE)
         .is_some_and(|value| value.as_bytes().starts_with(b"application/problem+json"));
-    let problem = is_problem.then(|| serde_json::from_slice::<Problem>(&answer.body).ok());
-    let Some(problem) = problem.flatten() else {
+    let problem = serde_json::from_slice::<Value>(&answer.body).ok();
+    let problem = problem.filter(|problem| is_problem && problem.is_object());
+    let Some(problem) = problem else {
         let exit = if exit == Exit::NotFound {
             Exit::Failed
         } else {
@@ -125,17 +112,17 @@ pub(super) fn into_success(answer: ServiceResponse, about: &str) -> Result<Servi
             ),
         ));
     };
-    let mut failure = Failure::new(exit, sentence(&answer, problem, about));
-    failure.problem = serde_json::from_slice(&answer.body).ok();
+    let mut failure = Failure::new(exit, sentence(&answer, &problem, about));
+    failure.problem = Some(problem);
     Err(failure)
 }
 
-fn sentence(answer: &ServiceResponse, problem: Problem, about: &str) -> String {
-    let shown = problem
-        .detail
-        .or(problem.title)
-        .unwrap_or_else(|| format!("the service answered {}", answer.status));
-    let mut sentence: String = one_line(&shown).chars().take(QUOTED_CHARS).collect();
+fn sentence(answer: &ServiceResponse, problem: &Value, about: &str) -> String {
+    let member = |name: &str| problem[name].as_str();
+    let mut sentence = match member("detail").or(member("title")) {
+        Some(shown) => quoted(shown),
+        None => format!("the service answered {}", answer.status),
+    };
     // Writing to a string cannot fail.
     if answer.status == 404 && !about.is_empty() {
         let _ = write!(sentence, " ({about})");
@@ -150,14 +137,19 @@ fn sentence(answer: &ServiceResponse, problem: Problem, about: &str) -> String {
     if let Some(seconds) = wait.and_then(|value| value.parse::<u32>().ok()) {
         let _ = write!(sentence, "; try again in {seconds} s");
     }
-    if let Some(update_id) = problem.update_id {
+    if let Some(update_id) = member("update_id") {
         let _ = write!(sentence, " (run {update_id})");
     }
-    for fault in problem.rejected.iter().chain(&problem.warnings).take(TOLD_FAULTS) {
-        let detail: String = one_line(&fault.detail).chars().take(QUOTED_CHARS).collect();
-        let _ = write!(sentence, "\n  {}: {detail}", fault.kind);
+    let faults = ["rejected", "warnings"].map(|name| problem[name].as_array());
+    for fault in faults.into_iter().flatten().flatten().take(TOLD_FAULTS) {
+        let text = |name: &str| quoted(fault[name].as_str().unwrap_or_default());
+        let _ = write!(sentence, "\n  {}: {}", text("kind"), text("detail"));
     }
     sentence
+}
+
+fn quoted(text: &str) -> String {
+    one_line(text).chars().take(QUOTED_CHARS).collect()
 }
 
 #[cfg(test)]

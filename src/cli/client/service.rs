@@ -1,10 +1,8 @@
 //! A service called over HTTP.
 
-use super::call::{Call, IDEMPOTENCY_KEY};
-use super::endpoint::Endpoint;
+use super::call::{Call, Endpoint, IDEMPOTENCY_KEY, client};
 use super::failure::Failure;
 use super::settings::{Connection, MemoryRef, ServiceArgs, SettingSources};
-use super::wire::client;
 use crate::clock::{Clock, SystemClock};
 use crate::domain::ids::{MemoryId, VaultId};
 use reqwest::Method;
@@ -40,7 +38,7 @@ impl Service {
     /// # Errors
     /// As [`Service::of`].
     pub(in crate::cli) fn with_timeout(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
-        super::style::set_format(args.format());
+        super::style::set_raw(args.raw);
         let surroundings = SettingSources::of_process()?;
         let (url, key) = surroundings.service(args)?;
         let unusable = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot be sent: {error}"));
@@ -161,6 +159,31 @@ impl Service {
             }
             Err(()) => return Err(Failure::usage("the URL is not the address of a service")),
         }
+        Ok(self.request(method, url))
+    }
+
+    /// A request to an encoded path with its parameters, such as `/v1/vaults?limit=1`.
+    ///
+    /// # Errors
+    /// A part of the path is `.` or `..`.
+    pub(in crate::cli) fn target(&self, method: Method, target: &str) -> Result<Call<'_>, Failure> {
+        let (path, query) = match target.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (target, None),
+        };
+        let is_dots =
+            |part: &str| matches!(part.replace("%2E", ".").replace("%2e", ".").as_str(), "." | "..");
+        if let Some(bad) = path.split('/').find(|part| is_dots(part)) {
+            return Err(Failure::usage(format!("\"{bad}\" is not an id")));
+        }
+        let mut url = self.endpoint.url.clone();
+        let whole = format!("{}{path}", url.path().trim_end_matches('/'));
+        url.set_path(&whole);
+        url.set_query(query);
+        Ok(self.request(method, url))
+    }
+
+    fn request(&self, method: Method, url: Url) -> Call<'_> {
         let mut headers = self.headers.clone();
         if matches!(method, Method::POST | Method::PUT) {
             // A UUID is a header value.
@@ -169,6 +192,6 @@ impl Service {
             }
         }
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        Ok(Call::new(&self.endpoint, method, url, headers))
+        Call::new(&self.endpoint, method, url, headers)
     }
 }

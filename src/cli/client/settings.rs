@@ -6,9 +6,8 @@
 
 use super::failure::Failure;
 use super::project::{FILE_NAME, Project};
-use super::style::Format;
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use secrecy::SecretString;
 use std::fmt::Display;
 use std::io::IsTerminal as _;
@@ -55,9 +54,21 @@ pub(in crate::cli) struct ServiceArgs {
     /// Print the service's JSON as it is; the same as -o json.
     #[arg(long, conflicts_with = "output")]
     json: bool,
-    /// The output format: for people, or the service's response as JSON or YAML.
+    /// The output format: for people, or the service's JSON.
     #[arg(short, long, value_enum, value_name = "FORMAT")]
     output: Option<Format>,
+    /// Print control characters of texts as they are, not escaped as \u001b.
+    #[arg(long)]
+    pub(super) raw: bool,
+}
+
+/// `--output`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Table,
+    /// The service's JSON as it is.
+    Json,
 }
 
 /// A memory of a vault.
@@ -91,6 +102,8 @@ pub(in crate::cli) enum KeySource {
     None,
     /// In this file.
     File(PathBuf),
+    /// In this file, which `.working-memory.toml` names.
+    Project(PathBuf),
     /// In `WORKING_MEMORY_API_KEY`.
     Variable,
 }
@@ -101,20 +114,14 @@ impl ServiceArgs {
         self.timeout.map(|seconds| Duration::from_secs(seconds.into()))
     }
 
-    /// Whether the output is for programs.
-    pub(in crate::cli) fn is_raw(&self) -> bool {
-        self.format() != Format::Table
+    /// Whether the output is the service's JSON.
+    pub(in crate::cli) fn is_json(&self) -> bool {
+        self.json || self.output == Some(Format::Json)
     }
 
-    /// The output format.
-    pub(super) fn format(&self) -> Format {
-        let by_flag = if self.json { Format::Json } else { Format::Table };
-        self.output.unwrap_or(by_flag)
-    }
-
-    /// The memory of the option.
-    pub(in crate::cli) fn memory_option(&self) -> Option<&MemoryId> {
-        self.memory_ref.memory.as_ref()
+    /// The vault and memory of the options.
+    pub(in crate::cli) fn options(&self) -> (Option<&VaultId>, Option<&MemoryId>) {
+        self.memory_ref.options()
     }
 
     /// The memory of the command.
@@ -248,7 +255,7 @@ impl SettingSources {
         match &args.key_file {
             Some(path) => KeySource::File(path.clone()),
             None if self.variable("WORKING_MEMORY_API_KEY").is_some() => KeySource::Variable,
-            None => of_project().map_or(KeySource::None, KeySource::File),
+            None => of_project().map_or(KeySource::None, KeySource::Project),
         }
     }
 
@@ -286,8 +293,13 @@ impl SettingSources {
         let url = checked_url(&text).map_err(|rule| Failure::usage(format!("{origin} {rule}")))?;
 
         let key = self.key(args)?;
-        // A folder that came from someone else must not be able to have a key sent to its own address.
-        if key.is_some() && file_chose && !is_loopback(&url) && !is_confirmed(&url, &origin) {
+        // A folder that came from someone else must not be able to have a key sent to its own address; on this machine
+        // another account may listen there. Its own key is meant for that address, if it stays on this machine, and to the
+        // default address the key is sent without the file, too.
+        let is_its_own = matches!(self.key_source(args), KeySource::Project(_));
+        let is_harmless =
+            (is_its_own && is_loopback(&url)) || url.as_str().trim_end_matches('/') == DEFAULT_URL;
+        if key.is_some() && file_chose && !is_harmless && !is_confirmed(&url, &origin) {
             return Err(Failure::usage(format!(
                 "{origin} names {url}, and no key is sent to an address that only a file in the folder names: if you \
                  trust it, set WORKING_MEMORY_URL or --url too"

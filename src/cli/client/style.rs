@@ -1,19 +1,8 @@
-//! The output format and colours of this process, set once from its command line and standard output.
+//! The colours and escapes of this process, set once from its command line and standard output.
 
 use clap::ValueEnum;
 use std::io::IsTerminal as _;
 use std::sync::OnceLock;
-
-/// `--output`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum Format {
-    /// For people.
-    Table,
-    /// The service's JSON as it is.
-    Json,
-    /// The same as YAML.
-    Yaml,
-}
 
 /// `--color`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -28,7 +17,7 @@ pub enum Color {
 }
 
 static COLOR: OnceLock<Color> = OnceLock::new();
-static FORMAT: OnceLock<Format> = OnceLock::new();
+static RAW: OnceLock<bool> = OnceLock::new();
 
 /// Applies `--color`.
 pub(in crate::cli) fn set_color(color: Color) {
@@ -36,15 +25,15 @@ pub(in crate::cli) fn set_color(color: Color) {
     let _ = COLOR.set(color);
 }
 
-/// Applies `--output`.
-pub(super) fn set_format(format: Format) {
+/// Applies `--raw`.
+pub(super) fn set_raw(raw: bool) {
     // Set once, by the running command.
-    let _ = FORMAT.set(format);
+    let _ = RAW.set(raw);
 }
 
-/// Whether output for programs is YAML.
-pub(super) fn is_yaml() -> bool {
-    FORMAT.get() == Some(&Format::Yaml)
+/// Whether control characters of texts are printed as they are.
+pub(super) fn is_raw() -> bool {
+    RAW.get() == Some(&true)
 }
 
 /// Whether standard output is a terminal, and whether it is coloured.

@@ -4,109 +4,105 @@ use super::output::{Look, Output};
 use super::text::{one_line, visible};
 use crate::clock::{Clock as _, SystemClock};
 use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
 
 /// The maximum number of characters of a cell; longer ones are cut.
 const MAX_CELL: usize = 64;
 
-/// A table that is built row by row.
-#[derive(Debug)]
-pub(in crate::cli) struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Vec<String>>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Column {
+/// A column: its title, and the cell of an entry.
+#[derive(Clone, Copy)]
+pub(in crate::cli) struct Column {
     title: &'static str,
     look: Option<Look>,
     is_number: bool,
+    cell: fn(&Value) -> String,
 }
 
-impl Table {
-    /// A table without columns.
-    pub(in crate::cli) fn new() -> Self {
+impl Column {
+    /// A column of texts.
+    pub(in crate::cli) const fn text(title: &'static str, cell: fn(&Value) -> String) -> Self {
         Self {
-            columns: Vec::new(),
-            rows: Vec::new(),
-        }
-    }
-
-    /// Adds a column of texts.
-    pub(in crate::cli) fn column(self, title: &'static str) -> Self {
-        self.with(title, None, false)
-    }
-
-    /// Adds a column of ids, which other commands take as arguments.
-    pub(in crate::cli) fn id(self, title: &'static str) -> Self {
-        self.with(title, Some(Look::Id), false)
-    }
-
-    /// Adds a column of numbers.
-    pub(in crate::cli) fn number(self, title: &'static str) -> Self {
-        self.with(title, None, true)
-    }
-
-    fn with(mut self, title: &'static str, look: Option<Look>, is_number: bool) -> Self {
-        self.columns.push(Column {
             title,
-            look,
-            is_number,
-        });
-        self
-    }
-
-    /// Adds a row, with one cell per column.
-    pub(in crate::cli) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows
-            .push(cells.into_iter().map(|cell| shown(&cell)).collect());
-    }
-
-    /// Adds the table to an output, or `none` if it has no rows.
-    pub(in crate::cli) fn print(&self, out: &mut Output, none: &str) {
-        if self.rows.is_empty() {
-            out.styled(Look::Dim, none).end();
-            return;
-        }
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            let widest = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
-            widest.max(self.columns[column].title.len())
-        };
-        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let titles = self.columns.iter().map(|column| column.title);
-        self.line(out, titles, &widths, true);
-        for row in &self.rows {
-            self.line(out, row.iter().map(String::as_str), &widths, false);
+            look: None,
+            is_number: false,
+            cell,
         }
     }
 
-    fn line<'c>(
-        &self,
-        out: &mut Output,
-        cells: impl Iterator<Item = &'c str>,
-        widths: &[usize],
-        is_heading: bool,
-    ) {
-        let last = self.columns.len() - 1;
-        for (index, (cell, column)) in cells.zip(&self.columns).enumerate() {
+    /// A column of ids, which other commands take as arguments.
+    pub(in crate::cli) const fn id(title: &'static str, cell: fn(&Value) -> String) -> Self {
+        Self {
+            look: Some(Look::Id),
+            ..Self::text(title, cell)
+        }
+    }
+
+    /// A column of numbers.
+    pub(in crate::cli) const fn number(title: &'static str, cell: fn(&Value) -> String) -> Self {
+        Self {
+            is_number: true,
+            ..Self::text(title, cell)
+        }
+    }
+}
+
+/// Adds the table of these entries; nothing if there are none.
+pub(in crate::cli) fn write_table(out: &mut Output, columns: &[Column], entries: &[Value]) {
+    if entries.is_empty() {
+        return;
+    }
+    let cells = |entry: &Value| -> Vec<String> {
+        columns
+            .iter()
+            .map(|column| shown(&(column.cell)(entry)))
+            .collect()
+    };
+    let rows: Vec<Vec<String>> = entries.iter().map(cells).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or_default().max(columns[column].title.len())
+    };
+    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
+    let mut line = |cells: &[&str], is_heading: bool| {
+        for (index, (cell, column)) in cells.iter().zip(columns).enumerate() {
             let pad = " ".repeat(widths[index].saturating_sub(cell.chars().count()));
             if column.is_number {
                 out.text(&pad);
             }
-            match (is_heading, column.look) {
-                (true, _) => out.styled(Look::Dim, cell),
-                (false, Some(look)) => out.styled(look, cell),
-                (false, None) => out.text(cell),
+            match column.look {
+                _ if is_heading => out.styled(Look::Dim, cell),
+                Some(look) => out.styled(look, cell),
+                None => out.text(cell),
             };
-            if index < last {
-                if !column.is_number {
-                    out.text(&pad);
-                }
-                out.text("  ");
+            if index + 1 < columns.len() {
+                out.text(if column.is_number { "" } else { pad.as_str() })
+                    .text("  ");
             }
         }
         out.end();
+    };
+    line(
+        &columns.iter().map(|column| column.title).collect::<Vec<_>>(),
+        true,
+    );
+    for row in &rows {
+        line(&row.iter().map(String::as_str).collect::<Vec<_>>(), false);
     }
+}
+
+/// A member that is a text.
+pub(in crate::cli) fn text(entry: &Value, name: &str) -> String {
+    entry[name].as_str().unwrap_or_default().to_owned()
+}
+
+/// A member that is a number.
+pub(in crate::cli) fn number(entry: &Value, name: &str) -> String {
+    entry[name].to_string()
+}
+
+/// A member that is a time.
+pub(in crate::cli) fn time(entry: &Value, name: &str) -> String {
+    when(&text(entry, name))
 }
 
 /// A cell on one line, cut if it is too long. Escaped here, so that its width is known.
@@ -145,21 +141,28 @@ pub(in crate::cli) fn ago(age: TimeDelta) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn columns_are_as_wide_as_their_cells_and_nothing_leaves_its_line() {
-        let mut table = Table::new().id("ID").number("BYTES").column("SAID");
-        table.row(["a".to_owned(), "1".to_owned(), "two\nlines".to_owned()]);
-        table.row(["longer".to_owned(), "12345678".to_owned(), "\x1b[2J".to_owned()]);
+        let columns = [
+            Column::id("ID", |entry| text(entry, "id")),
+            Column::number("BYTES", |entry| number(entry, "bytes")),
+            Column::text("SAID", |entry| text(entry, "said")),
+        ];
+        let entries = [
+            json!({"id": "a", "bytes": 1, "said": "two\nlines"}),
+            json!({"id": "longer", "bytes": 12_345_678, "said": "\x1b[2J"}),
+        ];
         let mut out = Output::new();
-        table.print(&mut out, "none");
+        write_table(&mut out, &columns, &entries);
         assert_eq!(
             out.as_str(),
             "ID         BYTES  SAID\na              1  two lines\nlonger  12345678  \\u001b[2J\n"
         );
         let mut none = Output::new();
-        Table::new().id("ID").print(&mut none, "none");
-        assert_eq!(none.as_str(), "none\n");
+        write_table(&mut none, &columns, &[]);
+        assert_eq!(none.as_str(), "");
         assert_eq!(shown(&"ä".repeat(70)).chars().count(), 65);
     }
 

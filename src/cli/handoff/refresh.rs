@@ -65,7 +65,7 @@ impl Refresh {
                 (done, path)
             }
         };
-        if self.service.is_raw() {
+        if self.service.is_json() {
             return answer.print_json();
         }
         let path = path.display().to_string();

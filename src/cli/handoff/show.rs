@@ -46,7 +46,7 @@ impl Show {
     fn show_live(&self, answer: &ServiceResponse) -> Result<(), Failure> {
         let live: Live = answer.json()?;
         let mut out = Output::new();
-        if self.live.service.is_raw() {
+        if self.live.service.is_json() {
             let mut body: Value = answer.json()?;
             body["checked"] = "service".into();
             out.text(&body.to_string()).end();
@@ -64,7 +64,7 @@ impl Show {
         let local = &copy.local;
         let reasons = copy.stale(now);
         let mut out = Output::new();
-        if self.live.service.is_raw() {
+        if self.live.service.is_json() {
             let status = if reasons.is_empty() { "fresh" } else { "stale" };
             let body = json!({
                 "checked": "local",

@@ -32,11 +32,11 @@ impl Status {
         let reasons = copy
             .as_ref()
             .map_or_else(|_| Vec::new(), |copy| reasons(copy, &checked, now));
-        if self.live.service.is_raw() {
+        if self.live.service.is_json() {
             let body = as_json(&copy, &reasons, &checked, aim.as_ref(), &memory_ref, now);
             Output::new().text(&format!("{body:#}")).end().write()?;
         }
-        if !self.live.service.is_raw()
+        if !self.live.service.is_json()
             && let Some(aim) = &aim
         {
             let mut out = Output::new();
@@ -44,7 +44,7 @@ impl Status {
             out.write()?;
         }
         let copy = copy.map_err(|none| none.failure(&memory_ref, &workspace))?;
-        if !self.live.service.is_raw() {
+        if !self.live.service.is_json() {
             let mut out = Output::new();
             print(&mut out, &copy, &reasons, &checked, now);
             out.write()?;

@@ -30,7 +30,7 @@ impl Mcp {
         let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         if let Some(client) = self.print_config {
             let text = print_config::text(client, &service.connection()?)?;
-            return Output::new().whole_lines(&text).write();
+            return Output::of_document().whole_lines(&text).write();
         }
         let server = Server::new(Arc::new(Remote::new(service)?));
         let broken =

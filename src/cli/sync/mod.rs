@@ -71,10 +71,10 @@ impl Sync {
         };
         folder.recover()?;
         if self.watch {
-            return watch::watch(folder, self.every.duration(), self.service.is_raw()).await;
+            return watch::watch(folder, self.every.duration(), self.service.is_json()).await;
         }
         let report = folder.sync().await?;
-        print_report(&self.folder, &report, self.service.is_raw())
+        print_report(&self.folder, &report, self.service.is_json())
     }
 
     /// The stored state of the folder, which must match the vault and root given now.

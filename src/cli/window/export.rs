@@ -34,12 +34,12 @@ impl Export {
                 &service,
                 &self.folder,
                 self.every.duration(),
-                self.service.is_raw(),
+                self.service.is_json(),
             )
             .await;
         }
         let memory = Memory::read(&service).await?;
         let changes = write(&self.folder, &render(&memory.folder))?;
-        print_changes(&self.folder, memory.version, &changes, self.service.is_raw())
+        print_changes(&self.folder, memory.version, &changes, self.service.is_json())
     }
 }

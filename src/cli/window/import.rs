@@ -83,7 +83,7 @@ impl Import {
             report.add_planned(&new, present_counts);
             let rules = new_rules(imported_rules, &present, &mut report);
             report.add_rules(rules.len());
-            if !self.service.is_raw() {
+            if !self.service.is_json() {
                 show(&new, &rules)?;
             }
         } else {
@@ -97,7 +97,7 @@ impl Import {
                 RuleSender::of(&service).send(&rules, &mut report).await?;
             }
         }
-        report.print(self.service.is_raw())?;
+        report.print(self.service.is_json())?;
         match left_over {
             (0, 0) => Ok(()),
             _ if self.lenient => Ok(()),

@@ -87,7 +87,7 @@ impl<'w> Watch<'w> {
                         self.reported_unavailable = false;
                         Look::Whole
                     }
-                    FeedEvent::Happened => Look::Whole,
+                    FeedEvent::Happened(_) => Look::Whole,
                     FeedEvent::Broken(failure) => {
                         self.report_unavailable(&failure);
                         continue;

@@ -67,7 +67,7 @@ fn own(next: &str) -> &str {
     let here = Url::parse("http://dashboard").ok();
     let resolved = here.as_ref().and_then(|here| here.join(next).ok());
     let is_own = resolved.is_some_and(|url| {
-        &url[Position::BeforeHost..] == format!("dashboard{next}")
+        url[Position::BeforeHost..] == format!("dashboard{next}")
             && url.path().starts_with("/ui/")
             && !url.path().starts_with("/ui/sign-in")
     });

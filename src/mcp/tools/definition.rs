@@ -1,6 +1,8 @@
-//! The description of a tool for a model, and the schemas of its arguments and its structured content.
+//! The description of a tool for a model. The schema of its arguments is that of their type.
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::schemars::JsonSchema;
+use rmcp::schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -10,79 +12,60 @@ pub(super) struct Definition {
     pub(super) title: &'static str,
     /// When to use it, when not, and one example; at most 1,000 characters.
     pub(super) description: &'static str,
-    /// Its arguments besides vault and memory, by name.
-    pub(super) arguments: Value,
-    /// The required arguments.
-    pub(super) required: &'static [&'static str],
-    /// Members of its structured content, by name.
-    pub(super) output: Value,
-    /// The members that are always present.
+    /// Its arguments besides vault and memory.
+    pub(super) arguments: JsonObject,
+    /// The members that its structured content always has; it is the JSON of a route.
     pub(super) always: &'static [&'static str],
     pub(super) hints: ToolAnnotations,
     /// Whether it works on one memory, not a whole vault.
     pub(super) of_memory: bool,
 }
 
+/// The schema of a type, without references.
+pub(super) fn schema_of<T: JsonSchema>() -> JsonObject {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.remove("title");
+    schema.remove("description");
+    std::mem::take(schema.ensure_object())
+}
+
 impl Definition {
     pub(super) fn tool(self) -> Tool {
-        let mut properties = JsonObject::new();
-        let mut required = vec!["vault"];
-        properties.insert(
-            "vault".to_owned(),
-            string("The vault (tenant) that the memory is in."),
-        );
+        let mut input = self.arguments;
+        let mut common = vec![("vault", "The vault (tenant) that the memory is in.")];
         if self.of_memory {
-            required.push("memory");
+            common.push(("memory", "The memory: one agent's, project's or task's document."));
+        }
+        let mut properties = JsonObject::new();
+        let mut required: Vec<Value> = Vec::new();
+        for (name, description) in common {
             properties.insert(
-                "memory".to_owned(),
-                string("The memory: one agent's, project's or task's document."),
+                name.to_owned(),
+                json!({ "type": "string", "description": description }),
             );
+            required.push(name.into());
         }
-        required.extend(self.required);
-        if let Value::Object(arguments) = self.arguments {
-            properties.extend(arguments);
+        if let Some(Value::Object(own)) = input.remove("properties") {
+            properties.extend(own);
         }
-        let input = object(Value::Object(properties), &required, false);
-        let output = object(self.output, self.always, true);
-        Tool::new(self.name, self.description, input)
+        if let Some(Value::Array(own)) = input.remove("required") {
+            required.extend(own);
+        }
+        input.insert("properties".to_owned(), properties.into());
+        input.insert("required".to_owned(), required.into());
+        let output = JsonObject::from_iter([
+            ("type".to_owned(), json!("object")),
+            ("required".to_owned(), json!(self.always)),
+        ]);
+        Tool::new(self.name, self.description, Arc::new(input))
             .with_title(self.title)
-            .with_raw_output_schema(output)
+            .with_raw_output_schema(Arc::new(output))
             .with_annotations(self.hints)
     }
-}
-
-/// The schema of an object.
-fn object(properties: Value, required: &[&str], more: bool) -> Arc<JsonObject> {
-    let mut schema = JsonObject::new();
-    schema.insert("type".to_owned(), json!("object"));
-    schema.insert("properties".to_owned(), properties);
-    schema.insert("required".to_owned(), json!(required));
-    if !more {
-        schema.insert("additionalProperties".to_owned(), json!(false));
-    }
-    Arc::new(schema)
-}
-
-pub(super) fn string(description: &str) -> Value {
-    json!({ "type": "string", "description": description })
-}
-
-/// A text that may be null.
-pub(super) fn text_or_null() -> Value {
-    json!({ "type": ["string", "null"] })
-}
-
-/// The arguments of a page.
-pub(super) fn cursor() -> Value {
-    string("next_cursor of the page before, to get the page behind it; leave out for the first.")
-}
-
-/// A page of a list.
-pub(super) fn page(items: &str) -> Value {
-    json!({
-        "items": { "type": "array", "description": items, "items": { "type": "object" } },
-        "next_cursor": { "type": ["string", "null"], "description": "Send it as cursor for the next page; null on the last." },
-    })
 }
 
 /// Hints of a tool that only reads.

@@ -1,19 +1,28 @@
 //! `memory_handoff`
 
-use super::call::{Call, Done};
-use super::definition::{Definition, string, writes};
+use super::definition::{Definition, schema_of, writes};
+use super::{Call, Done};
 use crate::mcp::arguments;
-use crate::mcp::backend::{Backend, Method};
+use crate::mcp::backend::Backend;
 use crate::mcp::failure::Failure;
+use http::Method;
 use rmcp::model::JsonObject;
+use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
-pub(super) const NAME: &str = "memory_handoff";
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Make a new one if the newest is stale or missing.
+    #[serde(default)]
+    refresh: bool,
+    /// How far back it looks, such as 6h or PT6H; goes with refresh.
+    window: Option<String>,
+}
 
-pub(super) fn definition() -> Definition {
+pub(super) fn handoff() -> Definition {
     Definition {
-        name: NAME,
+        name: "memory_handoff",
         title: "Read the handoff",
         description: "Read the handoff of a memory: a page for whoever continues the work, made from the records that \
             changed lately, each line with the record it rests on, and whether it is still fresh. Use it when you take \
@@ -21,33 +30,11 @@ pub(super) fn definition() -> Definition {
             while it is fresh), with window for another time than the last two hours. Do not use it as the source of \
             what to edit, nor for facts that are older than its window: memory_read has the document. A refresh needs \
             a key that may write. Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"refresh\": true, \"window\": \"24h\"}",
-        arguments: json!({
-            "refresh": { "type": "boolean", "description": "Make a new one if the newest is stale or missing." },
-            "window": string("How far back it looks, such as 6h or PT6H; goes with refresh."),
-        }),
-        required: &[],
-        output: json!({
-            "handoff_id": { "type": "string" },
-            "vault_id": { "type": "string" },
-            "memory_id": { "type": "string" },
-            "markdown": { "type": "string", "description": "The page." },
-            "freshness": { "type": "object", "properties": { "status": { "type": "string", "enum": ["missing", "stale", "fresh"] } } },
-            "generated_at": { "type": "string" },
-            "window": { "type": "string" },
-            "base_version": { "type": "integer", "description": "The newest version when it was made." },
-        }),
+        arguments: schema_of::<Arguments>(),
         always: &["handoff_id", "markdown", "freshness"],
         hints: writes().idempotent(true),
         of_memory: true,
     }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
-    #[serde(default)]
-    refresh: bool,
-    window: Option<String>,
 }
 
 pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObject) -> Result<Done, Failure> {
@@ -55,9 +42,9 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
     let Arguments { refresh, window } = arguments::read(arguments)?;
     let ask = match (refresh, window) {
         (true, window) => place
-            .ask(Method::Post, &["handoff", "refresh"])
+            .ask(Method::POST, &["handoff", "refresh"])
             .maybe("window", window),
-        (false, None) => place.ask(Method::Get, &["handoff"]),
+        (false, None) => place.ask(Method::GET, &["handoff"]),
         (false, Some(_)) => {
             return Err(Failure::new(
                 "window goes with refresh: a handoff that is there already keeps its window",
@@ -65,13 +52,5 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
             ));
         }
     };
-    let structured = call.json(ask).await?;
-    let markdown = structured
-        .get("markdown")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    Ok(Done {
-        text: Some((markdown.to_owned(), &["markdown", "manifest"])),
-        structured,
-    })
+    Ok(Done::with_text(call.json(ask).await?, "markdown"))
 }

@@ -1,40 +1,37 @@
-//! The tools: one file each, with its definition and the request that it makes.
+//! The tools: the arguments of each, and the request that it makes.
 
-mod call;
 mod definition;
-mod edit;
 mod handoff;
-mod history;
-mod list;
-mod prompt;
 mod read;
 mod record;
-mod search;
 mod update;
 mod write;
 
-use super::backend::Backend;
+use super::arguments::Fixed;
+use super::backend::{Backend, RouteRequest, json};
 use super::failure::Failure;
-use super::fixed::Fixed;
-pub(super) use call::Call;
+use crate::domain::ids::{MemoryId, VaultId};
 use definition::Definition;
-use rmcp::model::{CallToolResult, JsonObject, Tool};
+use http::Method;
+use rmcp::RoleServer;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool};
+use rmcp::service::RequestContext;
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 
 /// Every tool, in the order in which they are listed.
 fn definitions() -> [Definition; 10] {
     [
-        read::definition(),
-        prompt::definition(),
-        edit::definition(),
-        write::definition(),
-        update::definition(),
-        record::definition(),
-        handoff::definition(),
-        history::definition(),
-        search::definition(),
-        list::definition(),
+        read::document(),
+        read::prompt(),
+        write::edit(),
+        write::text(),
+        update::update(),
+        record::record(),
+        handoff::handoff(),
+        read::history(),
+        read::search(),
+        read::list(),
     ]
 }
 
@@ -52,12 +49,10 @@ pub(super) fn list(fixed: &Fixed) -> Vec<Tool> {
         _ => false,
     };
     let mut tools = all().to_vec();
-    if fixed.vault.is_some() || fixed.memory.is_some() {
-        for tool in &mut tools {
-            let schema = Arc::make_mut(&mut tool.input_schema);
-            if let Some(Value::Array(required)) = schema.get_mut("required") {
-                required.retain(|name| !is_fixed(name));
-            }
+    for tool in &mut tools {
+        let schema = Arc::make_mut(&mut tool.input_schema);
+        if let Some(Value::Array(required)) = schema.get_mut("required") {
+            required.retain(|name| !is_fixed(name));
         }
     }
     tools
@@ -75,22 +70,19 @@ pub(super) async fn run<B: Backend>(
     arguments: JsonObject,
 ) -> Option<CallToolResult> {
     let done = match name {
-        read::NAME => read::call(call, arguments).await,
-        prompt::NAME => prompt::call(call, arguments).await,
-        edit::NAME => edit::call(call, arguments).await,
-        write::NAME => write::call(call, arguments).await,
-        update::NAME => Box::pin(update::call(call, arguments)).await,
-        record::NAME => record::call(call, arguments).await,
-        handoff::NAME => handoff::call(call, arguments).await,
-        history::NAME => history::call(call, arguments).await,
-        search::NAME => search::call(call, arguments).await,
-        list::NAME => list::call(call, arguments).await,
+        "memory_read" => read::call_document(call, arguments).await,
+        "memory_prompt" => read::call_prompt(call, arguments).await,
+        "memory_edit" => write::call_edit(call, arguments).await,
+        "memory_write" => write::call_text(call, arguments).await,
+        "memory_update" => Box::pin(update::call(call, arguments)).await,
+        "memory_record" => record::call(call, arguments).await,
+        "memory_handoff" => handoff::call(call, arguments).await,
+        "memory_history" => read::call_history(call, arguments).await,
+        "memory_search" => read::call_search(call, arguments).await,
+        "memory_list" => read::call_list(call, arguments).await,
         _ => return None,
     };
-    Some(match done {
-        Ok(done) => done.into_result(),
-        Err(failure) => failure.into_result(),
-    })
+    Some(done.map_or_else(Failure::into_result, Done::into_result))
 }
 
 /// The result of a call of an unknown tool: a tool error, so that the model reads it and can
@@ -116,6 +108,103 @@ pub(super) fn without_arguments(name: &str) -> CallToolResult {
     failure.into_result()
 }
 
+/// A call of a tool.
+pub(super) struct Call<'c, B> {
+    backend: &'c B,
+    context: &'c RequestContext<RoleServer>,
+    fixed: Fixed,
+}
+
+impl<'c, B: Backend> Call<'c, B> {
+    pub(super) fn new(backend: &'c B, context: &'c RequestContext<RoleServer>) -> Self {
+        Self {
+            fixed: backend.fixed(&context.extensions),
+            backend,
+            context,
+        }
+    }
+
+    /// Vault and memory, removed from the arguments.
+    fn place(&self, arguments: &mut JsonObject) -> Result<Place, Failure> {
+        Ok(Place {
+            vault: self.fixed.vault(arguments)?,
+            memory: self.fixed.memory(arguments)?,
+        })
+    }
+
+    /// The vault of a tool that works on all its memories. It may be called with the memory that is fixed.
+    fn vault(&self, arguments: &mut JsonObject) -> Result<VaultId, Failure> {
+        if arguments.contains_key("memory") {
+            self.fixed.memory(arguments)?;
+        }
+        self.fixed.vault(arguments)
+    }
+
+    /// Sends a request and parses the JSON of the response, which must be a success.
+    async fn json(&self, ask: RouteRequest) -> Result<Value, Failure> {
+        json(self.backend, &self.context.extensions, ask).await
+    }
+}
+
+/// The memory of a call.
+struct Place {
+    vault: VaultId,
+    memory: MemoryId,
+}
+
+impl Place {
+    /// A request below the memory.
+    fn ask(&self, method: Method, below: &[&str]) -> RouteRequest {
+        let path = ["vaults", self.vault.as_str(), "memories", self.memory.as_str()];
+        RouteRequest::new(method, &[&path, below].concat())
+    }
+}
+
+/// The result of a tool.
+struct Done {
+    /// Its structured content.
+    structured: Value,
+    /// The member that is a text for the model: it comes before the JSON, which then omits it.
+    text: Option<&'static str>,
+}
+
+impl From<Value> for Done {
+    fn from(structured: Value) -> Self {
+        Self {
+            structured,
+            text: None,
+        }
+    }
+}
+
+impl Done {
+    fn with_text(structured: Value, member: &'static str) -> Self {
+        Self {
+            structured,
+            text: Some(member),
+        }
+    }
+
+    fn into_result(self) -> CallToolResult {
+        let Self { structured, text } = self;
+        let mut content = Vec::new();
+        let mut rest = structured.clone();
+        if let Some(name) = text
+            && let Some(members) = rest.as_object_mut()
+        {
+            // A handoff's manifest repeats its lines.
+            members.remove("manifest");
+            let text = members.remove(name);
+            let text = text.as_ref().and_then(Value::as_str).unwrap_or_default();
+            content.push(ContentBlock::text(text));
+        }
+        content.push(ContentBlock::text(rest.to_string()));
+        let mut result = CallToolResult::success(content);
+        result.structured_content = Some(structured);
+        result
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +221,8 @@ mod tests {
             assert!(description.contains("not "), "{name} does not say when not");
             assert!(tool.title.is_some() && tool.annotations.is_some(), "{name}");
             assert_eq!(tool.output_schema.as_ref().unwrap()["type"], "object", "{name}");
+            assert_eq!(tool.input_schema["type"], "object", "{name}");
+            assert_eq!(tool.input_schema["additionalProperties"], false, "{name}");
             for (argument, schema) in tool.input_schema["properties"].as_object().unwrap() {
                 assert!(
                     schema["description"].is_string(),

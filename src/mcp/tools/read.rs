@@ -1,19 +1,31 @@
-//! `memory_read`
+//! `memory_read`, `memory_prompt`, `memory_history`, `memory_search` and `memory_list`.
 
-use super::call::{Call, Done};
-use super::definition::{Definition, reads, string};
+use super::definition::{Definition, reads, schema_of};
+use super::{Call, Done, Place};
 use crate::mcp::arguments;
-use crate::mcp::backend::{Backend, Method};
+use crate::mcp::backend::{Backend, RouteRequest};
 use crate::mcp::failure::Failure;
+use http::Method;
 use rmcp::model::JsonObject;
+use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use strum::IntoStaticStr;
 
-pub(super) const NAME: &str = "memory_read";
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    /// Only this section: its title, such as Key Learnings, or progress, learnings, verbatim, status, tasks, decisions.
+    section: Option<String>,
+    /// This version instead of the newest.
+    #[schemars(range(min = 1))]
+    version: Option<u64>,
+    /// The version that was the newest at this time, such as 2026-11-22T08:00:00Z. Not together with version.
+    as_of: Option<String>,
+}
 
-pub(super) fn definition() -> Definition {
+pub(super) fn document() -> Definition {
     Definition {
-        name: NAME,
+        name: "memory_read",
         title: "Read a memory",
         description: "Read the document of a memory: what an agent knows of its work from earlier sessions. Use it at \
             the start of a session, before you edit, and whenever you need what was learned, decided or left open; \
@@ -22,42 +34,19 @@ pub(super) fn definition() -> Definition {
             prompt within a token budget use memory_prompt. Answers the text and its version number, which \
             memory_write takes as if_version. \
             Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"section\": \"Key Learnings\"}",
-        arguments: json!({
-            "section": string("Only this section: its title, such as Key Learnings, or progress, learnings, verbatim, status, tasks, decisions."),
-            "version": { "type": "integer", "minimum": 1, "description": "This version instead of the newest." },
-            "as_of": string("The version that was the newest at this time, such as 2026-11-22T08:00:00Z. Not together with version."),
-        }),
-        required: &[],
-        output: json!({
-            "vault_id": { "type": "string" },
-            "memory_id": { "type": "string" },
-            "context": { "type": "string", "description": "The text." },
-            "version": { "type": "integer" },
-            "context_id": { "type": "string" },
-            "actor_id": { "type": "string", "description": "Who made this version." },
-            "creation_time": { "type": "string" },
-            "source": { "type": "string" },
-            "bytes": { "type": "integer" },
-            "estimated_tokens": { "type": "integer" },
-            "percent_of_cap": { "type": "number" },
-        }),
+        arguments: schema_of::<Document>(),
         always: &["vault_id", "memory_id", "context", "version"],
         hints: reads(),
         of_memory: true,
     }
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
-    section: Option<String>,
-    version: Option<u64>,
-    as_of: Option<String>,
-}
-
-pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObject) -> Result<Done, Failure> {
+pub(super) async fn call_document<B: Backend>(
+    call: Call<'_, B>,
+    mut arguments: JsonObject,
+) -> Result<Done, Failure> {
     let place = call.place(&mut arguments)?;
-    let Arguments {
+    let Document {
         section,
         version,
         as_of,
@@ -69,16 +58,311 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
                 "version and as_of cannot be given together: each names a version",
             ));
         }
-        Some(version) => place.ask(Method::Get, &["contexts", &version.to_string()]),
-        None => place.ask(Method::Get, &["context"]).maybe("as_of", as_of),
+        Some(version) => place.ask(Method::GET, &["contexts", &version.to_string()]),
+        None => place.ask(Method::GET, &["context"]).maybe("as_of", as_of),
     };
-    let structured = call.document(ask.maybe("section", section)).await?;
-    let text = structured
-        .get("context")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    Ok(Done {
-        text: Some((text.to_owned(), &["context"])),
-        structured,
-    })
+    let ask = ask.maybe("section", section);
+    let structured = call.backend.document(&call.context.extensions, ask).await?;
+    Ok(Done::with_text(structured, "context"))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Prompt {
+    /// Only these parts, separated by commas.
+    #[schemars(with = "Option<String>")]
+    include: Option<Names>,
+    /// None of these parts, separated by commas.
+    #[schemars(with = "Option<String>")]
+    exclude: Option<Names>,
+    /// How many tokens it may have; what matters least is left out.
+    #[schemars(range(min = 1))]
+    max_tokens: Option<u64>,
+    /// The IANA time zone of the date and time, such as Europe/Berlin; UTC without it.
+    timezone: Option<String>,
+    /// What the prompt is for: under a budget, records that matter to it are kept before others.
+    query: Option<String>,
+}
+
+/// Names separated by commas, or a list of them, which some models write.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Names {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl Names {
+    fn joined(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::List(names) => names.join(","),
+        }
+    }
+}
+
+pub(super) fn prompt() -> Definition {
+    Definition {
+        name: "memory_prompt",
+        title: "Assemble a prompt",
+        description: "Assemble a system prompt from a memory: rules and other items of the vault and the memory, then \
+            the document's parts, what changes least first, cut to a number of tokens. Use it instead of memory_read \
+            when you brief another agent, or when the memory may be larger than the tokens you can spare. Do not use \
+            it to edit or quote the document: parts may be left out (dropped names them). include and exclude take \
+            names of parts separated by commas: rules, user_information, tool_guidance, free, key_learnings, \
+            verbatim_context, decisions, active_context, recent_tasks, workflow, current_progress, datetime. \
+            Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"max_tokens\": 2000, \"exclude\": \"datetime\"}",
+        arguments: schema_of::<Prompt>(),
+        always: &["text", "tokens", "parts", "dropped"],
+        hints: reads(),
+        of_memory: true,
+    }
+}
+
+pub(super) async fn call_prompt<B: Backend>(
+    call: Call<'_, B>,
+    mut arguments: JsonObject,
+) -> Result<Done, Failure> {
+    let place = call.place(&mut arguments)?;
+    let arguments: Prompt = arguments::read(arguments)?;
+    let ask = place
+        .ask(Method::GET, &["prompt"])
+        .maybe("include", arguments.include.map(Names::joined))
+        .maybe("exclude", arguments.exclude.map(Names::joined))
+        .maybe("max_tokens", arguments.max_tokens)
+        .maybe("timezone", arguments.timezone)
+        .maybe("query", arguments.query);
+    Ok(Done::with_text(call.json(ask).await?, "text"))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct History {
+    /// What to show.
+    view: View,
+    /// diff, blame: the version, by number or context_id; the newest without it.
+    #[serde(rename = "ref")]
+    #[schemars(with = "Option<String>")]
+    reference: Option<Reference>,
+    /// diff: the version to compare with; the one before without it.
+    #[schemars(with = "Option<String>")]
+    base: Option<Reference>,
+    /// records: which; active without it.
+    status: Option<RecordStatus>,
+    /// log, records: next_cursor of the page before, to get the page behind it; leave out for the first.
+    cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema, IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+enum View {
+    Log,
+    Diff,
+    Blame,
+    Records,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema, strum::Display)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+enum RecordStatus {
+    Active,
+    Archived,
+    All,
+}
+
+/// A version; models write it as a string or a number.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Reference {
+    Number(u64),
+    Text(String),
+}
+
+impl Reference {
+    fn text(self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text,
+        }
+    }
+}
+
+pub(super) fn history() -> Definition {
+    Definition {
+        name: "memory_history",
+        title: "See what changed",
+        description: "See how a memory came to be. view log: the changes in words, newest first. view diff: what \
+            version ref (the newest without it) changed against base (the version before without it), also record by \
+            record. view blame: who wrote each line of version ref, when, and in which version. view records: the \
+            learnings (KL), snippets (VC), tasks (T) and decisions (D) with reason, birth and end; status active, \
+            archived or all. Use it to find out why something is there, what happened since a version you know, or \
+            what was archived. Do not use it to read the present document (memory_read). log and records come in \
+            pages (cursor). Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"view\": \"records\", \"status\": \"archived\"}",
+        arguments: schema_of::<History>(),
+        always: &["view"],
+        hints: reads(),
+        of_memory: true,
+    }
+}
+
+pub(super) async fn call_history<B: Backend>(
+    call: Call<'_, B>,
+    mut arguments: JsonObject,
+) -> Result<Done, Failure> {
+    let place = call.place(&mut arguments)?;
+    let arguments: History = arguments::read(arguments)?;
+    arguments.check()?;
+    let view = arguments.view;
+    let reference = arguments.reference.map(Reference::text);
+    let ask = match view {
+        View::Log => place.ask(Method::GET, &["log"]),
+        View::Records => place
+            .ask(Method::GET, &["records"])
+            .maybe("status", arguments.status),
+        View::Blame => place.ask(Method::GET, &["blame"]).maybe("ref", reference),
+        View::Diff => {
+            let reference = match reference {
+                Some(reference) => reference,
+                None => newest(&call, &place).await?,
+            };
+            place
+                .ask(Method::GET, &["contexts", &reference, "diff"])
+                .maybe("base", arguments.base.map(Reference::text))
+        }
+    };
+    let mut structured = call.json(ask.maybe("cursor", arguments.cursor)).await?;
+    if let Some(members) = structured.as_object_mut() {
+        members.insert("view".to_owned(), <&str>::from(view).into());
+    }
+    Ok(structured.into())
+}
+
+/// The number of the newest version.
+async fn newest<B: Backend>(call: &Call<'_, B>, place: &Place) -> Result<String, Failure> {
+    let ask = place.ask(Method::GET, &["contexts"]).query("limit", 1);
+    let list = call.json(ask).await?;
+    Ok(list["items"][0]["version"].to_string())
+}
+
+impl History {
+    /// Arguments of another view are rejected, not ignored.
+    fn check(&self) -> Result<(), Failure> {
+        let arguments = [
+            ("ref", self.reference.is_some(), &[View::Diff, View::Blame][..]),
+            ("base", self.base.is_some(), &[View::Diff]),
+            ("status", self.status.is_some(), &[View::Records]),
+            ("cursor", self.cursor.is_some(), &[View::Log, View::Records]),
+        ];
+        for (name, is_given, views) in arguments {
+            if is_given && !views.contains(&self.view) {
+                let views: Vec<&str> = views.iter().map(|view| (*view).into()).collect();
+                let own: &str = self.view.into();
+                let detail = format!("{name} goes with view {}, not with {own}", views.join(" or "));
+                return Err(Failure::argument(name, detail));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Search {
+    /// The words to search for; at most 1,000 bytes.
+    query: String,
+    /// Look inside this memory only; all memories of the vault without it.
+    #[expect(dead_code, reason = "is taken out of the arguments with the vault")]
+    memory: Option<String>,
+    /// text, semantic or hybrid: by words, by meaning, or by both; what the service can do without it.
+    mode: Option<String>,
+    /// Only records of this kind: KL, VC, T or D (learnings, snippets, tasks or decisions).
+    kind: Option<String>,
+    /// Which records: active, archived or all; active without it. Archived ones of a whole vault are found by meaning only.
+    status: Option<RecordStatus>,
+    /// How many to show at once; 50 without it.
+    #[schemars(range(min = 1, max = 500))]
+    limit: Option<u64>,
+    /// next_cursor of the page before, to get the page behind it; leave out for the first.
+    cursor: Option<String>,
+}
+
+pub(super) fn search() -> Definition {
+    Definition {
+        name: "memory_search",
+        title: "Search memories",
+        description: "Find the memories of a vault whose newest document has certain words or, where the service has an \
+            embedding model, means something like them; best first, each with a marked extract. With memory it looks \
+            inside that one memory and finds its records, archived ones too with status. Use it when you do not know \
+            which memory holds something, or to see whether somebody met a problem before. Write the words a document \
+            would hold, as in a web search: \"two words\" for words next to each other, or between alternatives, -word \
+            to leave out. Do not use it to read a whole memory (memory_read). \
+            Example: {\"vault\": \"acme\", \"query\": \"migration lock_timeout -draft\", \"limit\": 5}",
+        arguments: schema_of::<Search>(),
+        always: &["items", "next_cursor"],
+        hints: reads(),
+        of_memory: false,
+    }
+}
+
+pub(super) async fn call_search<B: Backend>(
+    call: Call<'_, B>,
+    mut arguments: JsonObject,
+) -> Result<Done, Failure> {
+    let ask = match arguments.contains_key("memory") {
+        true => call.place(&mut arguments)?.ask(Method::GET, &["search"]),
+        false => {
+            let vault = call.vault(&mut arguments)?;
+            RouteRequest::new(Method::GET, &["vaults", vault.as_str(), "search"])
+        }
+    };
+    let arguments: Search = arguments::read(arguments)?;
+    let ask = ask
+        .query("q", arguments.query)
+        .maybe("mode", arguments.mode)
+        .maybe("kind", arguments.kind)
+        .maybe("status", arguments.status)
+        .maybe("limit", arguments.limit)
+        .maybe("cursor", arguments.cursor)
+        // So that the agent's own latest writes are found.
+        .query("consistent", true);
+    Ok(call.json(ask).await?.into())
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct List {
+    /// Only memories whose name begins like this.
+    prefix: Option<String>,
+    /// next_cursor of the page before, to get the page behind it; leave out for the first.
+    cursor: Option<String>,
+}
+
+pub(super) fn list() -> Definition {
+    Definition {
+        name: "memory_list",
+        title: "List memories",
+        description: "List the memories of a vault by name, with their newest version, size and time of change. Use it \
+            to find the name of a memory, or to see whether one exists before you begin it. Do not use it to find a \
+            memory by what it says (memory_search), and do not list on every turn: names change rarely. A vault that \
+            nothing was written to has no memories; one with version 0 has items for prompts and no document yet. \
+            Example: {\"vault\": \"acme\", \"prefix\": \"parser\"}",
+        arguments: schema_of::<List>(),
+        always: &["items", "next_cursor"],
+        hints: reads(),
+        of_memory: false,
+    }
+}
+
+pub(super) async fn call_list<B: Backend>(
+    call: Call<'_, B>,
+    mut arguments: JsonObject,
+) -> Result<Done, Failure> {
+    let vault = call.vault(&mut arguments)?;
+    let List { prefix, cursor } = arguments::read(arguments)?;
+    let ask = RouteRequest::new(Method::GET, &["vaults", vault.as_str(), "memories"])
+        .maybe("prefix", prefix.filter(|prefix| !prefix.is_empty()))
+        .maybe("cursor", cursor);
+    Ok(call.json(ask).await?.into())
 }

@@ -1,22 +1,55 @@
 //! `memory_record`
 
-use super::call::{Call, Done};
-use super::definition::{Definition, string, text_or_null, writes};
-use crate::mcp::backend::{Backend, Method};
+use super::definition::{Definition, schema_of, writes};
+use super::{Call, Done};
+use crate::mcp::arguments;
+use crate::mcp::backend::Backend;
 use crate::mcp::failure::Failure;
+use http::Method;
 use rmcp::model::JsonObject;
+use rmcp::schemars::{self, JsonSchema};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub(super) const NAME: &str = "memory_record";
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// What is recorded.
+    #[serde(skip_serializing)]
+    kind: Kind,
+    /// task: what was to be done; at most 500 bytes.
+    intent: Option<String>,
+    /// task: what was done; at most 4,000 bytes.
+    summary: Option<String>,
+    /// task: your own id of it, such as PARSER-1; a task sent twice is one.
+    task_id: Option<String>,
+    /// task: a report on it, any JSON up to 8 KB.
+    outcome: Option<Value>,
+    /// task: the larger work it is a part of.
+    epic: Option<String>,
+    /// decision: what was decided; at most 2,000 bytes.
+    decision: Option<String>,
+    /// decision: why.
+    reason: Option<String>,
+    /// decision: the id of the active decision that it replaces, such as D-3.
+    supersedes: Option<String>,
+    /// status: what is aimed at; it stays without this, and none clears it.
+    goal: Option<String>,
+    /// status: what stands in the way; it stays without this, and none clears it.
+    blocker: Option<String>,
+}
 
-/// The members of each kind.
-const TASK: [&str; 5] = ["task_id", "intent", "summary", "outcome", "epic"];
-const DECISION: [&str; 3] = ["decision", "reason", "supersedes"];
-const STATUS: [&str; 2] = ["goal", "blocker"];
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Task,
+    Decision,
+    Status,
+}
 
-pub(super) fn definition() -> Definition {
+pub(super) fn record() -> Definition {
     Definition {
-        name: NAME,
+        name: "memory_record",
         title: "Record a task, a decision or the status",
         description: "Record in one call what just happened. kind task, after each completed task: intent (what was \
             to be done) and summary (what was done), best also task_id, so that a repeat counts once, epic and \
@@ -26,30 +59,7 @@ pub(super) fn definition() -> Definition {
             not finished. The memory is made if it does not exist. \
             Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"kind\": \"task\", \"intent\": \"Add the DSL parser\", \
             \"summary\": \"Line machine, 60 tests, no dependencies\", \"task_id\": \"PARSER-1\"}",
-        arguments: json!({
-            "kind": { "type": "string", "enum": ["task", "decision", "status"], "description": "What is recorded." },
-            "intent": string("task: what was to be done; at most 500 bytes."),
-            "summary": string("task: what was done; at most 4,000 bytes."),
-            "task_id": string("task: your own id of it, such as PARSER-1; a task sent twice is one."),
-            "outcome": { "description": "task: a report on it, any JSON up to 8 KB.", "type": ["object", "array", "string", "number", "boolean"], "items": {} },
-            "epic": string("task: the larger work it is a part of."),
-            "decision": string("decision: what was decided; at most 2,000 bytes."),
-            "reason": string("decision: why."),
-            "supersedes": string("decision: the id of the active decision that it replaces, such as D-3."),
-            "goal": string("status: what is aimed at; it stays without this, and none clears it."),
-            "blocker": string("status: what stands in the way; it stays without this, and none clears it."),
-        }),
-        required: &["kind"],
-        output: json!({
-            "record_id": { "type": "string", "description": "task, decision: the id of its record." },
-            "content": { "type": "string", "description": "task, decision: what is kept." },
-            "archived": { "type": "array", "items": { "type": "string" }, "description": "The records that left the document for it." },
-            "version": { "type": "integer", "description": "The newest version now." },
-            "context_id": { "type": "string" },
-            "unchanged": { "type": "boolean", "description": "It was recorded already." },
-            "goal": text_or_null(),
-            "blocker": text_or_null(),
-        }),
+        arguments: schema_of::<Arguments>(),
         always: &["version"],
         hints: writes(),
         of_memory: true,
@@ -58,28 +68,30 @@ pub(super) fn definition() -> Definition {
 
 pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObject) -> Result<Done, Failure> {
     let place = call.place(&mut arguments)?;
-    arguments.retain(|_, value| !value.is_null());
-    let kind = arguments.remove("kind");
-    let (method, route, members) = match kind.as_ref().and_then(Value::as_str) {
-        Some("task") => (Method::Post, "tasks", &TASK[..]),
-        Some("decision") => (Method::Post, "decisions", &DECISION[..]),
-        Some("status") => (Method::Put, "status", &STATUS[..]),
-        _ => {
-            return Err(Failure::argument(
-                "kind",
-                "the argument kind must be one of: task, decision, status",
-            ));
-        }
+    let arguments: Arguments = arguments::read(arguments)?;
+    let (method, route, members) = match arguments.kind {
+        Kind::Task => (
+            Method::POST,
+            "tasks",
+            &["task_id", "intent", "summary", "outcome", "epic"][..],
+        ),
+        Kind::Decision => (
+            Method::POST,
+            "decisions",
+            &["decision", "reason", "supersedes"][..],
+        ),
+        Kind::Status => (Method::PUT, "status", &["goal", "blocker"][..]),
     };
-    if let Some(other) = arguments.keys().find(|name| !members.contains(&name.as_str())) {
-        return Err(Failure::argument(
-            other,
-            format!(
+    let mut body = json!(arguments);
+    if let Some(body) = body.as_object_mut() {
+        body.retain(|_, value| !value.is_null());
+        if let Some(other) = body.keys().find(|name| !members.contains(&name.as_str())) {
+            let detail = format!(
                 "the argument {other} is none of kind {route}; its arguments are: {}",
                 members.join(", ")
-            ),
-        ));
+            );
+            return Err(Failure::argument(other, detail));
+        }
     }
-    let ask = place.ask(method, &[route]).json(&Value::Object(arguments));
-    Ok(call.json(ask).await?.into())
+    Ok(call.json(place.ask(method, &[route]).json(&body)).await?.into())
 }

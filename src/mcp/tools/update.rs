@@ -1,22 +1,57 @@
 //! `memory_update`
 
-use super::call::{Call, Done, read_json};
-use super::definition::{Definition, string, writes};
+use super::definition::{Definition, schema_of, writes};
+use super::{Call, Done};
 use crate::mcp::arguments;
-use crate::mcp::backend::{Backend, Method, RouteRequest};
+use crate::mcp::backend::{Backend, RouteRequest, StreamResponse, events, parse};
 use crate::mcp::failure::Failure;
-use crate::mcp::frames::{Frame, Frames};
-use crate::mcp::response::StreamResponse;
-use futures::StreamExt as _;
+use futures::{StreamExt as _, pin_mut};
+use http::{HeaderName, HeaderValue, Method};
 use rmcp::model::{JsonObject, ProgressNotificationParam, ProgressToken};
+use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub(super) const NAME: &str = "memory_update";
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// What was just done or is being done.
+    task: String,
+    /// The conversation around it, oldest first, as the interface of OpenAI or of Anthropic has it.
+    #[serde(default)]
+    #[schemars(with = "Vec<Message>")]
+    messages: Vec<Value>,
+    /// The finished task, recorded in the same version: intent, summary, and where they are known task_id, outcome, epic,
+    /// goal, blocker.
+    #[schemars(with = "Option<JsonObject>")]
+    record: Option<Value>,
+    /// Wait for the models and return what was changed.
+    wait: Option<bool>,
+}
 
-pub(super) fn definition() -> Definition {
+/// What the route reads of a message; other members are passed over.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes the messages, which the route reads")]
+struct Message {
+    /// user, assistant, tool or system.
+    role: String,
+    /// What is said: a text, parts such as text, tool_use and tool_result, or null.
+    content: Option<Content>,
+    /// Tools that an assistant calls (OpenAI).
+    tool_calls: Option<Vec<JsonObject>>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "describes the messages, which the route reads")]
+enum Content {
+    Text(String),
+    Parts(Vec<JsonObject>),
+}
+
+pub(super) fn update() -> Definition {
     Definition {
-        name: NAME,
+        name: "memory_update",
         title: "Have a memory updated",
         description: "Tell what was done, and let the service's own models update progress, learnings and snippets of \
             the memory from the task and the messages. Use it once at the end of a session or a larger piece of work, \
@@ -26,65 +61,40 @@ pub(super) fn definition() -> Definition {
             configured models: leave secrets out. Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"task\": \
             \"Wire the parser to the update route\", \"messages\": [{\"role\": \"user\", \"content\": \"Tests fail on CI\"}, \
             {\"role\": \"assistant\", \"content\": \"Root cause: CI has no database\"}], \"wait\": true}",
-        arguments: json!({
-            "task": string("What was just done or is being done."),
-            "messages": {
-                "type": "array", "description": "The conversation around it, oldest first.",
-                "items": { "type": "object", "required": ["role", "content"],
-                    "properties": { "role": string("user, assistant, tool or system."), "content": string("What is said.") } },
-            },
-            "record": { "type": "object", "description": "The finished task, recorded in the same version: intent, summary, and where they are known task_id, outcome, epic, goal, blocker.",
-                "properties": { "intent": string("What was to be done."), "summary": string("What was done."), "task_id": string("Your own id of it."), "epic": string("The larger work it is a part of."), "goal": string("What is aimed at now."), "blocker": string("What stands in the way.") } },
-            "wait": { "type": "boolean", "description": "Wait for the models and return what was changed." },
-        }),
-        required: &["task"],
-        output: json!({
-            "update_id": { "type": "string" },
-            "vault_id": { "type": "string" },
-            "memory_id": { "type": "string" },
-            "status": { "type": "string", "description": "queued, applied, unchanged, or proposed where a person has to approve it." },
-            "version": { "type": ["integer", "null"], "description": "The newest version now; null while it is queued." },
-            "operations": { "type": "array", "items": { "type": "object" }, "description": "What was changed." },
-            "rejected": { "type": "array", "items": { "type": "object" }, "description": "What the models wrote that was not taken." },
-            "warnings": { "type": "array", "items": { "type": "object" } },
-            "log": { "type": "string", "description": "The change in words." },
-        }),
+        arguments: schema_of::<Arguments>(),
         always: &["update_id", "status"],
         hints: writes().open_world(true),
         of_memory: true,
     }
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
-    task: String,
-    messages: Option<Vec<Value>>,
-    record: Option<Value>,
-    wait: Option<bool>,
-}
-
 pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObject) -> Result<Done, Failure> {
     let place = call.place(&mut arguments)?;
-    let Arguments {
-        task,
-        messages,
-        record,
-        wait,
-    } = arguments::read(arguments)?;
+    let arguments: Arguments = arguments::read(arguments)?;
     let token = call.context.meta.get_progress_token();
     // A client that asks for progress notifications also wants the result.
-    let wait = wait.unwrap_or(token.is_some());
-    let mut body = json!({ "task": task, "messages": messages.unwrap_or_default() });
-    if let Some(record) = record {
+    let wait = arguments.wait.unwrap_or(token.is_some());
+    let mut body = json!({ "task": arguments.task, "messages": arguments.messages });
+    if let Some(record) = arguments.record {
         body["record"] = record;
     }
-    let ask = place.ask(Method::Post, &["update"]).json(&body);
-    let structured = match (wait, token) {
-        (false, _) => queued(&call.json(ask.header("prefer", "respond-async")).await?),
-        (true, None) => shown(call.json(ask).await?),
-        (true, Some(token)) => shown(watched(&call, ask, token).await?),
+    let ask = place.ask(Method::POST, &["update"]).json(&body);
+    let mut structured = match (wait, token) {
+        (false, _) => {
+            let later = HeaderValue::from_static("respond-async");
+            queued(
+                &call
+                    .json(ask.header(HeaderName::from_static("prefer"), later))
+                    .await?,
+            )
+        }
+        (true, None) => call.json(ask).await?,
+        (true, Some(token)) => watched(&call, ask, token).await?,
     };
+    if let Value::Object(members) = &mut structured {
+        // The log describes it in words.
+        members.remove("diff");
+    }
     Ok(structured.into())
 }
 
@@ -97,14 +107,6 @@ fn queued(run: &Value) -> Value {
     })
 }
 
-/// The answer without the diff, which the log describes in words.
-fn shown(mut answer: Value) -> Value {
-    if let Value::Object(members) = &mut answer {
-        members.remove("diff");
-    }
-    answer
-}
-
 /// Runs the update and notifies each step.
 async fn watched<B: Backend>(
     call: &Call<'_, B>,
@@ -112,32 +114,33 @@ async fn watched<B: Backend>(
     token: ProgressToken,
 ) -> Result<Value, Failure> {
     let ask = ask.accept("text/event-stream");
-    let mut stream = match call.backend.open(&call.context.extensions, ask).await? {
-        StreamResponse::Refused(answer) if answer.status == 200 => return read_json(&answer),
-        StreamResponse::Refused(answer) => return Err(Failure::of_answer(&answer)),
-        StreamResponse::Stream(stream) => stream,
+    let stream = match call.backend.open(&call.context.extensions, ask).await? {
+        StreamResponse::Whole(answer) if answer.status() == 200 => return parse(&answer),
+        StreamResponse::Whole(answer) => return Err(Failure::of_answer(&answer)),
+        StreamResponse::Stream(stream) => events(stream),
     };
-    let (mut frames, mut steps) = (Frames::default(), 0_u32);
-    while let Some(piece) = stream.next().await {
-        for Frame { event, data } in frames.feed(&piece?) {
-            let data: Value = serde_json::from_str(&data).unwrap_or_default();
-            match event.as_str() {
-                "done" => return Ok(data),
-                "problem" => {
-                    let status = data.get("status").and_then(Value::as_u64).unwrap_or_default();
-                    return Err(Failure::of_problem(
-                        data,
-                        u16::try_from(status).unwrap_or(500),
-                        None,
-                    ));
-                }
-                step => {
-                    steps += 1;
-                    let notification = ProgressNotificationParam::new(token.clone(), f64::from(steps))
-                        .with_message(sentence(step, &data));
-                    // A failed notification must not stop the update.
-                    let _ = call.context.peer.notify_progress(notification).await;
-                }
+    pin_mut!(stream);
+    let mut steps = 0_u32;
+    while let Some(event) = stream.next().await {
+        let event = event?;
+        let (Some(step), Some(data)) = (event.event, event.data) else {
+            continue;
+        };
+        let data: Value = serde_json::from_str(&data).unwrap_or_default();
+        match step.as_str() {
+            "done" => return Ok(data),
+            "problem" => {
+                let status = data["status"]
+                    .as_u64()
+                    .and_then(|status| u16::try_from(status).ok());
+                return Err(Failure::of_problem(data, status.unwrap_or(500), None));
+            }
+            step => {
+                steps += 1;
+                let notification = ProgressNotificationParam::new(token.clone(), f64::from(steps))
+                    .with_message(sentence(step, &data));
+                // A failed notification must not stop the update.
+                let _ = call.context.peer.notify_progress(notification).await;
             }
         }
     }
@@ -149,9 +152,8 @@ async fn watched<B: Backend>(
 
 /// A step in words.
 fn sentence(step: &str, data: &Value) -> String {
-    let role = data.get("role").and_then(Value::as_str).unwrap_or_default();
+    let role = data["role"].as_str().unwrap_or_default();
     match step {
-        "started" => "started".to_owned(),
         "captured" => format!("read version {}", data["version"]),
         "asked" => format!("asked the model of {role}"),
         "asked_again" => format!("asked the model of {role} again about faulty items"),

@@ -1,19 +1,30 @@
-//! `memory_write`
+//! `memory_write` and `memory_edit`.
 
-use super::call::{Call, Done, Place};
-use super::definition::{Definition, string, writes};
+use super::definition::{Definition, schema_of, writes};
+use super::{Call, Done, Place};
 use crate::mcp::arguments;
-use crate::mcp::backend::{Backend, Method};
+use crate::mcp::backend::{Backend, success};
 use crate::mcp::failure::Failure;
+use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
+use http::{HeaderValue, Method};
 use rmcp::model::JsonObject;
+use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
 
-pub(super) const NAME: &str = "memory_write";
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    /// The whole new document, Markdown.
+    text: String,
+    /// Write only if this is still the newest version; 0: only if there is none.
+    if_version: Option<u64>,
+}
 
-pub(super) fn definition() -> Definition {
+pub(super) fn text() -> Definition {
     Definition {
-        name: NAME,
+        name: "memory_write",
         title: "Write a whole memory",
         description: "Replace the whole document of a memory by a text; a memory that does not exist is made. Use it \
             to begin a memory, or to rewrite free sections such as Description, Preferences or Facts: read it first, \
@@ -24,51 +35,37 @@ pub(super) fn definition() -> Definition {
             Never write passwords, keys or tokens. \
             Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"text\": \"# Description\\nThe parser.\\n\", \
             \"if_version\": 7}",
-        arguments: json!({
-            "text": string("The whole new document, Markdown."),
-            "if_version": { "type": "integer", "minimum": 0, "description": "Write only if this is still the newest version; 0: only if there is none." },
-        }),
-        required: &["text"],
-        output: json!({
-            "vault_id": { "type": "string" },
-            "memory_id": { "type": "string" },
-            "version": { "type": "integer", "description": "The newest version now." },
-            "context_id": { "type": "string" },
-            "unchanged": { "type": "boolean", "description": "The document was this already." },
-            "bytes": { "type": "integer" },
-            "percent_of_cap": { "type": "number" },
-            "warnings": { "type": "array", "items": { "type": "object" }, "description": "What the text lost of the version before." },
-        }),
+        arguments: schema_of::<Text>(),
         always: &["vault_id", "memory_id", "version", "unchanged"],
         hints: writes().idempotent(true),
         of_memory: true,
     }
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
-    text: String,
-    if_version: Option<u64>,
-}
-
-pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObject) -> Result<Done, Failure> {
+pub(super) async fn call_text<B: Backend>(
+    call: Call<'_, B>,
+    mut arguments: JsonObject,
+) -> Result<Done, Failure> {
     let place = call.place(&mut arguments)?;
-    let Arguments { text, if_version } = arguments::read(arguments)?;
-    let mut ask = place.ask(Method::Put, &["context"]);
-    match if_version {
-        None => {}
-        Some(0) => ask = ask.header("if-none-match", "*"),
-        Some(version) => ask = ask.header("if-match", tag(&call, &place, version).await?),
-    }
-    Ok(call.json(ask.text(text)).await?.into())
+    let Text { text, if_version } = arguments::read(arguments)?;
+    let ask = place.ask(Method::PUT, &["context"]).text(text);
+    let ask = match if_version {
+        None => ask,
+        Some(0) => ask.header(IF_NONE_MATCH, HeaderValue::from_static("*")),
+        Some(version) => ask.header(IF_MATCH, tag(&call, &place, version).await?),
+    };
+    Ok(call.json(ask).await?.into())
 }
 
 /// The entity tag of a version.
-async fn tag<B: Backend>(call: &Call<'_, B>, place: &Place, version: u64) -> Result<String, Failure> {
-    let ask = place.ask(Method::Get, &["contexts", &version.to_string()]);
-    match call.ask(ask).await {
-        Ok(answer) => Ok(answer.etag.unwrap_or_default()),
+async fn tag<B: Backend>(call: &Call<'_, B>, place: &Place, version: u64) -> Result<HeaderValue, Failure> {
+    let ask = place.ask(Method::GET, &["contexts", &version.to_string()]);
+    match success(call.backend, &call.context.extensions, ask).await {
+        Ok(answer) => Ok(answer
+            .headers()
+            .get(ETAG)
+            .cloned()
+            .unwrap_or(HeaderValue::from_static("\"\""))),
         // Its text was redacted or pruned, so it is not the newest.
         Err(failure) if matches!(failure.status(), 404 | 410) => Err(Failure::new(
             format!("the memory has no version {version} that could be its newest"),
@@ -76,4 +73,172 @@ async fn tag<B: Backend>(call: &Call<'_, B>, place: &Place, version: u64) -> Res
         )),
         Err(failure) => Err(failure),
     }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Edit {
+    /// Key Learnings.
+    learnings: Option<Changes<Learning>>,
+    /// Verbatim Context.
+    snippets: Option<Changes<Snippet>>,
+    /// Current Progress, replaced as a whole.
+    progress: Option<Progress>,
+    /// Do everything but save.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Changes<T> {
+    /// New ones; each gets an id.
+    #[serde(default)]
+    add: Vec<T>,
+    /// Records that are wrong, replaced or have served their purpose.
+    #[serde(default)]
+    archive: Vec<Archive>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Learning {
+    /// Why it is worth keeping.
+    reason: String,
+    /// The insight, one line.
+    content: String,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Snippet {
+    /// Why it is worth keeping.
+    reason: String,
+    /// What it is, in a few words.
+    label: String,
+    /// The snippet, kept byte for byte.
+    content: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Archive {
+    /// The id, such as KL-3 or VC-2.
+    id: String,
+    /// Why it goes.
+    reason: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Progress {
+    /// What is done.
+    #[serde(default)]
+    completed: Vec<String>,
+    /// What is being done; at least one.
+    #[serde(default)]
+    in_progress: Vec<String>,
+    /// What is left to do.
+    #[serde(default)]
+    remaining: Vec<String>,
+}
+
+pub(super) fn edit() -> Definition {
+    Definition {
+        name: "memory_edit",
+        title: "Edit a memory",
+        description: "Change a memory item by item, each with a reason: add and archive learnings and snippets, \
+            rewrite the progress. Use it while you work, whenever you found out something that a later session needs. \
+            learnings: insights of one line that stay true. snippets: text to keep to the letter (commands, code, \
+            errors). progress replaces the whole section, so send all three lists. To correct a record, archive it \
+            and add the new one in the same call. Use dry_run to try. Do not use it for completed tasks and \
+            decisions (memory_record), for whole texts (memory_write), or for passwords and keys, ever. Items that \
+            are not valid come back in rejected; the others are applied. Example: {\"vault\": \"acme\", \"memory\": \
+            \"parser-agent\", \"learnings\": {\"add\": [{\"reason\": \"CI has no database\", \"content\": \"Commit the \
+            prepared query data\"}], \"archive\": [{\"id\": \"KL-3\", \"reason\": \"replaced\"}]}}",
+        arguments: schema_of::<Edit>(),
+        always: &["update_id", "status", "version", "operations", "rejected"],
+        hints: writes(),
+        of_memory: true,
+    }
+}
+
+pub(super) async fn call_edit<B: Backend>(
+    call: Call<'_, B>,
+    mut arguments: JsonObject,
+) -> Result<Done, Failure> {
+    let place = call.place(&mut arguments)?;
+    let edit: Edit = arguments::read(arguments)?;
+    let dry_run = edit.dry_run;
+    let operations = edit.operations();
+    if operations.is_empty() {
+        return Err(Failure::new(
+            "the call has nothing to change: it needs learnings, snippets or progress",
+            "Call again with at least one item to add or archive, or with progress.",
+        ));
+    }
+    let ask = place
+        .ask(Method::POST, &["operations"])
+        .query("dry_run", dry_run)
+        .json(&json!({ "operations": operations }));
+    let mut structured = call.json(ask).await?;
+    if let Value::Object(members) = &mut structured {
+        // No model was asked, and the log contains what the diff shows.
+        members.remove("models");
+        members.remove("diff");
+    }
+    refuse_if_nothing_is_left(&structured)?;
+    Ok(structured.into())
+}
+
+impl Edit {
+    /// In the route's format, in the order in which faults refer to them.
+    fn operations(self) -> Vec<Value> {
+        let mut operations = Vec::new();
+        if let Some(progress) = self.progress {
+            operations.push(json!({ "op": "rewrite_progress", "completed": progress.completed,
+                "in_progress": progress.in_progress, "remaining": progress.remaining }));
+        }
+        let archive =
+            |archive: Archive| json!({ "op": "archive", "id": archive.id, "reason": archive.reason });
+        if let Some(Changes { add, archive: gone }) = self.learnings {
+            operations.extend(gone.into_iter().map(archive));
+            operations.extend(add.into_iter().map(|Learning { reason, content }| {
+                json!({ "op": "add", "section": "learnings", "reason": reason, "content": content })
+            }));
+        }
+        if let Some(Changes { add, archive: gone }) = self.snippets {
+            operations.extend(gone.into_iter().map(archive));
+            operations.extend(add.into_iter().map(|Snippet { reason, label, content }| {
+                json!({ "op": "add", "section": "verbatim", "reason": reason, "label": label, "content": content })
+            }));
+        }
+        operations
+    }
+}
+
+/// An edit whose items were all rejected is a failure; the items contain the reasons.
+fn refuse_if_nothing_is_left(answer: &Value) -> Result<(), Failure> {
+    let list = |name: &str| answer[name].as_array().map(Vec::as_slice).unwrap_or_default();
+    let rejected = list("rejected");
+    if rejected.is_empty() || !list("operations").is_empty() {
+        return Ok(());
+    }
+    let mut detail = "nothing was changed, since every item was rejected:".to_owned();
+    for item in rejected {
+        let text = |name: &str| item[name].as_str().unwrap_or_default();
+        // Writing to a string cannot fail.
+        let _ = write!(
+            detail,
+            "\n- {} ({}): {}",
+            text("kind"),
+            text("section"),
+            text("detail")
+        );
+    }
+    Err(Failure::new(
+        detail,
+        "Correct the items and call again; memory_read shows the ids that are there. An item that is there already \
+         needs no second one.",
+    ))
 }

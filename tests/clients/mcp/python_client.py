@@ -88,22 +88,6 @@ async def session(make, mode, vault):
         check({p.name for p in (await client.list_prompts()).prompts} == {"resume", "wrap_up", "review_memory"}, "prompts")
         resumed = await client.get_prompt("resume", {"vault": vault, "memory": "agent"})
         check(any("The parser." in message.content.text for message in resumed.messages), resumed)
-        if client.protocol_version >= "2026-07-28":
-            await watched(client, uri, place)
-
-
-async def watched(client, uri, place):
-    """A change of a resource is told."""
-    async with client.listen(resource_subscriptions=[uri]) as events:
-        await asyncio.sleep(0.5)
-        await call(client, "memory_record", {**place, "kind": "status", "goal": "told"})
-
-        async def first():
-            async for event in events:
-                return event
-
-        event = await asyncio.wait_for(first(), 20)
-        check(uri in str(event), event)
 
 
 async def main():

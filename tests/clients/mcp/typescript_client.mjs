@@ -18,23 +18,8 @@ for (const [name, transport] of Object.entries(transports)) {
     await client.connect(transport());
     const vault = `client2-${name}-${mode}`;
     await scenario(client, vault, { onProgress });
-    if (mode === "auto") await watched(client, vault);
     await client.close();
     console.log(`   ${name}, ${mode}: done`);
   }
 }
 process.exit(0);
-
-// A change of a resource is told.
-async function watched(client, vault) {
-  const uri = `memory://${vault}/agent/context`;
-  const told = new Promise((resolve, reject) => {
-    setTimeout(() => reject(new Error("nothing was told")), 20_000).unref();
-    client.setNotificationHandler("notifications/resources/updated", (message) => resolve(message.params.uri));
-  });
-  const subscription = await client.listen({ resourceSubscriptions: [uri] });
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  await client.callTool({ name: "memory_record", arguments: { vault, memory: "agent", kind: "status", goal: "told" } });
-  assert.equal(await told, uri);
-  await subscription.close();
-}

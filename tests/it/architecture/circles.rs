@@ -1,4 +1,4 @@
-//! Imports between files have no cycles, direct or indirect: what two files need is in a third.
+//! Imports between the modules of the crate have no cycles, direct or indirect. Files of one module may know each other.
 
 use super::imports::{Arrows, arrows};
 use super::sources::{code, code_of, sources};
@@ -55,7 +55,7 @@ fn printed(circles: &[Arrows]) -> String {
 }
 
 #[test]
-fn imports_have_no_cycles() {
+fn imports_between_modules_have_no_cycles() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut paths = Vec::new();
     sources(&folder, &mut paths);
@@ -66,8 +66,18 @@ fn imports_have_no_cycles() {
         .collect();
     let arrows = arrows(&files);
     assert!(arrows.len() > files.len(), "the imports were not read");
-    let circles = circles(&arrows);
+    let mut circles = circles(&arrows);
+    circles.retain(|circle| {
+        let modules: BTreeSet<&str> = circle.keys().map(|(from, _)| module(from)).collect();
+        modules.len() > 1
+    });
     assert!(circles.is_empty(), "{}", printed(&circles));
+}
+
+/// The module of a file: `http` of `http/routes/log.rs` and of `http.rs`.
+fn module(file: &str) -> &str {
+    let first = file.split('/').next().unwrap_or(file);
+    first.trim_end_matches(".rs")
 }
 
 fn joined(code: Vec<(usize, String)>) -> String {

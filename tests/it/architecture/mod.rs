@@ -1,4 +1,4 @@
-//! Rules of the source code: dependencies between modules, no import cycles, the length of files, and queries of pages.
+//! Rules of the source code: dependencies between modules, no import cycles between them, and queries of pages.
 
 mod arrows;
 mod circles;

@@ -95,3 +95,38 @@ async fn a_missing_response_is_busy() {
     let output = User::of(&url).run(&["get", "--timeout", "1"]).await.is(7);
     assert!(output.err.contains("--timeout"), "{output:?}");
 }
+
+#[tokio::test]
+async fn health_and_the_commands_of_the_database_have_the_documented_exit_codes() {
+    let user = User::nobody();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let slow = user.run(&["health", "--url", &url, "--timeout", "1"]).await.is(7);
+    assert!(slow.err.contains("no answer within 1 s"), "{slow:?}");
+    drop(listener);
+    let dead = user.run(&["health", "--url", &url, "--json"]).await.is(3);
+    assert_eq!(dead.json()["healthy"], false);
+    let unready = Stub::json(503, json!({})).await;
+    user.run(&["health", "--url", &unready.url]).await.is(1);
+    let ready = Stub::json(200, json!({})).await;
+    let ready_answer = user
+        .run(&["health", "--url", &ready.url, "--json"])
+        .await
+        .is(0)
+        .json();
+    assert_eq!(ready_answer["answer"], "HTTP 200 OK");
+    for missing in [
+        &["put", "no-such-file", "--vault", "v", "--memory", "m"][..],
+        &["import", "no-such-file"],
+        &["serve", "--config", "no-such-file"],
+        &["export", "--vault", "v", "--config", "no-such-file"],
+    ] {
+        let refused = user.run(missing).await.is(2);
+        assert!(refused.err.starts_with("working-memory: "), "{refused:?}");
+    }
+    let user = user.with("WORKING_MEMORY__LIMITS__CONTEXT_BYTES", "many");
+    for command in [&["serve"][..], &["keys", "list"], &["migrate"]] {
+        let refused = user.run(command).await.is(2);
+        assert!(refused.err.contains("limits.context_bytes"), "{refused:?}");
+    }
+}

@@ -79,6 +79,15 @@ async fn an_update_and_operations_report_applied_and_rejected_items() {
         "{done:?}"
     );
     assert!(done.out.contains("    - no reason"), "{done:?}");
+    let none = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-99: it is gone\n";
+    let none = user.run_with(&["operations"], none).await.is(9);
+    assert!(
+        none.out.contains("rejected ") && none.err.contains("none of the items"),
+        "{none:?}"
+    );
+    let json = "{\"operations\": [{\"op\": \"add\", \"section\": \"learnings\", \"reason\": \"it was said\", \"content\": \"as JSON\"}]}";
+    let done = user.run_with(&["operations", "-"], json).await.is(0);
+    assert!(done.out.contains("as JSON"), "{done:?}");
     let refused = user
         .run_with(&["operations", "--on-invalid", "fail"], operations)
         .await
@@ -140,6 +149,33 @@ async fn memories_are_listed_and_searched() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_printed_for_people_controls_no_terminal_through_a_pipe_either() {
+    let (_service, user) = service_and_user().await;
+    let text = "# Notes\n\x1b]0;title\x07\u{202e}\n";
+    user.run_with(&["put"], text).await.is(0);
+    user.run_with(&["put"], "# Notes\n").await.is(0);
+    let operations = "KEY_LEARNINGS:\n  ADD:\n    - because of \x1b[2J: a \u{9b}31m fact\n";
+    user.run_with(&["operations"], operations).await.is(0);
+    for arguments in [
+        &["log"][..],
+        &["diff", "2"],
+        &["blame", "1"],
+        &["records"],
+        &["search", "fact", "--consistent"],
+    ] {
+        let shown = user.run(arguments).await.is(0);
+        let is_obeyed = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(!shown.out.contains(is_obeyed), "{arguments:?}: {shown:?}");
+    }
+    let diff = user.run(&["diff", "2"]).await.is(0);
+    assert!(diff.out.contains("-\\u001b]0;title"), "{diff:?}");
+    let raw = user.run(&["diff", "2", "--raw"]).await.is(0);
+    assert!(raw.out.contains("-\x1b]0;title\x07\u{202e}\n"), "{raw:?}");
+    // The commands that print one text as it is are for files and other programs.
+    assert_eq!(user.run(&["get", "--version", "1"]).await.is(0).out, text);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_closed_output_pipe_is_no_failure() {
     let (_service, user) = service_and_user().await;
     user.run_with(&["put"], &"line\n".repeat(18_000)).await.is(0);
@@ -196,5 +232,13 @@ async fn items_are_added_and_removed_one_by_one_and_by_category() {
     user.run(&["items", "remove"]).await.is(2);
     user.run(&["items", "remove", "x", "--category", "y"]).await.is(2);
     assert_eq!(user.run(&["prompt"]).await.is(0).out, "");
+    let text = "# Notes\n".to_owned() + &"many words stand here\n".repeat(200);
+    user.run_with(&["put"], &text).await.is(0);
+    let small = user
+        .run(&["prompt", "--max-tokens", "50", "--exclude", "datetime"])
+        .await
+        .is(0);
+    assert!(small.err.starts_with("left out for --max-tokens: "), "{small:?}");
+    user.run(&["delete", "--yes"]).await.is(0);
     assert_eq!(service.count("prompt_items").await, 0);
 }

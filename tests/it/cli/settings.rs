@@ -35,6 +35,24 @@ async fn a_file_in_a_folder_above_names_service_memory_actor_and_key() {
 }
 
 #[tokio::test]
+async fn no_key_of_the_environment_goes_where_only_a_file_says() {
+    let stub = Stub::json(200, json!({"items": [], "next_cursor": null})).await;
+    let user = User::nobody().with("WORKING_MEMORY_API_KEY", "wm_secret");
+    let file = format!("url = \"{}\"\nvault = \"v\"\nmemory = \"m\"\n", stub.url);
+    user.file(".working-memory.toml", &file);
+    let refused = user.run(&["log"]).await.is(2);
+    assert!(
+        refused.err.contains(&stub.url) && refused.err.contains("WORKING_MEMORY_URL"),
+        "{refused:?}"
+    );
+    let hook = user.run_with(&["hook", "session-start"], "{}").await.is(0);
+    assert!(hook.err.contains(&stub.url), "{hook:?}");
+    assert!(stub.asked().is_empty(), "{:?}", stub.asked());
+    user.run(&["log", "--url", &stub.url]).await.is(0);
+    assert_eq!(stub.only().header("authorization"), Some("Bearer wm_secret"));
+}
+
+#[tokio::test]
 async fn missing_or_wrong_settings_are_usage_errors() {
     let user = User::nobody();
     let none = user.run(&["get"]).await.is(2);

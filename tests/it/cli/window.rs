@@ -119,8 +119,10 @@ async fn items_are_replaced_listed_and_removed() {
 }
 
 #[tokio::test]
-async fn the_prompt_is_requested_as_text_or_with_its_receipt() {
-    let stub = Stub::by(|_| (200, "text/plain", "the prompt".to_owned())).await;
+async fn the_prompt_is_printed_as_text_with_what_was_left_out() {
+    let dropped =
+        json!([{"name": "decisions", "whole": true}, {"name": "recent_tasks", "records": ["T-1", "T-2"]}]);
+    let stub = Stub::json(200, json!({"text": "the prompt", "dropped": dropped})).await;
     let user = User::of(&stub.url);
     let printed = user
         .run(&[
@@ -135,12 +137,15 @@ async fn the_prompt_is_requested_as_text_or_with_its_receipt() {
         .await
         .is(0);
     assert_eq!(printed.out, "the prompt");
+    assert_eq!(
+        printed.err,
+        "left out for --max-tokens: decisions, recent_tasks (T-1 T-2)\n"
+    );
     user.run(&["prompt", "--json", "--exclude", "rules"]).await.is(0);
     let request = stub.asked();
     assert_eq!(
         request[0].uri,
         format!("{MEMORY}/prompt?max_tokens=900&include=rules%2Cworkflow&timezone=Europe%2FBerlin")
     );
-    assert_eq!(request[0].header("accept"), Some("text/plain"));
-    assert_eq!(request[1].header("accept"), Some("application/json"));
+    assert_eq!(request[1].uri, format!("{MEMORY}/prompt?exclude=rules"));
 }

@@ -63,7 +63,7 @@ async fn wrong_arguments_are_named() {
         (
             "memory_record",
             agent(json!({"kind": "note"})),
-            "task, decision, status",
+            "`task`, `decision`, `status`",
         ),
         (
             "memory_record",

@@ -6,7 +6,6 @@ mod protocol;
 mod roles;
 mod tools;
 mod updates;
-mod watched;
 
 use crate::harness::{Answer, Service};
 use reqwest::{Method, RequestBuilder};
@@ -29,6 +28,14 @@ pub(super) fn message(method: &str, params: Value) -> Value {
 pub(super) async fn ask(service: &Service, method: &str, params: Value) -> Value {
     let request = posting(service, "").json(&message(method, params));
     Answer::to(request).await.is(200).json()
+}
+
+/// A schema, or the one that it refers to.
+pub(super) fn resolved<'s>(whole: &'s Value, schema: &'s Value) -> &'s Value {
+    match schema["$ref"].as_str() {
+        Some(reference) => whole.pointer(reference.trim_start_matches('#')).unwrap(),
+        None => schema,
+    }
 }
 
 /// The result of a tool.

@@ -1,4 +1,4 @@
-//! Versions, lists, prompts, completion: the protocol around the tools.
+//! Versions, lists, prompts: the protocol around the tools.
 
 use super::{ask, message, posting};
 use crate::harness::{Answer, Service};
@@ -50,10 +50,11 @@ async fn every_version_is_served_without_a_session() {
         let answer = answer.json();
         assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
         let capabilities = &answer["result"]["capabilities"];
-        for name in ["tools", "resources", "prompts", "completions"] {
+        for name in ["tools", "resources", "prompts"] {
             assert!(capabilities[name].is_object(), "{version}: {capabilities}");
         }
         assert!(capabilities["resources"]["subscribe"].is_null(), "{capabilities}");
+        assert!(capabilities["completions"].is_null(), "{capabilities}");
         assert!(
             answer["result"]["instructions"]
                 .as_str()
@@ -170,23 +171,13 @@ async fn prompts_contain_the_text_of_the_memory() {
 }
 
 #[tokio::test]
-async fn names_of_vaults_and_memories_are_completed() {
+async fn no_message_begins_something_that_lasts() {
     let service = Service::start().await;
-    for memory in ["parser", "pages", "other"] {
-        service.memory(memory).put("a").await.is(201);
-    }
-    let completed = async |name: &str, value: &str, context: Value| {
-        let reference = json!({"type": "ref/resource", "uri": "memory://{vault}/{memory}/context"});
-        let params =
-            json!({"ref": reference, "argument": {"name": name, "value": value}, "context": context});
-        ask(&service, "completion/complete", params).await["result"]["completion"]["values"].clone()
-    };
-    assert_eq!(completed("vault", "a", json!({})).await, json!(["acme"]));
-    let acme = json!({"arguments": {"vault": "acme"}});
-    assert_eq!(
-        completed("memory", "pa", acme.clone()).await,
-        json!(["pages", "parser"])
-    );
-    assert_eq!(completed("memory", "/", acme).await, json!([]));
-    assert_eq!(completed("memory", "", json!({})).await, json!([]));
+    service.memory("agent").put("a").await.is(201);
+    let uri = "memory://acme/agent/context";
+    let subscribed = ask(&service, "resources/subscribe", json!({"uri": uri})).await;
+    assert_eq!(subscribed["error"]["code"], -32601, "{subscribed}");
+    let filter = json!({"notifications": {"resourceSubscriptions": [uri]}});
+    let listening = ask_modern(&service, "subscriptions/listen", filter).await;
+    assert_eq!(listening["error"]["code"], -32601, "{listening}");
 }

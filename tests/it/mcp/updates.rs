@@ -28,6 +28,60 @@ async fn an_update_is_queued_unless_the_agent_waits() {
 }
 
 #[tokio::test]
+async fn a_history_of_a_model_s_interface_is_taken_and_its_schema_says_so() {
+    let service = Service::start().await;
+    let history = json!([
+        {"role": "user", "content": [{"type": "text", "text": "Why is the build red?"}, {"type": "image", "source": {}}]},
+        {"role": "assistant", "content": null, "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "run_tests", "arguments": "{\"only\": \"parser\"}"}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "1 failed"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "a.rs"}]}]},
+        {"role": "assistant", "content": MESSAGES},
+    ]);
+    let list = crate::mcp::ask(&service, "tools/list", json!({})).await;
+    let tools = list["result"]["tools"].as_array().unwrap();
+    let tool = tools.iter().find(|tool| tool["name"] == "memory_update").unwrap();
+    let schema = &tool["inputSchema"];
+    let message = super::resolved(schema, &schema["properties"]["messages"]["items"]);
+    let forms = message["properties"]["content"].to_string();
+    assert!(message["properties"]["tool_calls"].is_object(), "{message}");
+    assert!(
+        !message["required"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("content")),
+        "{message}"
+    );
+    assert!(
+        forms.contains("null") && forms != r#"{"type":"string"}"#,
+        "{message}"
+    );
+
+    let mut told = arguments(json!({"wait": true}));
+    told["messages"] = history;
+    let updated = call(&service, "memory_update", told).await;
+    let id = done(&updated)["update_id"].as_str().unwrap().to_owned();
+    let run = service
+        .memory("agent")
+        .get(&format!("updates/{id}"))
+        .await
+        .is(200)
+        .json();
+    let request = run["request"].to_string();
+    for part in [
+        "Why is the build red?",
+        "[image]",
+        "[tool call run_tests]",
+        "1 failed",
+        "[tool call Bash]",
+        "a.rs",
+    ] {
+        assert!(request.contains(part), "{part}: {request}");
+    }
+}
+
+#[tokio::test]
 async fn its_steps_are_sent_when_progress_is_requested() {
     let service = Service::start().await;
     let params = json!({"name": "memory_update", "arguments": arguments(json!({"wait": true})), "_meta": {"progressToken": "p1"}});

@@ -76,6 +76,29 @@ async fn keys_are_created_and_vaults_exported_while_a_service_runs() {
     .await;
     let listing = service.request_to(Method::GET, "/v1/vaults").bearer_auth(&token);
     Answer::to(listing).await.is(200);
+    let made = [
+        "create",
+        "--name",
+        "a-reviewer",
+        "--role",
+        "proposer",
+        "--vault",
+        "v",
+    ];
+    printed(&keys(folder.path(), &made));
+    let list = keys(folder.path(), &["list"]);
+    let lines: Vec<&str> = printed(&list).lines().collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    for (title, cell) in [
+        ("ROLE", "proposer"),
+        ("STATUS", "active"),
+        ("EXPIRES", "never"),
+        ("VAULTS", "v"),
+    ] {
+        let row = lines.iter().find(|line| line.contains("a-reviewer")).unwrap();
+        let column = lines[0].find(title).unwrap();
+        assert!(row[column..].starts_with(cell), "{title}: {lines:?}");
+    }
 }
 
 #[track_caller]
@@ -210,7 +233,7 @@ fn missing_tls_files_prevent_the_start() {
     ];
     let output = command(folder.path(), &environment).output().unwrap();
     let error_output = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{error_output}");
+    assert_eq!(output.status.code(), Some(2), "{error_output}");
     assert!(
         error_output.contains("http.tls.certificate no.crt"),
         "{error_output}"

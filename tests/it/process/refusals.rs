@@ -9,7 +9,7 @@ use std::path::Path;
 fn refusal(folder: &Path, environment: &[(&str, &str)]) -> String {
     let output = command(folder, environment).output().unwrap();
     let error_output = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{error_output}");
+    assert_eq!(output.status.code(), Some(2), "{error_output}");
     assert!(!folder.join("data").exists(), "refused before a database is made");
     error_output
 }

@@ -159,8 +159,36 @@ fn the_variables_key_goes_to_no_address_that_only_a_file_names() {
             .1
             .is_some()
     );
-    let here = surroundings(&[("WORKING_MEMORY_API_KEY", "k")], "url = \"http://[::1]:8080\"").unwrap();
-    assert!(here.service(&none).unwrap().1.is_some());
+    // Another account of this machine may listen at a port that a repository names.
+    for url in [
+        "http://[::1]:8080",
+        "http://127.0.0.1:18999",
+        "http://localhost:8080/x",
+    ] {
+        let file: &'static str = Box::leak(format!("url = \"{url}\"").into_boxed_str());
+        let here = surroundings(&[("WORKING_MEMORY_API_KEY", "k")], file).unwrap();
+        assert_eq!(here.service(&none).unwrap_err().exit, Exit::Usage, "{url}");
+        assert!(here.service(&named(url)).unwrap().1.is_some(), "{url}");
+    }
+    // The key would be sent there without the file, too.
+    let default = surroundings(
+        &[("WORKING_MEMORY_API_KEY", "k")],
+        "url = \"http://127.0.0.1:8080\"",
+    )
+    .unwrap();
+    assert!(default.service(&none).unwrap().1.is_some());
+    // The file that names the key names the address.
+    let own = "url = \"http://127.0.0.1:18999\"\nkey_file = \"key\"";
+    assert!(
+        surroundings(&[], own)
+            .unwrap()
+            .service(&none)
+            .unwrap()
+            .1
+            .is_some()
+    );
+    let other = surroundings(&[("WORKING_MEMORY_API_KEY", "k")], own).unwrap();
+    assert_eq!(other.service(&none).unwrap_err().exit, Exit::Usage);
     let own = "url = \"https://else.where\"\nkey_file = \"key\"";
     let refused = surroundings(&[], own).unwrap().service(&none).unwrap_err();
     assert!(

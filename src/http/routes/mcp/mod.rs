@@ -1,7 +1,7 @@
 //! `POST /mcp`: the Model Context Protocol over streamable HTTP (docs/agents.md).
 //!
 //! Every message is answered without a session, so that any instance can serve any request. The response is JSON, or
-//! an event stream if the client requested notifications about progress or changes.
+//! an event stream if the client requested notifications about progress.
 
 mod own_routes;
 mod refused;
@@ -94,7 +94,7 @@ pub(crate) struct McpMessage {
 
 /// Speak the Model Context Protocol
 ///
-/// One JSON-RPC message of streamable HTTP, without sessions: tools, resources, prompts and completion over memories, of
+/// One JSON-RPC message of streamable HTTP, without sessions: tools, resources and prompts over memories, of
 /// protocol version 2026-07-28 and the older ones. Tools do what the routes do, with the same key, role, vaults and
 /// limits; what fails there is a tool error here.
 #[utoipa::path(
@@ -105,7 +105,7 @@ pub(crate) struct McpMessage {
     params(McpParams),
     request_body(content = McpMessage, content_type = "application/json"),
     responses(
-        (status = 200, description = "The answer; as events where a `progressToken` or `subscriptions/listen` asks for them.", content(
+        (status = 200, description = "The answer; as events where a `progressToken` asks for them.", content(
             (McpMessage = "application/json"),
             (String = "text/event-stream"),
         )),

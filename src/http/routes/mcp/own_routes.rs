@@ -9,13 +9,12 @@ use crate::http::middleware::bounds::Slot;
 use crate::http::problem::{Cause, Problem};
 use crate::http::routes::contexts::view::Shown;
 use crate::http::serve::Peer;
-use crate::mcp::{Backend, Fixed, Method, RouteRequest, RouteResponse, StreamResponse, Unreachable};
+use crate::mcp::{Backend, Failure, Fixed, RouteRequest, RouteResponse, StreamResponse, Unreachable};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
-use axum::http::header::{CONTENT_TYPE, ETAG, RETRY_AFTER};
+use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, TryStreamExt};
 use rmcp::model::Extensions;
@@ -52,8 +51,6 @@ impl OwnRoutes {
 }
 
 impl Backend for OwnRoutes {
-    const HAS_SESSION: bool = false;
-
     fn fixed(&self, from: &Extensions) -> Fixed {
         let fixed = from
             .get::<Parts>()
@@ -66,23 +63,19 @@ impl Backend for OwnRoutes {
         whole(response).await
     }
 
-    async fn document(
-        &self,
-        from: &Extensions,
-        ask: RouteRequest,
-    ) -> Result<Result<Value, RouteResponse>, Unreachable> {
+    async fn document(&self, from: &Extensions, ask: RouteRequest) -> Result<Value, Failure> {
         let response = self.response(from, ask.accept("text/plain")).await;
         let shown = response.extensions().get::<Shown>().cloned();
         let answer = whole(response).await?;
         let Some(shown) = shown else {
-            return Ok(Err(answer));
+            return Err(Failure::of_answer(&answer));
         };
         let unreadable =
             |what: &dyn std::fmt::Display| Unreachable(format!("the document cannot be told ({what})"));
         let mut document = serde_json::to_value(shown.metadata()).map_err(|error| unreadable(&error))?;
-        let text = std::str::from_utf8(&answer.body).map_err(|error| unreadable(&error))?;
+        let text = std::str::from_utf8(answer.body()).map_err(|error| unreadable(&error))?;
         document["context"] = Value::from(text);
-        Ok(Ok(document))
+        Ok(document)
     }
 
     async fn open(&self, from: &Extensions, ask: RouteRequest) -> Result<StreamResponse, Unreachable> {
@@ -92,7 +85,7 @@ impl Backend for OwnRoutes {
             .get(CONTENT_TYPE)
             .is_some_and(|value| value == "text/event-stream");
         if !is_stream {
-            return Ok(StreamResponse::Refused(whole(response).await?));
+            return Ok(StreamResponse::Whole(whole(response).await?));
         }
         let pieces = response.into_body().into_data_stream();
         let pieces =
@@ -106,23 +99,14 @@ fn request(from: &Extensions, ask: RouteRequest) -> Result<Request, Problem> {
     let Some(message) = from.get::<Parts>() else {
         return Err(Problem::internal("a message without its request"));
     };
-    let method = match ask.method {
-        Method::Get => axum::http::Method::GET,
-        Method::Post => axum::http::Method::POST,
-        Method::Put => axum::http::Method::PUT,
-    };
     let mut request = Request::builder()
-        .method(method)
+        .method(ask.method.clone())
         .uri(ask.target())
         .body(Body::from(ask.body))
         .map_err(|_| Problem::invalid("arguments", "the arguments are too long for a request"))?;
-    let headers = request.headers_mut();
-    for (name, value) in ask.headers {
-        let value = HeaderValue::try_from(value).map_err(Problem::internal)?;
-        headers.insert(HeaderName::from_static(name), value);
-    }
+    *request.headers_mut() = ask.headers;
     if let Some(actor) = message.headers.get(X_ACTOR_ID) {
-        headers.insert(HeaderName::from_static("x-actor-id"), actor.clone());
+        request.headers_mut().insert(X_ACTOR_ID, actor.clone());
     }
     let original = &message.extensions;
     let copied = request.extensions_mut();
@@ -148,14 +132,5 @@ async fn whole(response: Response) -> Result<RouteResponse, Unreachable> {
     let body = to_bytes(body, usize::MAX)
         .await
         .map_err(|error| Unreachable(error.to_string()))?;
-    Ok(RouteResponse {
-        status: parts.status.as_u16(),
-        etag: text(&parts.headers, &ETAG),
-        retry_after: text(&parts.headers, &RETRY_AFTER),
-        body,
-    })
-}
-
-fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
-    headers.get(name)?.to_str().ok().map(str::to_owned)
+    Ok(RouteResponse::from_parts(parts, body))
 }
