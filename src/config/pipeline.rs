@@ -34,7 +34,7 @@ impl From<EvidenceConfig> for Strictness {
 pub struct PipelineConfig {
     /// How often a role's model is asked again about faulty items.
     pub max_reprompts: u32,
-    /// Additions per section in one update.
+    /// Most additions per section in one update; a short input allows 3, each 1,000 bytes one more.
     pub max_additions: usize,
     /// Records that a model's answer may archive per section; if it names more, all are rejected.
     pub max_archives: usize,
@@ -60,7 +60,7 @@ impl Default for PipelineConfig {
     fn default() -> Self {
         Self {
             max_reprompts: 1,
-            max_additions: 3,
+            max_additions: 8,
             max_archives: 3,
             evidence: EvidenceConfig::default(),
             max_rebases: 3,

@@ -1,9 +1,9 @@
 //! The models that write updates: one trait, its implementations, and the retry policy.
 //!
 //! A [`Model`] converts a [`Request`] to text of the update DSL (DESIGN §2). [`openai`] and [`anthropic`]
-//! call a server, [`extractive`] applies rules to the request's [`Source`], [`scripted`] returns prepared
-//! answers in tests. [`retry::ask`] retries until an attempt succeeds or the retry policy is exhausted.
-//! [`models::Models`] holds the configured model of each role.
+//! call a server, [`scripted`] returns prepared answers in tests. [`retry::ask`] retries until an attempt succeeds or
+//! the retry policy is exhausted. [`models::Models`] holds the configured model of each role; a role without one is
+//! answered by [`rules::operations`].
 
 pub mod anthropic;
 mod body;
@@ -11,11 +11,11 @@ mod delivery;
 pub mod embeddings;
 mod endpoint;
 mod error;
-pub mod extractive;
 pub mod models;
 mod network;
 pub mod openai;
 pub mod retry;
+pub mod rules;
 pub mod scripted;
 #[cfg(test)]
 mod stub;
@@ -74,17 +74,6 @@ pub struct ConversationMessage {
     pub content: String,
 }
 
-/// The input of an update, for an updater that does not read a prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
-    /// The task description.
-    pub task: String,
-    /// The recent messages, oldest first.
-    pub messages: Vec<ConversationMessage>,
-    /// The context document; empty if the memory has none yet.
-    pub document: Arc<str>,
-}
-
 /// The required format of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Form {
@@ -105,8 +94,6 @@ pub struct Request {
     pub messages: Vec<ChatMessage>,
     /// The required format, for models that support it ([`Model::constrains`]).
     pub form: Option<Form>,
-    /// The input that the messages were made from.
-    pub source: Arc<Source>,
 }
 
 impl Request {
@@ -143,11 +130,6 @@ pub trait Model: Send + Sync {
     /// How the model can be constrained to a format.
     fn constrains(&self) -> Constrain {
         Constrain::Off
-    }
-
-    /// Whether it is the rule-based updater rather than a model.
-    fn is_built_in(&self) -> bool {
-        false
     }
 
     /// Makes one attempt. Dropping the future cancels it.

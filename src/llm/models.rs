@@ -5,7 +5,6 @@ use std::sync::Arc;
 use reqwest::Url;
 
 use super::anthropic::Anthropic;
-use super::extractive::Extractive;
 use super::openai::OpenAi;
 use super::retry::{ModelOutcome, Retry, ask};
 use super::{Client, ClientError, Model, Request, Settings};
@@ -52,12 +51,14 @@ pub enum ModelsError {
     Client(#[from] ClientError),
 }
 
-/// The models of the three roles, and the one for handoffs.
+/// The name of the built-in rules in reports, where another role has the name of its model.
+pub const RULES: &str = "extractive";
+
+/// The models of the three roles, and the one for handoffs. A role without a model is answered by the built-in rules, a
+/// handoff is then compiled.
 #[derive(Clone)]
 pub struct Models {
-    progress: RoleModel,
-    learnings: RoleModel,
-    verbatim: RoleModel,
+    roles: [Option<RoleModel>; Role::ALL.len()],
     handoff: Option<RoleModel>,
 }
 
@@ -75,14 +76,11 @@ impl Models {
             Some(_) => Some(Client::new(addresses().any(|url| url.scheme() == "https"))?),
             None => None,
         };
-        let writes_handoffs = settings[3].provider != Provider::Extractive;
         let [progress, learnings, verbatim, handoff] =
             settings.map(|settings| role_model(client.as_ref(), settings));
         Ok(Self {
-            progress,
-            learnings,
-            verbatim,
-            handoff: writes_handoffs.then_some(handoff),
+            roles: [progress, learnings, verbatim],
+            handoff,
         })
     }
 
@@ -90,9 +88,7 @@ impl Models {
     #[must_use]
     pub fn new(mut of_role: impl FnMut(Role) -> RoleModel) -> Self {
         Self {
-            progress: of_role(Role::Progress),
-            learnings: of_role(Role::Learnings),
-            verbatim: of_role(Role::Verbatim),
+            roles: Role::ALL.map(|role| Some(of_role(role))),
             handoff: None,
         }
     }
@@ -110,21 +106,26 @@ impl Models {
         self.handoff.as_ref()
     }
 
-    /// The model of a role.
+    /// The model of a role; `None` if the built-in rules answer for it.
     #[must_use]
-    pub fn for_role(&self, role: Role) -> &RoleModel {
-        match role {
-            Role::Progress => &self.progress,
-            Role::Learnings => &self.learnings,
-            Role::Verbatim => &self.verbatim,
-        }
+    pub fn for_role(&self, role: Role) -> Option<&RoleModel> {
+        self.roles[role as usize].as_ref()
+    }
+
+    /// Name and address of what answers for a role.
+    #[must_use]
+    pub fn description(&self, role: Role) -> &str {
+        self.for_role(role)
+            .map_or("extractive (built-in rules, no model)", |model| {
+                &model.description
+            })
     }
 
     /// One line for the start-up log: the model of each role, without keys.
     #[must_use]
     pub fn describe(&self) -> String {
-        let descriptions = Role::ALL.map(|role| (role, &self.for_role(role).description));
-        let first = &self.progress.description;
+        let descriptions = Role::ALL.map(|role| (role, self.description(role)));
+        let first = self.description(Role::Progress);
         if descriptions.iter().all(|(_, description)| *description == first) {
             return format!("all roles: {first}");
         }
@@ -141,16 +142,10 @@ fn address(url: &Url) -> String {
     format!("{}{port}{path}", url.host_str().unwrap_or_default())
 }
 
-fn role_model(client: Option<&Client>, role: RoleSettings) -> RoleModel {
+/// The model of a role, if one is configured.
+fn role_model(client: Option<&Client>, role: RoleSettings) -> Option<RoleModel> {
     let retry = Retry::new(role.timeout, role.max_retries);
-    let (Some(client), Some(base_url)) = (client, role.base_url) else {
-        let description = "extractive (built-in rules, no model)".to_owned();
-        return RoleModel {
-            model: Arc::new(Extractive),
-            retry,
-            description,
-        };
-    };
+    let (client, base_url) = (client?, role.base_url?);
     let address = address(&base_url);
     let description = format!("{} ({}, {address})", role.model, role.provider);
     let settings = Settings {
@@ -167,11 +162,11 @@ fn role_model(client: Option<&Client>, role: RoleSettings) -> RoleModel {
             Arc::new(OpenAi::new(client.clone(), settings).constrained(role.constrain))
         }
     };
-    RoleModel {
+    Some(RoleModel {
         model,
         retry,
         description,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -185,7 +180,7 @@ mod tests {
             models.describe(),
             "all roles: extractive (built-in rules, no model)"
         );
-        assert_eq!(models.for_role(Role::Progress).model.name(), "extractive");
+        assert!(models.for_role(Role::Progress).is_none() && models.for_handoff().is_none());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Answer, ChatMessage, ChatRole, Model, ModelError, Request, Source};
+use super::{Answer, ChatMessage, ChatRole, Model, ModelError, Request};
 use crate::domain::operation::Role;
 
 /// What the model does in one call.
@@ -114,11 +114,6 @@ pub fn request(role: Role) -> Request {
             text: "the question".to_owned(),
         }],
         form: None,
-        source: Arc::new(Source {
-            task: "the task".to_owned(),
-            messages: Vec::new(),
-            document: Arc::from(""),
-        }),
     }
 }
 

@@ -4,13 +4,12 @@
 use super::{Pipeline, PipelineError};
 use crate::domain::handoff::{DroppedLine, HandoffAnswer, Line, Material, Part, read_answer, shown};
 use crate::domain::ids::VaultId;
-use crate::llm::{self, ChatMessage, ChatRole, ModelOutcome, Request, RoleModel};
+use crate::llm::{ChatMessage, ChatRole, ModelOutcome, Request, RoleModel};
 use crate::storage::StorageError;
 use crate::storage::usage::{RoleSpent, Spender, Spent};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 /// The output of the model.
 pub(super) struct ModelHandoff {
@@ -130,11 +129,6 @@ impl Pipeline {
                 speaker: ChatRole::User,
                 text: self.prompts.handoff_input(&entries),
             }],
-            source: Arc::new(llm::Source {
-                task: String::new(),
-                messages: Vec::new(),
-                document: Arc::from(""),
-            }),
             form: None,
         };
         let mut report = Report::default();

@@ -34,6 +34,7 @@ mod request;
 mod review;
 mod reviewed;
 mod role;
+mod ruled;
 mod run;
 mod run_row;
 mod running;

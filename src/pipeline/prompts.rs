@@ -157,8 +157,13 @@ impl Prompts {
     }
 
     /// The message with the data. Each text is escaped so that it cannot close its tag; `messages` is already escaped
-    /// and tagged. `ids` are the ids in the memory.
-    pub(super) fn input(&self, memory: &str, task: &str, messages: &str, ids: &str) -> String {
+    /// and tagged. `ids` are the ids in the memory, `most` is the number of additions that the section accepts.
+    pub(super) fn input(
+        &self,
+        (memory, task, messages): (&str, &str, &str),
+        ids: &str,
+        most: usize,
+    ) -> String {
         let (memory, task) = (quoted(memory), quoted(task));
         fill(
             &self.input,
@@ -167,6 +172,7 @@ impl Prompts {
                 ("{task}", &task),
                 ("{messages}", messages),
                 ("{ids}", ids),
+                ("{most}", &most.to_string()),
             ],
         )
     }

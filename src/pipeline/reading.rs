@@ -169,7 +169,67 @@ pub(super) async fn read(
         ended: &ended,
     };
     let bytes = text.len() + document.len();
-    Ok(fair::on_cpu(bytes, || checked_against_input(parsed, text, &view, limits, held)).await)
+    let written = |range: Range<usize>| text[range].to_owned();
+    Ok(fair::on_cpu(bytes, || {
+        checked_against_input(parsed, written, &view, limits, held)
+    })
+    .await)
+}
+
+/// Validates operations that the built-in rules made of the input.
+pub(super) async fn checked(
+    storage: &Storage,
+    place: (&VaultId, &MemoryId),
+    operations: Vec<Operation>,
+    case: JudgeContext<'_>,
+    limits: &Limits,
+) -> Result<Reading, StorageError> {
+    let texts: Vec<String> = operations.iter().map(text_of).collect();
+    let numbered = operations.into_iter().enumerate();
+    let items = numbered.map(|(index, operation)| Item {
+        operation,
+        range: index..index,
+    });
+    let parsed = dsl::Parsed {
+        items: items.collect(),
+        ..dsl::Parsed::default()
+    };
+    let written = |range: Range<usize>| texts[range.start].clone();
+    if case.strictness == Strictness::Off {
+        let written = |range| WrittenItem::of_text(written(range));
+        return validated(storage, place, case.document, parsed, written, limits).await;
+    }
+    let ended = storage
+        .archived_among(place.0, place.1, &mentioned(&parsed.items, &[]))
+        .await?;
+    let view = View {
+        document: case.document,
+        ended: &ended,
+    };
+    let bytes = case.document.len() + case.input.bytes();
+    let held = (case, &[][..]);
+    Ok(fair::on_cpu(bytes, || {
+        checked_against_input(parsed, written, &view, limits, held)
+    })
+    .await)
+}
+
+/// An operation as it is quoted where it is refused.
+fn text_of(operation: &Operation) -> String {
+    match operation {
+        Operation::RewriteProgress(progress) => {
+            let bullets = [&progress.completed, &progress.in_progress, &progress.remaining];
+            bullets
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect::<Vec<_>>()
+                .join("\n")
+        }
+        Operation::AddLearning { content, .. } => content.clone(),
+        Operation::AddVerbatim { snippet, .. } => snippet.clone(),
+        Operation::Archive { id, .. } => id.to_string(),
+    }
 }
 
 /// Validates parsed items. `written` returns the text of an item by its position in the input.
@@ -236,7 +296,7 @@ fn checked_against_input(
         mut omitted,
         ..
     }: dsl::Parsed,
-    text: &str,
+    text: impl Fn(Range<usize>) -> String,
     view: &View<'_>,
     limits: &Limits,
     (case, earlier): (JudgeContext<'_>, &[Accepted]),
@@ -260,7 +320,7 @@ fn checked_against_input(
             judged
                 .rulings
                 .into_iter()
-                .map(|ruling| found_of(ruling, role, &range, key.1, text)),
+                .map(|ruling| found_of(ruling, role, &range, key.1, &text)),
         );
         evidence.insert(key, judged.evidence);
         match judged.item {
@@ -287,7 +347,7 @@ fn checked_against_input(
         .chain(duplicates)
         .collect();
     found.extend(validated.faults.into_iter().map(|fault| FoundFault {
-        written: WrittenItem::of_text(masked(&text[fault.range.clone()])),
+        written: WrittenItem::of_text(masked(&text(fault.range.clone()))),
         fault,
         is_notice: false,
     }));
@@ -323,14 +383,14 @@ fn checked_against_input(
             if let Some(ruling) = judged.ruling {
                 let is_warning = ruling.is_warning;
                 let role = item.operation.role();
-                found.push(found_of(ruling, role, &item.range, Some(id), text));
+                found.push(found_of(ruling, role, &item.range, Some(id), &text));
                 if !is_warning {
                     continue;
                 }
             }
         }
         accepted.push(Accepted {
-            written: WrittenItem::of_text(&text[item.range]),
+            written: WrittenItem::of_text(text(item.range)),
             operation: item.operation,
             evidence: carried,
         });
@@ -350,14 +410,11 @@ fn found_of(
     section: Option<Role>,
     range: &Range<usize>,
     id: Option<RecordId>,
-    text: &str,
+    text: &impl Fn(Range<usize>) -> String,
 ) -> FoundFault {
-    let quoted = ruling
-        .bullet
-        .as_deref()
-        .map_or(&text[range.clone()], |bullet| bullet);
+    let quoted = ruling.bullet.clone().unwrap_or_else(|| text(range.clone()));
     FoundFault {
-        written: WrittenItem::of_text(masked(quoted)),
+        written: WrittenItem::of_text(masked(&quoted)),
         is_notice: ruling.is_warning,
         fault: Fault {
             kind: ruling.kind,

@@ -11,13 +11,12 @@ use crate::domain::evidence::{Input, JudgeContext, Strictness};
 use crate::domain::ids::RecordId;
 use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
-use crate::llm::{self, Answer, ChatMessage, ChatRole, Form, ModelError, ModelOutcome, Request};
+use crate::llm::{Answer, ChatMessage, ChatRole, Form, ModelError, ModelOutcome, Request, RoleModel};
 use crate::storage::{HeadSnapshot, StorageError};
 use crate::telemetry::meters;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 /// The result of a role.
 #[derive(Debug, Default)]
@@ -38,24 +37,17 @@ impl Pipeline {
         &self,
         request: &UpdateRequest,
         snapshot: &HeadSnapshot,
-        role: Role,
+        (role, speaker): (Role, &RoleModel),
         limits: &Limits,
     ) -> Result<RoleOutcome, StorageError> {
-        let speaker = self.models.for_role(role);
-        let strictness: Strictness = self.settings.evidence.into();
-        let sent = Input {
-            task: &request.task,
-            messages: request
-                .messages
-                .iter()
-                .map(|message| message.content.as_str())
-                .collect(),
-        };
+        let strictness = self.strictness(request);
+        let sent = sent(request);
+        let messages = conversation::messages(&request.messages, self.settings.messages_bytes);
+        let memory = conversation::memory(&snapshot.text, role);
         let input = self.prompts.input(
-            conversation::memory(&snapshot.text, role),
-            &request.task,
-            &conversation::messages(&request.messages, self.settings.messages_bytes),
+            (memory, &request.task, &messages),
             &existing_ids(&snapshot.text, role),
+            limits.max_additions,
         );
         let form = form(speaker.model.constrains(), &snapshot.text, role, limits);
         let mut asking = Request {
@@ -69,14 +61,8 @@ impl Pipeline {
                 text: input,
             }],
             form,
-            source: Arc::new(llm::Source {
-                task: request.task.clone(),
-                messages: request.messages.clone(),
-                document: snapshot.text.clone(),
-            }),
         };
         let mut outcome = RoleOutcome {
-            by_rules: speaker.model.is_built_in(),
             report: ModelReport {
                 model: speaker.model.name().to_owned(),
                 ..ModelReport::default()
@@ -120,14 +106,7 @@ impl Pipeline {
             let place = (&request.vault, &request.memory);
             let context = AnswerContext {
                 role,
-                case: Some(JudgeContext {
-                    input: &sent,
-                    document: &snapshot.text,
-                    progress: conversation::section_of(&snapshot.text, Role::Progress),
-                    examples: self.prompts.examples(),
-                    max_archives: self.settings.max_archives,
-                    strictness,
-                }),
+                case: Some(self.case(request, &sent, snapshot)),
                 earlier: &outcome.reading.accepted,
             };
             let reading = read(
@@ -170,6 +149,36 @@ impl Pipeline {
             });
         }
         Ok(outcome)
+    }
+
+    /// What items are compared with.
+    pub(super) fn case<'a>(
+        &'a self,
+        request: &UpdateRequest,
+        input: &'a Input<'a>,
+        snapshot: &'a HeadSnapshot,
+    ) -> JudgeContext<'a> {
+        JudgeContext {
+            input,
+            document: &snapshot.text,
+            progress: conversation::section_of(&snapshot.text, Role::Progress),
+            examples: self.prompts.examples(),
+            max_archives: self.settings.max_archives,
+            strictness: self.strictness(request),
+        }
+    }
+
+    fn strictness(&self, _request: &UpdateRequest) -> Strictness {
+        self.settings.evidence.into()
+    }
+}
+
+/// The input that a role's answer is compared with.
+pub(super) fn sent(request: &UpdateRequest) -> Input<'_> {
+    let messages = request.messages.iter();
+    Input {
+        task: &request.task,
+        messages: messages.map(|message| message.content.as_str()).collect(),
     }
 }
 

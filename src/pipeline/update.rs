@@ -29,6 +29,11 @@ use std::mem::take;
 /// The maximum length of the task in the title of a log entry, in characters.
 const TITLE_CHARS: usize = 100;
 
+/// How many records of a section even a short input may add.
+const LEAST_ADDITIONS: usize = 3;
+/// How much input allows one more.
+const BYTES_FOR_AN_ADDITION: usize = 1_000;
+
 impl Pipeline {
     /// Runs an update.
     ///
@@ -176,7 +181,9 @@ impl Pipeline {
             preconditions: request.preconditions.clone(),
             dry_run: request.dry_run,
             resolves: None,
-            limits: self.limits.of_operations(self.settings.max_additions),
+            limits: self
+                .limits
+                .of_operations(most_additions(request, self.settings.max_additions)),
             title: format!("update: {}", title_of(&masked(&request.task))),
             progress_base: base.clone(),
             base,
@@ -204,12 +211,25 @@ impl Pipeline {
         roles: impl IntoIterator<Item = &Role>,
         limits: &Limits,
     ) -> Result<BTreeMap<Role, RoleOutcome>, PipelineError> {
-        let asked = roles.into_iter().map(|role| async move {
-            self.ask_role(request, snapshot, *role, limits)
+        let (asked, ruled): (Vec<Role>, Vec<Role>) = roles
+            .into_iter()
+            .partition(|role| self.models.for_role(**role).is_some());
+        let asked = asked
+            .into_iter()
+            .filter_map(|role| Some((role, self.models.for_role(role)?)));
+        let asked = asked.map(|(role, model)| async move {
+            self.ask_role(request, snapshot, (role, model), limits)
                 .await
-                .map(|outcome| (*role, outcome))
+                .map(|outcome| (role, outcome))
         });
-        Ok(join_all(asked).await.into_iter().collect::<Result<_, _>>()?)
+        let ruled = self.apply_rules(request, snapshot, &ruled, limits);
+        let (asked, ruled) = join(join_all(asked), ruled).await;
+        let mut outcomes = ruled?;
+        for outcome in asked {
+            let (role, outcome) = outcome?;
+            outcomes.insert(role, outcome);
+        }
+        Ok(outcomes)
     }
 
     /// Step 5, when progress has changed: calls only that role, with the new head. The usage is added to its report.
@@ -220,7 +240,8 @@ impl Pipeline {
         limits: &Limits,
         outcomes: &mut BTreeMap<Role, RoleOutcome>,
     ) -> Result<RoleSpent, PipelineError> {
-        let mut again = self.ask_role(request, head, Role::Progress, limits).await?;
+        let asked = self.ask_roles(request, head, &[Role::Progress], limits).await?;
+        let mut again = asked.into_values().next().unwrap_or_default();
         let spent = again.spent(Role::Progress, false);
         if let Some(before) = outcomes.remove(&Role::Progress) {
             again.report = sum(&before.report, &again.report);
@@ -251,7 +272,7 @@ impl Pipeline {
             role,
             timed_out: error.is_timeout(),
             retryable: failed.iter().all(|(_, error)| error.is_retryable()),
-            detail: format!("{}: {}", self.models.for_role(role).description, error.public()),
+            detail: format!("{}: {}", self.models.description(role), error.public()),
         };
         let is_tried_again = running.claim.as_ref().is_some_and(|claim| claim.is_tried_again);
         if is_tried_again && error.may_pass() {
@@ -309,6 +330,13 @@ impl Running {
         let ruled: Vec<Role> = outcomes.keys().copied().filter(by_rules).collect();
         self.warnings.extend(Warning::of_no_model(&ruled, outcomes.len()));
     }
+}
+
+/// The most additions of a section: more for a longer input, up to the configured number.
+fn most_additions(request: &UpdateRequest, most: usize) -> usize {
+    let messages = request.messages.iter().map(|message| message.content.len());
+    let bytes = request.task.len() + messages.sum::<usize>();
+    most.min(LEAST_ADDITIONS + bytes / BYTES_FOR_AN_ADDITION)
 }
 
 fn sum(before: &ModelReport, after: &ModelReport) -> ModelReport {

@@ -24,6 +24,12 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
+    /// The size of its texts.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.texts().map(|(_, text)| text.len()).sum()
+    }
+
     /// Its texts: the task, then the messages.
     pub(super) fn texts(&self) -> impl Iterator<Item = (Origin, &'a str)> {
         let messages = self.messages.iter().enumerate();

@@ -17,6 +17,7 @@ pub(super) fn judge(judge: &Judge<'_>, progress: Progress, range: Range<usize>) 
     let mut seen: HashSet<String, RandomState> = HashSet::default();
     let mut rulings = Vec::new();
     let mut words = Vec::new();
+    let had_work = !progress.in_progress.is_empty();
     let mut kept = |bullets: Vec<String>| -> Vec<String> {
         let mut good = Vec::with_capacity(bullets.len());
         for bullet in bullets {
@@ -44,7 +45,7 @@ pub(super) fn judge(judge: &Judge<'_>, progress: Progress, range: Range<usize>) 
         in_progress: kept(progress.in_progress),
         remaining: kept(progress.remaining),
     };
-    let item = if progress.in_progress.is_empty() {
+    let item = if had_work && progress.in_progress.is_empty() {
         let detail = "No bullet is left under In Progress, so the progress before stays; write at least one that the \
                       task or the messages name.";
         rulings.push(Ruling::of(FaultKind::MissingInProgress, detail));

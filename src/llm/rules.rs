@@ -1,0 +1,332 @@
+//! The built-in rules, for roles without a model: one pure function from the memory, the task and the messages to
+//! operations.
+//!
+//! They hear what is said expressly, by the phrases of one table (`rules/markers.txt`), and nothing else:
+//!
+//! | said | becomes |
+//! |---|---|
+//! | a request to remember, a rule, a decision of the user; a finding that is called one | a learning |
+//! | a record named by its id or quoted, and called wrong or outdated | its archiving |
+//! | work that is reported as finished, in progress or left, in sentences, lists or check boxes | progress |
+//! | a fenced or quoted text that the user asks to keep exactly | a snippet |
+//!
+//! Guesses, wishes, conditions, questions, jokes, what others say, what is withdrawn or denied, code, quotations
+//! and messages of tools are not heard. Text is copied, never rephrased. When in doubt nothing is stored.
+//! docs/rules.md lists every phrase.
+
+mod markers;
+mod progress;
+mod session;
+mod snippets;
+
+use super::ConversationMessage;
+use crate::domain::document::{Record, records};
+use crate::domain::evidence::has_secret;
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::operation::Operation;
+use markers::{Kind, Mark, is_japanese, markers};
+use session::{Session, Speaker, Statement, quotations};
+use std::collections::BTreeSet;
+
+/// The longest sentence that is kept, in bytes.
+const LEARNING_BYTES: usize = 600;
+/// The fewest words of a text that is kept; in Japanese, which writes no blanks, the fewest characters.
+const LEAST_WORDS: usize = 2;
+const LEAST_CHARACTERS: usize = 5;
+/// Parts of the markers of a cause. Only the last cause that a session names stands.
+const CAUSES: [&str; 7] = [
+    "cause",
+    "culprit",
+    "ursache",
+    "auslöser",
+    "coupable",
+    "causa",
+    "原因",
+];
+
+/// What the session says expressly, as operations on a memory. Deterministic, linear in the input.
+#[must_use]
+pub fn operations(memory: &str, task: &str, messages: &[ConversationMessage]) -> Vec<Operation> {
+    let session = Session::read(task, messages);
+    let active = records(memory);
+    let mut operations: Vec<Operation> = progress::rewritten(memory, task, messages.is_empty(), &session)
+        .map(Operation::RewriteProgress)
+        .into_iter()
+        .collect();
+    let corrections = corrections(&session, &active);
+    operations.extend(learnings(&session, &active, &corrections));
+    operations.extend(snippets::kept(&session, &active));
+    operations.extend(corrections.into_iter().map(|correction| Operation::Archive {
+        id: correction.id,
+        reason: correction.reason,
+    }));
+    operations
+}
+
+/// A record that is called wrong, and what is said to hold instead.
+struct Correction {
+    id: RecordId,
+    reason: String,
+    instead: Option<String>,
+}
+
+fn learnings(session: &Session<'_>, active: &[Record], corrections: &[Correction]) -> Vec<Operation> {
+    let last_cause = session.statements.iter().rev().find_map(|statement| {
+        let mark = heard(statement, Kind::Cause)?;
+        names_a_cause(statement, &mark).then_some(statement.message)
+    });
+    let mut known: BTreeSet<String> = active.iter().map(|record| plain(&record.content)).collect();
+    let mut added = Vec::new();
+    let mut add = |content: String, reason: String, replaces: Option<RecordId>| {
+        if content.len() <= LEARNING_BYTES && !has_secret(&content) && known.insert(plain(&content)) {
+            added.push(Operation::AddLearning {
+                reason,
+                content,
+                replaces,
+            });
+        }
+    };
+    for correction in corrections {
+        if let Some(instead) = correction
+            .instead
+            .clone()
+            .filter(|_| correction.id.kind == RecordKind::Learning)
+        {
+            add(instead, correction.reason.clone(), Some(correction.id));
+        }
+    }
+    for statement in &session.statements {
+        if heard(statement, Kind::Obsolete).is_some() && names_a_record(statement, active) {
+            continue;
+        }
+        let kinds = [
+            (Kind::Keep, "keep"),
+            (Kind::Rule, "rule"),
+            (Kind::Decision, "decision"),
+            (Kind::Cause, "cause"),
+        ];
+        for (kind, name) in kinds {
+            let Some(mark) = heard(statement, kind) else {
+                continue;
+            };
+            let is_old = kind == Kind::Cause
+                && names_a_cause(statement, &mark)
+                && Some(statement.message) != last_cause;
+            if let Some(content) = content(statement, &mark).filter(|_| !is_old) {
+                add(content, markers().reason(name, mark.language), None);
+                break;
+            }
+        }
+    }
+    added
+}
+
+fn names_a_cause(statement: &Statement<'_>, mark: &Mark) -> bool {
+    let said = &statement.folded[mark.start..mark.end];
+    CAUSES.iter().any(|cause| said.contains(cause))
+}
+
+/// The marker by which a statement says something of this kind, unless another part of it speaks against that.
+fn heard(statement: &Statement<'_>, kind: Kind) -> Option<Mark> {
+    if let Some((listed, language)) = statement.listed
+        && listed == kind
+    {
+        let doubts = |mark: &Mark| matches!(mark.kind, Kind::Doubt | Kind::Hearsay);
+        let of_user = matches!(kind, Kind::Keep | Kind::Rule | Kind::Decision | Kind::Exact);
+        let is_meant = !statement.asks
+            && !(of_user && statement.speaker == Speaker::Assistant)
+            && !statement.marks.iter().any(doubts);
+        return is_meant.then_some(Mark {
+            kind,
+            language,
+            start: 0,
+            end: 0,
+            kept_from: 0,
+            is_label: true,
+            opens: true,
+        });
+    }
+    let mut marks = statement.marks.iter().filter(|mark| mark.kind == kind);
+    marks.find(|mark| is_meant(statement, mark)).copied()
+}
+
+fn is_meant(statement: &Statement<'_>, mark: &Mark) -> bool {
+    use Kind::{Condition, Doubt, Hearsay, Not, Passing};
+    let user = statement.speaker == Speaker::User;
+    let others = || {
+        let is_apart = |other: &&Mark| other.end <= mark.start || other.start >= mark.end;
+        statement.marks.iter().filter(is_apart)
+    };
+    let has = |kinds: &[Kind]| others().any(|other| kinds.contains(&other.kind));
+    // Before the marker, or directly after it.
+    let near = |kind: Kind| {
+        let after =
+            mark.end + (statement.folded[mark.end..].len() - statement.folded[mark.end..].trim_start().len());
+        others().any(|other| other.kind == kind && (other.end <= mark.start || other.start == after))
+    };
+    if statement.asks {
+        return false;
+    }
+    match mark.kind {
+        Kind::Keep => user && !has(&[Doubt]) && !near(Not),
+        Kind::Rule => user && !has(&[Doubt, Hearsay, Passing]) && !near_negation_of_rule(statement, mark),
+        Kind::Decision => user && !has(&[Doubt, Hearsay, Passing, Condition]) && !near(Not),
+        Kind::Cause => !has(&[Doubt, Hearsay]) && !near(Not),
+        Kind::Done => !has(&[Doubt, Hearsay]) && !near(Not) && !near(Condition),
+        Kind::Doing | Kind::Next => !has(&[Doubt, Hearsay]) && !near(Condition),
+        Kind::Obsolete => !has(&[Doubt, Hearsay, Condition, Not]),
+        Kind::Exact => user && !has(&[Doubt, Not]),
+        _ => false,
+    }
+}
+
+/// "It is not that we always …", "there is no rule that …".
+fn near_negation_of_rule(statement: &Statement<'_>, mark: &Mark) -> bool {
+    let mut marks = statement.marks.iter();
+    marks.any(|other| other.kind == Kind::Not && other.end <= mark.start)
+}
+
+/// The text that is kept of a statement: what its marker introduces, otherwise all of it. A sentence that only points
+/// to the one before it ("it closes at six") is kept together with that, or not at all.
+fn content(statement: &Statement<'_>, mark: &Mark) -> Option<String> {
+    let ends_with_marker = statement.folded[mark.start..].starts_with(',');
+    let text = match ends_with_marker {
+        true => &statement.text[..mark.start],
+        false => &statement.text[mark.kept_from..],
+    };
+    let from = statement.text.len() - text.len();
+    let folded = if ends_with_marker {
+        &statement.folded[..mark.start]
+    } else {
+        &statement.folded[from..]
+    };
+    let filler = markers().filler(folded);
+    let said = tidy(&text[filler..])?;
+    if markers().begins_with_pronoun(folded) {
+        let before = statement.before.filter(|_| mark.kept_from == 0)?;
+        return Some(format!("{} {said}", before.trim()));
+    }
+    Some(said)
+}
+
+/// A text on one line that begins with a capital letter and ends without a full stop; `None` if it says too little.
+fn tidy(text: &str) -> Option<String> {
+    let text = text.trim_matches(|c: char| c.is_whitespace() || "*_,:：–—".contains(c));
+    let text = text.trim_end_matches(['.', '。', ';']).trim();
+    let words = text.split_whitespace().count();
+    let is_japanese = text.chars().any(is_japanese);
+    let is_enough = match is_japanese {
+        true => text.chars().count() >= LEAST_CHARACTERS,
+        false => words >= LEAST_WORDS,
+    };
+    let mut chars = text.chars();
+    let first = chars.next().filter(|_| is_enough)?;
+    let starts_with_name = text
+        .split_whitespace()
+        .next()
+        .is_some_and(|word| word.contains(|c: char| !c.is_alphabetic() || c.is_uppercase()));
+    Some(match starts_with_name {
+        true => text.to_owned(),
+        false => first.to_uppercase().chain(chars).collect(),
+    })
+}
+
+/// The words of a text, for comparison.
+fn plain(text: &str) -> String {
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+}
+
+fn names_a_record(statement: &Statement<'_>, active: &[Record]) -> bool {
+    !ids_in(&statement.folded).is_empty() || !quoted_records(statement.text, active).is_empty()
+}
+
+/// The active records that a statement names by id or quotes, and calls wrong.
+fn corrections(session: &Session<'_>, active: &[Record]) -> Vec<Correction> {
+    let mut corrections: Vec<Correction> = Vec::new();
+    for statement in &session.statements {
+        let Some(mark) = heard(statement, Kind::Obsolete) else {
+            continue;
+        };
+        // The clause of the marker: what is said of a record in another clause is not meant.
+        let clause = clause_around(&statement.folded, &mark);
+        let mut ids = ids_in(&statement.folded[clause.clone()]);
+        ids.extend(quoted_records(&statement.text[clause], active));
+        let ids: Vec<RecordId> = ids
+            .into_iter()
+            .filter(|id| active.iter().any(|record| record.id == *id))
+            .collect();
+        let instead = match ids[..] {
+            [_] => instead(statement, &mark),
+            _ => None,
+        };
+        for id in ids {
+            if corrections.iter().all(|known| known.id != id) {
+                corrections.push(Correction {
+                    id,
+                    reason: markers().reason("obsolete", mark.language),
+                    instead: instead.clone(),
+                });
+            }
+        }
+    }
+    corrections
+}
+
+fn clause_around(folded: &str, mark: &Mark) -> std::ops::Range<usize> {
+    let joins = [
+        ", ",
+        "; ",
+        " but ",
+        " aber ",
+        " mais ",
+        " pero ",
+        " whereas ",
+        "、",
+    ];
+    let starts = joins
+        .iter()
+        .filter_map(|join| Some(folded[..mark.start].rfind(join)? + join.len()));
+    let ends = joins
+        .iter()
+        .filter_map(|join| Some(mark.end + folded[mark.end..].find(join)?));
+    starts.max().unwrap_or(0)..ends.min().unwrap_or(folded.len())
+}
+
+/// What stands after "KL-3 is wrong:".
+fn instead(statement: &Statement<'_>, mark: &Mark) -> Option<String> {
+    let rest = &statement.text[mark.end..];
+    let from = rest.find([':', '–', '—'])?;
+    let between = rest[..from].trim();
+    let is_id = between.is_empty() || ids_in(&between.to_lowercase()).len() == 1 && !between.contains(' ');
+    is_id.then(|| tidy(&rest[from..])).flatten()
+}
+
+/// The ids of learnings and snippets in a folded text.
+fn ids_in(folded: &str) -> BTreeSet<RecordId> {
+    let words = folded.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+    let ids = words.filter_map(|word| word.to_ascii_uppercase().parse::<RecordId>().ok());
+    ids.filter(|id| matches!(id.kind, RecordKind::Learning | RecordKind::Verbatim))
+        .collect()
+}
+
+/// The record that a quotation is part of, if there is only one.
+fn quoted_records(text: &str, active: &[Record]) -> Vec<RecordId> {
+    let mut ids = Vec::new();
+    for quoted in quotations(text).into_iter().map(plain) {
+        if quoted.split(' ').count() < LEAST_WORDS && !quoted.chars().any(is_japanese) {
+            continue;
+        }
+        let holds = |record: &&Record| {
+            let label = record.label.as_deref().unwrap_or_default();
+            format!(" {} ", plain(&record.content)).contains(&format!(" {quoted} ")) || plain(label) == quoted
+        };
+        let mut holding = active.iter().filter(holds);
+        if let (Some(record), None) = (holding.next(), holding.next()) {
+            ids.push(record.id);
+        }
+    }
+    ids
+}

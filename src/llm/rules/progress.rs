@@ -1,0 +1,166 @@
+//! Current Progress: the bullets that the memory has, moved and extended by what the session reports.
+
+use super::heard;
+use super::markers::{Kind, markers};
+use super::session::{Session, Statement};
+use super::tidy;
+use crate::domain::document::{ManagedSection, outline};
+use crate::domain::evidence::has_secret;
+use crate::domain::operation::Progress;
+use crate::domain::search::words;
+
+/// The longest bullet, in bytes.
+const BULLET_BYTES: usize = 300;
+/// Bullets under Completed; of more the oldest leave.
+const MAX_COMPLETED: usize = 20;
+
+/// A piece of work. It is in one list only.
+struct Work {
+    text: String,
+    state: Kind,
+    words: Vec<String>,
+}
+
+/// The progress after the session; `None` if it says nothing new. A task without messages is work in progress.
+pub(super) fn rewritten(memory: &str, task: &str, is_alone: bool, session: &Session<'_>) -> Option<Progress> {
+    let before = of_memory(memory);
+    let mut work: Vec<Work> = Vec::new();
+    for (list, state) in [
+        (&before.completed, Kind::Done),
+        (&before.in_progress, Kind::Doing),
+        (&before.remaining, Kind::Next),
+    ] {
+        work.extend(list.iter().map(|text| Work::of(text.clone(), state)));
+    }
+    let mut reports: Vec<(Kind, String)> = session.statements.iter().flat_map(reports).collect();
+    if is_alone && reports.is_empty() {
+        let first = task.trim().lines().next().and_then(tidy);
+        reports.extend(first.map(|task| (Kind::Doing, task)));
+    }
+    for (state, text) in reports {
+        if text.len() <= BULLET_BYTES && !has_secret(&text) {
+            report(&mut work, Work::of(text, state));
+        }
+    }
+    let list = |state: Kind| -> Vec<String> {
+        let of_state = work.iter().filter(|work| work.state == state);
+        of_state.map(|work| work.text.clone()).collect()
+    };
+    let mut completed = list(Kind::Done);
+    completed.drain(
+        ..completed
+            .len()
+            .saturating_sub(MAX_COMPLETED.max(before.completed.len())),
+    );
+    let progress = Progress {
+        completed,
+        in_progress: list(Kind::Doing),
+        remaining: list(Kind::Next),
+    };
+    (progress != before).then_some(progress)
+}
+
+/// A report of work that is known moves it; one that fits several pieces moves none.
+fn report(work: &mut Vec<Work>, reported: Work) {
+    let mut same = work.iter_mut().filter(|known| known.is_same(&reported));
+    match (same.next(), same.next()) {
+        (Some(known), None) => known.state = reported.state,
+        (Some(_), Some(_)) => {}
+        (None, _) => work.push(reported),
+    }
+}
+
+/// What a statement reports. "Fixed the parser, next: the lexer" reports two things.
+fn reports(statement: &Statement<'_>) -> Vec<(Kind, String)> {
+    let mut marks: Vec<_> = [Kind::Done, Kind::Doing, Kind::Next]
+        .into_iter()
+        .filter_map(|kind| heard(statement, kind))
+        .collect();
+    marks.sort_by_key(|mark| mark.start);
+    let ends: Vec<usize> = marks.iter().skip(1).map(|mark| mark.start).collect();
+    let ends = ends.into_iter().chain([statement.text.len()]);
+    let mut from = 0;
+    let mut reports = Vec::new();
+    for (mark, end) in marks.iter().zip(ends) {
+        let start = mark.kept_from.max(from);
+        if start > end {
+            continue;
+        }
+        let filler = markers().filler(&statement.folded[start..end]);
+        let text = statement.text[start + filler..end].trim_end();
+        let text = text.trim_end_matches(|c: char| ",;:–—- ".contains(c));
+        let points_back = markers().begins_with_pronoun(&statement.folded[start..end]);
+        reports.extend(tidy(text).filter(|_| !points_back).map(|text| (mark.kind, text)));
+        from = end;
+    }
+    reports
+}
+
+impl Work {
+    fn of(text: String, state: Kind) -> Self {
+        let words = words::words(&text).map(|range| words::folded(&text[range]));
+        let words = words.filter(|word| !is_small(word)).collect();
+        Self { text, state, words }
+    }
+
+    /// Whether all words of one are words of the other: at least two, or all of both.
+    fn is_same(&self, other: &Self) -> bool {
+        let (few, many) = match self.words.len() <= other.words.len() {
+            true => (&self.words, &other.words),
+            false => (&other.words, &self.words),
+        };
+        let is_enough = few.len() >= 2 || few.len() == many.len();
+        let covered = |word: &String| many.iter().any(|other| is_same_word(word, other));
+        is_enough && !few.is_empty() && few.iter().all(covered)
+            || super::plain(&self.text) == super::plain(&other.text)
+    }
+}
+
+/// Words of fewer than three letters that are no number and no Kana or Han say little.
+fn is_small(word: &str) -> bool {
+    word.chars().count() < 3 && word.chars().all(|c| c.is_alphabetic() && !super::is_japanese(c))
+        || [
+            "the", "and", "for", "der", "die", "das", "und", "les", "des", "los", "las",
+        ]
+        .contains(&word)
+}
+
+/// Forms of one word: "add" and "added".
+fn is_same_word(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() <= other.len() {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    short == long || short.len() >= 3 && long.len() - short.len() <= 3 && long.starts_with(short)
+}
+
+/// The bullets of the memory's Current Progress, each on one line.
+fn of_memory(memory: &str) -> Progress {
+    let mut progress = Progress::default();
+    let mut elsewhere = Vec::new();
+    let mut list = &mut elsewhere;
+    let sections = outline(memory);
+    let section = sections
+        .into_iter()
+        .find(|section| section.managed == Some(ManagedSection::CurrentProgress));
+    for line in section.map_or("", |section| &memory[section.body]).lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            let title = title.trim().trim_end_matches([':', '#', ' ']).to_lowercase();
+            list = match title.as_str() {
+                "completed" => &mut progress.completed,
+                "in progress" => &mut progress.in_progress,
+                "remaining" => &mut progress.remaining,
+                _ => &mut elsewhere,
+            };
+        } else if let Some(bullet) = line.strip_prefix("- ").or(line.strip_prefix("* ")) {
+            list.push(bullet.trim().to_owned());
+        } else if line.starts_with("  ")
+            && let Some(bullet) = list.last_mut()
+        {
+            bullet.push(' ');
+            bullet.push_str(line.trim());
+        }
+    }
+    progress
+}

@@ -1,0 +1,99 @@
+//! Snippets that the user asks to keep exactly.
+
+use super::heard;
+use super::markers::{Kind, markers};
+use super::session::{Fence, Session, Statement, quotations};
+use crate::domain::document::Record;
+use crate::domain::evidence::has_secret;
+use crate::domain::ids::RecordKind;
+use crate::domain::operation::Operation;
+use std::collections::BTreeSet;
+
+/// The longest label, in characters.
+const LABEL_CHARS: usize = 60;
+
+/// Additions of the texts that are asked for: the fence after the request, or the one before it in the same message;
+/// a quotation in the request itself; or the last fence of an earlier message.
+pub(super) fn kept(session: &Session<'_>, active: &[Record]) -> Vec<Operation> {
+    let kept = active
+        .iter()
+        .filter(|record| record.id.kind == RecordKind::Verbatim);
+    let mut known: BTreeSet<String> = kept.map(|record| record.content.trim().to_owned()).collect();
+    let mut added = Vec::new();
+    for statement in &session.statements {
+        let Some(mark) = heard(statement, Kind::Exact) else {
+            continue;
+        };
+        let Some((info, snippet)) = asked_for(session, statement) else {
+            continue;
+        };
+        let snippet = without_end(snippet);
+        let label = label(info, snippet);
+        let is_usable = !snippet.trim().is_empty() && !has_secret(snippet) && !has_secret(&label);
+        if is_usable && known.insert(snippet.trim().to_owned()) {
+            added.push(Operation::AddVerbatim {
+                reason: markers().reason("exact", mark.language),
+                label,
+                snippet: snippet.to_owned(),
+                replaces: None,
+            });
+        }
+    }
+    added
+}
+
+fn asked_for<'t>(session: &Session<'t>, statement: &Statement<'t>) -> Option<(&'t str, &'t str)> {
+    let text = |fence: &Fence<'t>| (fence.info, fence.code);
+    let here = || {
+        let fences = session.fences.iter();
+        fences.filter(|fence| fence.message == statement.message)
+    };
+    let after = here().find(|fence| fence.start > statement.start);
+    if let Some(fence) = after.or(here().next_back()) {
+        return Some(text(fence));
+    }
+    if let Some(quoted) = quotations(statement.text)
+        .into_iter()
+        .max_by_key(|quoted| quoted.len())
+    {
+        return Some(("", quoted));
+    }
+    let earlier = session
+        .fences
+        .iter()
+        .rev()
+        .find(|fence| fence.message < statement.message);
+    earlier.filter(|fence| fence.message > 0).map(text)
+}
+
+/// The text without the end of its last line and blank lines around it.
+fn without_end(code: &str) -> &str {
+    let mut code = code.trim_end_matches(['\n', '\r', ' ', '\t']);
+    while let Some((line, rest)) = code.split_once('\n')
+        && line.trim().is_empty()
+    {
+        code = rest;
+    }
+    code
+}
+
+/// What the snippet is: the path or the language of its fence and the first line. Never a sentence of the session.
+fn label(info: &str, snippet: &str) -> String {
+    let mut words = info.split_whitespace();
+    let path = words
+        .clone()
+        .find(|word| word.contains(['/', '.']))
+        .map(|word| word.rsplit('=').next().unwrap_or(word).trim_matches(['"', '\'']));
+    let first = snippet.trim_start().lines().next().unwrap_or_default().trim();
+    let label = match (path, words.next()) {
+        (Some(path), _) => path.to_owned(),
+        (None, Some(language)) => format!("{language}, {first}"),
+        (None, None) => format!("text, {first}"),
+    };
+    let cut: String = label
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(LABEL_CHARS)
+        .collect();
+    cut.replace("=>", "->")
+}
