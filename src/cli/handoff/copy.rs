@@ -1,9 +1,11 @@
 //! The local copy of a memory's handoff, read as a consistent pair of text and manifest.
 
 use super::home::{MANIFEST, MARKDOWN, Workspace};
+use super::live::{Checked, LiveStatus};
 use super::manifest::Local;
 use super::time::Window;
 use crate::cli::client::{Failure, MemoryRef, ago};
+use crate::domain::document::written_time;
 use chrono::{DateTime, TimeDelta, Utc};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -99,8 +101,36 @@ impl Copy {
         now - self.local.refreshed_at
     }
 
+    /// The reasons why the copy is stale: the service's if it answered, otherwise those of the copy.
+    pub(super) fn reasons(&self, checked: &Checked<LiveStatus>, now: DateTime<Utc>) -> Vec<String> {
+        let live = match checked {
+            Checked::Local(_) => return self.stale(now),
+            Checked::Service(None) => {
+                return vec!["the service has no handoff of this memory, or no such memory".to_owned()];
+            }
+            Checked::Service(Some(live)) => live,
+        };
+        if live.handoff_id.as_deref() != Some(self.local.handoff_id.as_str()) {
+            let made = live
+                .generated_at
+                .map(|time| format!(", made at {}", written_time(time)))
+                .unwrap_or_default();
+            return vec![format!("the service has another handoff{made}")];
+        }
+        let mut reasons: Vec<String> = live
+            .freshness
+            .reasons
+            .iter()
+            .map(|reason| reason.detail.clone())
+            .collect();
+        if reasons.is_empty() && live.freshness.status != "fresh" {
+            reasons.push(format!("the service calls it {}", live.freshness.status));
+        }
+        reasons
+    }
+
     /// The reasons why it is stale, as far as this machine knows; empty if it is not.
-    pub(super) fn stale(&self, now: DateTime<Utc>) -> Vec<String> {
+    fn stale(&self, now: DateTime<Utc>) -> Vec<String> {
         let Local {
             freshness,
             window,

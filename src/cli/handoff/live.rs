@@ -49,6 +49,14 @@ impl<T> Checked<T> {
             Self::Local(_) => "local",
         }
     }
+
+    /// Why the service did not answer, if it did not.
+    pub(super) fn unchecked_because(&self) -> Option<&str> {
+        match self {
+            Self::Service(_) => None,
+            Self::Local(why) => Some(why),
+        }
+    }
 }
 
 /// What `set-status` wrote.

@@ -2,9 +2,9 @@
 
 use super::copy::Copy;
 use super::home::Workspace;
-use super::live::{Checked, LiveArgs};
+use super::live::{Checked, LiveArgs, LiveStatus};
 use super::manifest::Freshness;
-use crate::cli::client::{Exit, Failure, Output, ServiceResponse, ago};
+use crate::cli::client::{Exit, Failure, Output, ServiceResponse, ago, one_line};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::document::written_time;
 use chrono::{DateTime, Utc};
@@ -33,14 +33,14 @@ impl Show {
     /// with its age and the reason why it was not checked. Succeeds only if the handoff is fresh.
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
         let (memory_ref, workspace) = (self.live.service.memory_ref()?, Workspace::of_process()?);
-        let why = match self.live.handoff().await? {
+        let checked = match self.live.handoff().await? {
             Checked::Service(Some(answer)) => return self.show_live(&answer),
-            Checked::Service(None) => "the service has no handoff of this memory".to_owned(),
-            Checked::Local(why) => why,
+            Checked::Service(None) => Checked::Service(None),
+            Checked::Local(why) => Checked::Local(why),
         };
         let copy =
             Copy::read(&workspace, &memory_ref).map_err(|none| none.failure(&memory_ref, &workspace))?;
-        self.show_copy(&copy, &why, SystemClock.now())
+        self.show_copy(&copy, &checked, SystemClock.now())
     }
 
     fn show_live(&self, answer: &ServiceResponse) -> Result<(), Failure> {
@@ -60,15 +60,21 @@ impl Show {
         }
     }
 
-    fn show_copy(&self, copy: &Copy, why: &str, now: DateTime<Utc>) -> Result<(), Failure> {
+    /// The copy is stale for the same reasons as `status` gives.
+    fn show_copy(
+        &self,
+        copy: &Copy,
+        checked: &Checked<LiveStatus>,
+        now: DateTime<Utc>,
+    ) -> Result<(), Failure> {
         let local = &copy.local;
-        let reasons = copy.stale(now);
+        let reasons = copy.reasons(checked, now);
         let mut out = Output::new();
         if self.live.service.is_json() {
             let status = if reasons.is_empty() { "fresh" } else { "stale" };
             let body = json!({
-                "checked": "local",
-                "unchecked_because": why,
+                "checked": checked.name(),
+                "unchecked_because": checked.unchecked_because(),
                 "handoff_id": local.handoff_id,
                 "vault_id": local.vault_id,
                 "memory_id": local.memory_id,
@@ -82,17 +88,20 @@ impl Show {
             out.text(&body.to_string()).end();
         } else {
             out.text(&format!(
-                "> Local copy, refreshed {} ({}), of version {}; not checked: {}.",
+                "> Local copy, refreshed {} ({}), of version {}",
                 ago(copy.age(now)),
                 written_time(local.refreshed_at),
                 local.base_version,
-                crate::cli::client::one_line(why)
             ));
-            if reasons.is_empty() {
-                out.text("\n\n");
-            } else {
-                out.text(" Stale: run `working-memory refresh`.\n\n");
+            if let Some(why) = checked.unchecked_because() {
+                out.text("; not checked: ").text(&one_line(why));
             }
+            out.text(".");
+            if !reasons.is_empty() {
+                let reasons = one_line(&reasons.join("; "));
+                out.text(&format!(" Stale ({reasons}): run `working-memory refresh`."));
+            }
+            out.text("\n\n");
             out.whole_lines(&copy.markdown);
         }
         out.write()?;

@@ -31,7 +31,7 @@ impl Status {
         };
         let reasons = copy
             .as_ref()
-            .map_or_else(|_| Vec::new(), |copy| reasons(copy, &checked, now));
+            .map_or_else(|_| Vec::new(), |copy| copy.reasons(&checked, now));
         if self.live.service.is_json() {
             let body = as_json(&copy, &reasons, &checked, aim.as_ref(), &memory_ref, now);
             Output::new().text(&format!("{body:#}")).end().write()?;
@@ -51,32 +51,6 @@ impl Status {
         }
         if reasons.is_empty() { Ok(()) } else { Err(stale()) }
     }
-}
-
-/// The reasons why the copy is stale: the service's if it answered, otherwise those of the copy.
-fn reasons(copy: &Copy, checked: &Checked<LiveStatus>, now: DateTime<Utc>) -> Vec<String> {
-    let live = match checked {
-        Checked::Local(_) => return copy.stale(now),
-        Checked::Service(None) => return vec!["the service has no handoff of this memory".to_owned()],
-        Checked::Service(Some(live)) => live,
-    };
-    if live.handoff_id.as_deref() != Some(copy.local.handoff_id.as_str()) {
-        let made = live
-            .generated_at
-            .map(|time| format!(", made at {}", written_time(time)))
-            .unwrap_or_default();
-        return vec![format!("the service has another handoff{made}")];
-    }
-    let mut reasons: Vec<String> = live
-        .freshness
-        .reasons
-        .iter()
-        .map(|reason| reason.detail.clone())
-        .collect();
-    if reasons.is_empty() && live.freshness.status != "fresh" {
-        reasons.push(format!("the service calls it {}", live.freshness.status));
-    }
-    reasons
 }
 
 /// What `set-status` wrote.

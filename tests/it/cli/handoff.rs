@@ -264,3 +264,41 @@ async fn a_service_that_does_not_answer_in_time_is_not_waited_for() {
         "{output}"
     );
 }
+
+#[tokio::test]
+async fn show_and_status_tell_the_same_after_every_change_of_the_memory() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    memory.put("# Facts\none\n").await.is(201);
+    user.run(&["refresh"]).await.is(0);
+    memory
+        .put("# Key Learnings\n- KL-1 because a: one\n")
+        .await
+        .is(201);
+    for command in ["show", "status"] {
+        let output = user.run(&[command]).await.is(8);
+        assert!(output.out.contains("stale"), "{output:?}");
+    }
+    user.run(&["refresh"]).await.is(0);
+    memory.delete().await.is(204);
+    let shown = user.run(&["show"]).await.is(8);
+    assert!(
+        shown
+            .out
+            .contains("Stale (the service has no handoff of this memory"),
+        "{shown:?}"
+    );
+    let json = user.run(&["show", "--json"]).await.is(8).json();
+    let status = user.run(&["status", "--json"]).await.is(8).json();
+    assert_eq!(
+        (&json["checked"], &json["freshness"]["status"]),
+        (&status["checked"], &status["status"])
+    );
+    assert_eq!(json["freshness"]["reasons"], status["reasons"]);
+    // Another memory with this name has another handoff.
+    memory.put("# Facts\nnew\n").await.is(201);
+    for command in ["show", "status"] {
+        user.run(&[command]).await.is(8);
+    }
+}
