@@ -1,12 +1,13 @@
 //! Describes changes as text for the log that people read.
 
-use super::document::Record;
+use super::document::{Record, records};
 use super::ids::RecordId;
 use super::memory::{AppliedOperation, OperationName, RecordChange};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// Maximum number of characters quoted of a record in a log line.
-const QUOTE_CHARS: usize = 100;
+const QUOTE_CHARS: usize = 120;
 
 /// The reason for archiving a record that a new document omits.
 #[must_use]
@@ -22,7 +23,7 @@ pub fn of_text(before: &str, after: &str, changes: &[RecordChange]) -> String {
     } else {
         format!("document put: {} bytes, before {}", after.len(), before.len())
     };
-    record_lines(&mut log, changes);
+    record_lines(&mut log, before, changes);
     log
 }
 
@@ -40,16 +41,28 @@ pub fn of_restore(
         after.len(),
         before.len()
     );
-    record_lines(&mut log, changes);
+    record_lines(&mut log, before, changes);
     log
 }
 
-fn record_lines(log: &mut String, changes: &[RecordChange]) {
+/// Describes the changes of records; `before` holds the text of those that left.
+fn record_lines(log: &mut String, before: &str, changes: &[RecordChange]) {
+    let any_left = changes
+        .iter()
+        .any(|change| matches!(change, RecordChange::Archived(_)));
+    let before = if any_left { records(before) } else { Vec::new() };
+    let left: HashMap<RecordId, &str> = before
+        .iter()
+        .map(|record| (record.id, record.content.as_str()))
+        .collect();
     for change in changes {
         match change {
             RecordChange::Added(record) => line(log, '+', &quote(record)),
             RecordChange::Changed(record) => line(log, '~', &quote(record)),
-            RecordChange::Archived(id) => line(log, '-', &format!("{id} left out")),
+            RecordChange::Archived(id) => {
+                let text = left.get(id).copied();
+                line(log, '-', &format!("{id} left out{}", that_left(text)));
+            }
         }
     }
 }
@@ -89,7 +102,8 @@ pub fn of_operations(operations: &[AppliedOperation], numbered: &[RecordId]) -> 
             OperationName::Archive => {
                 let by = operation.superseded_by;
                 let replaced = by.map(|by| format!("; {by} replaced {id}")).unwrap_or_default();
-                line(&mut log, '-', &format!("{id} archived{because}{replaced}"));
+                let text = that_left(operation.content.as_deref());
+                line(&mut log, '-', &format!("{id} archived{because}{replaced}{text}"));
             }
         }
     }
@@ -104,6 +118,11 @@ fn line(log: &mut String, sign: char, text: &str) {
     let _ = write!(log, "{sign} {text}");
 }
 
+/// The text that left the document, after the words that say so.
+fn that_left(text: Option<&str>) -> String {
+    text.map_or_else(String::new, |text| format!(": {}", cut(text)))
+}
+
 fn quote(record: &Record) -> String {
     format!(
         "{} {}",
@@ -115,8 +134,33 @@ fn quote(record: &Record) -> String {
 /// The first line, cut to [`QUOTE_CHARS`].
 fn cut(text: &str) -> String {
     let first = text.lines().next().unwrap_or_default();
-    match first.char_indices().nth(QUOTE_CHARS) {
-        Some((end, _)) => format!("{}…", &first[..end]),
-        None => first.to_owned(),
+    match quoted_start(first) {
+        start if start.len() < first.len() => format!("{start}…"),
+        whole => whole.to_owned(),
+    }
+}
+
+/// As much of a line as a log quotes of it.
+pub(super) fn quoted_start(line: &str) -> &str {
+    line.char_indices()
+        .nth(QUOTE_CHARS)
+        .map_or(line, |(end, _)| &line[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::memory::project;
+
+    #[test]
+    fn the_log_quotes_the_text_that_left() {
+        let long = "ä".repeat(QUOTE_CHARS + 1);
+        let before = format!("# Key Learnings\n- KL-1 because a: one thing\n- KL-2 because b: {long}\n");
+        let log = of_text(&before, "", &project(&before, ""));
+        let cut = "ä".repeat(QUOTE_CHARS);
+        assert!(
+            log.ends_with(&format!("\n- KL-1 left out: one thing\n- KL-2 left out: {cut}…")),
+            "{log}"
+        );
     }
 }

@@ -10,6 +10,7 @@
 //!
 //! An ordinary single word is not a quotation: it would match half of everything written to the memory.
 
+use super::changelog::quoted_start;
 use super::document::{ManagedSection, Record, records};
 use super::ids::RecordId;
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -70,6 +71,8 @@ impl Redaction {
         for record in &records {
             for (_, part) in parts(record) {
                 fragments.extend(part.lines().filter_map(phrase));
+                // Logs quote the beginning of a long line.
+                fragments.extend(part.lines().next().map(quoted_start).and_then(phrase));
             }
         }
         let fragments: Vec<String> = fragments.into_iter().map(str::to_owned).collect();
@@ -215,6 +218,16 @@ mod tests {
     fn a_line_that_lives_on_in_a_longer_one_is_not_lost() {
         let quotations = redaction("Deploy on Friday\n", &["Deploy on Friday noon\n"]).quotations();
         assert!(!quotations.are_in("Deploy on Friday"));
+    }
+
+    #[test]
+    fn the_beginning_of_a_long_line_is_a_quotation() {
+        let long = "some words ".repeat(20);
+        let text = format!("# Key Learnings\n- KL-1 because a: {long}\n");
+        let log = crate::domain::changelog::of_text(&text, "", &crate::domain::memory::project(&text, ""));
+        assert!(log.ends_with('…'), "{log}");
+        assert!(redaction(&text, &[]).quotations().are_in(&log), "{log}");
+        assert!(!redaction(&text, &[&text]).quotations().are_in(&log), "{log}");
     }
 
     #[test]
