@@ -8,7 +8,6 @@ pub mod dsl;
 pub mod duration;
 pub mod evidence;
 pub mod faults;
-pub mod folder_sync;
 pub mod handoff;
 pub mod history;
 pub mod ids;

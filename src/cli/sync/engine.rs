@@ -1,11 +1,11 @@
 //! The rounds of a sync: scan both sides, plan, execute.
 //!
 //! A step that finds another state than planned does nothing and is planned again in the next round. The base is
-//! saved after each step; the result of an interrupted step is found by comparing ([`crate::domain::folder_sync`]).
+//! saved after each step; the result of an interrupted step is found by comparing ([`crate::cli::sync::plan`]).
 
 use super::swap::Placed;
 use crate::cli::client::{Exit, Failure};
-use crate::domain::folder_sync::{Base, Local, Step, deletes_too_much, hash, plan};
+use crate::cli::sync::plan::{Base, Local, Step, deletes_too_much, hash, plan};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

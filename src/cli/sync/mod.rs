@@ -2,6 +2,7 @@
 
 mod engine;
 mod folder;
+mod plan;
 mod scan;
 mod sides;
 mod state;

@@ -1,9 +1,9 @@
 //! Scans the folder.
 
 use super::swap;
+use crate::cli::sync::plan::{Local, hash, is_wanted, path_on_service};
 use crate::cli::tree::Tree;
 use crate::clock::{Clock as _, SystemClock};
-use crate::domain::folder_sync::{Local, hash, is_wanted, path_on_service};
 use rustix::fs::{AtFlags, Dir, FileType};
 use std::collections::BTreeMap;
 use std::io;

@@ -1,9 +1,9 @@
 //! The last state that was equal on both sides: a small file in the folder.
 
 use crate::cli::client::Failure;
+use crate::cli::sync::plan::Base;
 use crate::cli::tree::Lock;
 use crate::cli::tree::Tree;
-use crate::domain::folder_sync::Base;
 use crate::domain::ids::{RootName, VaultId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

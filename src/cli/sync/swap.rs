@@ -10,8 +10,8 @@
 //! | `.NAME.HASH.sync-swap` | the new text, if its hash is HASH: it is removed. Otherwise the old one, which is kept |
 //! | `.NAME.sync-gone` | a file that was being removed: it is restored |
 
+use crate::cli::sync::plan::{conflict_paths, hash};
 use crate::cli::tree::{Tree, write_new};
-use crate::domain::folder_sync::{conflict_paths, hash};
 use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
 use std::io;

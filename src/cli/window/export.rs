@@ -1,11 +1,11 @@
 //! `working-memory window export`: writes the folder, once or for as long as it runs.
 
+use super::folder::render;
 use super::memory::Memory;
 use super::watch::watch;
 use super::written::{print_changes, write};
 use crate::cli::client::{Failure, Service, ServiceArgs};
 use crate::cli::handoff::Window as Length;
-use crate::domain::window::folder::render;
 use clap::Args;
 use std::path::PathBuf;
 

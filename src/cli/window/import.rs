@@ -1,12 +1,12 @@
 //! `working-memory window import`: imports a folder.
 
+use super::folder::{By, EPICS, End, FILES, Folder, Newest, Parsed, RULES, Unplaced, WEEKLY, parse};
 use super::memory::{known, rules};
 use super::report::{Report, Unread};
 use super::send::{RuleSender, chunks};
 use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note, one_line};
 use crate::cli::tree::Tree;
 use crate::clock::{Clock as _, SystemClock};
-use crate::domain::window::folder::{EPICS, FILES, Folder, Parsed, RULES, Unplaced, WEEKLY, parse};
 use crate::domain::window::{ImportedDecision, ImportedTask, WindowImport, task_line};
 use chrono::SubsecRound as _;
 use clap::Args;
@@ -48,6 +48,7 @@ struct Contents {
     folder: Folder,
     unplaced: Vec<Unplaced>,
     unread: Vec<Unread>,
+    newest: Vec<Newest>,
 }
 
 impl Import {
@@ -57,6 +58,7 @@ impl Import {
             mut folder,
             unplaced,
             unread,
+            newest,
         } = self.read()?;
         let left_over = (unplaced.len(), unread.len());
         for Unplaced { file, line, text } in &unplaced {
@@ -64,6 +66,19 @@ impl Import {
         }
         for Unread { file, why } in &unread {
             note(&format!("{file}: {why}"));
+        }
+        for Newest { file, end, by } in &newest {
+            let end = match end {
+                End::First => "first",
+                End::Last => "last",
+            };
+            let why = match by {
+                // Dates are no guess.
+                By::Dates => continue,
+                By::Ids => "by the order of the ids",
+                By::File => "since neither dates nor ids tell it",
+            };
+            note(&format!("{file}: the {end} entry is taken as the newest, {why}"));
         }
         if self.strict && !(unplaced.is_empty() && unread.is_empty()) {
             return Err(Failure::new(
@@ -75,7 +90,7 @@ impl Import {
                 ),
             ));
         }
-        let mut report = Report::new(self.dry_run, unplaced, unread);
+        let mut report = Report::new(self.dry_run, unplaced, unread, newest);
         let imported_rules = std::mem::take(&mut folder.rules);
         if self.dry_run {
             let (mut known, has_goal, present) = known(&service).await?;
@@ -157,12 +172,14 @@ impl Import {
         let Parsed {
             folder,
             unplaced: more,
+            newest,
         } = parse(files, SystemClock.now().trunc_subsecs(0));
         unplaced.extend(more);
         Ok(Contents {
             folder,
             unplaced,
             unread,
+            newest,
         })
     }
 }

@@ -1,13 +1,15 @@
 //! The content of a running service's memory that is written to a folder.
 
+use super::folder::Folder;
 use crate::cli::client::{Exit, Failure, Method, Service, all};
-use crate::domain::window::folder::Folder;
 use crate::domain::window::{
     ImportedDecision, ImportedTask, KnownEntries, Status, Task, TaskDetails, one_line,
 };
 use chrono::{DateTime, SubsecRound as _, Utc};
 use reqwest::header::HeaderValue;
 use serde::Deserialize;
+use serde_json::Value;
+use std::collections::HashMap;
 
 /// The category of the rules.
 pub(super) const RULES: &str = "rules";
@@ -64,6 +66,12 @@ struct RecordBody {
     reason: Option<String>,
 }
 
+#[derive(Debug, Deserialize)]
+struct OutcomeBody {
+    record_id: String,
+    outcome: Option<Value>,
+}
+
 /// A memory that was read.
 #[derive(Debug)]
 pub(super) struct Memory {
@@ -76,12 +84,26 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Reads a consistent snapshot of one version.
+    /// Reads a consistent snapshot of one version. A memory without a document may have rules: then its version is 0.
     ///
     /// # Errors
     /// There is no such memory, or the service cannot be reached.
     pub(super) async fn read(service: &Service) -> Result<Self, Failure> {
-        let (mut window, mut etag) = newer(service, None).await?.ok_or_else(no_window)?;
+        let (mut window, mut etag) = match newer(service, None).await {
+            Ok(found) => found.ok_or_else(no_window)?,
+            Err(failure) if failure.exit == Exit::NotFound && has_rules(service).await => {
+                let folder = Folder {
+                    rules: rules(service).await?,
+                    ..Folder::default()
+                };
+                return Ok(Self {
+                    version: 0,
+                    folder,
+                    etag: None,
+                });
+            }
+            Err(failure) => return Err(failure),
+        };
         for _ in 0..MAX_READINGS {
             let history = history(service).await?;
             // A task archived meanwhile would appear in both or in neither.
@@ -113,7 +135,11 @@ impl Memory {
     /// # Errors
     /// As [`Memory::read`].
     pub(super) async fn has_changed(&self, service: &Service) -> Result<bool, Failure> {
-        Ok(newer(service, self.etag.as_ref()).await?.is_some())
+        match newer(service, self.etag.as_ref()).await {
+            // It has no document yet.
+            Err(failure) if failure.exit == Exit::NotFound && self.etag.is_none() => Ok(false),
+            found => Ok(found?.is_some()),
+        }
     }
 }
 
@@ -161,13 +187,37 @@ pub(super) async fn rules(service: &Service) -> Result<Vec<String>, Failure> {
     Ok(contents.filter(|content| seen.insert(content.clone())).collect())
 }
 
+/// Whether a memory has rules of its own.
+async fn has_rules(service: &Service) -> bool {
+    let own = || {
+        Ok(service
+            .of_memory(Method::GET, &["items"])?
+            .query("category", RULES))
+    };
+    all::<ItemBody>(own).await.is_ok_and(|items| !items.is_empty())
+}
+
 async fn history(service: &Service) -> Result<Vec<ImportedTask>, Failure> {
     let page = || service.of_memory(Method::GET, &["archive", "history"]);
     let tasks: Vec<TaskBody> = all(page).await?;
-    let tasks = tasks.into_iter().map(|task| {
+    // A line of the archive has no outcome, its record has.
+    let records = || {
+        let call = service.of_memory(Method::GET, &["records"])?;
+        Ok(call.query("kind", "T").query("status", "archived"))
+    };
+    let records: Vec<OutcomeBody> = match tasks.is_empty() {
+        true => Vec::new(),
+        false => all(records).await?,
+    };
+    let mut outcomes: HashMap<String, Value> = records
+        .into_iter()
+        .filter_map(|record| Some((record.record_id, record.outcome?)))
+        .collect();
+    let tasks = tasks.into_iter().map(|mut task| {
         let time = task
             .time
             .ok_or_else(|| Failure::failed("a task of the history has no time"))?;
+        task.details.outcome = outcomes.remove(&task.record_id);
         Ok(task.at(time))
     });
     tasks.collect()

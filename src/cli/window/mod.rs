@@ -1,7 +1,8 @@
 //! `working-memory window`: the window and its archive as a folder of Markdown files
-//! ([`crate::domain::window::folder`]), exported from and imported into a running service.
+//! ([`folder`]), exported from and imported into a running service.
 
 mod export;
+mod folder;
 mod import;
 mod memory;
 mod report;

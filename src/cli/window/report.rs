@@ -1,7 +1,8 @@
 //! The result of an import: how much was imported, how much existed already, and what was left out.
 
+use super::folder::Newest;
+use super::folder::Unplaced;
 use crate::cli::client::{Failure, Output};
-use crate::domain::window::folder::Unplaced;
 use crate::domain::window::{ImportCounts, WindowImport};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -100,10 +101,16 @@ pub(super) struct Report {
     archived: Vec<String>,
     unplaced: Vec<Value>,
     unread: Vec<Unread>,
+    newest: Vec<Newest>,
 }
 
 impl Report {
-    pub(super) fn new(dry_run: bool, unplaced: Vec<Unplaced>, unread: Vec<Unread>) -> Self {
+    pub(super) fn new(
+        dry_run: bool,
+        unplaced: Vec<Unplaced>,
+        unread: Vec<Unread>,
+        newest: Vec<Newest>,
+    ) -> Self {
         let unplaced = unplaced
             .into_iter()
             .map(|Unplaced { file, line, text }| json!({ "file": file, "line": line, "text": text }));
@@ -117,6 +124,7 @@ impl Report {
             archived: Vec::new(),
             unplaced: unplaced.collect(),
             unread,
+            newest,
         }
     }
 

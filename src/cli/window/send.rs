@@ -1,9 +1,9 @@
 //! Sends the content of a folder, in requests that a service accepts.
 
+use super::folder::Folder;
 use super::memory::RULES;
 use super::report::Report;
 use crate::cli::client::{Exit, Failure, Method, Service};
-use crate::domain::window::folder::Folder;
 use crate::domain::window::{ImportedDecision, ImportedTask};
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
 //! Keeps a folder up to date: by events of the memory, and by polling for changes without events.
 
+use super::folder::render;
 use super::memory::{Memory, rules};
 use super::written::{print_changes, write};
 use crate::cli::client::{Exit, Failure, Feed, FeedEvent, Service, note};
 use crate::cli::stop::Stop;
-use crate::domain::window::folder::render;
 use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;

@@ -1,9 +1,9 @@
 //! What `window export` wrote to a folder: a small file there by which the next run distinguishes its own files from
 //! those of others.
 
+use super::folder::{EPICS, WEEKLY};
 use crate::cli::client::{Failure, Output, note};
 use crate::cli::tree::{Lock, Tree};
-use crate::domain::window::folder::{EPICS, WEEKLY};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};

@@ -70,7 +70,8 @@ impl TaskDetails {
 }
 
 /// Whether a memory can hold a text that may have so many bytes.
-pub(super) fn fits(text: &str, limit: usize) -> bool {
+#[must_use]
+pub fn fits(text: &str, limit: usize) -> bool {
     text.len() <= limit && !text.contains('\0')
 }
 

@@ -3,8 +3,7 @@
 //!
 //! [`record_task`], [`record_decision`] and [`set_status`] each make one change of a document: they add the
 //! new line, archive the records that no longer fit, and set `Updated:`. [`record_session`] combines them at
-//! the end of a session, and [`import_window`] does so for the content of a folder of Markdown files, which
-//! [`folder`] reads and writes. [`Window::markdown`] renders the window for people and agents.
+//! the end of a session, and [`import_window`] does so for a window that was kept elsewhere. [`Window::markdown`] renders the window for people and agents.
 //!
 //! A task keeps its full intent and summary; its line in the document is [`task_line`].
 
@@ -12,7 +11,6 @@ mod archive;
 mod change;
 mod derived_id;
 mod details;
-pub mod folder;
 mod import;
 mod one_line;
 mod reason;
@@ -25,7 +23,7 @@ pub use archive::{ArchivedTask, Epic, Grouping, first_sentence};
 pub use change::{
     ChangedDocument, FieldUpdate, Sizes, WindowError, record_decision, record_task, set_status,
 };
-pub use details::TaskDetails;
+pub use details::{TaskDetails, fits};
 pub use import::{
     HistoricRecord, ImportCounts, ImportResult, ImportedDecision, ImportedTask, KnownEntries, WindowImport,
     import_window,
@@ -34,7 +32,7 @@ pub use one_line::one_line;
 pub use reason::{UnwritableReason, check_reason};
 pub use session::{SessionRecord, record_session};
 pub use status::Status;
-pub use task::{Task, split_line, task_line};
+pub use task::{FAILED, Task, split_line, task_line};
 pub use view::{Window, WindowDecision, WindowTask};
 
 /// Maximum size of a task's intent, in bytes.

@@ -20,7 +20,7 @@ pub struct Task {
 }
 
 /// Prefix on the line of a task whose outcome reports a failure.
-pub(super) const FAILED: &str = "[failed] ";
+pub const FAILED: &str = "[failed] ";
 
 impl Task {
     /// Whether its outcome reports a failure: `"success": false`.

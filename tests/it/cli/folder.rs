@@ -468,8 +468,117 @@ async fn a_folder_of_another_kind_is_an_error_that_names_the_expected_files() {
 async fn an_export_has_a_summary_of_every_week() {
     let (_service, user) = full().await;
     export(&user, "agent", "a").await;
-    let week = fs::read_to_string(user.path().join("a/archive/weekly/2026-W47.md")).unwrap();
+    let week = fs::read_to_string(user.path().join("a/archive/epics/2026-W47.md")).unwrap();
     assert!(week.starts_with("# 2026-W47\n\n- [2026-11-21T"), "{week}");
     assert_eq!(week.lines().filter(|line| line.starts_with("- ")).count(), 9);
     assert!(week.contains("] T-1 t-0: Step 0"), "{week}");
+}
+
+#[tokio::test]
+async fn the_newest_of_an_undated_window_stay_in_it() {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    let decisions: String = (1..=12)
+        .map(|number| format!("- Choice number {number}\n"))
+        .collect();
+    user.file(
+        "in/active/decisions.log.md",
+        &format!("# Decisions\n\n{decisions}"),
+    );
+    let tasks: String = (1..=7)
+        .map(|number| {
+            format!("### task-{number}: Step {number}\n- Intent: Step {number}\n- Summary: Done {number}\n\n")
+        })
+        .collect();
+    user.file(
+        "in/active/current_status.md",
+        &format!("# Status\n\n## Recent Tasks\n\n{tasks}"),
+    );
+    let output = user.run(&["window", "import", "in", "--strict"]).await.is(0);
+    for said in [
+        "active/current_status.md: the last entry is taken as the newest, by the order of the ids",
+        "active/decisions.log.md: the last entry is taken as the newest, since neither dates nor ids tell it",
+    ] {
+        assert!(output.err.contains(said), "{output:?}");
+    }
+    let window = service.memory("agent").get_json("window").await.is(200).json();
+    let of = |list: &str, name: &str| -> Vec<String> {
+        let entries = window[list].as_array().unwrap().iter();
+        entries
+            .map(|entry| entry[name].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(
+        of("tasks", "task_id"),
+        ["task-7", "task-6", "task-5", "task-4", "task-3"]
+    );
+    assert_eq!(of("tasks", "summary")[0], "Done 7");
+    let decisions = of("decisions", "decision");
+    assert_eq!((decisions.len(), decisions[0].as_str()), (10, "Choice number 12"));
+    let report = import(&user, "agent", "in").await;
+    assert_eq!(
+        report["newest"][1],
+        json!({"file": "active/decisions.log.md", "end": "last", "by": "file"})
+    );
+    assert_eq!(report["unchanged"], true, "{report}");
+}
+
+#[tokio::test]
+async fn outcomes_of_archived_tasks_survive_export_and_import() {
+    let (service, user) = full().await;
+    export(&user, "agent", "a").await;
+    import(&user, "other", "a").await;
+    for memory in ["agent", "other"] {
+        let records = service
+            .memory(memory)
+            .get("records?kind=T&status=archived")
+            .await
+            .is(200)
+            .json();
+        let outcomes: Vec<_> = records["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|record| record["outcome"]["tests"].as_u64())
+            .collect();
+        assert_eq!(outcomes.len(), 9, "{memory}: {records}");
+    }
+}
+
+#[tokio::test]
+async fn a_memory_that_has_only_rules_is_exported() {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    post(
+        &service,
+        "agent",
+        "items",
+        json!({"category": "rules", "content": "Be kind"}),
+    )
+    .await;
+    export(&user, "agent", "a").await;
+    let rules = fs::read_to_string(user.path().join("a/CONTEXT.md")).unwrap();
+    assert!(rules.contains("Be kind"), "{rules}");
+    let report = import(&user, "other", "a").await;
+    assert_eq!(report["taken"]["rules"], 1, "{report}");
+}
+
+#[tokio::test]
+async fn a_strict_import_fails_for_a_heading_without_text() {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    user.file("in/CONTEXT.md", "# Immutable Rules\n- Use SQL\n\n# Anti-Goals\n");
+    let output = user.run(&["window", "import", "in", "--strict"]).await.is(5);
+    assert!(output.err.contains("CONTEXT.md:4: # Anti-Goals"), "{output:?}");
+    user.file(
+        "in/CONTEXT.md",
+        "# Immutable Rules\n- Use SQL\n\n# Anti-Goals\n- An ORM\n",
+    );
+    user.run(&["window", "import", "in", "--strict"]).await.is(0);
+    let prompt = service.memory("agent").get("prompt").await.is(200);
+    assert!(
+        prompt.text().contains("# Anti-Goals\n- An ORM"),
+        "{}",
+        prompt.text()
+    );
 }

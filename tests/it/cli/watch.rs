@@ -71,9 +71,9 @@ async fn a_watched_folder_stays_current_after_a_restart_of_the_service() {
         .spawn()
         .unwrap();
     let status = user.path().join("out/active/current_status.md");
-    says(&status, "Goal: first").await;
+    says(&status, "Current Goal: first").await;
     user.run(&["set-status", "--goal", "second"]).await.is(0);
-    says(&status, "Goal: second").await;
+    says(&status, "Current Goal: second").await;
     let rule = ["items", "put", "--category", "rules", "--file", "-"];
     user.run_with(&rule, "be brief").await.is(0);
     says(&user.path().join("out/CONTEXT.md"), "be brief").await;
@@ -83,7 +83,7 @@ async fn a_watched_folder_stays_current_after_a_restart_of_the_service() {
     let service = serve(&user, &database, port);
     ready(&user).await;
     user.run(&["set-status", "--goal", "third"]).await.is(0);
-    says(&status, "Goal: third").await;
+    says(&status, "Current Goal: third").await;
 
     let mut stderr_pipe = watch.stderr.take().unwrap();
     assert_eq!(stop(watch, Signal::TERM).await, Some(0));

@@ -45,16 +45,16 @@ const FEW_DELETIONS: usize = 3;
 
 /// The last state of a file that was equal on both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Base {
+pub(super) struct Base {
     /// The version on the service: its context id.
-    pub version: String,
+    pub(super) version: String,
     /// The SHA-256 of its text.
-    pub sha256: String,
+    pub(super) sha256: String,
 }
 
 /// The state of a path in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Local {
+pub(super) enum Local {
     /// A text with this SHA-256.
     Text(String),
     /// Something else, which is not touched.
@@ -63,7 +63,7 @@ pub enum Local {
 
 /// The step for a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub(super) enum Step {
     /// Both sides are unchanged.
     Nothing,
     /// Send the folder's text, if the service still has version `expected`, or no file if that is `None`.
@@ -96,8 +96,7 @@ pub enum Step {
 }
 
 /// Plans the step for a path, from the base, the folder and the service's version.
-#[must_use]
-pub fn plan(base: Option<&Base>, local: Option<&Local>, remote: Option<&str>) -> Step {
+pub(super) fn plan(base: Option<&Base>, local: Option<&Local>, remote: Option<&str>) -> Step {
     let local = match local {
         Some(Local::Unusable) => return Step::Nothing,
         Some(Local::Text(hash)) => Some(hash.as_str()),
@@ -142,8 +141,7 @@ fn compare(local: &str) -> Step {
 
 /// Whether so many of the known files are to be deleted that it looks like a mistake, such as a folder that
 /// is not mounted or a wrong service address.
-#[must_use]
-pub fn deletes_too_much<'s>(steps: impl Iterator<Item = &'s Step>, known: usize) -> bool {
+pub(super) fn deletes_too_much<'s>(steps: impl Iterator<Item = &'s Step>, known: usize) -> bool {
     let deletions = steps
         .filter(|step| matches!(step, Step::Unlink { .. } | Step::Remove { .. }))
         .count();
@@ -151,8 +149,7 @@ pub fn deletes_too_much<'s>(steps: impl Iterator<Item = &'s Step>, known: usize)
 }
 
 /// The hash by which texts are compared.
-#[must_use]
-pub fn hash(text: &[u8]) -> String {
+pub(super) fn hash(text: &[u8]) -> String {
     hex::encode(Sha256::digest(text))
 }
 
@@ -161,7 +158,7 @@ pub fn hash(text: &[u8]) -> String {
 /// # Errors
 ///
 /// The service would reject the path or spell it differently, or the name is reserved.
-pub fn path_on_service(relative: &str) -> Result<FilePath, String> {
+pub(super) fn path_on_service(relative: &str) -> Result<FilePath, String> {
     let whole = format!("{ROOT}{relative}");
     let path = FilePath::parse(&whole).map_err(|refusal| refusal.to_string())?;
     if path.as_str() != whole {
@@ -176,7 +173,7 @@ pub fn path_on_service(relative: &str) -> Result<FilePath, String> {
 /// # Errors
 ///
 /// Why the path is not allowed.
-pub fn path_in_folder(path: &str) -> Result<String, String> {
+pub(super) fn path_in_folder(path: &str) -> Result<String, String> {
     let parsed = FilePath::parse(path).map_err(|refusal| refusal.to_string())?;
     let relative = path
         .strip_prefix(ROOT)
@@ -198,15 +195,14 @@ fn check_names(relative: &str) -> Result<(), String> {
 }
 
 /// Whether a file is synchronised: Markdown only, or any file with `all`.
-#[must_use]
-pub fn is_wanted(relative: &str, all: bool) -> bool {
+pub(super) fn is_wanted(relative: &str, all: bool) -> bool {
     let extension = relative.rsplit_once('.').map(|(_, extension)| extension);
     all || extension.is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
 }
 
 /// Candidate paths for a text that lost a conflict, best first: beside its file, with a name derived from its
 /// hash, so that the same text is saved once. Never the file itself, which may be such a copy.
-pub fn conflict_paths(relative: &str, sha256: &str) -> impl Iterator<Item = String> {
+pub(super) fn conflict_paths(relative: &str, sha256: &str) -> impl Iterator<Item = String> {
     (1..=MAX_COPIES)
         .map(move |number| conflict_path(relative, sha256, number))
         .filter(move |copy| copy != relative)

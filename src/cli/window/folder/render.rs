@@ -1,10 +1,10 @@
 //! Renders the folder.
 
-use super::super::import::ImportedTask;
 use super::contents::Folder;
-use super::entry::{Entry, line};
-use super::files::{DECISIONS, EPICS, HISTORY, RULES, STATUS, WEEKLY};
+use super::entry::{Entry, written};
+use super::files::{DECISIONS, EPICS, HISTORY, RULES, RULES_TITLE, STATUS, is_week};
 use crate::domain::document::written_time;
+use crate::domain::window::ImportedTask;
 use chrono::Datelike as _;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,7 +16,7 @@ const NONE: &str = "none";
 
 /// Renders the files of a folder as (path inside it, text), in the order of the module's list. Linear.
 #[must_use]
-pub fn render(folder: &Folder) -> Vec<(String, String)> {
+pub(in super::super) fn render(folder: &Folder) -> Vec<(String, String)> {
     let mut files = vec![
         (RULES.to_owned(), rules(&folder.rules)),
         (STATUS.to_owned(), status(folder)),
@@ -33,7 +33,7 @@ pub fn render(folder: &Folder) -> Vec<(String, String)> {
     for (epic, tasks) in epics {
         let mut text = format!("# {epic}\n\n");
         for task in tasks {
-            text.push_str(&line(&without_epic(task)));
+            text.push_str(&written(&without_epic(task)));
         }
         files.push((format!("{EPICS}{}.md", used_names.file_name(epic)), text));
     }
@@ -44,14 +44,14 @@ pub fn render(folder: &Folder) -> Vec<(String, String)> {
         weeks.entry(name).or_default().push(without_epic(task));
     }
     for (week, tasks) in weeks {
-        files.push((format!("{WEEKLY}{week}.md"), list(&format!("# {week}"), &tasks)));
+        files.push((format!("{EPICS}{week}.md"), list(&format!("# {week}"), &tasks)));
     }
     files
 }
 
 fn list(title: &str, entries: &[impl Entry]) -> String {
     let mut text = format!("{title}\n\n");
-    text.extend(entries.iter().map(line));
+    text.extend(entries.iter().map(written));
     text
 }
 
@@ -70,19 +70,19 @@ fn without_epic(task: &ImportedTask) -> ImportedTask {
 fn status(folder: &Folder) -> String {
     let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| NONE.to_owned());
     let mut text = format!(
-        "# Current Status\n\nGoal: {}\nBlocker: {}\n",
+        "# Current Status\n\nCurrent Goal: {}\nActive Blocker: {}\n",
         shown(&folder.status.goal),
         shown(&folder.status.blocker)
     );
     if let Some(updated) = folder.status.updated {
-        text.push_str(&format!("Updated: {}\n", written_time(updated)));
+        text.push_str(&format!("Last Updated: {}\n", written_time(updated)));
     }
     text.push('\n');
     text + &list("## Recent Tasks", &folder.tasks)
 }
 
 fn rules(rules: &[String]) -> String {
-    let mut text = "# Context\n\n".to_owned();
+    let mut text = format!("{RULES_TITLE}\n\n");
     for rule in rules {
         text.push_str(RULE);
         text.push('\n');
@@ -124,7 +124,9 @@ impl UsedNames {
             "" => "epic".to_owned(),
             trimmed => trimmed.to_owned(),
         };
-        let number = self.numbers.entry(name.clone()).or_insert(0);
+        // The names of weeks are theirs, on any file system.
+        let first = usize::from(is_week(&name));
+        let number = self.numbers.entry(name.clone()).or_insert(first);
         loop {
             *number += 1;
             let free = match *number {

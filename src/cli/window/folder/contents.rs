@@ -1,0 +1,86 @@
+//! The content of a folder.
+
+use crate::domain::window::{ImportedDecision, ImportedTask, Status, WindowImport};
+use serde::Serialize;
+
+/// The content of a folder. Times are whole seconds; goals, epics and decisions are single lines.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(in crate::cli::window) struct Folder {
+    /// Static rules, one text each.
+    pub(in crate::cli::window) rules: Vec<String>,
+    /// Goal, blocker, and when they last changed.
+    pub(in crate::cli::window) status: Status,
+    /// Recent tasks, newest first.
+    pub(in crate::cli::window) tasks: Vec<ImportedTask>,
+    /// Decisions, newest first.
+    pub(in crate::cli::window) decisions: Vec<ImportedDecision>,
+    /// Older tasks, oldest first.
+    pub(in crate::cli::window) history: Vec<ImportedTask>,
+}
+
+/// A line that could not be assigned to an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli::window) struct Unplaced {
+    /// Path of its file inside the folder.
+    pub(in crate::cli::window) file: String,
+    /// Its line number, from 1.
+    pub(in crate::cli::window) line: usize,
+    /// Its text.
+    pub(in crate::cli::window) text: String,
+}
+
+/// An end of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::cli::window) enum End {
+    /// The top.
+    First,
+    /// The bottom.
+    Last,
+}
+
+/// What an order was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::cli::window) enum By {
+    /// The dates of the entries.
+    Dates,
+    /// The numbers in their ids.
+    Ids,
+    /// The file: what is appended to has the newest last.
+    File,
+}
+
+/// Which end of a file was taken as the newest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(in crate::cli::window) struct Newest {
+    /// Path of the file inside the folder.
+    pub(in crate::cli::window) file: String,
+    /// The end.
+    pub(in crate::cli::window) end: End,
+    /// Why.
+    pub(in crate::cli::window) by: By,
+}
+
+/// The result of parsing a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(in crate::cli::window) struct Parsed {
+    /// The content.
+    pub(in crate::cli::window) folder: Folder,
+    /// The lines that could not be assigned.
+    pub(in crate::cli::window) unplaced: Vec<Unplaced>,
+    /// The order of the files with several entries.
+    pub(in crate::cli::window) newest: Vec<Newest>,
+}
+
+impl From<Folder> for WindowImport {
+    /// Converts everything except the rules, which are prompt items.
+    fn from(folder: Folder) -> Self {
+        Self {
+            status: folder.status,
+            tasks: folder.tasks,
+            decisions: folder.decisions,
+            history: folder.history,
+        }
+    }
+}
