@@ -5,29 +5,6 @@ use crate::domain::evidence::Strictness;
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// What happens to items of a model's answer that the task and the messages do not support.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EvidenceConfig {
-    /// They are rejected.
-    #[default]
-    Reject,
-    /// They are applied, with a warning; what contains a credential is rejected.
-    Warn,
-    /// Nothing is compared, and no evidence stored.
-    Off,
-}
-
-impl From<EvidenceConfig> for Strictness {
-    fn from(config: EvidenceConfig) -> Self {
-        match config {
-            EvidenceConfig::Reject => Self::Reject,
-            EvidenceConfig::Warn => Self::Warn,
-            EvidenceConfig::Off => Self::Off,
-        }
-    }
-}
-
 /// How updates are run (DESIGN §3).
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -38,8 +15,8 @@ pub struct PipelineConfig {
     pub max_additions: usize,
     /// Records that a model's answer may archive per section; if it names more, all are rejected.
     pub max_archives: usize,
-    /// What happens to items that the input does not support.
-    pub evidence: EvidenceConfig,
+    /// What happens to items that the input does not support. A request may ask for a stricter value, not for a laxer one.
+    pub evidence: Strictness,
     /// How often progress is asked again because the memory changed, before the update is rejected.
     pub max_rebases: u32,
     /// Updates of one memory that may run or wait within one service.
@@ -62,7 +39,7 @@ impl Default for PipelineConfig {
             max_reprompts: 1,
             max_additions: 8,
             max_archives: 3,
-            evidence: EvidenceConfig::default(),
+            evidence: Strictness::default(),
             max_rebases: 3,
             queue_per_memory: 64,
             concurrent_updates: 128,

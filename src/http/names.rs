@@ -3,7 +3,7 @@
 
 use crate::domain::access::AccessRole;
 use crate::domain::dsl::requests::RecordSection;
-use crate::domain::evidence::Origin;
+use crate::domain::evidence::{Origin, Strictness};
 use crate::domain::history::ChangeKind;
 use crate::domain::ids::RecordKind;
 use crate::domain::memory::Collapse;
@@ -86,6 +86,9 @@ pub(in crate::http) use listed;
 listed! {
     /// What a version did to a record.
     pub(crate) ChangeKindName of ChangeKind as "ChangeKind";
+    /// What to do about items of the models' answers that the task and the messages do not support: reject them, apply
+    /// them with a warning, or compare nothing.
+    pub(crate) StrictnessName of Strictness as "EvidenceStrictness";
     /// What a text can lose.
     pub(crate) CollapseKind of Collapse as "PutWarningKind";
     /// What an event can tell of.

@@ -16,6 +16,9 @@ const SCHEME: &str = "memory://";
 /// The instructions for agents, which do not belong to a memory.
 const GUIDANCE: &str = "memory://guidance";
 
+/// The rules for ids and managed sections.
+const GUIDANCE_MANAGED: &str = "memory://guidance/managed";
+
 const MARKDOWN: &str = "text/markdown";
 const JSON: &str = "application/json";
 
@@ -62,6 +65,7 @@ const WHOLE: [(&str, Part, &str, &str); 4] = [
 #[derive(Debug)]
 enum Address {
     Guidance,
+    GuidanceManaged,
     Of {
         vault: VaultId,
         memory: MemoryId,
@@ -76,9 +80,12 @@ impl FromStr for Address {
         if uri == GUIDANCE {
             return Ok(Self::Guidance);
         }
+        if uri == GUIDANCE_MANAGED {
+            return Ok(Self::GuidanceManaged);
+        }
         let unknown = || {
             format!(
-                "{uri:.200} is no resource: there are {GUIDANCE}, {SCHEME}{{vault}}/{{memory}}/ with context, prompt, window \
+                "{uri:.200} is no resource: there are {GUIDANCE}, {GUIDANCE_MANAGED}, {SCHEME}{{vault}}/{{memory}}/ with context, prompt, window \
                  or handoff behind it, …/contexts/{{ref}} and …/records/{{id}}"
             )
         };
@@ -168,7 +175,13 @@ pub(super) async fn list<B: Backend>(
             .with_title("Guidance")
             .with_description("How an agent keeps its memory: what is worth keeping, and how.")
             .with_mime_type(MARKDOWN);
-        resources.push(guidance);
+        let managed = Resource::new(GUIDANCE_MANAGED, "guidance-managed")
+            .with_title("Guidance: ids and managed sections")
+            .with_description(
+                "The rules for lines with ids, for the sections that the service maintains, and for tools.",
+            )
+            .with_mime_type(MARKDOWN);
+        resources.extend([guidance, managed]);
     }
     let next = match &fixed {
         Fixed {
@@ -273,6 +286,10 @@ pub(super) async fn read<B: Backend>(
             RouteRequest::new(Method::GET, &["guidance"]).accept(MARKDOWN),
             MARKDOWN,
         ),
+        Address::GuidanceManaged => {
+            let ask = RouteRequest::new(Method::GET, &["guidance"]).query("page", "managed");
+            (ask.accept(MARKDOWN), MARKDOWN)
+        }
         Address::Of { vault, memory, part } => {
             backend.fixed(from).check(vault, memory)?;
             let of = |below: &[&str]| {
@@ -303,6 +320,7 @@ mod tests {
     fn addresses_are_understood_or_refused_with_what_there_is() {
         for good in [
             "memory://guidance",
+            "memory://guidance/managed",
             "memory://v/m/context",
             "memory://v/agent:1@home/handoff",
             "memory://v/m/contexts/3",

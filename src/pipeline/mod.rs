@@ -60,6 +60,7 @@ use crate::config::limits::LimitsConfig;
 use crate::config::pipeline::PipelineConfig;
 use crate::config::review::ReviewConfig;
 use crate::config::window::WindowConfig;
+use crate::domain::evidence::Strictness;
 use crate::domain::ids::UpdateId;
 use crate::llm::Models;
 use crate::llm::embeddings::Embedder;
@@ -150,11 +151,17 @@ impl Pipeline {
         &self.meaning
     }
 
-    /// Instructions for agents that write the document themselves (DESIGN §6): `guidance.md`, unchanged until the
-    /// process restarts.
+    /// Instructions for agents that write the document themselves (DESIGN §6): `guidance.md` or
+    /// `guidance_managed.md`, unchanged until the process restarts.
     #[must_use]
-    pub fn guidance(&self) -> Arc<str> {
-        self.prompts.guidance()
+    pub fn guidance(&self, page: prompts::GuidancePage) -> Arc<str> {
+        self.prompts.guidance(page)
+    }
+
+    /// The configured strictness towards items that the input does not support; a request may not be laxer.
+    #[must_use]
+    pub fn evidence(&self) -> Strictness {
+        self.settings.evidence
     }
 
     fn new_update_id(&self) -> UpdateId {

@@ -4,6 +4,7 @@ use crate::domain::evidence::{Examples, has_secret};
 use crate::domain::operation::Role;
 use std::path::Path;
 use std::sync::Arc;
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// Maximum size of a prompt file in bytes.
 const MAX_FILE_BYTES: usize = 1_048_576;
@@ -21,6 +22,7 @@ pub struct Prompts {
     input: String,
     again: String,
     guidance: Arc<str>,
+    guidance_managed: Arc<str>,
     handoff: Arc<str>,
     handoff_input: String,
     handoff_again: String,
@@ -28,6 +30,17 @@ pub struct Prompts {
     examples: Arc<Examples>,
     /// The instructions of roles that contain no credential.
     without_secrets: Vec<Arc<str>>,
+}
+
+/// The pages of the guidance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum GuidancePage {
+    /// What to keep, in which sections, and how to answer.
+    #[default]
+    Document,
+    /// The rules for ids and managed sections, and for agents with tools.
+    Managed,
 }
 
 /// Why a prompt file cannot be used.
@@ -47,6 +60,7 @@ impl Default for Prompts {
             input: include_str!("prompts/input.md").to_owned(),
             again: include_str!("prompts/again.md").to_owned(),
             guidance: include_str!("prompts/guidance.md").into(),
+            guidance_managed: include_str!("prompts/guidance_managed.md").into(),
             handoff: include_str!("prompts/handoff.md").into(),
             handoff_input: include_str!("prompts/handoff_input.md").to_owned(),
             handoff_again: include_str!("prompts/handoff_again.md").to_owned(),
@@ -77,6 +91,7 @@ impl Prompts {
             ("learnings.md", &mut prompts.learnings),
             ("verbatim.md", &mut prompts.verbatim),
             ("guidance.md", &mut prompts.guidance),
+            ("guidance_managed.md", &mut prompts.guidance_managed),
             ("handoff.md", &mut prompts.handoff),
         ] {
             if let Some(replacement) = read(folder, name, &[])? {
@@ -136,9 +151,12 @@ impl Prompts {
         }
     }
 
-    /// The guidance for an agent that writes the document itself.
-    pub(super) fn guidance(&self) -> Arc<str> {
-        self.guidance.clone()
+    /// A page of the guidance for an agent that writes the document itself.
+    pub(super) fn guidance(&self, page: GuidancePage) -> Arc<str> {
+        match page {
+            GuidancePage::Document => self.guidance.clone(),
+            GuidancePage::Managed => self.guidance_managed.clone(),
+        }
     }
 
     /// The constant instructions for handoffs.

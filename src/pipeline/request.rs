@@ -1,6 +1,7 @@
 //! Requests to the pipeline. The route has already validated their values.
 
 use crate::domain::dsl::requests::OperationRequest;
+use crate::domain::evidence::Strictness;
 use crate::domain::ids::{ActorId, KeyId, MemoryId, UpdateId, VaultId};
 use crate::domain::operation::Role;
 use crate::domain::window::SessionRecord;
@@ -71,6 +72,8 @@ pub struct UpdateRequest {
     pub allow_partial: bool,
     /// What to do with items that are still faulty after the repair.
     pub on_invalid: OnInvalid,
+    /// What to do about items that the input does not support; `None` for the configured value.
+    pub evidence: Option<Strictness>,
     /// The roles to ask.
     pub roles: BTreeSet<Role>,
     /// Whether the operations are applied or proposed.

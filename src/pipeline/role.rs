@@ -168,8 +168,8 @@ impl Pipeline {
         }
     }
 
-    fn strictness(&self, _request: &UpdateRequest) -> Strictness {
-        self.settings.evidence.into()
+    fn strictness(&self, request: &UpdateRequest) -> Strictness {
+        request.evidence.unwrap_or(self.settings.evidence)
     }
 }
 

@@ -4,6 +4,7 @@
 use super::request::{Mode, OnInvalid, OperationsInput, OperationsRequest, UpdateRequest};
 use super::steps::Steps;
 use crate::domain::dsl::requests::OperationRequest;
+use crate::domain::evidence::Strictness;
 use crate::domain::ids::{ActorId, KeyId, MemoryId, TaskId, UpdateId, VaultId};
 use crate::domain::operation::Role;
 use crate::domain::window::{SessionRecord, Task, TaskDetails};
@@ -21,6 +22,8 @@ pub(super) struct StoredUpdate {
     dry_run: bool,
     allow_partial: bool,
     on_invalid: AsText<OnInvalid>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    evidence: Option<AsText<Strictness>>,
     roles: BTreeSet<AsText<Role>>,
     #[serde(flatten)]
     mode: StoredMode,
@@ -88,6 +91,7 @@ impl From<&UpdateRequest> for StoredUpdate {
             dry_run: request.dry_run,
             allow_partial: request.allow_partial,
             on_invalid: AsText(request.on_invalid),
+            evidence: request.evidence.map(AsText),
             roles: request.roles.iter().copied().map(AsText).collect(),
             mode: StoredMode::from(&request.mode),
             record: request.record.as_ref().map(StoredSessionRecord::from),
@@ -114,6 +118,7 @@ impl StoredUpdate {
             dry_run: self.dry_run,
             allow_partial: self.allow_partial,
             on_invalid: self.on_invalid.0,
+            evidence: self.evidence.map(|AsText(evidence)| evidence),
             roles: self.roles.into_iter().map(|AsText(role)| role).collect(),
             mode: self.mode.into(),
             record: self.record.map(SessionRecord::from),

@@ -270,6 +270,7 @@ impl Life<'_> {
             dry_run: false,
             allow_partial: false,
             on_invalid: OnInvalid::Drop,
+            evidence: None,
             roles: working_memory::domain::operation::Role::ALL.into_iter().collect(),
             mode: working_memory::pipeline::Mode::Apply,
             record: None,

@@ -99,6 +99,17 @@ impl LiveArgs {
         })
     }
 
+    /// Whether the service says that there is no such memory.
+    ///
+    /// # Errors
+    /// As [`LiveArgs::handoff`].
+    pub(super) async fn is_unwritten(&self) -> Result<bool, Failure> {
+        Ok(matches!(
+            self.ask(&["handoff", "status"]).await?,
+            Checked::Service(None)
+        ))
+    }
+
     /// Requests what `set-status` wrote; `None` if the service does not answer, or there is no such memory.
     ///
     /// # Errors

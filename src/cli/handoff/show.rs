@@ -7,6 +7,7 @@ use super::manifest::Freshness;
 use crate::cli::client::{Exit, Failure, Output, ServiceResponse, ago, one_line};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::document::written_time;
+use crate::domain::handoff::REFRESH_ROUTE;
 use chrono::{DateTime, Utc};
 use clap::Args;
 use serde::Deserialize;
@@ -38,8 +39,17 @@ impl Show {
             Checked::Service(None) => Checked::Service(None),
             Checked::Local(why) => Checked::Local(why),
         };
-        let copy =
-            Copy::read(&workspace, &memory_ref).map_err(|none| none.failure(&memory_ref, &workspace))?;
+        let copy = match Copy::read(&workspace, &memory_ref) {
+            Ok(copy) => copy,
+            Err(_) if matches!(checked, Checked::Service(None)) && self.live.is_unwritten().await? => {
+                return Err(Failure::not_found(format!(
+                    "memory {} of vault {} has not been written yet; write it with `working-memory put`, `update` or \
+                     `operations`, then run `working-memory refresh`",
+                    memory_ref.memory, memory_ref.vault
+                )));
+            }
+            Err(none) => return Err(none.failure(&memory_ref, &workspace)),
+        };
         self.show_copy(&copy, &checked, SystemClock.now())
     }
 
@@ -51,7 +61,8 @@ impl Show {
             body["checked"] = "service".into();
             out.text(&body.to_string()).end();
         } else {
-            out.text(&live.preface).whole_lines(&live.markdown);
+            let preface = live.preface.replace(REFRESH_ROUTE, "`working-memory refresh`");
+            out.text(&preface).whole_lines(&live.markdown);
         }
         out.write()?;
         match live.freshness.status.as_str() {

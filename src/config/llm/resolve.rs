@@ -70,12 +70,27 @@ impl LlmConfig {
         Resolver::new(self, role.name(), self.role_config(role)).settings()
     }
 
-    /// The settings of handoffs after all fall-backs.
+    /// The settings of handoffs after all fall-backs. Where only the three roles have models, handoffs are compiled by
+    /// rules: a model of `[llm]` is needed for nothing else.
     ///
     /// # Errors
     /// The first invalid key of handoffs.
     pub fn handoff(&self) -> Result<RoleSettings, InvalidLlm> {
-        Resolver::new(self, "handoff", &self.roles.handoff).settings()
+        let settings = Resolver::new(self, "handoff", &self.roles.handoff).settings();
+        let has_model = |role| filled(self.role_config(role).model.as_deref()).is_some();
+        match settings {
+            Err(InvalidLlm { key, .. })
+                if matches!(key.as_str(), "llm.model" | "llm.provider")
+                    && Role::ALL.into_iter().all(has_model) =>
+            {
+                let by_rules = RoleConfig {
+                    provider: Some(Provider::Extractive),
+                    ..RoleConfig::default()
+                };
+                Resolver::new(self, "handoff", &by_rules).settings()
+            }
+            settings => settings,
+        }
     }
 
     fn role_config(&self, role: Role) -> &RoleConfig {

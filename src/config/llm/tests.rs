@@ -110,6 +110,23 @@ fn an_address_alone_means_an_openai_server() {
 }
 
 #[test]
+fn the_models_of_all_three_roles_are_enough() {
+    let own = |model: &str| serde_json::json!({"model": model});
+    let roles = serde_json::json!({"progress": own("a"), "learnings": own("b"), "verbatim": own("c")});
+    let config = read(serde_json::json!({"base_url": "http://localhost:1/v1", "roles": roles}));
+    config.validate().expect("no common model is needed");
+    let models = Role::ALL.map(|role| config.role(role).expect("settings").model);
+    assert_eq!(models, ["a", "b", "c"]);
+    assert_eq!(config.handoff().expect("settings").provider, Provider::Extractive);
+
+    let mut two = serde_json::json!({"base_url": "http://localhost:1/v1", "roles": {"progress": own("a"), "learnings": own("b")}});
+    assert!(problem(two.clone()).starts_with("llm.model "));
+    two["roles"]["verbatim"] = own("c");
+    two["roles"]["handoff"] = own("d");
+    assert_eq!(read(two).handoff().expect("settings").model, "d");
+}
+
+#[test]
 fn unusable_values_are_refused_with_their_key() {
     use serde_json::json;
     for (section, key) in [

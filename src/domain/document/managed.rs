@@ -1,4 +1,8 @@
 //! The six sections that the service maintains, and the matching of heading titles to them.
+//!
+//! Authors title three of them in their own words: `# Progress`, `# Learnings`, `# Verbatim`. Such a section is the
+//! managed one while the document has no section with the service's own title, so that it never gets a second,
+//! contradicting section beside it.
 
 use crate::domain::ids::RecordKind;
 use strum::{EnumString, IntoStaticStr};
@@ -59,6 +63,20 @@ impl ManagedSection {
         Self::ALL
             .into_iter()
             .find(|section| section.title().eq_ignore_ascii_case(bare))
+    }
+
+    /// Returns the section that authors give this title in their own words; compared as [`Self::from_title`] does.
+    pub(super) fn from_authors_title(title: &str) -> Option<Self> {
+        let bare = bare_title(title);
+        let titles = [
+            ("Progress", Self::CurrentProgress),
+            ("Learnings", Self::KeyLearnings),
+            ("Verbatim", Self::VerbatimContext),
+        ];
+        titles
+            .into_iter()
+            .find(|(title, _)| title.eq_ignore_ascii_case(bare))
+            .map(|(_, section)| section)
     }
 
     /// The short name used in queries (`?section=progress`).

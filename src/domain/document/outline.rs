@@ -3,6 +3,7 @@
 use super::headings::{Heading, Headings, heading_of};
 use super::lines::{Fence, indent, is_blank, lines};
 use super::managed::{ManagedSection, bare_title, without_closing_run};
+use memchr::memmem;
 use std::ops::Range;
 
 /// A section: a level-1 heading and its content.
@@ -78,7 +79,7 @@ pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
         .map(|range| &text[range.clone()])
 }
 
-/// Whether a document has a free section titled `Progress` in addition to the managed `Current Progress`.
+/// Whether a document has a free section titled `Progress` in addition to the managed one.
 #[must_use]
 pub fn has_free_progress(text: &str) -> bool {
     let sections = outline(text);
@@ -97,7 +98,7 @@ impl Layout {
     /// Parses a document. A byte order mark occupies no column. Linear.
     pub(in crate::domain) fn of(text: &str) -> Self {
         let mut layout = Self::default();
-        let mut reading = Reading::default();
+        let mut reading = Reading::of(text);
         for line in lines(text, begin_of(text)..text.len()) {
             match reading.line(line.text) {
                 Meaning::Heading(level, title) => {
@@ -165,7 +166,7 @@ impl Layout {
 
 /// The bullets that [`Layout`] has of a document, when nothing else of it is wanted. Linear.
 pub(super) fn bullets(text: &str) -> Vec<Bullet> {
-    let mut reading = Reading::default();
+    let mut reading = Reading::of(text);
     let mut bullets = Vec::new();
     for line in lines(text, begin_of(text)..text.len()) {
         match reading.line(line.text) {
@@ -178,6 +179,18 @@ pub(super) fn bullets(text: &str) -> Vec<Bullet> {
         }
     }
     bullets
+}
+
+/// Whether a line of the document is the heading with the service's title of a section. Lines in code fences count
+/// too: the answer must not depend on what is read as managed, and an author who shows that title knows it.
+fn has_title_of(text: &str, section: ManagedSection) -> bool {
+    let text = &text[begin_of(text)..];
+    let after_lf = memmem::find_iter(text.as_bytes(), "\n# ").map(|lf| lf + 1);
+    let first = text.starts_with("# ").then_some(0);
+    first.into_iter().chain(after_lf).any(|start| {
+        let line = text[start..].lines().next().unwrap_or_default();
+        ManagedSection::from_title(&line["# ".len()..]) == Some(section)
+    })
 }
 
 /// Where the first line of a document begins: after a byte order mark, if there is one.
@@ -208,17 +221,30 @@ enum Meaning<'t> {
 }
 
 /// What the lines that were read mean for the next one.
-#[derive(Default)]
-struct Reading {
+struct Reading<'t> {
+    text: &'t str,
     open_fence: Option<Fence>,
     in_bullet: bool,
     /// The managed section that contains the next line.
     section: Option<ManagedSection>,
     /// Which managed sections were opened, by their places in [`ManagedSection::ALL`].
     opened: [bool; ManagedSection::ALL.len()],
+    /// Whether a line has the service's own title of a section, of those that were asked for.
+    titled: [Option<bool>; ManagedSection::ALL.len()],
 }
 
-impl Reading {
+impl<'d> Reading<'d> {
+    fn of(text: &'d str) -> Self {
+        Self {
+            text,
+            open_fence: None,
+            in_bullet: false,
+            section: None,
+            opened: [false; ManagedSection::ALL.len()],
+            titled: [None; ManagedSection::ALL.len()],
+        }
+    }
+
     /// Reads the next line. Its first byte decides what it can be: most lines are text, or belong to a bullet.
     #[inline]
     fn line<'t>(&mut self, line: &'t str) -> Meaning<'t> {
@@ -261,7 +287,15 @@ impl Reading {
         self.in_bullet = false;
         if level == 1 {
             let is_opened = |section: &ManagedSection| self.opened[*section as usize];
-            self.section = ManagedSection::from_title(title).filter(|section| !is_opened(section));
+            let (text, titled) = (self.text, &mut self.titled);
+            let mut authors = || {
+                let section = ManagedSection::from_authors_title(title)?;
+                let is_titled = titled[section as usize].get_or_insert_with(|| has_title_of(text, section));
+                (!*is_titled).then_some(section)
+            };
+            self.section = ManagedSection::from_title(title)
+                .or_else(&mut authors)
+                .filter(|section| !is_opened(section));
             if let Some(section) = self.section {
                 self.opened[section as usize] = true;
             }

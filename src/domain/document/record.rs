@@ -2,12 +2,11 @@
 //! text written by hand.
 
 use super::lines::{BLANKS, is_blank, is_blank_byte, lines, without_end};
-use super::outline::{Bullet, Layout, bullets};
+use super::outline::{Bullet, Layout, bullets, outline};
 use super::snippet;
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, Utc};
 use foldhash::fast::RandomState;
-use memchr::memchr;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -65,25 +64,16 @@ pub fn record_ranges(text: &str) -> Vec<(RecordId, Range<usize>)> {
     RecordLines::of(text).places
 }
 
-/// Returns the record and the section title that contain the word at byte offset `byte`. Text after the line
-/// of the word is not read. Linear.
+/// Returns the record and the section title that contain the word at byte offset `byte`. Linear.
 #[must_use]
 pub fn location_of(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
-    let line_end = memchr(b'\n', &text.as_bytes()[byte..]);
-    let text = line_end.map_or(text, |end| &text[..=byte + end]);
-    let Layout {
-        sections, bullets, ..
-    } = Layout::of(text);
-    let id = |bullet: &Bullet| id_of(text, &bullet.range, bullet.section.record_kind()?);
-    let of_bullet = bullets.iter().position(|bullet| bullet.range.contains(&byte));
-    let record = of_bullet.and_then(|index| {
-        let record = id(&bullets[index])?;
-        // If two bullets have the same id, the first one is the record.
-        let is_first = bullets[..index].iter().all(|earlier| id(earlier) != Some(record));
-        is_first.then_some(record)
-    });
-    let section = sections.into_iter().find(|section| section.range.contains(&byte));
-    (record, section.map(|section| section.title))
+    let record = record_ranges(text)
+        .into_iter()
+        .find(|(_, range)| range.contains(&byte));
+    let section = outline(text)
+        .into_iter()
+        .find(|section| section.range.contains(&byte));
+    (record.map(|(id, _)| id), section.map(|section| section.title))
 }
 
 /// The unparsed records of a document. Comparing two documents this way parses only the records that differ.
@@ -339,30 +329,4 @@ fn text_of_lines(first: &str, rest: &str) -> String {
     }
     content.truncate(content.trim_end_matches(BLANKS).len());
     content
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// Reference implementation that reads the whole document.
-    fn defined(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
-        let places = record_ranges(text);
-        let record = places.into_iter().find(|(_, range)| range.contains(&byte));
-        let sections = Layout::of(text).sections;
-        let section = sections.into_iter().find(|section| section.range.contains(&byte));
-        (record.map(|(id, _)| id), section.map(|section| section.title))
-    }
-
-    proptest! {
-        #[test]
-        fn a_word_is_where_the_whole_document_says(
-            text in "((# (Key Learnings|Verbatim Context|Other)|- (KL-[12] )?[ab]|  c|```|d|)\r?\n){0,14}",
-        ) {
-            for byte in text.match_indices(char::is_alphanumeric).map(|(byte, _)| byte) {
-                prop_assert_eq!(location_of(&text, byte), defined(&text, byte), "{}", byte);
-            }
-        }
-    }
 }

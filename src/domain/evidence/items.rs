@@ -43,13 +43,13 @@ impl Judge<'_> {
                 snippet,
                 replaces,
             } => {
-                let find_in_input = self
+                let found = self
                     .sources
                     .as_ref()
                     .and_then(|sources| sources.find_in_input(&snippet));
-                let ruling = self.snippet([&reason, &label, &snippet], find_in_input.is_some());
-                let (snippet, evidence) = match find_in_input {
-                    Some(find_in_input) => (find_in_input.text.to_owned(), vec![find_in_input.evidence]),
+                let ruling = self.snippet([&reason, &label, &snippet], found.is_some());
+                let (snippet, evidence) = match found {
+                    Some(found) => (found.text.to_owned(), vec![found.evidence]),
                     None => {
                         let evidence = self.index.evidence(keys(&snippet));
                         (snippet, evidence)
@@ -78,7 +78,7 @@ impl Judge<'_> {
                 Support::No => {
                     let detail = "It shares fewer than two words that mean something with the task and the messages; \
                                   say it in their words, or leave it out.";
-                    Some(Ruling::of(FaultKind::Ungrounded, detail))
+                    Some(self.ungrounded(detail))
                 }
             }
         };
@@ -98,7 +98,7 @@ impl Judge<'_> {
         let line = sources.and_then(|sources| sources.foreign_line(snippet))?.trim();
         let cut = &line[..line.floor_char_boundary(80)];
         let detail = format!(
-            "Its line `{cut}` is_applied neither in the task nor in the messages; copy a snippet character for \
+            "Its line `{cut}` stands neither in the task nor in the messages; copy a snippet character for \
              character, or leave it out."
         );
         Some(Ruling::of(FaultKind::NotVerbatim, super::masked(&detail)))

@@ -105,6 +105,15 @@ impl<'a> Judge<'a> {
         ruling
     }
 
+    /// The ruling on a text that shares too few words with the input; only a warning if the caller sent no messages,
+    /// because a task alone says too little of what happened.
+    pub(super) fn ungrounded(&self, detail: &str) -> Ruling {
+        Ruling {
+            is_warning: self.case.input.messages.is_empty(),
+            ..Ruling::of(FaultKind::Ungrounded, detail)
+        }
+    }
+
     /// Returns the ruling of a text, replaced by a rejection if the text may contain a credential.
     pub(super) fn or_secret(
         &self,

@@ -39,14 +39,33 @@ pub use ruling::Ruling;
 pub use secrets::{has_secret, masked};
 pub use sharing::shares_a_word;
 
-/// What to do about items that the input does not support.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+use serde::Deserialize;
+use strum::{Display, EnumString, IntoStaticStr, VariantNames};
+
+/// What to do about items that the input does not support, the laxest first.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Default,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Strictness {
+    /// Nothing is compared and no evidence is reported.
+    Off,
+    /// They are applied with a warning; items with a credential are rejected.
+    Warn,
     /// They are rejected.
     #[default]
     Reject,
-    /// They are applied with a warning; items with a credential are rejected.
-    Warn,
-    /// Nothing is compared and no evidence is reported.
-    Off,
 }

@@ -18,15 +18,19 @@ pub(super) fn judge(judge: &Judge<'_>, progress: Progress, range: Range<usize>) 
     let mut rulings = Vec::new();
     let mut words = Vec::new();
     let had_work = !progress.in_progress.is_empty();
-    let mut kept = |bullets: Vec<String>| -> Vec<String> {
+    let mut kept = |bullets: Vec<String>, is_plan: bool| -> Vec<String> {
         let mut good = Vec::with_capacity(bullets.len());
         for bullet in bullets {
             let folded = folded(&bullet);
             if seen.contains(&folded) {
                 continue;
             }
-            let find_in_input = content_words(&bullet);
-            let ruling = bullet_ruling(judge, &bullet, &find_in_input, (&before, known.contains(&folded)));
+            let own = content_words(&bullet);
+            let mut ruling = bullet_ruling(judge, &bullet, &own, (&before, known.contains(&folded)));
+            // A plan claims nothing: nobody is misled by a step in words of its own.
+            if let Some(ruling) = &mut ruling {
+                ruling.is_warning |= is_plan && ruling.kind == FaultKind::Ungrounded;
+            }
             let is_applied = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
             rulings.extend(ruling.map(|ruling| Ruling {
                 bullet: Some(bullet.clone()),
@@ -34,16 +38,16 @@ pub(super) fn judge(judge: &Judge<'_>, progress: Progress, range: Range<usize>) 
             }));
             if is_applied {
                 seen.insert(folded);
-                words.extend(find_in_input.into_iter().map(|word| word.key));
+                words.extend(own.into_iter().map(|word| word.key));
                 good.push(bullet);
             }
         }
         good
     };
     let progress = Progress {
-        completed: kept(progress.completed),
-        in_progress: kept(progress.in_progress),
-        remaining: kept(progress.remaining),
+        completed: kept(progress.completed, false),
+        in_progress: kept(progress.in_progress, true),
+        remaining: kept(progress.remaining, true),
     };
     let item = if had_work && progress.in_progress.is_empty() {
         let detail = "No bullet is left under In Progress, so the progress before stays; write at least one that the \
@@ -77,7 +81,7 @@ fn bullet_ruling(
         Support::No => {
             let detail = "The bullet shares no word that means something with the task, the messages or the progress \
                           before; leave it out, or say it in their words.";
-            Some(Ruling::of(FaultKind::Ungrounded, detail))
+            Some(judge.ungrounded(detail))
         }
     };
     judge.or_secret(ruling, || has_secret(bullet))

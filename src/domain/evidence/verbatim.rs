@@ -6,6 +6,7 @@
 use super::input::Input;
 use super::passage::{Evidence, Origin};
 use super::quotes::quote_of;
+use crate::domain::document::Fence;
 use memchr::memmem::Finder;
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -128,6 +129,14 @@ impl<'a> Folded<'a> {
     }
 }
 
+/// The lines between a code fence on the first line of a snippet and its closing fence on the last.
+fn unfenced(snippet: &str) -> Option<&str> {
+    let (opening, rest) = snippet.trim_start_matches(['\r', '\n']).split_once('\n')?;
+    let (content, closing) = rest.trim_end().rsplit_once('\n')?;
+    let fence = Fence::opened_by(opening.trim())?;
+    fence.is_closed_by(closing.trim()).then_some(content)
+}
+
 /// The texts from which snippets may be copied.
 #[derive(Debug)]
 pub(super) struct Sources<'a> {
@@ -156,8 +165,13 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The longest passage of the input that equals the snippet apart from blanks; the first among equals.
+    /// The longest passage of the input that equals the snippet apart from blanks; the first among equals. A code
+    /// fence around the snippet that the input does not have is not part of it.
     pub(super) fn find_in_input(&self, snippet: &str) -> Option<InputMatch<'a>> {
+        self.find(snippet).or_else(|| self.find(unfenced(snippet)?))
+    }
+
+    fn find(&self, snippet: &str) -> Option<InputMatch<'a>> {
         let wanted = folded(snippet);
         if wanted.is_empty() {
             return None;

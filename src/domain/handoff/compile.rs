@@ -2,7 +2,7 @@
 
 use super::citation::Citation;
 use super::draft::{Caps, Draft, Line};
-use super::material::{Entry, Material, noun, record_text};
+use super::material::{Entry, Material, SectionChanges, content_text, noun};
 use super::part::Part;
 use super::quote::quote;
 use crate::domain::history::{ChangeKind, RecordLife};
@@ -48,8 +48,13 @@ fn quoted(text: &str, caps: &Caps) -> String {
     format!("\"{}\"", quote(text, caps.line_chars))
 }
 
+/// The text of a record in quotes, and behind it the reason for keeping it.
 fn quoted_content(life: &RecordLife, caps: &Caps) -> String {
-    quoted(&record_text(life), caps)
+    let content = quoted(&content_text(life), caps);
+    match &life.reason {
+        Some(reason) => format!("{content}, because {}", quoted(reason, caps)),
+        None => content,
+    }
 }
 
 /// One line per kind of record: the total, and the number of records per last change (added, changed, and so
@@ -147,6 +152,7 @@ fn start_here(material: &Material, caps: &Caps) -> Vec<Line> {
     status.chain(work).collect()
 }
 
+/// What changed in goal, blocker and progress, then each record.
 fn recent_changes(material: &Material, caps: &Caps) -> Vec<Line> {
     let lines = material.entries.iter().map(|entry| {
         let last = last_change(entry);
@@ -167,7 +173,45 @@ fn recent_changes(material: &Material, caps: &Caps) -> Vec<Line> {
         );
         line(text, entry.citation())
     });
-    lines.collect()
+    section_changes(material, caps).into_iter().chain(lines).collect()
+}
+
+fn section_changes(material: &Material, caps: &Caps) -> Vec<Line> {
+    let SectionChanges {
+        goal,
+        blocker,
+        completed,
+        in_progress,
+        remaining,
+        dropped,
+        free: _,
+    } = &material.section_changes;
+    let steps = &material.steps;
+    let status = [("Goal", goal, &steps.goal), ("Blocker", blocker, &steps.blocker)]
+        .into_iter()
+        .filter(|(_, has_changed, _)| **has_changed)
+        .map(|(name, _, value)| {
+            let text = match value {
+                Some(value) => format!("{name} is now {}", quoted(value, caps)),
+                None => format!("{name} is no longer stated"),
+            };
+            line(text, material.status())
+        });
+    let lists = [
+        ("Completed", completed),
+        ("Now in progress", in_progress),
+        ("Now remaining", remaining),
+    ];
+    let progress = lists.into_iter().flat_map(|(name, bullets)| {
+        bullets
+            .iter()
+            .map(move |bullet| line(format!("{name}: {}", quoted(bullet, caps)), material.progress()))
+    });
+    let gone = (*dropped > 0).then(|| {
+        let text = format!("Steps that are no longer listed: {dropped}");
+        line(text, material.progress())
+    });
+    status.chain(progress).chain(gone).collect()
 }
 
 fn current_context(material: &Material, caps: &Caps) -> Vec<Line> {
@@ -212,7 +256,7 @@ fn replaced(material: &Material, caps: &Caps) -> Vec<Line> {
             }
             (Some(by), None) => format!("was replaced by {by}{reason}; {by} is archived too"),
         };
-        let text = format!("{noun} {id} {how}: {}", quoted_content(&entry.life, caps));
+        let text = format!("{noun} {id} {how}: {}", quoted(&content_text(&entry.life), caps));
         Line { text, citations }
     });
     lines.collect()

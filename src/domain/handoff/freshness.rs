@@ -120,8 +120,9 @@ pub fn freshness(
         reasons.push(Reason {
             kind: "window_passed",
             detail: format!(
-                "it was made at {}, and its window of {window} has passed since",
-                generated_at.format("%Y-%m-%dT%H:%M:%SZ")
+                "it was made at {}, and its window of {} has passed since",
+                generated_at.format("%Y-%m-%dT%H:%M:%SZ"),
+                window.in_words()
             ),
             record_id: None,
             version: None,

@@ -2,7 +2,7 @@
 
 use super::citation::Citation;
 use super::steps::Steps;
-use crate::domain::document::{ManagedSection, records};
+use crate::domain::document::{ManagedSection, records, sections_changed};
 use crate::domain::history::{ChangeKind, RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::{ContextId, MemoryId, RecordId, RecordKind, VaultId};
 use chrono::{DateTime, Utc};
@@ -26,6 +26,9 @@ pub struct Snapshot {
     pub context_id: ContextId,
     /// Text of the newest version.
     pub text: String,
+    /// Text that was the newest when the window began: empty if the memory is younger, `None` if it is not known any
+    /// more.
+    pub before: Option<String>,
     /// The changes in the window, newest first.
     pub changes: Vec<RecordEvent>,
     /// Whether the window has older changes that were not read.
@@ -85,6 +88,8 @@ pub struct Material {
     pub replacements: Vec<RecordLife>,
     /// The current work as the document states it.
     pub steps: Steps,
+    /// What changed outside the records.
+    pub(super) section_changes: SectionChanges,
     /// Whether the window had more changes than were read.
     pub has_more_changes: bool,
     pub(super) supplied: BTreeMap<Citation, Supplied>,
@@ -129,6 +134,7 @@ impl Material {
             entries,
             replacements,
             steps: Steps::of(&snapshot.text),
+            section_changes: SectionChanges::of(snapshot),
             has_more_changes: snapshot.has_more_changes,
             supplied: BTreeMap::new(),
             active_by_id: BTreeMap::new(),
@@ -163,6 +169,7 @@ impl Material {
     pub fn is_active(&self, citation: &Citation) -> bool {
         match self.supplied.get(citation) {
             Some(supplied) => supplied.is_active,
+            None if citation.record_id().is_none() => citation.version == self.head.version,
             None => self
                 .active_citations
                 .values()
@@ -226,6 +233,7 @@ impl Material {
             blocker,
             in_progress,
             remaining,
+            completed: _,
         } = &self.steps;
         let mut section = |citation: Citation, lines: Vec<String>| {
             if !lines.is_empty() {
@@ -252,6 +260,7 @@ impl Material {
         );
         let mut progress = named("In Progress", in_progress);
         progress.extend(named("Remaining", remaining));
+        progress.extend(named("Completed", &self.section_changes.completed));
         section(self.progress(), progress);
         supplied
     }
@@ -271,14 +280,58 @@ fn current(records: &BTreeMap<RecordId, RecordLife>, id: RecordId) -> Option<Rec
     None
 }
 
-/// The text of a record as on its line.
-pub(super) fn record_text(life: &RecordLife) -> String {
-    let mut text = String::new();
-    if let Some(reason) = &life.reason {
-        text.push_str("because ");
-        text.push_str(reason);
-        text.push_str(": ");
+/// Differences outside the records between the text at the beginning of the window and the newest one. Old text is not
+/// quoted: it may have been redacted since.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct SectionChanges {
+    /// The goal or blocker changed.
+    pub(super) goal: bool,
+    pub(super) blocker: bool,
+    /// Bullets that their list did not have.
+    pub(super) completed: Vec<String>,
+    pub(super) in_progress: Vec<String>,
+    pub(super) remaining: Vec<String>,
+    /// Number of bullets of In Progress and Remaining that are in no list any more.
+    pub(super) dropped: usize,
+    /// Titles of the free sections that changed.
+    pub(super) free: Vec<String>,
+}
+
+impl SectionChanges {
+    fn of(snapshot: &Snapshot) -> Self {
+        let Some(before_text) = &snapshot.before else {
+            return Self::default();
+        };
+        let (before, now) = (Steps::of(before_text), Steps::of(&snapshot.text));
+        let new = |now: &[String], before: &[String]| -> Vec<String> {
+            let known: HashSet<&String> = before.iter().collect();
+            now.iter()
+                .filter(|bullet| !known.contains(bullet))
+                .cloned()
+                .collect()
+        };
+        let listed: HashSet<&String> = now
+            .completed
+            .iter()
+            .chain(&now.in_progress)
+            .chain(&now.remaining)
+            .collect();
+        let planned = before.in_progress.iter().chain(&before.remaining);
+        Self {
+            goal: before.goal != now.goal,
+            blocker: before.blocker != now.blocker,
+            completed: new(&now.completed, &before.completed),
+            in_progress: new(&now.in_progress, &before.in_progress),
+            remaining: new(&now.remaining, &before.remaining),
+            dropped: planned.filter(|bullet| !listed.contains(bullet)).count(),
+            free: sections_changed(before_text, &snapshot.text).free,
+        }
     }
+}
+
+/// The text of a record without its reason.
+pub(super) fn content_text(life: &RecordLife) -> String {
+    let mut text = String::new();
     if let Some(label) = &life.label {
         text.push_str(label);
         text.push_str(" => ");
@@ -288,6 +341,14 @@ pub(super) fn record_text(life: &RecordLife) -> String {
         "(its text was taken out)".clone_into(&mut text);
     }
     text
+}
+
+/// The text of a record as on its line.
+pub(super) fn record_text(life: &RecordLife) -> String {
+    match &life.reason {
+        Some(reason) => format!("because {reason}: {}", content_text(life)),
+        None => content_text(life),
+    }
 }
 
 /// The name of a record kind.

@@ -31,7 +31,7 @@ pub use draft::{Caps, Draft, Line};
 pub use freshness::{CurrentFacts, Freshness, Reason, StaleLine, Status, freshness};
 pub use material::{Entry, Material, Snapshot};
 pub use part::Part;
-pub use preface::preface;
+pub use preface::{REFRESH_ROUTE, preface};
 pub use quote::{one_line, quote};
 pub use render::{Cited, CitedLine, Rendered, Workspace, describes_workspace, render};
 pub use shown::shown;

@@ -3,6 +3,9 @@
 use super::freshness::{Freshness, Status};
 use std::fmt::Write as _;
 
+/// How a preface names the way to refresh; the command line names its own instead.
+pub const REFRESH_ROUTE: &str = "`POST …/handoff/refresh`";
+
 /// Maximum number of reasons, and of stale lines, in a preface.
 const SHOWN: usize = 20;
 
@@ -40,7 +43,9 @@ pub fn preface(
         }
     }
     if freshness.status == Status::Stale {
-        text.push_str(">\n> Refresh it with `POST …/handoff/refresh` before you rely on it.\n");
+        text.push_str(&format!(
+            ">\n> Refresh it with {REFRESH_ROUTE} before you rely on it.\n"
+        ));
     }
     text.push('\n');
     text

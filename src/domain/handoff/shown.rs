@@ -1,7 +1,7 @@
 //! The input text for a model that writes a handoff.
 
 use super::citation::Citation;
-use super::material::{Material, noun, record_text};
+use super::material::{Material, SectionChanges, noun, record_text};
 use super::quote::one_line;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -36,6 +36,36 @@ pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
     for section in [material.status(), material.progress()] {
         if let Some(supplied) = material.supplied.get(&section) {
             entry(section, "active, the state of the work", &supplied.text);
+        }
+    }
+    let SectionChanges {
+        goal,
+        blocker,
+        completed,
+        in_progress,
+        remaining,
+        ..
+    } = &material.section_changes;
+    let steps = &material.steps;
+    for (name, _, value) in [("Goal", goal, &steps.goal), ("Blocker", blocker, &steps.blocker)]
+        .into_iter()
+        .filter(|(_, has_changed, _)| **has_changed)
+    {
+        let value = value.as_deref().unwrap_or("none is stated any more");
+        entry(
+            material.status(),
+            "changed in this window",
+            &format!("{name}: {value}"),
+        );
+    }
+    for (name, bullets) in [
+        ("Completed", completed),
+        ("In Progress", in_progress),
+        ("Remaining", remaining),
+    ] {
+        if !bullets.is_empty() {
+            let what = format!("new in this window under {name}");
+            entry(material.progress(), &what, &bullets.join("; "));
         }
     }
     for changed in material.entries.iter().take(RECORDS) {

@@ -11,6 +11,8 @@ pub struct Steps {
     pub goal: Option<String>,
     /// `Blocker:` of Active Context; `None` if it says that there is none.
     pub blocker: Option<String>,
+    /// `Completed` of Current Progress.
+    pub completed: Vec<String>,
     /// `In Progress` of Current Progress.
     pub in_progress: Vec<String>,
     /// `Remaining` of Current Progress.
@@ -61,6 +63,7 @@ impl Steps {
                 continue;
             }
             let bullets = match list {
+                Some(List::Completed) => &mut self.completed,
                 Some(List::InProgress) => &mut self.in_progress,
                 Some(List::Remaining) => &mut self.remaining,
                 None => continue,
@@ -85,6 +88,7 @@ impl Steps {
 
 #[derive(Clone, Copy)]
 enum List {
+    Completed,
     InProgress,
     Remaining,
 }
@@ -92,11 +96,15 @@ enum List {
 impl List {
     fn of(title: &str) -> Option<Self> {
         let title = title.trim().trim_end_matches([':', '#']).trim();
-        if title.eq_ignore_ascii_case("in progress") {
-            Some(Self::InProgress)
-        } else {
-            title.eq_ignore_ascii_case("remaining").then_some(Self::Remaining)
-        }
+        let lists = [
+            ("completed", Self::Completed),
+            ("in progress", Self::InProgress),
+            ("remaining", Self::Remaining),
+        ];
+        lists
+            .into_iter()
+            .find(|(name, _)| title.eq_ignore_ascii_case(name))
+            .map(|(_, list)| list)
     }
 }
 

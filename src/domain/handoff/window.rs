@@ -42,6 +42,25 @@ impl Window {
         self.0
     }
 
+    /// Its length for people: `2 hours`, `1 day 12 hours`.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        let (seconds, mut words) = (self.0, Vec::new());
+        for (number, unit) in [
+            (seconds / 86_400, "day"),
+            (seconds / 3_600 % 24, "hour"),
+            (seconds / 60 % 60, "minute"),
+            (seconds % 60, "second"),
+        ] {
+            match number {
+                0 => {}
+                1 => words.push(format!("1 {unit}")),
+                _ => words.push(format!("{number} {unit}s")),
+            }
+        }
+        words.join(" ")
+    }
+
     /// Its length.
     #[must_use]
     pub fn length(self) -> TimeDelta {

@@ -1,13 +1,37 @@
 //! `GET /v1/guidance`
 
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
-use crate::http::extract::query::{NoParams, Query};
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::listed;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
+use crate::pipeline::prompts::GuidancePage;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, ETAG};
 use axum::response::{IntoResponse, Response};
+
+listed! {
+    /// The pages of the guidance.
+    pub(crate) GuidancePageName of GuidancePage as "GuidancePage";
+}
+
+/// Query parameters of the guidance.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct GuidanceParams {
+    /// `managed`: the rules for ids and managed sections, and for agents with tools; `document` without it.
+    #[param(value_type = Option<GuidancePageName>, inline)]
+    page: GuidancePage,
+}
+
+impl FromQuery for GuidanceParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            page: query.name("page")?.unwrap_or_default(),
+        })
+    }
+}
 
 /// Instructions for agents
 ///
@@ -18,7 +42,7 @@ use axum::response::{IntoResponse, Response};
     path = "/v1/guidance",
     operation_id = "GetGuidance",
     tag = "prompt",
-    params(ConditionHeaders),
+    params(GuidanceParams, ConditionHeaders),
     responses(
         (status = 200, description = "The instructions.", body = String, content_type = "text/markdown; charset=utf-8",
          headers(("ETag" = String, description = "Of the text."))),
@@ -27,10 +51,10 @@ use axum::response::{IntoResponse, Response};
 )]
 pub(crate) async fn guidance(
     State(state): State<AppState>,
-    Query(NoParams): Query<NoParams>,
+    Query(params): Query<GuidanceParams>,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
-    let text = state.pipeline.guidance();
+    let text = state.pipeline.guidance(params.page);
     let etag = ETag::of_bytes(text.as_bytes());
     let validators = [(ETAG, etag.header_value())];
     if conditions.for_read(&etag)? == Verdict::NotModified {

@@ -6,6 +6,7 @@ mod record;
 mod response_mode;
 mod stream;
 
+use crate::domain::evidence::Strictness;
 use crate::domain::operation::Role;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::caller::CallerOf;
@@ -15,7 +16,7 @@ use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::prefer::RESPOND_ASYNC;
 use crate::http::extract::query::{NoParams, Query};
-use crate::http::names::{ModeName, Named, OnInvalidName, RoleName};
+use crate::http::names::{ModeName, Named, OnInvalidName, RoleName, StrictnessName};
 use crate::http::problem::Problem;
 use crate::http::routes::updates::view::RunBody;
 use crate::http::state::AppState;
@@ -30,6 +31,7 @@ use axum::response::{IntoResponse, Response};
 use record::RecordBody;
 use response_mode::ResponseMode;
 use serde::Deserialize;
+use strum::VariantNames as _;
 
 /// What was done, for the models to update the document with.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -52,6 +54,9 @@ pub(crate) struct UpdateBody {
     /// What to do about items that stay faulty.
     #[serde(default)]
     on_invalid: OnInvalidName,
+    /// What to do about items that the task and the messages do not support; at least as strict as the service's
+    /// `pipeline.evidence`, which holds without it.
+    evidence: Option<StrictnessName>,
     /// The roles to ask; all of them without it.
     #[serde(default = "all_roles")]
     #[schema(min_items = 1)]
@@ -125,6 +130,9 @@ pub(crate) async fn update(
     JsonBody(body): JsonBody<UpdateBody>,
 ) -> Result<Response, Problem> {
     body.check()?;
+    if let Some(Named(evidence)) = body.evidence {
+        at_least(evidence, state.pipeline.evidence())?;
+    }
     let request = UpdateRequest {
         vault: vault_id,
         memory: memory_id,
@@ -135,6 +143,7 @@ pub(crate) async fn update(
         dry_run: body.dry_run,
         allow_partial: body.allow_partial,
         on_invalid: body.on_invalid.0,
+        evidence: body.evidence.map(|Named(evidence)| evidence),
         roles: body.roles.into_iter().map(|Named(role)| role).collect(),
         mode: caller.mode(body.mode == Named(ModeKind::Propose)),
         record: body
@@ -179,6 +188,26 @@ impl UpdateBody {
         }
         Ok(())
     }
+}
+
+/// A request may be stricter than the service, not laxer.
+fn at_least(asked: Strictness, configured: Strictness) -> Result<(), Problem> {
+    if asked >= configured {
+        return Ok(());
+    }
+    Err(Problem::invalid(
+        "evidence",
+        format!(
+            "evidence `{asked}` is laxer than this service allows (pipeline.evidence = {configured}); send {}, or leave \
+             it out",
+            Strictness::VARIANTS
+                .iter()
+                .skip_while(|name| **name != configured.to_string())
+                .map(|name| format!("`{name}`"))
+                .collect::<Vec<_>>()
+                .join(" or ")
+        ),
+    ))
 }
 
 fn require_text(field: &str, text: &str) -> Result<(), Problem> {

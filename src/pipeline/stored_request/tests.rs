@@ -18,6 +18,7 @@ fn request() -> UpdateRequest {
         dry_run: false,
         allow_partial: true,
         on_invalid: OnInvalid::Fail,
+        evidence: Some(Strictness::Warn),
         roles: [Role::Verbatim, Role::Progress].into(),
         mode: Mode::Propose {
             key: Some("k-1".parse().unwrap()),
@@ -50,6 +51,7 @@ fn literal() -> Value {
         "dry_run": false,
         "allow_partial": true,
         "on_invalid": "fail",
+        "evidence": "warn",
         "roles": ["progress", "verbatim"],
         "mode": "propose",
         "key_id": "k-1",

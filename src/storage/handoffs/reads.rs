@@ -63,6 +63,12 @@ impl Storage {
         let has_more_changes = changes.len() > max_changes;
         changes.truncate(max_changes);
         let records = with_replacements(&mut transaction, vault, memory, &changes).await?;
+        drop(transaction);
+        // Versions never change, so this one may be read after the snapshot.
+        let before = match self.context_as_of(vault, memory, since).await? {
+            Some(context) => Some(context.text),
+            None => (head.created_at > since).then(String::new),
+        };
         Ok(Some(Snapshot {
             vault: vault.clone(),
             memory: memory.clone(),
@@ -75,6 +81,7 @@ impl Storage {
                 by: head.actor_id,
             },
             text: head.context,
+            before,
             changes,
             has_more_changes,
             records,

@@ -171,6 +171,11 @@ async fn a_script_can_show_and_refresh_by_exit_codes() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let user = User::of(&format!("http://{}", service.socket_address()));
+    let unwritten = user.run(&["show"]).await.is(4);
+    assert!(
+        unwritten.err.contains("has not been written yet") && unwritten.err.contains("put"),
+        "{unwritten:?}"
+    );
     memory
         .put("# Key Learnings\n- KL-1 because a: one\n")
         .await
@@ -196,6 +201,10 @@ async fn a_script_can_show_and_refresh_by_exit_codes() {
     let shown = user.run(&["show"]).await.is(8);
     assert!(
         shown.out.starts_with("> Freshness: stale. ") && shown.out.contains("cited_record_archived"),
+        "{shown:?}"
+    );
+    assert!(
+        shown.out.contains("Refresh it with `working-memory refresh`") && !shown.out.contains("POST"),
         "{shown:?}"
     );
     let output = user.run(&["status"]).await.is(8);

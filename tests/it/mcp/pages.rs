@@ -15,7 +15,12 @@ async fn all_resources_of_a_memory_can_be_read() {
     done(&call(&service, "memory_edit", agent(edit)).await);
     done(&call(&service, "memory_handoff", agent(json!({"refresh": true}))).await);
     for (uri, media_type, holds) in [
-        ("memory://guidance", "text/markdown", "memory"),
+        ("memory://guidance", "text/markdown", "Keep one concise document"),
+        (
+            "memory://guidance/managed",
+            "text/markdown",
+            "A line that you leave out is archived",
+        ),
         ("memory://acme/agent/context", "text/markdown", "a fact"),
         ("memory://acme/agent/prompt", "text/markdown", "a fact"),
         ("memory://acme/agent/window", "text/markdown", ""),
@@ -131,5 +136,12 @@ async fn a_memory_without_a_document_is_listed_and_is_no_resource() {
         .iter()
         .map(|resource| resource["uri"].as_str().unwrap())
         .collect();
-    assert_eq!(uris, ["memory://guidance", "memory://acme/written/context"]);
+    assert_eq!(
+        uris,
+        [
+            "memory://guidance",
+            "memory://guidance/managed",
+            "memory://acme/written/context"
+        ]
+    );
 }

@@ -5,7 +5,7 @@ use crate::harness::{Answer, Service, scripted};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use working_memory::config::pipeline::EvidenceConfig;
+use working_memory::domain::evidence::Strictness;
 use working_memory::domain::operation::Role;
 use working_memory::llm::Models;
 use working_memory::llm::scripted::Step;
@@ -234,12 +234,114 @@ async fn bullets_are_checked_one_by_one_and_counted_once() {
         ["## In Progress\n- Move the renderer\n## Remaining\n- Ship the old lantern\n"]
     );
 
-    let none_left =
-        "CURRENT_PROGRESS:\n  Completed:\n    - Moved the renderer\n  In Progress:\n    - Paint fences\n";
+    let none_left = "CURRENT_PROGRESS:\n  Completed:\n    - Moved the renderer\n  In Progress:\n    - Zorbled the first quonx\n";
     let second = service(json!({"progress": none_left})).await;
     let answer = second.memory("agent").update(body()).await.is(200).json();
-    assert_eq!(kinds(&answer), ["ungrounded", "missing_in_progress"], "{answer}");
+    assert_eq!(kinds(&answer), ["example", "missing_in_progress"], "{answer}");
     assert_eq!(answer["status"], "unchanged");
+}
+
+/// What the answer warns of.
+fn warned(answer: &Value) -> Vec<&str> {
+    let warnings = answer["warnings"].as_array().unwrap();
+    warnings
+        .iter()
+        .map(|warning| warning["kind"].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_plan_in_words_of_its_own_is_kept_with_a_warning_and_a_claim_is_not() {
+    let progress = "CURRENT_PROGRESS:\n  Completed:\n    - Painted fences blue\n  In Progress:\n    - Paint fences\n  \
+        Remaining:\n    - Sell tulips\n";
+    let service = service(json!({"progress": progress})).await;
+    let answer = service.memory("agent").update(body()).await.is(200).json();
+    assert_eq!(kinds(&answer), ["ungrounded"], "{answer}");
+    assert_eq!(answer["rejected"][0]["text"], "Painted fences blue");
+    assert_eq!(warned(&answer), ["ungrounded", "ungrounded"], "{answer}");
+    assert_eq!(
+        contents(&answer),
+        ["## In Progress\n- Paint fences\n## Remaining\n- Sell tulips\n"]
+    );
+}
+
+#[tokio::test]
+async fn without_messages_nothing_is_refused_for_its_words_and_no_model_is_asked_again() {
+    let progress = "CURRENT_PROGRESS:\n  Completed:\n    - Opened the ticket\n  In Progress:\n    - Rotate session \
+        cookies on each use\n  Remaining:\n    - Document expiry\n";
+    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because sessions last: cookies expire after an hour\n";
+    let service = service(json!({"progress": progress, "learnings": learnings})).await;
+    let memory = service.memory("agent");
+    memory
+        .put("# Current Progress\n## In Progress\n- Design the form\n")
+        .await
+        .is(201);
+
+    let task = json!({"task": "Add refresh tokens to the login flow"});
+    let answer = memory.update(task).await.is(200).json();
+
+    assert_eq!(
+        (kinds(&answer), &answer["status"]),
+        (vec![], &json!("applied")),
+        "{answer}"
+    );
+    assert_eq!(warned(&answer), ["ungrounded"; 4], "{answer}");
+    for role in Role::ALL {
+        let model = &answer["models"][role.name()];
+        assert_eq!(
+            (&model["attempts"], &model["reprompts"]),
+            (&json!(1), &json!(0)),
+            "{answer}"
+        );
+    }
+    let text = memory.get("context").await.is(200).text().to_owned();
+    assert!(text.contains("- Rotate session cookies on each use\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_request_may_be_stricter_than_the_service_and_not_laxer() {
+    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because x: Kubernetes clusters scale horizontally\n";
+    let configure = |config: &mut working_memory::config::Config| config.pipeline.evidence = Strictness::Warn;
+    let service = Service::start_with(configure, Some(models(json!({"learnings": learnings})))).await;
+    let memory = service.memory("agent");
+    let with = |evidence: &str| {
+        let mut body = body();
+        body["evidence"] = json!(evidence);
+        body
+    };
+    let strict = memory.update(with("reject")).await.is(200).json();
+    assert_eq!(kinds(&strict), ["ungrounded"], "{strict}");
+    let problem = memory
+        .update(with("off"))
+        .await
+        .problem(422, "invalid", Some("evidence"));
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("pipeline.evidence = warn") && detail.contains("`warn` or `reject`"),
+        "{detail}"
+    );
+    memory.update(with("never")).await.is(422);
+    let configured = memory.update(with("warn")).await.is(200).json();
+    assert_eq!(
+        (kinds(&configured), warned(&configured)),
+        (vec![], vec!["ungrounded"]),
+        "{configured}"
+    );
+}
+
+#[tokio::test]
+async fn a_fence_that_only_the_model_wrote_is_no_part_of_the_snippet() {
+    let verbatim = "VERBATIM_CONTEXT:\n  ADD:\n    - because next: test target =>\n        ```make\n        test:\n            \
+        cargo test --all\n        ```\n    - because odd: foreign =>\n        ```\n        cargo bench\n        ```\n";
+    let service = service(json!({"verbatim": verbatim})).await;
+    let answer = service.memory("agent").update(body()).await.is(200).json();
+    assert_eq!(contents(&answer), ["\ttest:\n\t\tcargo  test --all"], "{answer}");
+    assert_eq!(kinds(&answer), ["not_verbatim"], "{answer}");
+    let detail = answer["rejected"][0]["detail"].as_str().unwrap();
+    assert!(
+        detail.starts_with("Its line ````` stands neither in the task nor in the messages"),
+        "{detail}"
+    );
 }
 
 #[tokio::test]
@@ -265,7 +367,7 @@ async fn a_credential_is_accepted_only_without_an_evidence_check() {
     let progress =
         "CURRENT_PROGRESS:\n  In Progress:\n    - Move the renderer\n    - Paint with password=hunter5\n";
     let answers = json!({"learnings": learnings, "verbatim": verbatim, "progress": progress});
-    for (evidence, secrets) in [(EvidenceConfig::Warn, 4), (EvidenceConfig::Off, 0)] {
+    for (evidence, secrets) in [(Strictness::Warn, 4), (Strictness::Off, 0)] {
         let configure = |config: &mut working_memory::config::Config| config.pipeline.evidence = evidence;
         let service = Service::start_with(configure, Some(models(answers.clone()))).await;
         let memory = service.memory("agent");
@@ -280,9 +382,9 @@ async fn a_credential_is_accepted_only_without_an_evidence_check() {
 async fn strictness_is_configured_and_operations_of_agents_are_not_checked() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because x: Kubernetes clusters scale horizontally\n";
     for (evidence, rejected, warned) in [
-        (EvidenceConfig::Reject, 1, 0),
-        (EvidenceConfig::Warn, 0, 1),
-        (EvidenceConfig::Off, 0, 0),
+        (Strictness::Reject, 1, 0),
+        (Strictness::Warn, 0, 1),
+        (Strictness::Off, 0, 0),
     ] {
         let configure = |config: &mut working_memory::config::Config| config.pipeline.evidence = evidence;
         let service = Service::start_with(configure, Some(models(json!({"learnings": learnings})))).await;

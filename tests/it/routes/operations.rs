@@ -440,7 +440,10 @@ async fn progress_beside_a_free_section_of_the_same_name_is_a_warning() {
         .json();
     assert_eq!(alone["warnings"], json!([]));
 
-    memory.put("# Progress\nNext: write the parser\n").await.is(201);
+    memory
+        .put("# Progress\nNext: write the parser\n\n# Current Progress\n- nothing yet\n")
+        .await
+        .is(201);
     let answer = memory.apply(text).await.is(200).json();
 
     assert_eq!(answer["status"], "applied");
@@ -448,4 +451,71 @@ async fn progress_beside_a_free_section_of_the_same_name_is_a_warning() {
     assert_eq!(answer["warnings"][0]["section"], "progress");
     let other = memory.apply(ADD).await.is(200).json();
     assert_eq!(other["warnings"], json!([]));
+}
+
+#[tokio::test]
+async fn sections_under_their_authors_titles_are_changed_in_place() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let free = "# Description\r\nA  shop.\n\n";
+    memory
+        .put(format!(
+            "{free}# Progress\n- old\n\n# Learnings\n- because a: one\n\n# Verbatim\n\n# Facts\n\tx\n"
+        ))
+        .await
+        .is(201);
+    let text = "CURRENT_PROGRESS:\n  In Progress:\n    - Wire the parser\nKEY_LEARNINGS:\n  ADD:\n    - because b: two\n\
+        VERBATIM_CONTEXT:\n  ADD:\n    - because next: run => cargo test\n";
+    let answer = memory.apply(text).await.is(200).json();
+    assert_eq!(
+        (&answer["rejected"], &answer["warnings"]),
+        (&json!([]), &json!([])),
+        "{answer}"
+    );
+    let now = memory.get("context").await.is(200).text().to_owned();
+    let headings: Vec<&str> = now.lines().filter(|line| line.starts_with("# ")).collect();
+    assert_eq!(
+        headings,
+        [
+            "# Description",
+            "# Progress",
+            "# Learnings",
+            "# Verbatim",
+            "# Facts"
+        ],
+        "{now}"
+    );
+    assert!(
+        now.starts_with(free) && now.ends_with("\n\n# Facts\n\tx\n"),
+        "{now}"
+    );
+    assert!(
+        now.contains("# Progress\n## In Progress\n- Wire the parser\n\n# Learnings\n- KL-1 "),
+        "{now}"
+    );
+    let records = memory.get("records").await.is(200).json();
+    assert_eq!(records["items"].as_array().unwrap().len(), 3, "{records}");
+    let archive = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is over\n";
+    memory.apply(archive).await.is(200);
+    let handoff = memory.request(reqwest::Method::POST, "handoff/refresh");
+    let handoff = Answer::to(handoff).await.is(201).json();
+    let markdown = handoff["markdown"].as_str().unwrap();
+    assert!(
+        markdown.contains("- In progress: \"Wire the parser\" [Current Progress@3]"),
+        "{markdown}"
+    );
+    assert!(
+        memory
+            .get("contexts/3/diff?base=2")
+            .await
+            .is(200)
+            .text()
+            .contains("-- KL-1 ")
+    );
+    let section = memory.get("context?section=learnings").await.is(200);
+    assert!(
+        section.text().starts_with("# Learnings\n- KL-2 "),
+        "{}",
+        section.text()
+    );
 }

@@ -249,8 +249,8 @@ async fn a_chain_of_decisions_shows_each_end_with_its_own_reason() {
     assert_eq!(
         section(markdown, "Recently Replaced / Archived"),
         [
-            "- Decision D-2 was replaced by D-3 because \"r3\": \"because r2: two\" [D-2@2] [D-3@3]",
-            "- Decision D-1 was replaced by D-3, first by D-2 because \"r2\": \"because r1: one\" [D-1@1] [D-3@3]",
+            "- Decision D-2 was replaced by D-3 because \"r3\": \"two\" [D-2@2] [D-3@3]",
+            "- Decision D-1 was replaced by D-3, first by D-2 because \"r2\": \"one\" [D-1@1] [D-3@3]",
         ]
     );
     assert_eq!(
@@ -279,7 +279,7 @@ async fn arrows_are_shown_as_written_and_the_summary_counts_the_records() {
     let made = refresh(&memory, "", None).await.is(201).json();
     let markdown = made["markdown"].as_str().unwrap();
     assert!(
-        markdown.contains("a => b: map &lt;T> &amp; go -> on"),
+        markdown.contains("\"map &lt;T> &amp; go -> on\", because \"a => b\""),
         "{markdown}"
     );
     service.clock.advance(Duration::from_secs(10_000));
@@ -356,4 +356,58 @@ async fn a_redaction_deletes_the_handoffs_that_may_quote_the_text() {
         .await
         .is(200);
     assert_eq!(state(&memory).await.0, "stale");
+}
+
+#[tokio::test]
+async fn recent_changes_name_what_changed_outside_the_records() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    let document = |goal: &str, blocker: &str, completed: &str, now: &str, facts: &str| {
+        format!(
+            "# Current Progress\n## Completed\n- Drew the plan\n{completed}## In Progress\n- {now}\n\n\
+             # Active Context\nGoal: {goal}\nBlocker: {blocker}\n\n# Facts\n- {facts}\n"
+        )
+    };
+    memory
+        .put(document("ship it", "no quota", "", "Wire the parser", "one"))
+        .await
+        .is(201);
+    service.clock.advance(Duration::from_secs(10_000));
+    let quiet = refresh(&memory, "", None).await.is(201).json();
+    let markdown = quiet["markdown"].as_str().unwrap();
+    assert!(
+        markdown.contains("_Nothing changed in this window._"),
+        "{markdown}"
+    );
+    assert!(
+        markdown.contains("in the 2 hours up to this handoff"),
+        "{markdown}"
+    );
+    assert!(
+        markdown.contains("This is no task list: the next prompt of the user decides."),
+        "{markdown}"
+    );
+
+    let changed = document("ship *both*", "none", "- Wired the parser\n", "Measure it", "two");
+    memory.put(changed).await.is(201);
+    let made = refresh(&memory, "", None).await.is(201).json();
+    let markdown = made["markdown"].as_str().unwrap();
+    assert_eq!(
+        section(markdown, "Recent Changes"),
+        [
+            "- Goal is now \"ship \\*both\\*\" [Active Context@2]",
+            "- Blocker is no longer stated [Active Context@2]",
+            "- Completed: \"Wired the parser\" [Current Progress@2]",
+            "- Now in progress: \"Measure it\" [Current Progress@2]",
+            "- Steps that are no longer listed: 1 [Current Progress@2]",
+        ]
+    );
+    assert!(
+        markdown.contains("_Sections of free text that changed: \"Facts\"._"),
+        "{markdown}"
+    );
+    assert!(!markdown.contains("Nothing changed"), "{markdown}");
+    assert_eq!(made["freshness"]["status"], "fresh");
+    // The sources are not marked as archived.
+    assert!(!markdown.contains("(archived)"), "{markdown}");
 }
