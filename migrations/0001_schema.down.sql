@@ -9,7 +9,6 @@ DROP TABLE embedding_spaces;
 DROP TABLE search_entries;
 DROP TABLE handoffs;
 DROP TABLE prompt_items;
-DROP TABLE prompt_item_owners;
 DROP TABLE model_usage;
 DROP TABLE run_instructions;
 DROP TABLE updates;

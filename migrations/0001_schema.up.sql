@@ -11,7 +11,7 @@
 
 -- Memories and their versions ---------------------------------------------------------------------------------------
 
--- A row per memory: the row that its writers lock.
+-- A row per memory: the row that its writers lock. It is there as long as the memory has a document or prompt items.
 CREATE TABLE memories (
     vault_id         TEXT        NOT NULL,
     memory_id        TEXT        NOT NULL,
@@ -33,7 +33,7 @@ CREATE TABLE memories (
     -- The version whose passages are in search_vectors; NULL where no service with embeddings has indexed the memory.
     embedded_version BIGINT,
     CONSTRAINT memories_pkey PRIMARY KEY (vault_id, memory_id),
-    -- Version 0 is the moment between inserting the row and its first version, inside one transaction.
+    -- Version 0: the memory has prompt items and no document yet.
     CONSTRAINT memories_head_check CHECK ((head_version = 0) = (head_context_id IS NULL) AND head_version >= 0),
     CONSTRAINT memories_counters_check CHECK (0 <= ALL (counters)),
     CONSTRAINT memories_indexed_check CHECK (indexed_version >= 0 AND indexed_version <= head_version)
@@ -308,18 +308,9 @@ CREATE TABLE model_usage (
 
 -- Prompt items and handoffs -----------------------------------------------------------------------------------------
 
--- Who has prompt items: a memory, or, with '' for memory_id, the vault itself, whose items belong to all of its memories.
--- Writers of items lock this row. It refers to no memory: items may come before the first document.
-CREATE TABLE prompt_item_owners (
-    vault_id   TEXT        NOT NULL,
-    memory_id  TEXT        NOT NULL,
-    changed_at TIMESTAMPTZ NOT NULL,
-    CONSTRAINT prompt_item_owners_pkey PRIMARY KEY (vault_id, memory_id)
-);
--- Lists of memories, as memories_list_idx: pages of both are read in this order.
-CREATE INDEX prompt_item_owners_list_idx ON prompt_item_owners (vault_id, memory_id COLLATE "C");
-
--- Parts of system prompts that components own. An item never changes: it is added and removed.
+-- Parts of system prompts that components own. An item never changes: it is added and removed. With '' for memory_id it
+-- belongs to the vault, and so to all of its memories; that is why there is no foreign key, and whoever deletes a memory
+-- deletes its items.
 CREATE TABLE prompt_items (
     vault_id   TEXT             NOT NULL,
     memory_id  TEXT             NOT NULL,
@@ -332,8 +323,6 @@ CREATE TABLE prompt_items (
     created_at TIMESTAMPTZ      NOT NULL,
     created_by TEXT             NOT NULL,
     CONSTRAINT prompt_items_pkey PRIMARY KEY (vault_id, memory_id, item_id),
-    CONSTRAINT prompt_items_owner_fkey FOREIGN KEY (vault_id, memory_id)
-        REFERENCES prompt_item_owners (vault_id, memory_id) ON DELETE CASCADE,
     CONSTRAINT prompt_items_content_check CHECK (content <> ''),
     CONSTRAINT prompt_items_metadata_check CHECK (jsonb_typeof(metadata) = 'object')
 );

@@ -5,9 +5,13 @@
 //! stored data is all that is known and is kept: the changes of that version, and births, ends and contents
 //! that no pair of texts shows.
 
+mod steps;
+
+pub use steps::{RecordStep, steps};
+
 use super::document::{Record, records};
 use super::ids::{ActorId, RecordId};
-use super::memory::{RecordChange, project};
+use super::memory::project;
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use strum::{EnumString, IntoStaticStr, VariantNames};
@@ -158,8 +162,8 @@ impl Rebuild {
         match (self.text.take(), text) {
             (Some(before), Some(text)) => {
                 self.stored_events.remove(&mark.version);
-                for change in project(&before, text) {
-                    self.derive(mark, change, details);
+                for step in steps(&before, project(&before, text), details) {
+                    self.derive(mark, step, details);
                 }
             }
             (_, text) => {
@@ -199,46 +203,22 @@ impl Rebuild {
         (lives.into_values().collect(), self.events)
     }
 
-    fn derive(&mut self, mark: &VersionMark, change: RecordChange, details: &OperationDetails) {
-        let (id, change) = match change {
-            RecordChange::Added(record) => {
-                let id = record.id;
-                let was_before = self
-                    .stored
-                    .get(&id)
-                    .is_some_and(|life| life.born.version < mark.version);
-                let is_known = self.built.contains_key(&id) || (self.has_gap && was_before);
-                let is_new = !is_known;
-                self.mark_active(record, mark, is_new);
-                (
-                    id,
-                    if is_new {
-                        ChangeKind::Added
-                    } else {
-                        ChangeKind::Restored
-                    },
-                )
-            }
-            RecordChange::Changed(record) => {
-                let id = record.id;
-                self.mark_active(record, mark, true);
-                (id, ChangeKind::Changed)
-            }
-            RecordChange::Archived(id) => {
+    fn derive(&mut self, mark: &VersionMark, step: RecordStep, details: &OperationDetails) {
+        let id = step.record.id;
+        let change = match step.change {
+            ChangeKind::Archived | ChangeKind::Superseded => {
                 let known = self.stored_end(id, mark.version);
+                let told = details.reasons.contains_key(&id);
+                let known_reason = known.as_ref().and_then(|end| end.reason.clone());
                 let end = LifeEnd {
                     mark: mark.clone(),
-                    reason: details
-                        .reasons
-                        .get(&id)
-                        .cloned()
-                        .or_else(|| known.as_ref()?.reason.clone())
-                        .or_else(|| details.left_out.clone()),
-                    superseded_by: details
-                        .superseded
-                        .get(&id)
-                        .copied()
-                        .or_else(|| known?.superseded_by),
+                    // The reason of the whole version is less exact than a stored one.
+                    reason: if told {
+                        step.reason
+                    } else {
+                        known_reason.or(step.reason)
+                    },
+                    superseded_by: step.superseded_by.or_else(|| known?.superseded_by),
                 };
                 let change = match end.superseded_by {
                     Some(_) => ChangeKind::Superseded,
@@ -247,7 +227,23 @@ impl Rebuild {
                 if let Some(built) = self.built.get_mut(&id) {
                     built.life.end = Some(end);
                 }
-                (id, change)
+                change
+            }
+            ChangeKind::Added | ChangeKind::Restored => {
+                let was_before = self
+                    .stored
+                    .get(&id)
+                    .is_some_and(|life| life.born.version < mark.version);
+                let is_known = self.built.contains_key(&id) || (self.has_gap && was_before);
+                self.mark_active(step.record, mark, !is_known);
+                match is_known {
+                    true => ChangeKind::Restored,
+                    false => ChangeKind::Added,
+                }
+            }
+            ChangeKind::Changed => {
+                self.mark_active(step.record, mark, true);
+                ChangeKind::Changed
             }
         };
         self.events.push(RecordEvent {

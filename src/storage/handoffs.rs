@@ -1,6 +1,6 @@
 //! Stored handoffs: `handoffs`.
 
-mod citations;
+pub(in crate::storage) mod citations;
 pub(in crate::storage) mod reads;
 
 use crate::domain::handoff::{CitedLine, Snapshot, Window};

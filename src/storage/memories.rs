@@ -1,12 +1,11 @@
 //! Vaults and memories: `memories`, lists, the state of one memory, deletion.
 //!
-//! A memory exists if it has a document or unexpired prompt items of its own. The state of one memory, all lists, and
-//! deletion use this definition.
+//! A memory exists if it has a document or unexpired prompt items of its own. Its row may outlive the last of these until
+//! they are purged. One without a document has the version 0.
 
 mod get;
-mod list;
+pub mod list;
 pub mod paths;
-pub mod sorted;
 mod vaults;
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
@@ -16,7 +15,7 @@ use crate::storage::database::repeat::TransactionError;
 use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::idempotency::delete_answers;
-use crate::storage::prompt_items::{ForgottenItems, forget_items};
+use crate::storage::prompt_items::delete_items_of_memory;
 use crate::storage::usage::quotas::Stored;
 use crate::storage::usage::stored;
 use crate::storage::write::lock_memory;
@@ -148,7 +147,7 @@ impl Storage {
     ) -> Result<Ending<Option<NewEvent>>, DeleteError> {
         // Waits for concurrent writers of the memory, and makes later ones wait.
         let head = lock_memory(&mut transaction, vault, memory).await?;
-        let exists = head.is_some();
+        let has_document = head.as_ref().is_some_and(|head| head.version > 0);
         let current = head.and_then(|head| head.context_id);
         if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {
             return Err(DeleteError::PreconditionFailed { current });
@@ -160,17 +159,8 @@ impl Storage {
         )
         .execute(&mut *transaction)
         .await?;
-        let items = forget_items(&mut transaction, vault, memory, self.clock.now()).await?;
-        let is_there = exists || items == ForgottenItems::Live;
-        if !is_there && runs.rows_affected() == 0 {
-            // Expired items were no longer visible, so there is no event; they are deleted now instead of by the purge.
-            return Ok(match items {
-                ForgottenItems::Expired => transaction.commit_with(None),
-                ForgottenItems::Live | ForgottenItems::None => transaction.roll_back_with(None),
-            });
-        }
+        let had_items = delete_items_of_memory(&mut transaction, vault, memory, self.clock.now()).await?;
         let held = stored::of_memory(&mut transaction, vault, memory).await?;
-        delete_answers(&mut transaction, vault, memory).await?;
         sqlx::query!(
             "DELETE FROM memories WHERE vault_id = $1 AND memory_id = $2",
             vault.as_str(),
@@ -178,6 +168,11 @@ impl Storage {
         )
         .execute(&mut *transaction)
         .await?;
+        if !has_document && !had_items && runs.rows_affected() == 0 {
+            // At most expired items were there, which nobody saw any more.
+            return Ok(transaction.commit_with(None));
+        }
+        delete_answers(&mut transaction, vault, memory).await?;
         let event = self.event(memory, EventKind::MemoryDeleted);
         let change = (held, Stored::default());
         stored::count(&mut transaction, vault, &event.event_id, change).await?;

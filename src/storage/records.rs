@@ -3,6 +3,7 @@
 mod details;
 pub mod evidence;
 pub mod history;
+pub(in crate::storage) mod projection;
 mod stored;
 
 pub(super) use details::{DetailColumns, details_of};

@@ -21,9 +21,8 @@ const KEPT_WHEN_DELETED: [(&str, &str); 2] = [
 ];
 
 /// Tables that are not exported, with the reason.
-const NOT_EXPORTED: [(&str, &str); 5] = [
+const NOT_EXPORTED: [(&str, &str); 4] = [
     ("events", "they happened in the service that tells of them"),
-    ("handoffs", "they are compiled from the rest"),
     ("idempotency_keys", "a key counts where it was sent"),
     ("search_entries", "the importing service indexes anew"),
     (

@@ -143,7 +143,8 @@ async fn a_version_retained_for_its_records_is_not_returned_for_a_later_time() {
 async fn concurrent_instances_prune_each_version_once() {
     let service = Service::start().await;
     sqlx::query(
-        "INSERT INTO memories VALUES ('v', 'm', 1203, 'c-1203', 0, 0, 0, 0, '2026-11-21T02:00:00Z', '2026-11-21T02:00:00Z')",
+        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, created_at, changed_at)
+         VALUES ('v', 'm', 1203, 'c-1203', '2026-11-21T02:00:00Z', '2026-11-21T02:00:00Z')",
     )
     .execute(service.rows())
     .await

@@ -21,7 +21,7 @@ struct StoredCited {
 }
 
 /// Converts to the stored form.
-pub(super) fn to_stored(lines: &[CitedLine]) -> Value {
+pub(in crate::storage) fn to_stored(lines: &[CitedLine]) -> Value {
     let stored: Vec<_> = lines.iter().map(StoredLine::from).collect();
     json!(stored)
 }
@@ -30,7 +30,7 @@ pub(super) fn to_stored(lines: &[CitedLine]) -> Value {
 ///
 /// # Errors
 /// What cannot be read, and why.
-pub(super) fn from_stored(stored: &Value) -> Result<Vec<CitedLine>, serde_json::Error> {
+pub(in crate::storage) fn from_stored(stored: &Value) -> Result<Vec<CitedLine>, serde_json::Error> {
     let lines = Vec::<StoredLine>::deserialize(stored)?;
     Ok(lines.into_iter().map(CitedLine::from).collect())
 }

@@ -88,7 +88,7 @@ impl Storage {
         }))
     }
 
-    /// When a memory was created; `None` if it does not exist.
+    /// When a memory was created; `None` if it has no document.
     ///
     /// # Errors
     /// Database errors.
@@ -99,7 +99,7 @@ impl Storage {
         memory: &MemoryId,
     ) -> Result<Option<DateTime<Utc>>, StorageError> {
         Ok(sqlx::query_scalar!(
-            "SELECT created_at FROM memories WHERE vault_id = $1 AND memory_id = $2",
+            "SELECT created_at FROM memories WHERE vault_id = $1 AND memory_id = $2 AND head_version > 0",
             vault.as_str(),
             memory.as_str(),
         )

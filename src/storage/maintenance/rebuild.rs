@@ -1,15 +1,13 @@
 //! Rebuilds records and their history from the versions.
 
-use crate::domain::changelog::left_out_by;
-use crate::domain::history::{Rebuild, RecordEvent, RecordLife, VersionMark};
+use crate::domain::history::{RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
-use crate::domain::window::Task;
-use crate::storage::contexts::Source;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen::notify;
 use crate::storage::database::notification::Notification;
-use crate::storage::records::{DetailColumns, history};
-use crate::storage::write::{lock_memory, operation_details, task_facts_of_operations};
+use crate::storage::records::history;
+use crate::storage::records::projection::{Projected, ProjectedVersion, Projection};
+use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError, records};
 use sqlx::{Postgres, QueryBuilder};
 use std::collections::{HashMap, HashSet};
@@ -54,7 +52,7 @@ impl Storage {
         loop {
             let page = sqlx::query!(
                 "SELECT vault_id, memory_id FROM memories
-                 WHERE (vault_id, memory_id) > ($1, $2)
+                 WHERE (vault_id, memory_id) > ($1, $2) AND head_version > 0
                    AND ($3::text IS NULL OR vault_id = $3) AND ($4::text IS NULL OR memory_id = $4)
                  ORDER BY vault_id, memory_id
                  LIMIT $5",
@@ -117,17 +115,16 @@ pub(in crate::storage) async fn project_versions(
     let stored = records::all(connection, vault, memory).await?;
     let mut lives: Vec<RecordLife> = stored.into_iter().map(RecordLife::from).collect();
     lives.sort_by_key(|life| life.id);
-    let mut rebuild = Rebuild::new(lives.clone(), events.clone());
-    let tasks = read_versions(connection, vault, memory, &mut rebuild).await?;
-    let (new_lives, new_events) = rebuild.finish();
-    let (same_lives, same_events) = (new_lives == lives, new_events == events);
+    let projection = Projection::new(lives.clone(), events.clone());
+    let projected = read_versions(connection, vault, memory, projection).await?;
+    let (same_lives, same_events) = (projected.lives == lives, projected.events == events);
     if !same_lives {
-        let mend = Mend::of(&lives, &new_lives);
+        let mend = Mend::of(&lives, &projected.lives);
         delete_records(connection, vault, memory, &mend.removed).await?;
-        write_records(connection, vault, memory, &mend.written, &tasks).await?;
+        write_records(connection, vault, memory, &mend.written, &projected).await?;
     }
     if !same_events {
-        replace_events(connection, vault, memory, &new_events).await?;
+        replace_events(connection, vault, memory, &projected.events).await?;
     }
     Ok(!(same_lives && same_events))
 }
@@ -153,14 +150,13 @@ impl<'l> Mend<'l> {
     }
 }
 
-/// Passes all versions to `rebuild`, and returns what they contain about tasks.
+/// Passes all versions to a projection.
 async fn read_versions(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
-    rebuild: &mut Rebuild,
-) -> Result<HashMap<RecordId, Task>, StorageError> {
-    let mut tasks = HashMap::new();
+    mut projection: Projection,
+) -> Result<Projected, StorageError> {
     let mut after = 0;
     loop {
         let rows = sqlx::query!(
@@ -176,20 +172,21 @@ async fn read_versions(
         )
         .fetch_all(&mut *connection)
         .await?;
-        let Some(last) = rows.last() else { return Ok(tasks) };
+        let Some(last) = rows.last() else {
+            return Ok(projection.finish());
+        };
         after = last.version;
         for row in rows {
-            let mark = VersionMark {
-                version: row.version,
-                at: row.creation_time,
-                by: row.actor_id,
-            };
-            let text = (!row.redacted).then_some(row.context.as_str());
-            let mut details = operation_details(row.operations.as_ref());
-            let whole = matches!(row.source, Source::Put | Source::Restore);
-            details.left_out = whole.then(|| left_out_by(row.version));
-            rebuild.version(&mark, text, &details);
-            tasks.extend(task_facts_of_operations(row.operations.as_ref()));
+            projection.version(&ProjectedVersion {
+                mark: VersionMark {
+                    version: row.version,
+                    at: row.creation_time,
+                    by: row.actor_id,
+                },
+                source: row.source,
+                text: (!row.redacted).then_some(row.context.as_str()),
+                operations: row.operations.as_ref(),
+            });
         }
     }
 }
@@ -236,7 +233,7 @@ async fn write_records(
     vault: &VaultId,
     memory: &MemoryId,
     lives: &[&RecordLife],
-    tasks: &HashMap<RecordId, Task>,
+    projected: &Projected,
 ) -> Result<(), StorageError> {
     for rows in lives.chunks(RECORDS_PER_STATEMENT) {
         let mut statement = QueryBuilder::<Postgres>::new(
@@ -247,10 +244,8 @@ async fn write_records(
         );
         statement.push_values(rows, |mut row, life| {
             let end = life.end.as_ref();
-            let task = tasks.get(&life.id);
-            let columns = task
-                .map(|task| DetailColumns::from(&task.details))
-                .unwrap_or_default();
+            let task = projected.tasks.get(&life.id);
+            let columns = projected.details(life.id);
             row.push_bind(vault.as_str())
                 .push_bind(memory.as_str())
                 .push_bind(life.id.kind.prefix())

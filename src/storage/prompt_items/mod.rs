@@ -1,13 +1,13 @@
-//! Prompt items (`prompt_items`), and `prompt_item_owners`, the rows that writers lock.
+//! Prompt items: `prompt_items`. Writers lock the memory's row, which exists as long as the memory has items; for items of
+//! the vault itself, which has no row, an advisory lock.
 
-mod forget;
-mod owners;
+mod lock;
 mod purge;
 mod write;
 
 pub use write::{AddItemsError, Replaced};
 
-pub(super) use forget::{ForgottenItems, forget_items};
+pub(super) use write::delete_items_of_memory;
 
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::PromptItem;

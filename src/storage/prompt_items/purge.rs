@@ -1,7 +1,7 @@
 //! Deletes expired items.
 
 use super::ItemOwner;
-use super::owners::{forget_owner_without_items, lock_present_owner};
+use super::lock::{delete_empty, lock};
 use crate::domain::ids::VaultId;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};
@@ -63,7 +63,7 @@ impl Storage {
         now: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
         self.sweep_transaction("db.prompt_items.purge", |mut transaction| async move {
-            lock_present_owner(&mut transaction, owner).await?;
+            lock(&mut transaction, owner).await?;
             let done = sqlx::query!(
                 "DELETE FROM prompt_items
                  WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3 AND item_id = ANY($4)",
@@ -74,7 +74,7 @@ impl Storage {
             )
             .execute(&mut *transaction)
             .await?;
-            forget_owner_without_items(&mut transaction, owner).await?;
+            delete_empty(&mut transaction, owner).await?;
             Ok(transaction.commit_with(done.rows_affected()))
         })
         .await

@@ -1,8 +1,8 @@
-//! Adds, replaces and removes items. Each change is one transaction that locks the owner's row.
+//! Adds, replaces and removes items. Each change is one transaction that locks the owner.
 
-use super::owners::{forget_owner_without_items, lock_present_owner};
+use super::lock::{delete_empty, lock, lock_or_make};
 use super::{ItemOwner, live_items};
-use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
+use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::repeat::TransactionError;
@@ -11,7 +11,12 @@ use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, IdempotencyClaim, Saved, keep_one, note_one};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
-use serde_json::{Value, json};
+use serde_json::json;
+use sqlx::types::Json;
+use sqlx::{Postgres, QueryBuilder};
+
+/// A row takes 9 of the 65,535 parameters that a statement may have.
+const ITEMS_PER_STATEMENT: usize = 5_000;
 
 /// The result of replacing a category.
 #[derive(Debug, Clone, PartialEq)]
@@ -144,7 +149,7 @@ impl Storage {
             .collect::<Result<_, _>>()?;
         insert(&mut transaction, owner, &stored).await?;
         hold(&mut transaction, owner, limits).await?;
-        forget_owner_without_items(&mut transaction, owner).await?;
+        delete_empty(&mut transaction, owner).await?;
         let replaced = Replaced {
             items: stored,
             unchanged: false,
@@ -177,7 +182,7 @@ impl Storage {
         owner: &ItemOwner,
         id: &ItemId,
     ) -> Result<Ending<(bool, Option<NewEvent>)>, StorageError> {
-        lock_present_owner(&mut transaction, owner).await?;
+        lock(&mut transaction, owner).await?;
         let removed = sqlx::query_scalar!(
             "DELETE FROM prompt_items
              WHERE vault_id = $1 AND memory_id = $2 AND item_id = $3 AND (expires_at IS NULL OR expires_at > $4)
@@ -189,7 +194,7 @@ impl Storage {
         )
         .fetch_optional(&mut *transaction)
         .await?;
-        forget_owner_without_items(&mut transaction, owner).await?;
+        delete_empty(&mut transaction, owner).await?;
         let found = removed.is_some();
         let changed = removed
             .as_ref()
@@ -206,10 +211,10 @@ impl Storage {
     pub async fn remove_items(&self, owner: &ItemOwner, category: &Category) -> Result<u64, StorageError> {
         let removal: Result<_, StorageError> = self
             .transaction("db.prompt_items.remove_category", |mut transaction| async move {
-                lock_present_owner(&mut transaction, owner).await?;
+                lock(&mut transaction, owner).await?;
                 self.forget_expired(&mut transaction, owner).await?;
                 let removed = delete(&mut transaction, owner, category).await?;
-                forget_owner_without_items(&mut transaction, owner).await?;
+                delete_empty(&mut transaction, owner).await?;
                 let changed = self.items_changed(owner, category, None).filter(|_| removed > 0);
                 events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
                 Ok(transaction.commit_with((removed, changed)))
@@ -245,25 +250,23 @@ impl Storage {
         }
     }
 
-    /// Locks the row of an owner, and creates it if it does not exist. Returns the time of the change: now, but never
-    /// before an earlier change, so that items stay in the order they were added.
+    /// Locks an owner, and returns the time of the change: now, but never before an earlier item, so that items stay in the
+    /// order they were added.
     async fn lock_owner(
         &self,
         connection: &mut Connection,
         owner: &ItemOwner,
     ) -> Result<DateTime<Utc>, StorageError> {
-        let time = sqlx::query_scalar!(
-            "INSERT INTO prompt_item_owners (vault_id, memory_id, changed_at) VALUES ($1, $2, $3)
-             ON CONFLICT (vault_id, memory_id)
-             DO UPDATE SET changed_at = GREATEST(prompt_item_owners.changed_at, excluded.changed_at)
-             RETURNING changed_at",
+        let now = self.clock.now();
+        lock_or_make(connection, owner, now).await?;
+        let newest = sqlx::query_scalar!(
+            "SELECT max(created_at) FROM prompt_items WHERE vault_id = $1 AND memory_id = $2",
             owner.vault.as_str(),
             owner.memory_id(),
-            self.clock.now(),
         )
         .fetch_one(connection)
         .await?;
-        Ok(time)
+        Ok(newest.map_or(now, |newest| now.max(newest)))
     }
 
     fn stored(
@@ -320,44 +323,55 @@ async fn delete(
     Ok(done.rows_affected())
 }
 
+/// Built at run time because the number of rows varies; the text is constant except for the placeholders.
 async fn insert(
     connection: &mut Connection,
     owner: &ItemOwner,
     items: &[PromptItem],
 ) -> Result<(), StorageError> {
-    let ids: Vec<String> = items.iter().map(|item| item.item_id.to_string()).collect();
-    let categories: Vec<String> = items.iter().map(|item| item.category.to_string()).collect();
-    let contents: Vec<String> = items.iter().map(|item| item.content.clone()).collect();
-    let metadata: Vec<Value> = items
-        .iter()
-        .map(|item| Value::Object(item.metadata.clone()))
-        .collect();
-    let expiries: Vec<_> = items.iter().map(|item| item.expires_at).collect();
-    let times: Vec<_> = items.iter().map(|item| item.created_at).collect();
-    let actors: Vec<String> = items.iter().map(|item| item.created_by.to_string()).collect();
-    sqlx::query!(
-        "INSERT INTO prompt_items (vault_id, memory_id, item_id, category, content, metadata, expires_at,
-                                   created_at, created_by)
-         SELECT prompt_item_owners.vault_id, prompt_item_owners.memory_id, added.item_id, added.category,
-                added.content, added.metadata, added.expires_at, added.created_at, added.created_by
-         FROM prompt_item_owners
-         CROSS JOIN unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::timestamptz[], $8::timestamptz[],
-                           $9::text[])
-              AS added (item_id, category, content, metadata, expires_at, created_at, created_by)
-         WHERE prompt_item_owners.vault_id = $1 AND prompt_item_owners.memory_id = $2",
-        owner.vault.as_str(),
-        owner.memory_id(),
-        &ids,
-        &categories,
-        &contents,
-        &metadata,
-        &expiries as &[Option<DateTime<Utc>>],
-        &times,
-        &actors,
-    )
-    .execute(connection)
-    .await?;
+    for items in items.chunks(ITEMS_PER_STATEMENT) {
+        let mut statement = QueryBuilder::<Postgres>::new(
+            "INSERT INTO prompt_items (vault_id, memory_id, item_id, category, content, metadata, expires_at,
+                                       created_at, created_by) ",
+        );
+        statement.push_values(items, |mut row, item| {
+            row.push_bind(owner.vault.as_str())
+                .push_bind(owner.memory_id())
+                .push_bind(item.item_id.as_str())
+                .push_bind(item.category.as_str())
+                .push_bind(item.content.as_str())
+                .push_bind(Json(&item.metadata))
+                .push_bind(item.expires_at)
+                .push_bind(item.created_at)
+                .push_bind(item.created_by.as_str());
+        });
+        statement
+            .build()
+            .persistent(false)
+            .execute(&mut *connection)
+            .await?;
+    }
     Ok(())
+}
+
+/// Deletes the items of a locked memory. Returns whether one of them had not expired.
+#[tracing::instrument(name = "db.prompt_items.delete", skip_all)]
+pub(in crate::storage) async fn delete_items_of_memory(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    now: DateTime<Utc>,
+) -> Result<bool, StorageError> {
+    let live = sqlx::query_scalar!(
+        r#"DELETE FROM prompt_items WHERE vault_id = $1 AND memory_id = $2
+           RETURNING (expires_at IS NULL OR expires_at > $3) AS "live!""#,
+        vault.as_str(),
+        memory.as_str(),
+        now,
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(live.contains(&true))
 }
 
 /// Checks the limits of a locked owner.

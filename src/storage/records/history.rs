@@ -175,42 +175,18 @@ pub(in crate::storage) async fn clear(
     Ok(())
 }
 
-/// Corrects the history after an import with missing texts. The changes of the versions
-/// `unknown_versions` (whose predecessor has no text) were not derived from the real predecessor. They are deleted, and
-/// creations and ends are read from the record lines.
-#[tracing::instrument(name = "db.record_changes.import_gaps", skip_all)]
-pub(in crate::storage) async fn take_from_records(
+/// Inserts the additions and ends that the records of an imported memory tell, where versions are missing.
+#[tracing::instrument(name = "db.record_changes.import", skip_all)]
+pub(in crate::storage) async fn insert_of_records(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
-    unknown_versions: &[i64],
 ) -> Result<(), StorageError> {
-    sqlx::query!(
-        "DELETE FROM record_changes WHERE vault_id = $1 AND memory_id = $2 AND version = ANY ($3)",
-        vault.as_str(),
-        memory.as_str(),
-        unknown_versions,
-    )
-    .execute(&mut *connection)
-    .await?;
-    sqlx::query!(
-        "UPDATE record_changes SET change = 'restored'
-         FROM records
-         WHERE record_changes.vault_id = $1 AND record_changes.memory_id = $2
-           AND records.vault_id = $1 AND records.memory_id = $2
-           AND records.kind = record_changes.kind AND records.number = record_changes.number
-           AND record_changes.change = 'added' AND record_changes.version > records.created_version",
-        vault.as_str(),
-        memory.as_str(),
-    )
-    .execute(&mut *connection)
-    .await?;
     sqlx::query!(
         "INSERT INTO record_changes (vault_id, memory_id, kind, number, version, change, at, by)
          SELECT vault_id, memory_id, kind, number, created_version, 'added', created_at, created_by
          FROM records
-         WHERE vault_id = $1 AND memory_id = $2
-         ON CONFLICT (vault_id, memory_id, kind, number, version) DO NOTHING",
+         WHERE vault_id = $1 AND memory_id = $2",
         vault.as_str(),
         memory.as_str(),
     )
@@ -223,28 +199,6 @@ pub(in crate::storage) async fn take_from_records(
            FROM records
            WHERE vault_id = $1 AND memory_id = $2 AND status = 'archived'
            ON CONFLICT (vault_id, memory_id, kind, number, version) DO NOTHING"#,
-        vault.as_str(),
-        memory.as_str(),
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-/// After an import: marks an archived record as superseded if its line contains a replacement, which texts do not show.
-#[tracing::instrument(name = "db.record_changes.import_superseded", skip_all)]
-pub(in crate::storage) async fn mark_superseded(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-) -> Result<(), StorageError> {
-    sqlx::query!(
-        "UPDATE record_changes SET change = 'superseded'
-         FROM records
-         WHERE record_changes.vault_id = $1 AND record_changes.memory_id = $2
-           AND records.vault_id = $1 AND records.memory_id = $2
-           AND records.kind = record_changes.kind AND records.number = record_changes.number
-           AND record_changes.version = records.ended_version AND records.superseded_by IS NOT NULL",
         vault.as_str(),
         memory.as_str(),
     )

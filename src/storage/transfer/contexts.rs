@@ -2,9 +2,11 @@
 
 use super::check::{Fault, fault, id, json, known, order, text, time};
 use crate::domain::document;
+use crate::domain::history::VersionMark;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::records::evidence;
+use crate::storage::records::projection::{ProjectedVersion, Projection};
 use crate::storage::{Source, StorageError};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
@@ -61,6 +63,29 @@ impl ContextLine {
             id("context_id", &self.context_id)?,
             id("actor_id", &self.actor_id)?,
         ))
+    }
+
+    /// Adds the version to a projection.
+    pub(super) fn project(&self, projection: &mut Projection) -> Result<(), StorageError> {
+        let corrupt = |column: &'static str, problem: String| StorageError::Corrupt {
+            table: "memory_contexts",
+            column,
+            row: self.context_id.clone(),
+            problem,
+        };
+        let by: Result<ActorId, _> = self.actor_id.parse();
+        let source: Result<Source, _> = self.source.parse();
+        projection.version(&ProjectedVersion {
+            mark: VersionMark {
+                version: self.version,
+                at: self.creation_time,
+                by: by.map_err(|problem| corrupt("actor_id", problem.to_string()))?,
+            },
+            source: source.map_err(|problem| corrupt("source", problem.to_string()))?,
+            text: (!self.is_redacted()).then_some(&self.context),
+            operations: self.operations.as_ref(),
+        });
+        Ok(())
     }
 
     /// Whether it is redacted.

@@ -2,16 +2,19 @@
 
 use super::error::ExportError;
 use super::line::{Counts, End, Footer, Header, Line};
-use super::{FORMAT, FORMAT_VERSION, Progress, contexts, items, memory, paths, records, runs};
+use super::records::RecordLine;
+use super::{FORMAT, FORMAT_VERSION, Progress, contexts, handoffs, items, memory, paths, records, runs};
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::records::projection::Projection;
 use crate::storage::{Class, Storage, StorageError};
 use futures::TryStreamExt as _;
 use sha2::{Digest as _, Sha256};
+use std::collections::HashMap;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
 impl Storage {
-    /// Exports a vault, or one memory of it, to `out`. Memory use depends only on the largest single row. Each memory
-    /// is a consistent snapshot; two memories may be from different moments. Memories deleted meanwhile are omitted.
+    /// Exports a vault, or one memory of it, to `out`. Memory use depends on the largest row and the records of one memory.
+    /// Each memory is a consistent snapshot; two memories may be from different moments. Memories deleted meanwhile are omitted.
     ///
     /// `report` is called after each row.
     ///
@@ -102,33 +105,45 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         let vault = self.vault;
         let mut snapshot = self.storage.begin_for(Class::Maintenance).await?;
         memory::take_snapshot(&mut snapshot).await?;
-        let row = match memory::read(&mut snapshot, vault, id).await? {
-            Some(row) => row,
-            None => match items::owner(&mut snapshot, vault, id, self.storage.clock.now()).await? {
-                Some(row) => row,
-                None => return Ok(()),
-            },
+        let Some(row) = memory::read(&mut snapshot, vault, id, self.storage.clock.now()).await? else {
+            return Ok(());
         };
         self.hash = Sha256::new();
         let mut counts = Counts::default();
         self.write(&Line::Memory(row)).await?;
+        let mut projection = Projection::new(Vec::new(), Vec::new());
         let mut rows = contexts::read(&mut snapshot, vault, id);
         while let Some(row) = rows.try_next().await? {
             counts.contexts += 1;
             self.progress.contexts += 1;
+            row.project(&mut projection)?;
             self.write(&Line::Context(Box::new(row))).await?;
         }
         drop(rows);
+        let projected = projection.finish();
+        let lines = projected
+            .lives
+            .iter()
+            .map(|life| RecordLine::of(life, &projected));
+        let following: HashMap<_, _> = lines.map(|line| (line.key(), line)).collect();
         let mut rows = records::read(&mut snapshot, vault, id);
         while let Some(row) = rows.try_next().await? {
-            counts.records += 1;
-            self.write(&Line::Record(Box::new(row))).await?;
+            if following.get(&row.key()) != Some(&row) {
+                counts.records += 1;
+                self.write(&Line::Record(Box::new(row))).await?;
+            }
         }
         drop(rows);
         let mut rows = runs::read(&mut snapshot, vault, id);
         while let Some(row) = rows.try_next().await? {
             counts.runs += 1;
             self.write(&Line::Run(Box::new(row))).await?;
+        }
+        drop(rows);
+        let mut rows = handoffs::read(&mut snapshot, vault, id);
+        while let Some(row) = rows.try_next().await? {
+            counts.handoffs += 1;
+            self.write(&Line::Handoff(Box::new(row))).await?;
         }
         drop(rows);
         let mut rows = items::read(&mut snapshot, vault, id);

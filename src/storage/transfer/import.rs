@@ -7,7 +7,7 @@ use super::line::{Header, Line};
 use super::memory::MemoryLine;
 use super::options::{ImportOptions, Imported};
 use super::reader::Reader;
-use super::{FORMAT, FORMAT_VERSION, Progress};
+use super::{FORMAT, FORMAT_VERSION, OLDEST_VERSION, Progress};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::{Class, Storage};
 use tokio::io::AsyncBufRead;
@@ -61,9 +61,10 @@ impl Storage {
 }
 
 fn vault_of(header: &Header, options: &ImportOptions) -> Result<VaultId, LineError> {
-    if header.format != FORMAT || header.version != FORMAT_VERSION {
+    if header.format != FORMAT || !(OLDEST_VERSION..=FORMAT_VERSION).contains(&header.version) {
         return Err(LineError::Problem(format!(
-            "format: {FORMAT} of version {FORMAT_VERSION} is expected; a newer program may have written this file"
+            "format: {FORMAT} of a version from {OLDEST_VERSION} to {FORMAT_VERSION} is expected; a newer program may have \
+             written this file"
         )));
     }
     let own = super::check::id("vault_id", &header.vault_id)?;
@@ -129,7 +130,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
         }
         loop {
             let line = self
-                .next("a context, a record, a run, an item, a path or the end of the memory")
+                .next("a context, a record, a run, a handoff, an item, a path or the end of the memory")
                 .await?;
             if let Line::End(end) = line {
                 let hash = self.reader.take_hash();
@@ -146,6 +147,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
                 }
                 Line::Record(line) => incoming.record(&line).await,
                 Line::Run(line) => incoming.run(&line).await,
+                Line::Handoff(line) => incoming.handoff(&line).await,
                 Line::Item(line) => incoming.item(&line, self.options.max_document_bytes).await,
                 Line::Path(line) => incoming.path(&line, self.options.on_conflict).await,
                 other => {

@@ -5,6 +5,7 @@ mod end;
 use super::append::Append;
 use super::contexts::{self, ContextLine};
 use super::error::LineError;
+use super::handoffs::{self, HandoffLine};
 use super::items::{self, ItemLine};
 use super::line::Counts;
 use super::memory::{self, MemoryLine};
@@ -12,15 +13,15 @@ use super::options::OnConflict;
 use super::paths::{self, PathLine};
 use super::records::{self, RecordLine};
 use super::runs::{self, RunLine};
+use crate::domain::document;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Transaction;
 use crate::storage::events::{EventKind, NewEvent};
-use crate::storage::maintenance::rebuild::project_versions;
-use crate::storage::{Class, Storage, Stored, usage::stored};
+use crate::storage::{Class, Storage, StorageError, Stored, usage::stored};
 use chrono::{DateTime, Utc};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// What happens to the lines of a memory.
 enum Target {
@@ -49,28 +50,18 @@ pub(super) struct Incoming {
     counts: Counts,
     last_record: Option<(&'static str, i64)>,
     last_run: Option<String>,
+    last_handoff: i64,
     last_item: Option<String>,
     /// The categories of its items.
     categories: BTreeSet<String>,
-    /// The newest version's text, while the memory is created.
-    text: String,
     /// The newest version's number, id and time.
     newest: Option<Newest>,
-    /// The oldest versions are missing, or texts were redacted: the documents do not show the creation and end of every
-    /// record, so the record lines decide that.
-    has_gaps: bool,
-    /// Whether the records were derived from the versions.
-    is_projected: bool,
+    /// The records in the newest version.
+    active: HashSet<RecordId>,
     /// The event of the import: one, for any number of versions.
     event: NewEvent,
     /// What the memory stored before.
     held: Stored,
-    /// Versions with a text whose predecessor has none: their changes are unknown.
-    unknown_changes: Vec<i64>,
-    /// Whether the previous version exists and has its text.
-    follows_text: bool,
-    /// Whether a record line contains the record's replacement.
-    names_replacements: bool,
 }
 
 struct Newest {
@@ -118,15 +109,11 @@ impl Incoming {
             counts: Counts::default(),
             last_record: None,
             last_run: None,
+            last_handoff: 0,
             last_item: None,
             categories: BTreeSet::new(),
-            text: String::new(),
             newest: None,
-            has_gaps: false,
-            is_projected: false,
-            unknown_changes: Vec::new(),
-            follows_text: true,
-            names_replacements: false,
+            active: HashSet::new(),
         })
     }
 
@@ -140,11 +127,7 @@ impl Incoming {
     }
 
     pub(super) async fn context(&mut self, line: ContextLine, max_bytes: usize) -> Result<(), LineError> {
-        if self.counts.records + self.counts.runs + self.counts.items + self.counts.paths > 0 {
-            return Err(problem(
-                "a context stands behind records, runs or items, or behind a path; it must come before them",
-            ));
-        }
+        self.follows(0, "a context")?;
         let ids = line.check(max_bytes)?;
         self.counts.contexts += 1;
         let before = self.newest.as_ref().map_or(0, |newest| newest.version);
@@ -154,11 +137,6 @@ impl Incoming {
                 line.version
             )));
         }
-        self.has_gaps |= line.version != before + 1 || line.is_redacted();
-        if line.version != before + 1 || !self.follows_text {
-            self.unknown_changes.push(line.version);
-        }
-        self.follows_text = !line.is_redacted();
         if let Some(newest) = &self.newest
             && line.creation_time < newest.creation_time
         {
@@ -195,28 +173,34 @@ impl Incoming {
         if !contexts::insert(&mut self.transaction, &self.vault, &self.memory, &line).await? {
             return Err(problem(format!("context_id: {id} stands twice in this memory")));
         }
-        if !line.is_redacted() {
-            self.text = line.context;
+        if line.version == self.line.head_version {
+            let records = document::records(&line.context).into_iter();
+            self.active = records.map(|record| record.id).collect();
         }
         Ok(())
     }
 
-    /// Derives the records from the versions, once all of them are stored.
-    async fn project(&mut self) -> Result<(), LineError> {
-        if !self.is_projected {
-            self.is_projected = true;
-            project_versions(&mut self.transaction, &self.vault, &self.memory).await?;
+    /// Lines are in the order of their kinds.
+    fn follows(&self, kind: usize, what: &str) -> Result<(), LineError> {
+        let counts = &self.counts;
+        let later = [
+            ("records", counts.records),
+            ("runs", counts.runs),
+            ("handoffs", counts.handoffs),
+            ("items", counts.items),
+            ("a path", counts.paths),
+        ];
+        match later.iter().skip(kind).find(|(_, count)| *count > 0) {
+            None => Ok(()),
+            Some((name, _)) => Err(problem(format!(
+                "{what} stands behind {name}; it must come before them"
+            ))),
         }
-        Ok(())
     }
 
     pub(super) async fn record(&mut self, line: &RecordLine) -> Result<(), LineError> {
-        if self.counts.runs + self.counts.items + self.counts.paths > 0 {
-            return Err(problem(
-                "a record stands behind runs or items, or behind a path; it must come before them",
-            ));
-        }
-        let id = line.check()?;
+        self.follows(1, "a record")?;
+        let id = line.check(self.line.head_version)?;
         let key = (id.kind.prefix(), id.number);
         if self.last_record.is_some_and(|last| last >= key) {
             return Err(problem(format!(
@@ -225,55 +209,23 @@ impl Incoming {
         }
         self.last_record = Some(key);
         self.counts.records += 1;
-        self.names_replacements |= line.superseded_by.is_some();
-        if matches!(self.target, Target::Create) {
-            self.project().await?;
-            self.compare(line, id).await?;
-        }
-        Ok(())
-    }
-
-    /// Compares a record line with the documents, and stores what the documents do not contain.
-    async fn compare(&mut self, line: &RecordLine, id: RecordId) -> Result<(), LineError> {
-        let (vault, memory) = (&self.vault, &self.memory);
-        if line.task_id.is_some()
-            && records::is_task_id_taken(&mut self.transaction, vault, memory, line).await?
-        {
-            return Err(problem(format!("{id}.task_id: another task has it already")));
-        }
-        if line.is_in_no_document() && id.number > self.line.counters().get(id.kind) {
+        if id.number > self.line.counters().get(id.kind) {
             return Err(problem(format!("{id}: its number is over the memory's counter")));
         }
-        if self.has_gaps {
-            line.check_alone(self.line.head_version)?;
-            records::replace(&mut self.transaction, &self.vault, &self.memory, line).await?;
-            return Ok(());
-        }
-        let Some(made) = records::made(&mut self.transaction, &self.vault, &self.memory, id).await? else {
-            if line.is_in_no_document() {
-                line.check_alone(self.line.head_version)?;
-                records::replace(&mut self.transaction, &self.vault, &self.memory, line).await?;
-                return Ok(());
+        if matches!(self.target, Target::Create) {
+            if line.status == "active" && !self.active.contains(&id) {
+                return Err(problem(format!(
+                    "{id}.status: the newest document does not have it"
+                )));
             }
-            return Err(problem(format!("{id} is in none of the memory's documents")));
-        };
-        if let Some(column) = line.differs_from(&made) {
-            return Err(problem(format!(
-                "{id}.{column}: the memory's documents say something else"
-            )));
-        }
-        if line.knows_more() {
-            records::complete(&mut self.transaction, &self.vault, &self.memory, line).await?;
+            let inserted = records::insert(&mut self.transaction, &self.vault, &self.memory, line).await;
+            inserted.map_err(told_twice)?;
         }
         Ok(())
     }
 
     pub(super) async fn run(&mut self, line: &RunLine) -> Result<(), LineError> {
-        if self.counts.items + self.counts.paths > 0 {
-            return Err(problem(
-                "a run stands behind items, or behind a path; it must come before them",
-            ));
-        }
+        self.follows(2, "a run")?;
         line.check()?;
         if line
             .version
@@ -295,10 +247,25 @@ impl Incoming {
         Ok(())
     }
 
-    pub(super) async fn item(&mut self, line: &ItemLine, max_bytes: usize) -> Result<(), LineError> {
-        if self.counts.paths > 0 {
-            return Err(problem("an item stands behind a path; it must come before it"));
+    pub(super) async fn handoff(&mut self, line: &HandoffLine) -> Result<(), LineError> {
+        self.follows(3, "a handoff")?;
+        line.check(self.line.head_version)?;
+        if line.number <= self.last_handoff {
+            return Err(problem(format!(
+                "number: a number over {} is expected here, not {}",
+                self.last_handoff, line.number
+            )));
         }
+        self.last_handoff = line.number;
+        self.counts.handoffs += 1;
+        if matches!(self.target, Target::Create) {
+            handoffs::insert(&mut self.transaction, &self.vault, &self.memory, line).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn item(&mut self, line: &ItemLine, max_bytes: usize) -> Result<(), LineError> {
+        self.follows(4, "an item")?;
         line.check(max_bytes)?;
         if self.last_item.as_ref().is_some_and(|last| *last >= line.item_id) {
             return Err(problem(format!(
@@ -341,11 +308,26 @@ async fn items_only(
 ) -> Result<Target, LineError> {
     let met = items::met(connection, vault, &line.memory_id, line.changed_at).await?;
     Ok(match on_conflict {
-        _ if !met.is_there => Target::CreateItems,
+        _ if !met.is_there => {
+            memory::insert(connection, vault, line).await?;
+            Target::CreateItems
+        }
         _ if met.has_newest => Target::Unchanged,
         OnConflict::Fail => Target::Refuse,
         OnConflict::Skip | OnConflict::Append => Target::Skip,
     })
+}
+
+/// Two tasks with one id are a fault of the file, in its record lines or in the operations of its versions.
+fn told_twice(error: StorageError) -> LineError {
+    match &error {
+        StorageError::Internal(sqlx::Error::Database(found))
+            if found.constraint() == Some("records_task_id_key") =>
+        {
+            problem("task_id: two tasks of the memory have the same")
+        }
+        _ => error.into(),
+    }
 }
 
 fn problem(text: impl Into<String>) -> LineError {

@@ -1,7 +1,6 @@
 //! `prompt_items`: the row, the line, and the statements of export and import.
 
 use super::check::{Fault, fault, id, json, order, text, time};
-use super::memory::MemoryLine;
 use crate::domain::ids::{ActorId, Category, ItemId, VaultId};
 use crate::domain::prompt::check_writable;
 use crate::storage::StorageError;
@@ -68,39 +67,6 @@ pub(super) fn read<'c>(
     Box::pin(rows.map_err(StorageError::from))
 }
 
-/// The line of a memory that has items and no document: created and changed when the oldest and the newest of them
-/// were, the same as after an import. `None` if it has no unexpired item.
-#[tracing::instrument(name = "db.prompt_items.export_owner", skip_all)]
-pub(super) async fn owner(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &str,
-    now: DateTime<Utc>,
-) -> Result<Option<MemoryLine>, StorageError> {
-    let times = sqlx::query!(
-        r#"SELECT min(created_at) AS "created_at!", max(created_at) AS "changed_at!"
-           FROM prompt_items
-           WHERE vault_id = $1 AND memory_id = $2
-           HAVING bool_or(expires_at IS NULL OR expires_at > $3)"#,
-        vault.as_str(),
-        memory,
-        now,
-    )
-    .fetch_optional(connection)
-    .await?;
-    Ok(times.map(|times| MemoryLine {
-        memory_id: memory.to_owned(),
-        head_version: 0,
-        head_context_id: None,
-        learning_counter: 0,
-        verbatim_counter: 0,
-        task_counter: 0,
-        decision_counter: 0,
-        created_at: times.created_at,
-        changed_at: times.changed_at,
-    }))
-}
-
 /// What exists of a memory that has no document in the file.
 pub(super) struct Met {
     /// Whether it has a document or any item.
@@ -119,8 +85,7 @@ pub(super) async fn met(
 ) -> Result<Met, StorageError> {
     let met = sqlx::query_as!(
         Met,
-        r#"SELECT EXISTS (SELECT 1 FROM memories WHERE vault_id = $1 AND memory_id = $2)
-                  OR EXISTS (SELECT 1 FROM prompt_items WHERE vault_id = $1 AND memory_id = $2) AS "is_there!",
+        r#"SELECT EXISTS (SELECT 1 FROM memories WHERE vault_id = $1 AND memory_id = $2) AS "is_there!",
                   EXISTS (SELECT 1 FROM prompt_items
                           WHERE vault_id = $1 AND memory_id = $2 AND created_at = $3) AS "has_newest!""#,
         vault.as_str(),
@@ -132,7 +97,7 @@ pub(super) async fn met(
     Ok(met)
 }
 
-/// Stores an item unchanged, unless the id exists.
+/// Stores an item of an existing memory or of the vault unchanged, unless the id exists.
 #[tracing::instrument(name = "db.prompt_items.import", skip_all)]
 pub(super) async fn insert(
     connection: &mut Connection,
@@ -140,16 +105,6 @@ pub(super) async fn insert(
     memory: &str,
     line: &ItemLine,
 ) -> Result<(), StorageError> {
-    sqlx::query!(
-        "INSERT INTO prompt_item_owners (vault_id, memory_id, changed_at) VALUES ($1, $2, $3)
-         ON CONFLICT (vault_id, memory_id)
-         DO UPDATE SET changed_at = GREATEST(prompt_item_owners.changed_at, excluded.changed_at)",
-        vault.as_str(),
-        memory,
-        line.created_at,
-    )
-    .execute(&mut *connection)
-    .await?;
     sqlx::query!(
         "INSERT INTO prompt_items (vault_id, memory_id, item_id, category, content, metadata, expires_at,
                                    created_at, created_by)

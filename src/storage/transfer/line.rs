@@ -1,6 +1,7 @@
 //! The lines of a file that are not rows of a table, and the enumeration of all lines.
 
 use super::contexts::ContextLine;
+use super::handoffs::HandoffLine;
 use super::items::ItemLine;
 use super::memory::MemoryLine;
 use super::paths::PathLine;
@@ -21,6 +22,7 @@ pub(super) enum Line {
     Context(Box<ContextLine>),
     Record(Box<RecordLine>),
     Run(Box<RunLine>),
+    Handoff(Box<HandoffLine>),
     Item(Box<ItemLine>),
     Path(Box<PathLine>),
     End(End),
@@ -60,6 +62,8 @@ pub(super) struct Counts {
     pub(super) records: u64,
     pub(super) runs: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) handoffs: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) items: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) paths: u64,
@@ -71,12 +75,13 @@ impl fmt::Display for Counts {
             contexts,
             records,
             runs,
+            handoffs,
             items,
             paths,
         } = self;
         write!(
             f,
-            "{contexts} contexts, {records} records, {runs} runs, {items} items and {paths} paths"
+            "{contexts} contexts, {records} records, {runs} runs, {handoffs} handoffs, {items} items and {paths} paths"
         )
     }
 }

@@ -67,8 +67,8 @@ impl MemoryLine {
     }
 }
 
-/// A page of ids of memories after `after`, including those with items only, sorted by bytes whatever the database's
-/// collation is, because the file must not depend on it. Empty after the last one.
+/// A page of ids of memories after `after`, sorted by bytes whatever the database's collation is, because the file must not
+/// depend on it. Empty after the last one.
 #[tracing::instrument(name = "db.memories.export_ids", skip_all)]
 pub(super) async fn page(
     connection: &mut Connection,
@@ -76,19 +76,9 @@ pub(super) async fn page(
     after: Option<&str>,
 ) -> Result<Vec<String>, StorageError> {
     let ids = sqlx::query_scalar!(
-        r#"SELECT listed.memory_id AS "memory_id!: String"
-           FROM (
-               (SELECT memory_id FROM memories
-                WHERE vault_id = $1 AND memory_id COLLATE "C" > $2
-                ORDER BY memory_id COLLATE "C"
-                LIMIT $3)
-               UNION
-               (SELECT memory_id FROM prompt_item_owners
-                WHERE vault_id = $1 AND memory_id COLLATE "C" > $2
-                ORDER BY memory_id COLLATE "C"
-                LIMIT $3)
-           ) AS listed
-           ORDER BY listed.memory_id COLLATE "C"
+        r#"SELECT memory_id AS "memory_id: String" FROM memories
+           WHERE vault_id = $1 AND memory_id COLLATE "C" > $2
+           ORDER BY memory_id COLLATE "C"
            LIMIT $3"#,
         vault.as_str(),
         after.unwrap_or_default(),
@@ -107,20 +97,30 @@ pub(super) async fn take_snapshot(connection: &mut Connection) -> Result<(), Sto
     Ok(())
 }
 
-/// One memory; `None` if it has no document.
+/// One memory. One without a document was created and changed when the oldest and the newest of its items were, the same as
+/// after an import; `None` if it has no unexpired item.
 #[tracing::instrument(name = "db.memories.export", skip_all)]
 pub(super) async fn read(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &str,
+    now: DateTime<Utc>,
 ) -> Result<Option<MemoryLine>, StorageError> {
     let row = sqlx::query!(
-        r#"SELECT memory_id AS "memory_id: String", head_version, head_context_id AS "head_context_id: String",
-                  counters, created_at, changed_at
+        r#"SELECT memory_id AS "memory_id: String", head_version, head_context_id AS "head_context_id: String", counters,
+                  COALESCE(items.created_at, memories.created_at) AS "created_at!",
+                  COALESCE(items.changed_at, memories.changed_at) AS "changed_at!"
            FROM memories
-           WHERE vault_id = $1 AND memory_id = $2"#,
+           LEFT JOIN LATERAL (
+               SELECT min(item.created_at) AS created_at, max(item.created_at) AS changed_at
+               FROM prompt_items AS item
+               WHERE memories.head_version = 0 AND item.vault_id = $1 AND item.memory_id = $2
+               HAVING bool_or(item.expires_at IS NULL OR item.expires_at > $3)
+           ) AS items ON true
+           WHERE vault_id = $1 AND memory_id = $2 AND (head_version > 0 OR items.created_at IS NOT NULL)"#,
         vault.as_str(),
         memory,
+        now,
     )
     .fetch_optional(connection)
     .await?;
@@ -141,7 +141,7 @@ pub(super) async fn read(
     }))
 }
 
-/// Inserts a memory's row and locks it until the transaction ends. `false` if it exists.
+/// Makes a memory's row and locks it until the transaction ends. `false` if it has a document.
 #[tracing::instrument(name = "db.memories.import", skip_all)]
 pub(super) async fn insert(
     connection: &mut Connection,
@@ -151,7 +151,10 @@ pub(super) async fn insert(
     let done = sqlx::query!(
         "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, counters, created_at, changed_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7)
-         ON CONFLICT (vault_id, memory_id) DO NOTHING",
+         ON CONFLICT (vault_id, memory_id) DO UPDATE
+         SET head_version = excluded.head_version, head_context_id = excluded.head_context_id, counters = excluded.counters,
+             created_at = excluded.created_at, changed_at = excluded.changed_at
+         WHERE memories.head_version = 0",
         vault.as_str(),
         line.memory_id,
         line.head_version,

@@ -1,10 +1,13 @@
-//! `records`: the row, the line, and the statements of export and import.
+//! `records`: the row, the line, and the statements of export and import. A file has lines of those records alone that do not
+//! follow from its versions, as when a version was pruned or redacted.
 
 use super::check::{Fault, id, json, known, order, text, time};
+use crate::domain::history::RecordLife;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::TaskDetails;
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
+use crate::storage::records::projection::Projected;
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use futures::stream::BoxStream;
@@ -48,9 +51,8 @@ pub(super) struct RecordLine {
 }
 
 impl RecordLine {
-    /// Validates the line by itself, and returns the id. What the documents decide is checked by
-    /// [`RecordLine::differs_from`].
-    pub(super) fn check(&self) -> Result<RecordId, Fault> {
+    /// Validates the line by itself, and returns the id.
+    pub(super) fn check(&self, head_version: i64) -> Result<RecordId, Fault> {
         let kind = known::<RecordKind>("kind", &self.kind)?;
         order("number", self.number >= 1, "1 or more")?;
         id::<ActorId>("created_by", &self.created_by)?;
@@ -76,6 +78,7 @@ impl RecordLine {
             time("written_at", at)?;
         }
         self.check_task(kind)?;
+        self.check_life(head_version)?;
         Ok(RecordId::new(kind, self.number))
     }
 
@@ -111,31 +114,41 @@ impl RecordLine {
         json("outcome", self.outcome.as_ref().unwrap_or(&Value::Null))
     }
 
-    /// Whether it was added directly to the archive, so that no document contains it.
-    pub(super) fn is_in_no_document(&self) -> bool {
-        self.status == "archived" && self.ended_version == Some(self.created_version)
+    /// Kind and number.
+    pub(super) fn key(&self) -> (String, i64) {
+        (self.kind.clone(), self.number)
     }
 
-    /// The first column that differs, of those that the documents decide.
-    pub(super) fn differs_from(&self, made: &Self) -> Option<&'static str> {
-        [
-            ("status", self.status == made.status),
-            ("label", self.label == made.label),
-            ("reason", self.reason == made.reason),
-            ("content", self.content == made.content),
-            ("created_version", self.created_version == made.created_version),
-            ("created_at", self.created_at == made.created_at),
-            ("created_by", self.created_by == made.created_by),
-            ("ended_version", self.ended_version == made.ended_version),
-            ("ended_at", self.ended_at == made.ended_at),
-            ("ended_by", self.ended_by == made.ended_by),
-        ]
-        .into_iter()
-        .find_map(|(column, same)| (!same).then_some(column))
+    /// The line of a record as it follows from the versions.
+    pub(super) fn of(life: &RecordLife, projected: &Projected) -> Self {
+        let (task, columns) = (projected.tasks.get(&life.id), projected.details(life.id));
+        let end = life.end.as_ref();
+        Self {
+            kind: life.id.kind.prefix().to_owned(),
+            number: life.id.number,
+            status: if end.is_some() { "archived" } else { "active" }.to_owned(),
+            label: life.label.clone(),
+            reason: life.reason.clone(),
+            content: life.content.clone(),
+            created_version: life.born.version,
+            created_at: life.born.at,
+            created_by: life.born.by.to_string(),
+            ended_version: end.map(|end| end.mark.version),
+            ended_at: end.map(|end| end.mark.at),
+            ended_by: end.map(|end| end.mark.by.to_string()),
+            archive_reason: end.and_then(|end| end.reason.clone()),
+            superseded_by: end.and_then(|end| end.superseded_by).map(|id| id.to_string()),
+            written_at: life.written_at,
+            task_id: task.and_then(|task| task.task_id.as_ref().map(TaskId::to_string)),
+            intent: task.map(|task| task.intent.clone()),
+            summary: task.map(|task| task.summary.clone()),
+            outcome: columns.outcome.cloned(),
+            epic: columns.epic.map(str::to_owned),
+            details: columns.details,
+        }
     }
 
-    /// Checks what the documents would decide if all of them were present.
-    pub(super) fn check_alone(&self, head_version: i64) -> Result<(), Fault> {
+    fn check_life(&self, head_version: i64) -> Result<(), Fault> {
         let versions = 1..=head_version;
         order(
             "created_version",
@@ -166,15 +179,6 @@ impl RecordLine {
         }
         text("content", &self.content)
     }
-
-    /// Whether it contains anything that the documents do not.
-    pub(super) fn knows_more(&self) -> bool {
-        self.archive_reason.is_some()
-            || self.superseded_by.is_some()
-            || self.task_id.is_some()
-            || self.intent.is_some()
-            || self.written_at.is_some()
-    }
 }
 
 /// The records of a memory by kind and number, as a stream.
@@ -199,114 +203,9 @@ pub(super) fn read<'c>(
     Box::pin(rows.map_err(StorageError::from))
 }
 
-/// A record as derived from the documents; `None` if they do not contain it.
-#[tracing::instrument(name = "db.records.import_made", skip_all)]
-pub(super) async fn made(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-    id: RecordId,
-) -> Result<Option<RecordLine>, StorageError> {
-    let line = sqlx::query_as!(
-        RecordLine,
-        r#"SELECT kind AS "kind: String", number, status, label, reason, content, created_version, created_at,
-                  created_by AS "created_by: String", ended_version, ended_at, ended_by AS "ended_by: String",
-                  archive_reason, superseded_by AS "superseded_by: String", written_at, task_id AS "task_id: String",
-                  intent, summary, outcome, epic, details AS "details: Value"
-           FROM records
-           WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4"#,
-        vault.as_str(),
-        memory.as_str(),
-        id.kind.prefix(),
-        id.number,
-    )
-    .fetch_optional(connection)
-    .await?;
-    Ok(line)
-}
-
-/// Adds to a record what the documents do not contain.
+/// Stores a record as in its line. The versions, which are projected onto it, correct what they know better.
 #[tracing::instrument(name = "db.records.import", skip_all)]
-pub(super) async fn complete(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-    line: &RecordLine,
-) -> Result<(), StorageError> {
-    sqlx::query!(
-        "UPDATE records
-         SET archive_reason = $5, superseded_by = $6, written_at = COALESCE($7, written_at), task_id = $8, intent = $9, summary = $10,
-             outcome = $11, epic = $12, details = $13
-         WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
-        vault.as_str(),
-        memory.as_str(),
-        line.kind,
-        line.number,
-        line.archive_reason,
-        line.superseded_by,
-        line.written_at,
-        line.task_id,
-        line.intent,
-        line.summary,
-        line.outcome,
-        line.epic,
-        line.details,
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-/// The number of records derived from a memory's documents.
-#[tracing::instrument(name = "db.records.import_count", skip_all)]
-pub(super) async fn count(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-) -> Result<i64, StorageError> {
-    let count = sqlx::query_scalar!(
-        r#"SELECT count(*) AS "count!" FROM records WHERE vault_id = $1 AND memory_id = $2"#,
-        vault.as_str(),
-        memory.as_str(),
-    )
-    .fetch_one(connection)
-    .await?;
-    Ok(count)
-}
-
-/// An active record, as far as its document contains it.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Active {
-    pub(super) kind: String,
-    pub(super) number: i64,
-    pub(super) label: Option<String>,
-    pub(super) reason: Option<String>,
-    pub(super) content: String,
-}
-
-/// The active records of a memory by kind and number.
-#[tracing::instrument(name = "db.records.import_active", skip_all)]
-pub(super) async fn active(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-) -> Result<Vec<Active>, StorageError> {
-    let active = sqlx::query_as!(
-        Active,
-        r#"SELECT kind AS "kind: String", number, label, reason, content FROM records
-           WHERE vault_id = $1 AND memory_id = $2 AND status = 'active'
-           ORDER BY kind COLLATE "C", number"#,
-        vault.as_str(),
-        memory.as_str(),
-    )
-    .fetch_all(connection)
-    .await?;
-    Ok(active)
-}
-
-/// Stores a record as in its line, whatever was derived from the documents.
-#[tracing::instrument(name = "db.records.import_replace", skip_all)]
-pub(super) async fn replace(
+pub(super) async fn insert(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
@@ -317,15 +216,7 @@ pub(super) async fn replace(
                               created_at, created_by, ended_version, ended_at, ended_by, archive_reason,
                               superseded_by, written_at, task_id, intent, summary, outcome, epic, details)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-                 $23)
-         ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
-         SET status = excluded.status, label = excluded.label, reason = excluded.reason,
-             content = excluded.content, created_version = excluded.created_version,
-             created_at = excluded.created_at, created_by = excluded.created_by,
-             ended_version = excluded.ended_version, ended_at = excluded.ended_at, ended_by = excluded.ended_by,
-             archive_reason = excluded.archive_reason, superseded_by = excluded.superseded_by,
-             written_at = excluded.written_at, task_id = excluded.task_id, intent = excluded.intent,
-             summary = excluded.summary, outcome = excluded.outcome, epic = excluded.epic, details = excluded.details",
+                 $23)",
         vault.as_str(),
         memory.as_str(),
         line.kind,
@@ -353,25 +244,4 @@ pub(super) async fn replace(
     .execute(connection)
     .await?;
     Ok(())
-}
-
-/// Whether another record of the memory has the same task id.
-#[tracing::instrument(name = "db.records.import_task_taken", skip_all)]
-pub(super) async fn is_task_id_taken(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-    line: &RecordLine,
-) -> Result<bool, StorageError> {
-    let is_taken = sqlx::query_scalar!(
-        r#"SELECT EXISTS (SELECT 1 FROM records
-                          WHERE vault_id = $1 AND memory_id = $2 AND task_id = $3 AND number <> $4) AS "taken!""#,
-        vault.as_str(),
-        memory.as_str(),
-        line.task_id,
-        line.number,
-    )
-    .fetch_one(connection)
-    .await?;
-    Ok(is_taken)
 }

@@ -16,7 +16,6 @@
 //! change is never rejected because of a head that may be outdated. Both paths call the same decision and the same
 //! `save`, and a property test compares them.
 
-mod archived;
 pub mod change;
 mod group_commit;
 mod head;

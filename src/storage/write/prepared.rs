@@ -1,9 +1,9 @@
 //! A decided version that is not saved yet.
 
-use super::archived::Archived;
 use super::head::Head;
 use super::new_version::{NewVersion, version_event};
 use crate::domain::document::Origins;
+use crate::domain::history::{RecordStep, steps};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::Storage;
@@ -27,8 +27,8 @@ pub(in crate::storage) struct Prepared {
     pub(super) operations: Option<Value>,
     /// The origins of its lines, if known.
     pub(super) origins: Option<Origins>,
-    /// The records that it archives.
-    pub(super) archived: Archived,
+    /// What it does to records.
+    pub(super) steps: Vec<RecordStep>,
     pub(super) event: NewEvent,
     /// The stored form of its run, if the run's row is inserted with the version.
     pub(super) ran: Option<RunJson>,
@@ -40,14 +40,15 @@ impl Prepared {
         head: Head,
         counted: Option<Counters>,
         (vault, memory): (&VaultId, &MemoryId),
-        new: NewVersion,
+        mut new: NewVersion,
     ) -> Self {
+        let changes = std::mem::take(&mut new.changes);
         let metadata = new.metadata(vault, memory, &head);
         Self {
             counted,
             operations: new.stored_operations(),
             origins: new.origins(&head),
-            archived: Archived::from(&head.text, &new.changes),
+            steps: steps(&head.text, changes, &new.operation_details()),
             event: version_event(head.next_event_id, &metadata),
             base: head.context_id,
             ran: new.run.as_deref().filter(|run| is_new(run)).map(RunJson::of),

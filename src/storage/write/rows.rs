@@ -4,9 +4,9 @@
 use super::prepared::Prepared;
 use super::stored_operations::TAKEN_OVER;
 use crate::domain::document::Record;
-use crate::domain::history::ChangeKind;
+use crate::domain::history::{ChangeKind, RecordStep};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::memory::{AppliedOperation, Counters, OperationName, RecordChange};
+use crate::domain::memory::Counters;
 use crate::domain::window::Task;
 use crate::storage::contexts::origins;
 use crate::storage::events::NewEvent;
@@ -159,13 +159,13 @@ pub(super) struct RecordRow<'a> {
 }
 
 impl<'a> RecordRow<'a> {
-    fn active(place: usize, record: &'a Record, change: ChangeKind) -> Self {
+    fn of_record(place: usize, record: &'a Record) -> Self {
         Self {
             place,
             kind: record.id.kind.prefix(),
             number: record.id.number,
             status: "active",
-            change: Some(change.name()),
+            change: None,
             label: record.label.as_deref(),
             reason: record.reason.as_deref(),
             content: &record.content,
@@ -179,12 +179,17 @@ impl<'a> RecordRow<'a> {
         }
     }
 
-    fn archived(self, reason: Option<&'a str>, by: Option<RecordId>) -> Self {
+    fn of_step(place: usize, step: &'a RecordStep) -> Self {
         Self {
-            status: "archived",
-            archive_reason: reason,
-            superseded_by: by.map(|id| id.to_string()),
-            ..self
+            status: if step.change.is_end() {
+                "archived"
+            } else {
+                "active"
+            },
+            change: Some(step.change.name()),
+            archive_reason: step.reason.as_deref(),
+            superseded_by: step.superseded_by.map(|id| id.to_string()),
+            ..Self::of_record(place, &step.record)
         }
     }
 
@@ -199,49 +204,25 @@ impl<'a> RecordRow<'a> {
         }
     }
 
-    /// The rows of a version: the records that it adds, changes and archives, and those that it adds directly to the
-    /// archive.
+    /// The rows of a version: what it does to records, and those that it adds directly to the archive.
     pub(super) fn all_of(place: usize, prepared: &'a Prepared) -> impl Iterator<Item = Self> {
-        let (new, left) = (&prepared.new, &prepared.archived);
-        let archivings = archivings(&new.operations);
-        let tasks: HashMap<RecordId, &Task> = new.window.tasks.iter().map(|(id, task)| (*id, task)).collect();
-        let left_out = new.left_out.as_deref();
-        let changed = new.changes.iter().filter_map(move |change| match change {
-            RecordChange::Added(record) => {
-                let row = Self::active(place, record, ChangeKind::Added);
-                Some(row.with_task(tasks.get(&record.id).copied()))
-            }
-            RecordChange::Changed(record) => Some(Self::active(place, record, ChangeKind::Changed)),
-            RecordChange::Archived(id) => {
-                let archiving = archivings.get(id).copied();
-                let by = archiving.and_then(|operation| operation.superseded_by);
-                let change = match by {
-                    Some(_) => ChangeKind::Superseded,
-                    None => ChangeKind::Archived,
-                };
-                let row = Self::active(place, left.get(*id)?, change);
-                let reason = archiving.and_then(|operation| operation.reason.as_deref());
-                Some(row.archived(reason.or(left_out), by))
-            }
+        let window = &prepared.new.window;
+        let tasks: HashMap<RecordId, &Task> = window.tasks.iter().map(|(id, task)| (*id, task)).collect();
+        let steps = prepared.steps.iter().map(move |step| {
+            let task = match step.change {
+                ChangeKind::Added => tasks.get(&step.record.id).copied(),
+                _ => None,
+            };
+            Self::of_step(place, step).with_task(task)
         });
-        let historic = new.window.historic.iter().map(move |historic| {
-            let row = Self::active(place, &historic.record, ChangeKind::Added);
-            Self {
-                change: None,
-                ..row
-                    .archived(Some(TAKEN_OVER), None)
-                    .with_task(historic.task.as_ref())
-            }
+        let historic = window.historic.iter().map(move |historic| {
+            let row = Self {
+                status: "archived",
+                archive_reason: Some(TAKEN_OVER),
+                ..Self::of_record(place, &historic.record)
+            };
+            row.with_task(historic.task.as_ref())
         });
-        changed.chain(historic)
+        steps.chain(historic)
     }
-}
-
-/// The operations that archive records, with reasons and replacements.
-fn archivings(operations: &[AppliedOperation]) -> HashMap<RecordId, &AppliedOperation> {
-    operations
-        .iter()
-        .filter(|operation| operation.op == OperationName::Archive)
-        .filter_map(|operation| Some((operation.id?, operation)))
-        .collect()
 }

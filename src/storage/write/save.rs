@@ -159,17 +159,6 @@ impl<'a> Rows<'a> {
             let run = version.new.run.iter();
             run.flat_map(move |run| run.events.iter().map(move |step| StepRow::of(place, step)))
         });
-        let expected: usize = all
-            .iter()
-            .map(|version| version.new.changes.len() + version.new.window.historic.len())
-            .sum();
-        if records.len() != expected {
-            return Err(StorageError::WrongRowCount {
-                statement: "db.memory_contexts.save",
-                expected: expected as u64,
-                actual: records.len() as u64,
-            });
-        }
         Ok(Self {
             vaults,
             versions,

@@ -46,6 +46,8 @@ locked AS (
 moved AS (
     UPDATE memories
     SET head_version = version.version, head_context_id = version.context_id, changed_at = version.time,
+        -- A memory that had only prompt items begins with its first version.
+        created_at = CASE WHEN version.base IS NULL THEN version.time ELSE memories.created_at END,
         counters = ARRAY[
             GREATEST(locked.counters[1], version.counters[1]), GREATEST(locked.counters[2], version.counters[2]),
             GREATEST(locked.counters[3], version.counters[3]), GREATEST(locked.counters[4], version.counters[4])

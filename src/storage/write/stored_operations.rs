@@ -5,6 +5,7 @@ use super::new_version::NewVersion;
 use crate::domain::document::Record;
 use crate::domain::history::OperationDetails;
 use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::memory::OperationName;
 use crate::domain::window::{Task, TaskDetails};
 use crate::storage::records::evidence;
 use chrono::{DateTime, Utc};
@@ -36,6 +37,30 @@ impl NewVersion {
         let mut all: Vec<Value> = all.collect();
         self.window.add_to_operations(&mut all);
         (!all.is_empty()).then_some(Value::Array(all))
+    }
+}
+
+impl NewVersion {
+    /// What its operations tell about records beyond its text.
+    pub(super) fn operation_details(&self) -> OperationDetails {
+        let archivings = self
+            .operations
+            .iter()
+            .filter(|operation| operation.op == OperationName::Archive);
+        let mut details = OperationDetails {
+            left_out: self.left_out.clone(),
+            ..OperationDetails::default()
+        };
+        for operation in archivings {
+            let Some(id) = operation.id else { continue };
+            details
+                .reasons
+                .extend(operation.reason.clone().map(|reason| (id, reason)));
+            details
+                .superseded
+                .extend(operation.superseded_by.map(|by| (id, by)));
+        }
+        details
     }
 }
 

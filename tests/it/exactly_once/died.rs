@@ -150,7 +150,7 @@ async fn a_request_whose_claim_was_taken_over_while_it_waited_saves_nothing() {
         let what = format!("{} {} {:?}", saving.operation, saving.path, saving.body);
         // The rows that writers lock first.
         let mut locks = service.rows().begin().await.unwrap();
-        sqlx::query("LOCK TABLE memory_roots, memories, prompt_item_owners IN EXCLUSIVE MODE")
+        sqlx::query("LOCK TABLE memory_roots, memories IN EXCLUSIVE MODE")
             .execute(&mut *locks)
             .await
             .unwrap();

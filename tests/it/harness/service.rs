@@ -306,7 +306,7 @@ impl Service {
             "events" => "SELECT count(*) FROM events",
             "sessions" => "SELECT count(*) FROM sessions",
             "prompt_items" => "SELECT count(*) FROM prompt_items",
-            "prompt_item_owners" => "SELECT count(*) FROM prompt_item_owners",
+            "memories of items" => "SELECT count(*) FROM memories WHERE head_version = 0",
             "search_vectors" => "SELECT count(*) FROM search_vectors",
             "search_entries" => "SELECT count(*) FROM search_entries",
             other => panic!("count what of {other}?"),

@@ -66,7 +66,7 @@ async fn an_item_is_added_read_listed_and_removed_without_a_document() {
         .await
         .problem(404, "not-found", Some("item_id"));
     assert_eq!(memory.get("items").await.is(200).json()["items"], json!([]));
-    assert_eq!(service.count("prompt_item_owners").await, 0);
+    assert_eq!(service.count("memories of items").await, 0);
 }
 
 #[tokio::test]

@@ -6,9 +6,11 @@ use crate::harness::{Database, Service};
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 
-/// The memory `agent` of a filled service, as a file.
+/// The memory `agent` of a filled service, as a file. What was said in the version that was redacted stands in lines of
+/// records.
 async fn agent() -> String {
     let service = filled().await;
+    service.memory("agent").redact("2").await.is(200);
     export(&service.database_url(), &["--vault", "acme", "--memory", "agent"])
 }
 
@@ -45,13 +47,13 @@ async fn every_member_of_every_line_is_checked() {
             "header",
             "format",
             json!("other"),
-            "format: working-memory of version 1 is expected",
+            "format: working-memory of a version from 1 to 2 is expected",
         ),
         (
             "header",
             "version",
-            json!(2),
-            "format: working-memory of version 1 is expected",
+            json!(3),
+            "format: working-memory of a version from 1 to 2 is expected",
         ),
         ("header", "vault_id", json!("a/b"), "vault_id: must be 1 to 128"),
         (
@@ -145,7 +147,7 @@ async fn every_member_of_every_line_is_checked() {
             "record",
             "number",
             json!(77),
-            "KL-77 is in none of the memory's documents",
+            "KL-77: its number is over the memory's counter",
         ),
         (
             "record",
@@ -155,28 +157,17 @@ async fn every_member_of_every_line_is_checked() {
         ),
         (
             "record",
-            "content",
-            json!("made up"),
-            "KL-1.content: the memory's documents say something else",
-        ),
-        (
-            "record",
-            "created_version",
-            json!(3),
-            "KL-1.created_version: the memory's documents",
-        ),
-        (
-            "record",
-            "archive_reason",
-            json!("x"),
+            "status",
+            json!("active"),
             "archive_reason: must be null while the record is active",
         ),
         (
             "record",
-            "superseded_by",
-            json!("x"),
-            "superseded_by: must be null while",
+            "created_version",
+            json!(99),
+            "created_version: must be a version of the memory",
         ),
+        ("record", "superseded_by", json!("x"), "superseded_by: "),
         ("run", "kind", json!("cron"), "kind: \"cron\" is not known"),
         (
             "run",
@@ -237,7 +228,6 @@ async fn lines_out_of_place_are_refused() {
             Box::new(move |lines| lines.swap(records, records + 1)),
             "must come before the record above it",
         ),
-        (Box::new(move |lines| drop(lines.remove(records))), "records, but"),
         (
             Box::new(move |lines| lines.insert(records, lines[records].clone())),
             "must come before the record above it",
@@ -251,7 +241,7 @@ async fn lines_out_of_place_are_refused() {
                 let last = lines.remove(records - 1);
                 lines.insert(records, last);
             }),
-            "a context stands behind records, runs or items",
+            "a context stands behind records",
         ),
         (
             Box::new(move |lines| lines.swap(records, runs)),
@@ -285,6 +275,55 @@ async fn lines_out_of_place_are_refused() {
         &["--into-vault", "v"],
         &two,
         "agent must come before the memory above it, and only once",
+    );
+}
+
+#[tokio::test]
+async fn a_record_that_is_told_as_active_stands_in_the_newest_document() {
+    let (file, database) = (agent().await, Database::create().await);
+    let record = File::of(&file).first("record");
+    let revive = |line: &mut Value| {
+        let line = &mut line["record"];
+        line["status"] = json!("active");
+        for member in [
+            "ended_version",
+            "ended_at",
+            "ended_by",
+            "archive_reason",
+            "superseded_by",
+        ] {
+            line[member] = json!(null);
+        }
+    };
+    let said = "KL-2.status: the newest document does not have it";
+    refused(&database, &file, record, revive, said).await;
+}
+
+#[tokio::test]
+async fn what_the_versions_know_counts_more_than_a_record_line() {
+    let file = File::of(include_str!("../../data/transfer/version-1.jsonl"));
+    let made_up = |wanted: &str| {
+        let mut file = File(file.0.clone());
+        for line in &mut file.0 {
+            if line["record"]["kind"] == "KL" && line["record"]["content"] == wanted {
+                line["record"]["content"] = json!("made up");
+                line["record"]["created_version"] = json!(2);
+            }
+        }
+        file.sealed()
+    };
+    let service = Service::start().await;
+    let output = super::program::import(&service.database_url(), &[], &made_up("stays"));
+    assert!(output.status.success(), "{output:?}");
+    let record = service
+        .memory("redacted")
+        .get("records/KL-1")
+        .await
+        .is(200)
+        .json();
+    assert_eq!(
+        (&record["content"], &record["created_version"]),
+        (&json!("stays"), &json!(1))
     );
 }
 

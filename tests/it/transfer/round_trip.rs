@@ -1,7 +1,8 @@
 //! Exports that are imported and exported again.
 
 use super::program::{export, filled, imports, path, program, refuses, stderr};
-use crate::harness::{Database, Service, scripted};
+use super::sealed::File;
+use crate::harness::{Answer, Database, Service, scripted};
 use serde_json::{Value, json};
 use working_memory::clock::Clock;
 use working_memory::domain::operation::Role;
@@ -87,11 +88,11 @@ async fn the_file_has_a_header_and_every_row_in_order() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!(lines[0]["header"]["format"], "working-memory");
-    assert_eq!(lines[0]["header"]["version"], 1);
+    assert_eq!(lines[0]["header"]["version"], 2);
     let count = |kind: &str| lines.iter().filter(|line| line.get(kind).is_some()).count() as i64;
     assert_eq!(count("memory"), service.count("memories").await);
     assert_eq!(count("context"), service.count("memory_contexts").await);
-    assert_eq!(count("record"), service.count("records").await);
+    assert_eq!(count("record"), 0, "all of them follow from the versions");
     assert_eq!(count("run"), service.count("updates").await);
     assert_eq!(lines.last().unwrap()["footer"]["memories"], 3);
     let memories: Vec<_> = lines
@@ -99,12 +100,149 @@ async fn the_file_has_a_header_and_every_row_in_order() {
         .filter_map(|line| line["memory"]["memory_id"].as_str())
         .collect();
     assert_eq!(memories, ["Upper", "agent", "plain"], "by bytes, in any database");
-    assert!(
-        lines
-            .iter()
-            .any(|line| line["record"]["archive_reason"] == "it is over"
-                || line["context"]["operations"][0]["op"].is_string())
+}
+
+/// The records of a memory, whole.
+async fn records(service: &Service, memory: &str) -> Value {
+    let both = "records?status=all&limit=500";
+    service.memory(memory).get(both).await.is(200).json()["items"].clone()
+}
+
+#[tokio::test]
+async fn a_file_of_version_1_is_imported_with_everything_in_it() {
+    let file = include_str!("../../data/transfer/version-1.jsonl");
+    let service = Service::start().await;
+    let output = super::program::import(&service.database_url(), &[], file);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(
+        stderr(&output).trim_end(),
+        "memories: 4 new, 0 appended to, 0 unchanged, 0 skipped"
     );
+    let lines: Vec<Value> = file
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let mut memory = "";
+    for line in &lines {
+        if let Some(id) = line["memory"]["memory_id"].as_str() {
+            memory = id;
+        }
+        let Some(told) = line.get("record") else { continue };
+        let id = format!("{}-{}", told["kind"].as_str().unwrap(), told["number"]);
+        let stored = service
+            .memory(memory)
+            .get(&format!("records/{id}"))
+            .await
+            .is(200)
+            .json();
+        for member in [
+            "status",
+            "content",
+            "created_version",
+            "created_at",
+            "created_by",
+            "epic",
+            "task_id",
+        ] {
+            let (told, stored) = (told.get(member), stored.get(member));
+            assert!(
+                told.is_none() || told == stored,
+                "{memory} {id} {member}: {told:?} {stored:?}"
+            );
+        }
+        assert_eq!(stored["archive_reason"], told["archive_reason"], "{memory} {id}");
+    }
+    let runs = service.memory("agent").get("updates").await.is(200).json();
+    assert_eq!(runs["items"].as_array().unwrap().len(), 2);
+    let now = export(&service.database_url(), &["--vault", "acme"]);
+    let count = |kind: &str| {
+        now.lines()
+            .filter(|line| line.starts_with(&format!("{{\"{kind}\"")))
+            .count()
+    };
+    assert_eq!(
+        [
+            count("context"),
+            count("run"),
+            count("item"),
+            count("vault_item"),
+            count("path")
+        ],
+        [9, 2, 2, 1, 1]
+    );
+    // Only what the redacted version said is told by a line of its own.
+    assert_eq!(count("record"), 1, "{now}");
+
+    let again = Database::create().await;
+    let said = "memories: 4 new, 0 appended to, 0 unchanged, 0 skipped";
+    imports(&again, &[], &now, said);
+    assert_eq!(export(&again.url(), &["--vault", "acme"]), now);
+}
+
+#[tokio::test]
+async fn records_of_versions_that_are_gone_are_told_by_lines_of_their_own() {
+    let service = filled().await;
+    service.memory("agent").redact("2").await.is(200);
+    let retention = Retention {
+        max_versions: Some(2),
+        max_age: None,
+        keep_provenance: false,
+    };
+    service
+        .storage()
+        .prune_versions(&retention, service.clock.now())
+        .await
+        .unwrap();
+    let file = export(&service.database_url(), &["--vault", "acme"]);
+    assert!(file.contains("{\"record\""), "{file}");
+    let copy = Service::start().await;
+    super::program::import(&copy.database_url(), &[], &file);
+    assert_eq!(records(&copy, "agent").await, records(&service, "agent").await);
+}
+
+#[tokio::test]
+async fn handoffs_are_exported_and_imported() {
+    let service = filled().await;
+    let refresh = service
+        .memory("agent")
+        .request(reqwest::Method::POST, "handoff/refresh");
+    Answer::to(refresh.json(&json!({}))).await.is(201);
+    let file = export(&service.database_url(), &["--vault", "acme"]);
+    let other = Database::create().await;
+    let said = "memories: 3 new, 0 appended to, 0 unchanged, 0 skipped";
+    imports(&other, &[], &file, said);
+    assert_eq!(export(&other.url(), &["--vault", "acme"]), file);
+    let copy = Service::start().await;
+    super::program::import(&copy.database_url(), &[], &file);
+    let markdown = async |service: &Service| {
+        let request = service.memory("agent").request(reqwest::Method::GET, "handoff");
+        let answer = Answer::to(request.header("Accept", "application/json")).await;
+        answer.is(200).json()["markdown"].clone()
+    };
+    let copied = markdown(&copy).await;
+    assert!(
+        copied.as_str().is_some_and(|text| text.contains("# Handoff")),
+        "{copied}"
+    );
+    assert_eq!(copied, markdown(&service).await);
+
+    for (member, value, said) in [
+        ("number", json!(0), "number: a number over 0 is expected here"),
+        ("window_seconds", json!(0), "window_seconds: must be a duration"),
+        (
+            "base_version",
+            json!(99),
+            "base_version: must be a version of the memory",
+        ),
+        ("citations", json!([{"line": "x"}]), "citations: "),
+        ("manifest", json!("x"), "manifest: must be an object"),
+        ("markdown", json!("\0"), "markdown: must be free of NUL"),
+    ] {
+        let mut lines = File::of(&file);
+        let handoff = lines.first("handoff");
+        lines.0[handoff]["handoff"][member] = value;
+        refuses(&other.url(), &["--into-vault", "v"], &lines.sealed(), said);
+    }
 }
 
 #[tokio::test]

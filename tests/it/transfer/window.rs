@@ -53,9 +53,14 @@ async fn an_exported_vault_preserves_the_texts_of_tasks() {
 async fn a_file_that_gives_two_tasks_one_id_is_refused() {
     let service = filled().await;
     let file = export(&service.database_url(), &["--vault", "acme"]);
-    let twice = file.replace("task-2", "task-1");
+    let twice = File::of(&file.replace("task-2", "task-1")).sealed();
     let other = Database::create().await;
-    refuses(&other.url(), &[], &twice, "task_id");
+    refuses(
+        &other.url(),
+        &[],
+        &twice,
+        "task_id: two tasks of the memory have the same",
+    );
 }
 
 #[tokio::test]
@@ -88,15 +93,15 @@ async fn unknown_fields_of_a_task_are_preserved_and_validated() {
         (json!("x"), "details: must be an object"),
         (json!({"priority": "\0"}), "details: must be free of NUL"),
     ] {
-        let mut lines = File::of(&plain);
+        let mut lines = File::of(&file);
         let task_line = lines.0.iter_mut().find(|line| line["record"]["epic"] == "e");
         task_line.unwrap()["record"]["details"] = details;
         let other = Database::create().await;
         refuses(&other.url(), &[], &lines.sealed(), said);
     }
-    let mut lines = File::of(&plain);
-    let decision = lines.0.iter_mut().find(|line| line["record"]["kind"] == "D");
-    decision.unwrap()["record"]["details"] = json!({});
+    let mut lines = File::of(&file);
+    let task_line = lines.0.iter_mut().find(|line| line["record"]["epic"] == "e");
+    task_line.unwrap()["record"]["kind"] = json!("D");
     let other = Database::create().await;
     refuses(&other.url(), &[], &lines.sealed(), "null on what is no task");
 }

@@ -9,7 +9,7 @@ use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::Source;
 use crate::storage::memories::MemorySummary;
-use crate::storage::memories::sorted::MemoryOrder;
+use crate::storage::memories::list::MemoryOrder;
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};

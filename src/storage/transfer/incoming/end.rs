@@ -3,48 +3,14 @@
 use super::super::error::LineError;
 use super::super::line::{Counts, End};
 use super::super::options::Imported;
-use super::super::records::{self, Active};
-use super::{Incoming, Target, problem};
-use crate::domain::document;
+use super::{Incoming, Target, problem, told_twice};
 use crate::storage::events::NewEvent;
+use crate::storage::maintenance::rebuild::project_versions;
 use crate::storage::records::history;
 use crate::storage::write::lock_memory;
 use crate::storage::{Source, StorageError, events, usage::stored};
 
 impl Incoming {
-    /// Whatever the lines say about the past, the active records must be those of the newest document.
-    async fn hold_to_newest_text(&mut self) -> Result<(), LineError> {
-        let active = records::active(&mut self.transaction, &self.vault, &self.memory).await?;
-        let mut in_text: Vec<_> = document::records(&self.text)
-            .into_iter()
-            .map(|record| Active {
-                kind: record.id.kind.prefix().to_owned(),
-                number: record.id.number,
-                label: record.label,
-                reason: record.reason,
-                content: record.content,
-            })
-            .collect();
-        in_text.sort_by(|a, b| (&a.kind, a.number).cmp(&(&b.kind, b.number)));
-        match active
-            .iter()
-            .zip(&in_text)
-            .find(|(listed, in_text)| listed != in_text)
-        {
-            None if active.len() == in_text.len() => Ok(()),
-            None => Err(problem(format!(
-                "the newest document of {} has {} records, but {} are listed as active",
-                self.memory,
-                in_text.len(),
-                active.len()
-            ))),
-            Some((_, in_text)) => Err(problem(format!(
-                "{}-{}: the newest document of {} says something else than its record",
-                in_text.kind, in_text.number, self.memory
-            ))),
-        }
-    }
-
     /// Checks that the memory is complete, and commits it.
     pub(in crate::storage::transfer) async fn finish(
         mut self,
@@ -81,24 +47,10 @@ impl Incoming {
         }
         match &self.target {
             Target::Create => {
-                self.project().await?;
-                let made = records::count(&mut self.transaction, &self.vault, &self.memory).await?;
-                if u64::try_from(made) != Ok(self.counts.records) {
-                    let listed = self.counts.records;
-                    return Err(problem(format!(
-                        "the documents of {} have {made} records, but {listed} are listed",
-                        self.memory
-                    )));
-                }
-                self.hold_to_newest_text().await?;
                 let (vault, memory) = (&self.vault, &self.memory);
-                if self.has_gaps {
-                    history::take_from_records(&mut self.transaction, vault, memory, &self.unknown_changes)
-                        .await?;
-                }
-                if self.names_replacements {
-                    history::mark_superseded(&mut self.transaction, vault, memory).await?;
-                }
+                history::insert_of_records(&mut self.transaction, vault, memory).await?;
+                let projected = project_versions(&mut self.transaction, vault, memory).await;
+                projected.map_err(told_twice)?;
                 self.append_event().await?;
                 self.transaction.commit().await?;
                 done.created += 1;
@@ -120,11 +72,12 @@ impl Incoming {
         let Counts {
             records,
             runs,
+            handoffs,
             items,
             paths,
             ..
         } = self.counts;
-        if self.line.head_version > 0 || items == 0 || records + runs + paths > 0 {
+        if self.line.head_version > 0 || items == 0 || records + runs + handoffs + paths > 0 {
             return Err(problem(format!("the memory {} has no context", self.memory)));
         }
         match self.target {

@@ -67,8 +67,8 @@ async fn a_service_without_memories_has_no_vaults() {
 async fn a_page_reads_only_the_memories_of_its_own_vaults() {
     let service = Service::start().await;
     sqlx::query(
-        "INSERT INTO memories
-         SELECT 'vault-' || lpad((n % 1000)::text, 4, '0'), 'memory-' || n, 0, NULL, 0, 0, 0, 0,
+        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, created_at, changed_at)
+         SELECT 'vault-' || lpad((n % 1000)::text, 4, '0'), 'memory-' || n, 1, 'c-' || n,
                 '2026-11-21T02:00:00Z', '2026-11-21T02:00:00Z'
          FROM generate_series(1, 50000) AS n",
     )
