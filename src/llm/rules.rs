@@ -204,7 +204,17 @@ fn content(statement: &Statement<'_>, mark: &Mark) -> Option<String> {
     let said = tidy(&text[filler..])?;
     if markers().begins_with_pronoun(folded) {
         let before = statement.before.filter(|_| mark.kept_from == 0)?;
-        return Some(format!("{} {said}", before.trim()));
+        let says_something =
+            before.split_whitespace().count() > LEAST_WORDS || before.chars().any(is_japanese);
+        return says_something.then(|| format!("{} {said}", before.trim()));
+    }
+    // "Please remember this" alone says nothing.
+    if mark.kind == Kind::Keep
+        && !mark.is_label
+        && said.len() <= mark.end - mark.start + LEAST_CHARACTERS
+        && mark.kept_from == 0
+    {
+        return None;
     }
     Some(said)
 }
