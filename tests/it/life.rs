@@ -1,7 +1,7 @@
 //! The invariants of a memory: after any operations in any order, its versions are contiguous, its ids are never reused, and
 //! its records match its documents.
 
-use crate::harness::{Database, TestClock};
+use crate::harness::{Database, TestClock, task_of};
 use futures::stream::{self, StreamExt};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -443,7 +443,7 @@ impl Told {
 /// Models that return what the task says.
 fn echoing() -> Models {
     Models::new(|role| {
-        let model = Scripted::by_rule(role.name(), |request| Says::answer(&request.source.task));
+        let model = Scripted::by_rule(role.name(), |request| Says::answer(&task_of(request)));
         RoleModel::new(Arc::new(model), Retry::new(Duration::from_secs(5), 0))
     })
 }

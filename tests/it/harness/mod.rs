@@ -18,4 +18,4 @@ pub(crate) use embeddings::EmbeddingServer;
 pub(crate) use memory::Memory;
 pub(crate) use pair::Pair;
 pub(crate) use relay::{Relay, Target};
-pub(crate) use service::{Service, scripted};
+pub(crate) use service::{Service, scripted, task_of};

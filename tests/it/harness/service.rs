@@ -17,7 +17,7 @@ use working_memory::domain::operation::Role;
 use working_memory::http::{self, AppState, Settings};
 use working_memory::llm::embeddings::Embedder;
 use working_memory::llm::scripted::{Scripted, Step};
-use working_memory::llm::{Models, Retry, RoleModel};
+use working_memory::llm::{Models, Request, Retry, RoleModel};
 use working_memory::pipeline::Pipeline;
 use working_memory::pipeline::meaning::Meaning;
 use working_memory::pipeline::prompts::Prompts;
@@ -316,4 +316,12 @@ impl Service {
             .await
             .unwrap()
     }
+}
+
+/// The task of a request to a role, out of the message with the data.
+pub(crate) fn task_of(request: &Request) -> String {
+    let data = &request.messages[0].text;
+    let (_, after) = data.split_once("\n<task>\n").unwrap();
+    let (task, _) = after.rsplit_once("\n</task>\n").unwrap();
+    task.replace("<\\", "<")
 }

@@ -1,7 +1,7 @@
 //! Models that return what the task of the request says, so that a test chooses the model responses with each update, also
 //! when many updates run concurrently.
 
-use crate::harness::Service;
+use crate::harness::{Service, task_of};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn patience() -> Retry {
 
 fn dictated(request: &Request) -> Step {
     let role = request.role.unwrap();
-    let answers: Value = serde_json::from_str(&request.source.task).unwrap_or_default();
+    let answers: Value = serde_json::from_str(&task_of(request)).unwrap_or_default();
     let round = (request.messages.len() - 1) / 2;
     let text = match &answers[role.name()] {
         Value::String(text) => text.clone(),
