@@ -133,9 +133,9 @@ fn heard(statement: &Statement<'_>, kind: Kind) -> Option<Mark> {
     {
         let doubts = |mark: &Mark| matches!(mark.kind, Kind::Doubt | Kind::Hearsay);
         let of_user = matches!(kind, Kind::Keep | Kind::Rule | Kind::Decision | Kind::Exact);
-        let is_meant = !statement.asks
-            && !(of_user && statement.speaker == Speaker::Assistant)
-            && !statement.marks.iter().any(doubts);
+        let by_another = of_user && statement.speaker == Speaker::Assistant;
+        let is_doubted = statement.asks || statement.marks.iter().any(doubts);
+        let is_meant = !(by_another || is_doubted);
         return is_meant.then_some(Mark {
             kind,
             language,

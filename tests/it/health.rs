@@ -13,7 +13,7 @@ fn health(answer: &'static str) -> Output {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = [0; 512];
         let length = stream.read(&mut request).unwrap();
-        assert!(request[..length].starts_with(b"GET /readyz HTTP/1.0\r\n"));
+        assert!(request[..length].starts_with(b"GET /readyz HTTP/1.1\r\n"));
         stream.write_all(answer.as_bytes()).unwrap();
     });
     let program = env!("CARGO_BIN_EXE_working-memory");
@@ -35,7 +35,7 @@ fn a_ready_service_is_healthy() {
 #[test]
 fn a_service_that_is_not_ready_is_unhealthy_with_a_reason() {
     let output = health("HTTP/1.1 503 Service Unavailable\r\n\r\n");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(7));
     assert!(
         String::from_utf8_lossy(&output.stderr).contains("503 Service Unavailable"),
         "{output:?}"
@@ -49,7 +49,7 @@ fn an_unreachable_service_is_unhealthy() {
         .args(["health", "--address", "127.0.0.1:1"])
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(3));
 }
 
 #[test]
@@ -60,10 +60,10 @@ fn the_address_may_come_from_the_environment_and_the_output_may_be_json() {
         .env("WORKING_MEMORY_URL", "http://127.0.0.1:1/below")
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(3));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["url"], "http://127.0.0.1:1/below/readyz");
     assert_eq!(report["healthy"], false);
     let error: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
-    assert_eq!(error["exit_code"], 1);
+    assert_eq!(error["exit_code"], 3);
 }

@@ -123,7 +123,7 @@ mod tests {
         stream::iter((0..count).map(|_| Ok(Bytes::from_static(&[7; 64 << 10]))))
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_connection_ends_where_more_is_left_than_is_read() {
         assert!(!says_close(Body::empty(), &[]).await);
         assert!(!says_close(Body::from_stream(pieces(16)), &[]).await);

@@ -270,23 +270,3 @@ fn every_write_operation_documents_the_result_of_a_retry() {
         assert_eq!(*has_key, *again != Again::NoKey, "{operation}");
     }
 }
-
-#[tokio::test]
-async fn a_retry_that_asks_for_another_form_is_another_request() {
-    let service = Service::start().await;
-    let ask = |header: &'static str, value: &'static str| {
-        let request = service.request(Method::POST, "/v1/vaults/acme/memories/m/operations");
-        let request = request.header("Content-Type", "text/plain").body(ADD);
-        Answer::to(request.header(KEY, "k").header(header, value))
-    };
-    let first = ask("Accept", "application/json").await.is(200);
-    ask("Accept", "text/event-stream")
-        .await
-        .problem(422, "key-reused", Some(KEY));
-    ask("Prefer", "respond-async")
-        .await
-        .problem(422, "key-reused", Some(KEY));
-    let again = ask("Accept", "application/json").await.is(200);
-    assert_eq!(again.header("idempotency-replayed"), "true");
-    assert_eq!(again.text(), first.text());
-}

@@ -15,6 +15,7 @@ struct SmallDisk(TempDir);
 
 impl SmallDisk {
     /// `None`, and says why, if nothing can be mounted here.
+    #[expect(clippy::print_stderr, reason = "a skipped test is seen in the output")]
     fn mount() -> Option<Self> {
         let disk = Self(folder());
         fs::create_dir(disk.data()).unwrap();

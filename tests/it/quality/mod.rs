@@ -89,7 +89,6 @@ async fn sessions_that_no_rule_was_corrected_by_are_heard_alike() {
 #[tokio::test]
 async fn natural_talk_loses_no_record() {
     let totals = totals(&NATURAL, |_| true).await;
-    println!("{totals}");
     assert_eq!(totals.wrongful, 0, "{totals}");
     assert!(totals.precision() >= 92, "{totals}");
 }

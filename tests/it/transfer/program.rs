@@ -59,8 +59,13 @@ pub(crate) fn imports(database: &Database, arguments: &[&str], text: &str, said:
 /// Imports; it must fail with exit code 1 and this error.
 #[track_caller]
 pub(super) fn refuses(database: &str, arguments: &[&str], text: &str, said: &str) {
+    refuses_with(1, database, (arguments, text), said);
+}
+
+/// Like [`refuses`], with an exit code.
+pub(super) fn refuses_with(code: i32, database: &str, (arguments, text): (&[&str], &str), said: &str) {
     let output = import(database, arguments, text);
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
     assert!(
         stderr(&output).contains(said),
         "{said:?} is not in {:?}",

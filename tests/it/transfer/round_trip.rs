@@ -1,6 +1,6 @@
 //! Exports that are imported and exported again.
 
-use super::program::{export, filled, imports, path, program, refuses, stderr};
+use super::program::{export, filled, imports, path, program, refuses, refuses_with, stderr};
 use super::sealed::File;
 use crate::harness::{Answer, Database, Service, scripted};
 use serde_json::{Value, json};
@@ -340,10 +340,10 @@ async fn a_missing_vault_or_memory_is_an_error() {
         "{}",
         stderr(&output)
     );
-    refuses(
+    refuses_with(
+        2,
         &database.url(),
-        &["/no/such/file"],
-        "",
+        (&["/no/such/file"], ""),
         "cannot open /no/such/file",
     );
 }

@@ -60,7 +60,7 @@ async fn valid_lines_are_accepted_and_invalid_ones_retried_once_and_dropped() {
     );
     // The rest is compiled by the rules, and so is a section that the model left empty.
     assert_eq!(section(markdown, "Recently Replaced / Archived").len(), 1);
-    assert_eq!(section(markdown, "Recent Changes").len(), 2);
+    assert_eq!(section(markdown, "Recent Changes").len(), 3);
     let manifest = &made["manifest"];
     let dropped: Vec<_> = manifest["dropped"]
         .as_array()
@@ -107,7 +107,7 @@ async fn a_failing_model_falls_back_to_the_rules() {
     let made = refresh(&memory, "", None).await.is(201).json();
     assert_eq!(
         section(made["markdown"].as_str().unwrap(), "Recent Changes").len(),
-        2
+        3
     );
     let failed = made["manifest"]["model"]["failed"].as_str().unwrap();
     assert!(!failed.contains("secret"), "{failed}");
