@@ -25,11 +25,12 @@ pub fn router(state: AppState) -> Router {
     let shared = Arc::new(state.clone());
     let no_such_route = no_such_route.layer(layer(shared.clone(), middleware::around_all));
     let method_not_allowed = method_not_allowed.layer(layer(shared, middleware::around_all));
-    router
+    let router = router
         .merge(pages)
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
-        .with_state(state)
+        .with_state(state);
+    middleware::headers::around_routes(router)
 }
 
 fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {

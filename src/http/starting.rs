@@ -4,7 +4,7 @@
 use super::middleware;
 use super::middleware::layer::layer;
 use super::passing::Passing;
-use super::routes::health::{healthz, readyz};
+use super::routes::health;
 use super::{Settings, serve};
 use crate::clock::Clock;
 use crate::telemetry;
@@ -66,7 +66,7 @@ impl Starting {
 
 /// 503, as startup probes expect.
 async fn starting() -> Response {
-    let mut response = readyz::starting().into_response();
+    let mut response = health::starting().into_response();
     response.extensions_mut().insert(Passing);
     response
 }
@@ -83,11 +83,11 @@ async fn last_of_its_connection(mut response: Response) -> Response {
 fn router(clock: Arc<dyn Clock>) -> Router {
     telemetry::metrics();
     let router = Router::new()
-        .route("/healthz", get(healthz::healthz))
+        .route("/healthz", get(health::healthz))
         .route("/readyz", get(starting))
         .fallback(starting);
-    router.layer((
+    middleware::headers::around_routes(router.layer((
         layer(Arc::new(clock), middleware::around_start),
         map_response(last_of_its_connection),
-    ))
+    )))
 }

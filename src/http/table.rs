@@ -2,9 +2,9 @@
 
 use super::openapi::preamble::preamble;
 use super::routes::{
-    archive, blame, contexts, decisions, events, guidance, handoff, handoffs, health, items, keys, log, mcp,
-    memories, memory_tool, operations, prompt, records, search, sections, status, tasks, update, updates,
-    vaults, window,
+    archive, blame, contexts, decisions, events, guidance, handoff, health, items, keys, log, mcp, memories,
+    memory_tool, operations, prompt, records, search, sections, status, tasks, update, updates, vaults,
+    window,
 };
 use super::state::AppState;
 use axum::extract::Extension;
@@ -23,21 +23,21 @@ pub(super) fn api(document: fn() -> String) -> OpenApiRouter<AppState> {
 
 /// The health of the service; also answered under overload.
 pub(super) fn health(document: fn() -> String) -> OpenApiRouter<AppState> {
-    let openapi = OpenApiRouter::new().routes(routes!(health::openapi::openapi));
+    let openapi = OpenApiRouter::new().routes(routes!(health::openapi));
     OpenApiRouter::new()
-        .routes(routes!(health::healthz::healthz))
-        .routes(routes!(health::readyz::readyz))
-        .routes(routes!(health::metrics::metrics))
-        .merge(openapi.layer(Extension(health::openapi::Document(document))))
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+        .routes(routes!(health::metrics))
+        .merge(openapi.layer(Extension(health::Document(document))))
 }
 
 /// Routes that use only the database.
 pub(super) fn quick() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(vaults::list::list))
-        .routes(routes!(keys::list::list, keys::create::create))
-        .routes(routes!(keys::get::get, keys::revoke::revoke))
-        .routes(routes!(keys::rotate::rotate))
+        .routes(routes!(keys::held::list, keys::create::create))
+        .routes(routes!(keys::held::get, keys::held::revoke))
+        .routes(routes!(keys::held::rotate))
         .routes(routes!(vaults::usage::usage))
         .routes(routes!(vaults::updates::list))
         .routes(routes!(memories::list::list))
@@ -51,8 +51,8 @@ pub(super) fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(contexts::put::put, contexts::latest::latest))
         .routes(routes!(contexts::list::list))
         .routes(routes!(contexts::get::get))
-        .routes(routes!(contexts::restore::restore))
-        .routes(routes!(contexts::redact::redact))
+        .routes(routes!(contexts::older::restore))
+        .routes(routes!(contexts::older::redact))
         .routes(routes!(contexts::diff::diff))
         .routes(routes!(log::log))
         .routes(routes!(blame::blame))
@@ -67,38 +67,38 @@ pub(super) fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(window::import::import))
         .routes(routes!(archive::history::history))
         .routes(routes!(archive::epics::epics))
-        .routes(routes!(handoff::get::get))
-        .routes(routes!(handoff::status::status))
-        .routes(routes!(handoffs::list::list))
-        .routes(routes!(handoffs::get::get))
+        .routes(routes!(handoff::read::get))
+        .routes(routes!(handoff::read::status))
+        .routes(routes!(handoff::read::list))
+        .routes(routes!(handoff::read::artifact))
         .routes(routes!(search::search))
         .routes(routes!(search::search_memory))
         .routes(routes!(
-            items::list::of_memory,
+            items::read::list_of_memory,
             items::add::to_memory,
-            items::remove_category::of_memory
+            items::remove::category_of_memory
         ))
         .routes(routes!(
-            items::get::of_memory,
+            items::read::get_of_memory,
             items::replace::of_memory,
             items::remove::of_memory
         ))
         .routes(routes!(
-            items::list::of_vault,
+            items::read::list_of_vault,
             items::add::to_vault,
-            items::remove_category::of_vault
+            items::remove::category_of_vault
         ))
         .routes(routes!(
-            items::get::of_vault,
+            items::read::get_of_vault,
             items::replace::of_vault,
             items::remove::of_vault
         ))
         .routes(routes!(prompt::prompt))
         .routes(routes!(guidance::guidance))
-        .routes(routes!(updates::list::list))
-        .routes(routes!(updates::get::get, updates::cancel::cancel))
-        .routes(routes!(updates::approve::approve))
-        .routes(routes!(updates::reject::reject))
+        .routes(routes!(updates::runs::list))
+        .routes(routes!(updates::runs::get, updates::runs::cancel))
+        .routes(routes!(updates::review::approve))
+        .routes(routes!(updates::review::reject))
         .routes(routes!(events::events))
 }
 

@@ -206,8 +206,7 @@ impl Pipeline {
             return Err(unreadable(&run.update_id, "log: it is missing"));
         };
         let target = target_of(run);
-        let mut base = self.capture(&target, &approval.preconditions).await?;
-        base.version = run.base_version;
+        let base = self.capture(&target, &approval.preconditions).await?;
         let comment = approval
             .comment
             .as_deref()
@@ -252,6 +251,7 @@ impl Pipeline {
                 at: self.clock.now(),
                 comment: approval.comment.clone(),
                 numbers,
+                base_version: run.base_version,
                 proposal: json!(proposal),
             }),
         })

@@ -13,6 +13,8 @@ pub(super) struct Review {
     pub(super) at: DateTime<Utc>,
     pub(super) comment: Option<String>,
     pub(super) numbers: Vec<usize>,
+    /// The version that the proposal was made for; the run's snapshot is the head of the approval.
+    pub(super) base_version: i64,
     /// The proposal as it was stored.
     pub(super) proposal: Value,
 }

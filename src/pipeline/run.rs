@@ -203,7 +203,7 @@ impl Pipeline {
             base_version: if running.dry_run || proposal.is_some() {
                 head.version
             } else {
-                running.base.version
+                running.base_version()
             },
             version: shown_version,
             context_id: context_id.map(ToString::to_string),

@@ -94,7 +94,7 @@ impl Pipeline {
             running.omitted.rejections(),
             running.omitted.warnings(),
         );
-        let run = self.run(running, status, None, running.base.version, outcome);
+        let run = self.run(running, status, None, running.base_version(), outcome);
         self.storage.save_run(&run, None).await?;
         Ok(())
     }

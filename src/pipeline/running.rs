@@ -76,6 +76,12 @@ impl Running {
         later.or(self.base.identity.as_ref())
     }
 
+    /// The version that the run began with; for an approval the one that was proposed for.
+    pub(super) fn base_version(&self) -> i64 {
+        let review = self.review.as_ref();
+        review.map_or(self.base.version, |review| review.base_version)
+    }
+
     /// The head snapshot in the form that responses are built from.
     pub(super) fn base_head(&self) -> ReportedHead<'_> {
         ReportedHead {

@@ -1,14 +1,14 @@
-//! The middleware of every request. From the outside in: default [`headers`], [`observe`] (request id, log line,
-//! metrics, panics), [`unread`] (the rest of a body), [`site`] (host and origin), [`access`] (authentication,
-//! authorization, and [`rate`]), [`bounds`] (concurrency), [`idempotency`] (PUT and POST of a vault), [`bounds`] again
-//! (time limit), [`replica`] (which database answers a read).
+//! The middleware of every request. From the outside in: [`headers`] (the layers of `tower-http`), [`observe`] (request
+//! id, log line, metrics, panics), [`unread`] (the rest of a body), [`site`] (host and origin), [`access`]
+//! (authentication, authorization, and [`rate`]), [`bounds`] (concurrency), [`idempotency`] (PUT and POST of a vault),
+//! [`bounds`] again (time limit), [`replica`] (which database answers a read).
 //!
-//! Each is a function that wraps the next one. One [`layer`] per route combines all of them, because an axum layer
+//! Behind the first, each is a function that wraps the next one. One [`layer`] per route combines all of them, because an axum layer
 //! clones and boxes its inner service for every request, which costs more than most of these functions do.
 
 pub(crate) mod access;
 pub(crate) mod bounds;
-mod headers;
+pub(crate) mod headers;
 mod held;
 pub(crate) mod idempotency;
 pub(crate) mod layer;
@@ -60,15 +60,13 @@ pub(crate) async fn around_start<S: Inner>(
     complete(response, is_page).await
 }
 
-/// Converts problems of the dashboard into pages, and adds the default headers.
+/// Converts problems of the dashboard into pages.
 async fn complete(response: Response, is_page: bool) -> Response {
-    let mut response = if is_page {
+    if is_page {
         Box::pin(dashboard::as_page(response)).await
     } else {
         response
-    };
-    headers::defaults(response.headers_mut());
-    response
+    }
 }
 
 /// The limits of a route.

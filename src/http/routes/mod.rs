@@ -1,4 +1,5 @@
-//! One file per operation, with its request, response, handler and documentation. The module tree mirrors the URLs.
+//! An operation with logic of its own has a file, with its request, response, handler and documentation; small siblings
+//! share one. The module tree mirrors the URLs.
 
 pub(crate) mod archive;
 pub(crate) mod blame;
@@ -8,7 +9,6 @@ pub(crate) mod events;
 mod evidence;
 pub(crate) mod guidance;
 pub(crate) mod handoff;
-pub(crate) mod handoffs;
 pub(crate) mod health;
 pub(crate) mod items;
 pub(crate) mod keys;

@@ -151,3 +151,27 @@ async fn the_number_of_connections_without_a_key_is_limited_per_address() {
     }
     assert_eq!(status, 200, "those that ended are not counted");
 }
+
+#[tokio::test]
+async fn large_responses_are_compressed_where_the_client_asks() {
+    let service = Service::start().await;
+    let text = "# D\n".to_owned() + &"the same line\n".repeat(4_000);
+    put(&service, "v", "large", text.clone()).await.is(201);
+    put(&service, "v", "small", "# D\n").await.is(201);
+    let ask = |memory: &str, encoding: &'static str| {
+        let request = of(&service, Method::GET, "v", &format!("{memory}/context"));
+        Answer::to(request.header("Accept-Encoding", encoding))
+    };
+
+    let packed = ask("large", "gzip, br").await.is(200);
+    assert_eq!(packed.header("content-encoding"), "gzip");
+    assert!(packed.body.starts_with(&[0x1f, 0x8b]) && packed.body.len() < text.len() / 10);
+    let plain = ask("large", "identity").await.is(200);
+    assert!(!plain.headers.contains_key("content-encoding"));
+    assert_eq!(plain.text(), text);
+    assert_eq!(plain.header("etag"), packed.header("etag"));
+
+    let small = ask("small", "gzip").await.is(200);
+    assert!(!small.headers.contains_key("content-encoding"));
+    assert_eq!(small.text(), "# D\n");
+}

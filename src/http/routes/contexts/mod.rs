@@ -4,7 +4,6 @@ pub(crate) mod diff;
 pub(crate) mod get;
 pub(crate) mod latest;
 pub(crate) mod list;
+pub(crate) mod older;
 pub(crate) mod put;
-pub(crate) mod redact;
-pub(crate) mod restore;
 pub(super) mod view;

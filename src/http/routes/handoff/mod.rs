@@ -1,6 +1,5 @@
-//! `M/handoff`
+//! `M/handoff` and `M/handoffs`
 
-pub(crate) mod get;
+pub(crate) mod read;
 pub(crate) mod refresh;
-pub(crate) mod status;
 pub(crate) mod view;

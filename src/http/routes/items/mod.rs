@@ -1,10 +1,8 @@
-//! `M/items` and `/v1/vaults/{vault_id}/items`: each operation has one file for both levels.
+//! `M/items` and `/v1/vaults/{vault_id}/items`: each file serves both levels.
 
 pub(crate) mod add;
-pub(crate) mod get;
-pub(crate) mod list;
 mod logged;
+pub(crate) mod read;
 pub(crate) mod remove;
-pub(crate) mod remove_category;
 pub(crate) mod replace;
 mod view;

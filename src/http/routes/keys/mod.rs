@@ -2,10 +2,7 @@
 //! only keys limited to a subset of those vaults.
 
 pub(crate) mod create;
-pub(crate) mod get;
-pub(crate) mod list;
-pub(crate) mod revoke;
-pub(crate) mod rotate;
+pub(crate) mod held;
 pub(crate) mod view;
 
 use crate::domain::access::{AccessRole, ApiKey, Caller, VaultScope};

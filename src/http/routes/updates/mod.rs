@@ -1,8 +1,5 @@
 //! Runs of `/update` and `/operations`: `M/updates`.
 
-pub(crate) mod approve;
-pub(crate) mod cancel;
-pub(crate) mod get;
-pub(crate) mod list;
-pub(crate) mod reject;
+pub(crate) mod review;
+pub(crate) mod runs;
 pub(crate) mod view;

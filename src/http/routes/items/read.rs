@@ -1,10 +1,10 @@
-//! `GET …/items`
+//! `GET …/items` and `GET …/items/{item_id}`
 
-use super::view::ItemBody;
-use crate::domain::ids::Category;
+use super::view::{ItemBody, below_memory, below_vault, missing};
+use crate::domain::ids::{Category, ItemId};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{MemoryPath, VaultPath};
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::path::{EntryPath, MemoryPath, VaultEntryPath, VaultPath};
+use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::prompt_items::{ItemKey, ItemOwner};
@@ -40,7 +40,7 @@ impl FromQuery for ItemParams {
     params(ItemParams, Page),
     responses((status = 200, description = "One page.", body = List<ItemBody>))
 )]
-pub(crate) async fn of_memory(
+pub(crate) async fn list_of_memory(
     State(state): State<AppState>,
     path: MemoryPath,
     Query((params, page)): Query<(ItemParams, Page)>,
@@ -60,7 +60,7 @@ pub(crate) async fn of_memory(
     params(ItemParams, Page),
     responses((status = 200, description = "One page.", body = List<ItemBody>))
 )]
-pub(crate) async fn of_vault(
+pub(crate) async fn list_of_vault(
     State(state): State<AppState>,
     path: VaultPath,
     Query((params, page)): Query<(ItemParams, Page)>,
@@ -83,4 +83,51 @@ async fn list(
         .list_items(owner, category.as_ref(), after.as_ref(), page.fetch())
         .await?;
     Ok(page.of(&name, items, ItemKey::of, |item| ItemBody::of(&owner.vault, item)))
+}
+
+/// Read an item of a memory
+///
+/// By its item_id.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/items/{item}",
+    operation_id = "GetItem",
+    tag = "prompt",
+    responses(
+        (status = 200, description = "The item.", body = ItemBody),
+        (status = 404, description = "There is no such item, or it has expired."),
+    )
+)]
+pub(crate) async fn get_of_memory(
+    State(state): State<AppState>,
+    path: EntryPath<ItemId>,
+    Query(NoParams): Query<NoParams>,
+) -> Result<Json<ItemBody>, Problem> {
+    get(&state, below_memory(path)).await
+}
+
+/// Read an item of a vault
+///
+/// By its item_id.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/items/{item}",
+    operation_id = "GetVaultItem",
+    tag = "prompt",
+    responses(
+        (status = 200, description = "The item.", body = ItemBody),
+        (status = 404, description = "There is no such item, or it has expired."),
+    )
+)]
+pub(crate) async fn get_of_vault(
+    State(state): State<AppState>,
+    path: VaultEntryPath<ItemId>,
+    Query(NoParams): Query<NoParams>,
+) -> Result<Json<ItemBody>, Problem> {
+    get(&state, below_vault(path)).await
+}
+
+async fn get(state: &AppState, (owner, id): (ItemOwner, ItemId)) -> Result<Json<ItemBody>, Problem> {
+    let item = state.storage.item(&owner, &id).await?.ok_or_else(missing)?;
+    Ok(Json(ItemBody::of(&owner.vault, item)))
 }

@@ -1,9 +1,29 @@
-//! `GET /readyz`
+//! The state of the service: `/healthz`, `/readyz`, `/metrics`, `/openapi.yaml`.
 
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
-use axum::extract::State;
+use crate::storage::HeadCacheUse;
+use crate::telemetry;
+use crate::telemetry::meters;
+use axum::extract::{Extension, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
 use serde_json::{Map, Value};
+use std::sync::OnceLock;
+
+/// Whether the process is alive
+///
+/// It asks nobody else: a database that is away is no reason to restart the service.
+#[utoipa::path(
+    get,
+    path = "/healthz",
+    operation_id = "GetHealth",
+    tag = "health",
+    responses((status = 200, description = "It is.", body = String, content_type = "text/plain; charset=utf-8"))
+)]
+pub(crate) async fn healthz() -> &'static str {
+    "ok\n"
+}
 
 /// The checks in their order. After a failure the remaining ones are skipped.
 const CHECKS: [&str; 3] = ["database", "schema", "writes"];
@@ -80,4 +100,49 @@ fn not_ready(failed: &'static str, why: &str) -> Problem {
         .with("not_ready", vec![failed])
         .with("checks", checks)
         .retry_after(1)
+}
+
+/// The media type of the Prometheus text format.
+const METRICS_MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The metrics of the process, for Prometheus
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    operation_id = "GetMetrics",
+    tag = "health",
+    responses((status = 200, description = "In the Prometheus text format.", body = String, content_type = "text/plain; version=0.0.4; charset=utf-8"))
+)]
+pub(crate) async fn metrics(State(state): State<AppState>) -> impl IntoResponse {
+    let (open, idle) = state.storage.pool_size();
+    meters::pool(open, idle, state.storage.most_connections());
+    let HeadCacheUse {
+        hits,
+        misses,
+        heads,
+        bytes,
+    } = state.storage.head_cache();
+    meters::head_cache(hits, misses, heads, bytes);
+    ([(CONTENT_TYPE, METRICS_MEDIA_TYPE)], telemetry::render_metrics())
+}
+
+/// The function that generates the document. It is passed in, because the document covers all routes, including this
+/// one.
+#[derive(Clone, Copy)]
+pub(crate) struct Document(pub(crate) fn() -> String);
+
+/// This document
+#[utoipa::path(
+    get,
+    path = "/openapi.yaml",
+    operation_id = "GetOpenApi",
+    tag = "health",
+    responses((status = 200, description = "What the service answers, as OpenAPI.", body = Object, content_type = "application/yaml"))
+)]
+pub(crate) async fn openapi(Extension(Document(document)): Extension<Document>) -> impl IntoResponse {
+    static MADE: OnceLock<String> = OnceLock::new();
+    (
+        [(CONTENT_TYPE, "application/yaml")],
+        MADE.get_or_init(document).as_str(),
+    )
 }

@@ -1,4 +1,0 @@
-//! `M/handoffs`
-
-pub(crate) mod get;
-pub(crate) mod list;
