@@ -35,7 +35,7 @@ fn a_ready_service_is_healthy() {
 #[test]
 fn a_service_that_is_not_ready_is_unhealthy_with_a_reason() {
     let output = health("HTTP/1.1 503 Service Unavailable\r\n\r\n");
-    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(output.status.code(), Some(1));
     assert!(
         String::from_utf8_lossy(&output.stderr).contains("503 Service Unavailable"),
         "{output:?}"

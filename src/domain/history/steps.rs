@@ -20,7 +20,7 @@ pub struct RecordStep {
 }
 
 /// The records of a version, as a pure function of the document before, the changes from it to the version's document
-/// ([`project`]), and the data of the operations: the rows that a save, a rebuild and an import write.
+/// ([`project`](crate::domain::memory::project)), and the data of the operations: the rows that a save, a rebuild and an import write.
 #[must_use]
 pub fn steps(before: &str, changes: Vec<RecordChange>, details: &OperationDetails) -> Vec<RecordStep> {
     let ends = changes
