@@ -20,6 +20,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
+use futures::StreamExt;
 use futures::stream::unfold;
 use serde::Serialize;
 use serde_json::json;
@@ -145,7 +146,8 @@ pub(crate) async fn blame(
         let piece = fair::on_cpu_for(&party, PIECE, || lines.piece()).await?;
         Some((Ok::<_, Infallible>(Bytes::from(piece)), (lines, party, room)))
     });
-    Ok((headers, Body::from_stream(pieces)).into_response())
+    // Compression asks once more after the end.
+    Ok((headers, Body::from_stream(pieces.fuse())).into_response())
 }
 
 /// The evidence of records, by the number of their first line.

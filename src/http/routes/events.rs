@@ -345,5 +345,5 @@ pub(super) fn event_stream(chunks: impl Stream<Item = Bytes> + Send + 'static) -
         (CONTENT_TYPE, "text/event-stream"),
         (CACHE_CONTROL, "no-store, no-transform"),
     ];
-    (headers, Body::from_stream(chunks.map(Ok::<_, Infallible>))).into_response()
+    (headers, Body::from_stream(chunks.map(Ok::<_, Infallible>).fuse())).into_response()
 }

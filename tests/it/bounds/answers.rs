@@ -171,6 +171,11 @@ async fn large_responses_are_compressed_where_the_client_asks() {
     assert_eq!(plain.text(), text);
     assert_eq!(plain.header("etag"), packed.header("etag"));
 
+    // A response whose length is not known before, too.
+    let blame = of(&service, Method::GET, "v", "large/blame").header("Accept-Encoding", "gzip");
+    let blame = Answer::to(blame).await.is(200);
+    assert!(blame.body.starts_with(&[0x1f, 0x8b]) && blame.body.len() < text.len());
+
     let small = ask("small", "gzip").await.is(200);
     assert!(!small.headers.contains_key("content-encoding"));
     assert_eq!(small.text(), "# D\n");
