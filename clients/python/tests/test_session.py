@@ -56,7 +56,7 @@ def test_what_one_session_ends_with_the_next_begins_with(memory: Memory) -> None
     done = memory.finish("Make the tests pass on Windows", MESSAGES, record=RECORD)
     assert done["status"] == "applied"
     session = memory.start(max_tokens=1000)
-    assert "always run the tests on Windows" in session.prompt
+    assert "Always run the tests on Windows" in session.prompt
     assert "T-1" in session.handoff
     assert session.prompt in str(session)
     assert session.handoff.strip() in str(session)
