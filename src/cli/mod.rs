@@ -8,6 +8,7 @@ mod completions;
 mod doctor;
 mod documents;
 mod edit;
+mod embedded;
 mod embeddings;
 mod export;
 mod handoff;

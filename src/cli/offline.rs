@@ -1,10 +1,13 @@
 //! The database of a command that works beside the service: the configured one, or the embedded one, also while a
 //! service runs it. None of these commands creates a database: it might be created in the wrong folder.
 
+use super::embedded::Embedded;
 use crate::clock::SystemClock;
 use crate::config::Config;
-use crate::storage::embedded::{EmbeddedError, EmbeddedOptions, EmbeddedServer, has_cluster, url_of_running};
-use crate::storage::{Deadlines, PoolOptions, Storage, keeps_prepared_statements};
+use crate::storage::embedded::{
+    Account, EmbeddedError, EmbeddedOptions, has_cluster, url_of_answering, url_of_running,
+};
+use crate::storage::{Deadlines, PoolOptions, Storage, is_direct};
 use secrecy::ExposeSecret;
 use std::error::Error;
 use std::sync::Arc;
@@ -26,7 +29,7 @@ pub(super) enum Access {
 /// A database, open for one command.
 pub(super) struct Offline {
     pub(super) storage: Storage,
-    server: Option<EmbeddedServer>,
+    server: Option<Embedded>,
 }
 
 impl Offline {
@@ -39,7 +42,7 @@ impl Offline {
         let is_anothers = server.is_none() && config.database.url.is_none();
         let prepared_statements = match config.database.prepared_statements {
             Some(kept) => kept,
-            None => keeps_prepared_statements(&url).await?,
+            None => is_direct(&url).await?,
         };
         let options = PoolOptions {
             url,
@@ -66,14 +69,14 @@ impl Offline {
     pub(super) async fn close(self) -> Result<(), Box<dyn Error>> {
         self.storage.close().await;
         match self.server {
-            Some(server) => Ok(server.stop().await?),
+            Some(server) => server.stop().await,
             None => Ok(()),
         }
     }
 }
 
 /// The address of the embedded server: one started for this command, or that of a running service.
-async fn embedded(config: &Config) -> Result<(Option<EmbeddedServer>, String), Box<dyn Error>> {
+async fn embedded(config: &Config) -> Result<(Option<Embedded>, String), Box<dyn Error>> {
     let data_dir = config.database.data_dir.clone();
     if !has_cluster(&data_dir) {
         let shown = std::path::absolute(&data_dir).unwrap_or_else(|_| data_dir.clone());
@@ -89,15 +92,21 @@ async fn embedded(config: &Config) -> Result<(Option<EmbeddedServer>, String), B
         throw_away: false,
         max_connections: SERVER_CONNECTIONS,
     };
-    match EmbeddedServer::start(options).await {
+    // The other account's process would only say that the folder is in use.
+    if Account::instead_of_root(Some(&data_dir))?.is_some()
+        && let Some(url) = url_of_answering(&data_dir).await
+    {
+        return Ok((None, url));
+    }
+    match Embedded::start(options).await {
         Ok(server) => {
             let url = server.url();
             Ok((Some(server), url))
         }
-        Err(in_use @ EmbeddedError::InUse { .. }) => match url_of_running(&data_dir) {
-            Some(url) => Ok((None, url)),
-            None => Err(in_use.into()),
-        },
-        Err(error) => Err(error.into()),
+        Err(error) => {
+            let is_in_use = matches!(error.downcast_ref(), Some(EmbeddedError::InUse { .. }));
+            let running = is_in_use.then(|| url_of_running(&data_dir)).flatten();
+            running.map_or(Err(error), |url| Ok((None, url)))
+        }
     }
 }

@@ -10,10 +10,9 @@ use crate::http::{self, AppState, Settings, Starting, Tls};
 use crate::llm::embeddings::Embedder;
 use crate::llm::{Client, Delivery, Models};
 use crate::pipeline::{Pipeline, prompts::Prompts};
-use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer, has_cluster};
+use crate::storage::embedded::{Account, EmbeddedOptions, EmbeddedServer, has_cluster};
 use crate::storage::{
-    Deadlines, Distribution, OWN_CONNECTIONS, PoolOptions, Quotas, Storage, StorageError,
-    keeps_prepared_statements,
+    Deadlines, Distribution, OWN_CONNECTIONS, PoolOptions, Quotas, Storage, StorageError, is_direct,
 };
 use crate::telemetry;
 use crate::telemetry::traces::{self, Traces};
@@ -22,7 +21,8 @@ use clap::Args;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use secrecy::ExposeSecret;
 use std::error::Error;
-use std::path::PathBuf;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,6 +54,11 @@ impl Serve {
             Ok(config) => config,
             Err(error) => return fail(error),
         };
+        if config.database.url.is_none()
+            && let Err(error) = become_account(&config.database.data_dir)
+        {
+            return fail(&*error);
+        }
         let (log, traces) = match start_telemetry(&config) {
             Ok(telemetry) => telemetry,
             Err(error) => return fail(error),
@@ -69,6 +74,18 @@ impl Serve {
             Err(error) => fail(error),
         }
     }
+}
+
+/// With an embedded database, a service that is started as root becomes another account before it does anything: this
+/// process runs the program again as that account, and returns only if that fails.
+fn become_account(data_dir: &Path) -> Result<(), Box<dyn Error>> {
+    let Some(account) = Account::instead_of_root(Some(data_dir))? else {
+        return Ok(());
+    };
+    let data_dir = std::path::absolute(data_dir)?;
+    account.make_data_dir(&data_dir)?;
+    let error = account.this_program().args(std::env::args_os().skip(1)).exec();
+    Err(format!("cannot run this program as {}: {error}", account.name()).into())
 }
 
 /// Starts the log, which ends with its guard, and traces if a collector is configured.
@@ -272,7 +289,7 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
         max_connections: config.database.max_connections,
         prepared_statements: match config.database.prepared_statements {
             Some(kept) => kept,
-            None => keeps_prepared_statements(url).await?,
+            None => is_direct(url).await?,
         },
         acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
         deadlines: Deadlines::from(&config.database),
@@ -280,7 +297,10 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
         gather_puts: config.database.gather_puts,
     };
     if !options.prepared_statements {
-        tracing::info!("prepared statements are not kept: the database is behind a transaction-mode pooler");
+        tracing::info!(
+            "prepared statements are not kept: the database is behind a pooler; set database.prepared_statements to true if it \
+             tracks them"
+        );
     }
     let mut storage = Storage::connect(&options, clock).await?;
     if let Some(url) = &config.database.replica_url {

@@ -15,8 +15,9 @@ use rustix::process::{Pid, Signal};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{self, SignalKind};
 
+use super::embedded::Embedded;
+use crate::storage::embedded::EmbeddedOptions;
 use crate::storage::embedded::folder::{is_new_name, new_name};
-use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer};
 
 /// Arguments of `with-postgres`.
 ///
@@ -54,7 +55,8 @@ impl WithPostgres {
             Err(error) => return failed(125, &error),
         };
         let throw_away = self.data_dir.is_none();
-        if throw_away {
+        let is_root = rustix::process::geteuid().is_root();
+        if throw_away && !is_root {
             remove_abandoned(&std::env::temp_dir()).await;
         }
         let data_dir = self
@@ -67,7 +69,8 @@ impl WithPostgres {
             max_connections: self.max_connections,
         };
         let code = self.run_with(options, &mut signals).await;
-        if throw_away {
+        // As root, the process of the other account has a folder of its own.
+        if throw_away && !is_root {
             remove(&data_dir).await;
         }
         code
@@ -75,12 +78,12 @@ impl WithPostgres {
 
     async fn run_with(&self, options: EmbeddedOptions, signals: &mut Signals) -> ExitCode {
         let started = tokio::select! {
-            started = EmbeddedServer::start(options) => started,
+            started = Embedded::start(options) => started,
             signal = signals.next() => return ExitCode::from(128 + signal.as_raw() as u8),
         };
         let server = match started {
             Ok(server) => server,
-            Err(error) => return failed(125, &error),
+            Err(error) => return failed(125, &*error),
         };
         let code = match self.spawn(&server.url()) {
             Ok(child) => wait(child, signals).await,
@@ -89,7 +92,7 @@ impl WithPostgres {
         };
         match server.stop().await {
             Ok(()) => code,
-            Err(error) => failed(125, &error),
+            Err(error) => failed(125, &*error),
         }
     }
 
@@ -176,19 +179,14 @@ fn exit_code(status: ExitStatus) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// Removes the temporary folder and its link target. A server whose start was interrupted is shutting down
-/// and may still write there, so removing is retried a few times.
+/// Removes the temporary folder. A server whose start was interrupted is shutting down and may still write there, so
+/// removing is retried a few times.
 async fn remove(data_dir: &Path) {
-    let elsewhere = fs::read_link(data_dir.join("postgres")).ok();
-    // Only a folder that was created for this one.
-    let elsewhere = elsewhere.filter(|dir| dir.file_name().is_some_and(is_new_name));
-    for dir in elsewhere.iter().map(PathBuf::as_path).chain([data_dir]) {
-        for _ in 0..100 {
-            if !dir.exists() || fs::remove_dir_all(dir).is_ok() {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+    for _ in 0..100 {
+        if !data_dir.exists() || fs::remove_dir_all(data_dir).is_ok() {
+            break;
         }
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 

@@ -39,8 +39,8 @@ pub struct DatabaseConfig {
     /// Seconds without any answer after which the database counts as silent: waiting requests fail, and its
     /// connections are closed.
     pub silence_timeout_seconds: u64,
-    /// Whether prepared statements are named and kept. Not behind a transaction-mode pooler that does not
-    /// track them (PgBouncer before 1.21). If unset, the service detects it at the start.
+    /// Whether prepared statements are named and kept. If unset, they are unless the database is behind a pooler; true
+    /// for one that tracks them (PgBouncer from 1.21 on, with `max_prepared_statements`).
     pub prepared_statements: Option<bool>,
     /// Size in bytes of the cache of newest versions, which are returned without a query. The cache is used
     /// only while the process receives the notifications of other instances. 0 turns it off.

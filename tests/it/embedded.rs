@@ -1,14 +1,37 @@
 //! The embedded PostgreSQL, started from the binaries installed on this machine.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
-use working_memory::storage::embedded::{EmbeddedError, EmbeddedOptions, EmbeddedServer};
+use working_memory::storage::embedded::{Account, EmbeddedError, EmbeddedOptions, EmbeddedServer};
+
+/// PostgreSQL refuses root: where the suite runs as root, a test of the library runs itself again as the account that a
+/// command would use. `true` then.
+pub(crate) fn ran_as_account() -> bool {
+    let Some(account) = Account::instead_of_root(None).unwrap() else {
+        return false;
+    };
+    let test = std::thread::current().name().unwrap().to_owned();
+    let output = account
+        .this_program()
+        .args(["--exact", &test, "--nocapture"])
+        .env_remove("TMPDIR")
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && printed.contains("1 passed"),
+        "{printed}{said}"
+    );
+    true
+}
 
 fn options(data_dir: &Path) -> EmbeddedOptions {
     EmbeddedOptions {
@@ -65,6 +88,9 @@ async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
 
 #[tokio::test]
 async fn a_new_cluster_is_ready_in_seconds_and_keeps_its_data_after_a_restart() {
+    if ran_as_account() {
+        return;
+    }
     let dir = TempDir::new().unwrap();
     let began = Instant::now();
     let server = start_durable(dir.path()).await;
@@ -99,6 +125,9 @@ async fn a_new_cluster_is_ready_in_seconds_and_keeps_its_data_after_a_restart() 
 
 #[tokio::test]
 async fn the_server_is_private_durable_and_reads_unicode() {
+    if ran_as_account() {
+        return;
+    }
     let dir = TempDir::new().unwrap();
     let server = start_durable(dir.path()).await;
     let url = server.url();
@@ -131,6 +160,9 @@ async fn the_server_is_private_durable_and_reads_unicode() {
 
 #[tokio::test]
 async fn the_server_log_does_not_repeat_what_clients_send() {
+    if ran_as_account() {
+        return;
+    }
     let dir = TempDir::new().unwrap();
     let server = start(dir.path()).await;
     execute(
@@ -152,6 +184,9 @@ async fn the_server_log_does_not_repeat_what_clients_send() {
 
 #[tokio::test]
 async fn a_killed_server_restarts_with_all_committed_data() {
+    if ran_as_account() {
+        return;
+    }
     let dir = TempDir::new().unwrap();
     let server = start_durable(dir.path()).await;
     let url = server.url();
@@ -174,6 +209,9 @@ async fn a_killed_server_restarts_with_all_committed_data() {
 
 #[tokio::test]
 async fn a_dropped_server_stops_and_releases_its_folder() {
+    if ran_as_account() {
+        return;
+    }
     let dir = TempDir::new().unwrap();
     let server = start(dir.path()).await;
     let url = server.url();
@@ -193,6 +231,9 @@ async fn a_dropped_server_stops_and_releases_its_folder() {
 
 #[tokio::test]
 async fn a_second_service_on_one_folder_is_rejected_with_the_owner_in_the_error() {
+    if ran_as_account() {
+        return;
+    }
     let dir = TempDir::new().unwrap();
     let server = start(dir.path()).await;
     let refused = EmbeddedServer::start(options(dir.path())).await.unwrap_err();
@@ -209,6 +250,9 @@ async fn a_second_service_on_one_folder_is_rejected_with_the_owner_in_the_error(
 
 #[tokio::test]
 async fn an_interrupted_initdb_is_repeated() {
+    if ran_as_account() {
+        return;
+    }
     let dir = TempDir::new().unwrap();
     // The state after an interrupted start: the server's home contains a cluster under a temporary name.
     start(dir.path()).await.stop().await.unwrap();
@@ -223,6 +267,9 @@ async fn an_interrupted_initdb_is_repeated() {
 
 #[tokio::test]
 async fn a_path_that_is_too_long_or_unusual_for_a_socket_works() {
+    if ran_as_account() {
+        return;
+    }
     for name in ["x".repeat(120), "it's, a \"folder\" & more".to_owned()] {
         let dir = TempDir::new().unwrap();
         let data_dir = dir.path().join(name);
@@ -238,6 +285,9 @@ async fn a_path_that_is_too_long_or_unusual_for_a_socket_works() {
 
 #[tokio::test]
 async fn a_server_that_cannot_start_shows_the_end_of_its_log() {
+    if ran_as_account() {
+        return;
+    }
     let dir = TempDir::new().unwrap();
     start(dir.path()).await.stop().await.unwrap();
     fs::remove_file(dir.path().join("postgres/cluster/global/pg_control")).unwrap();
@@ -248,6 +298,9 @@ async fn a_server_that_cannot_start_shows_the_end_of_its_log() {
 
 #[tokio::test]
 async fn a_folder_that_cannot_be_created_is_named() {
+    if ran_as_account() {
+        return;
+    }
     let error = EmbeddedServer::start(options(Path::new("/dev/null/data")))
         .await
         .unwrap_err()
@@ -256,130 +309,10 @@ async fn a_folder_that_cannot_be_created_is_named() {
 }
 
 #[tokio::test]
-async fn as_root_a_folder_that_the_account_cannot_reach_gets_its_cluster_elsewhere() {
-    if !rustix::process::geteuid().is_root() {
-        return;
-    }
-    let dir = TempDir::new().unwrap();
-    fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
-    // The folder contains other files, so its mode stays 0700, which keeps the account out.
-    fs::write(dir.path().join("notes.txt"), "mine").unwrap();
-    let options = EmbeddedOptions {
-        throw_away: true,
-        ..options(dir.path())
-    };
-    let server = EmbeddedServer::start(options).await.unwrap();
-    assert_eq!(setting(&server.url(), "SELECT 'fine'").await, "fine");
-    server.stop().await.unwrap();
-    let elsewhere = fs::read_link(dir.path().join("postgres")).unwrap();
-    assert!(elsewhere.join("cluster/PG_VERSION").is_file());
-    fs::remove_dir_all(elsewhere).unwrap();
-}
-
-#[tokio::test]
-async fn as_root_a_private_data_folder_stays_owned_by_root_and_lets_the_account_through() {
-    let dir = TempDir::new().unwrap();
-    fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
-    let server = start(dir.path()).await;
-    assert_eq!(setting(&server.url(), "SELECT 'fine'").await, "fine");
-    server.stop().await.unwrap();
-    assert!(!dir.path().join("postgres").is_symlink());
-    let owner = fs::metadata(dir.path()).unwrap().uid();
-    assert_eq!(owner, rustix::process::geteuid().as_raw());
-}
-
-/// The account of the cluster, for tests that act as it; none where the suite does not run as root.
-#[expect(clippy::print_stderr, reason = "says why nothing was tried")]
-fn account_of(data_dir: &Path) -> Option<u32> {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: what root does in folders of the database's account is tried as root only");
-        return None;
-    }
-    Some(fs::metadata(data_dir.join("postgres/cluster")).unwrap().uid())
-}
-
-#[tokio::test]
-async fn as_root_links_and_programs_that_the_account_planted_are_not_followed_or_copied() {
-    let dir = TempDir::new().unwrap();
-    start(dir.path()).await.stop().await.unwrap();
-    let Some(account) = account_of(dir.path()) else {
-        return;
-    };
-    let home = dir.path().join("postgres");
-    let (log, victim) = (home.join("server.log"), dir.path().join("victim"));
-    fs::write(&victim, "root's own\n").unwrap();
-    let planted = |path: &Path| lchown(path, Some(account), Some(account)).unwrap();
-
-    // A log that is a symbolic link is rejected by name; its target is neither written nor shown.
-    fs::remove_file(&log).unwrap();
-    symlink(&victim, &log).unwrap();
-    planted(&log);
-    let refused = EmbeddedServer::start(options(dir.path()))
-        .await
-        .unwrap_err()
-        .to_string();
-    assert!(
-        refused.contains("server.log") && !refused.contains("root's own"),
-        "{refused}"
-    );
-    fs::remove_file(&log).unwrap();
-
-    // A program with the set-user-id bit, as large as a log that is rotated.
-    fs::write(&log, vec![b'#'; 5 << 20]).unwrap();
-    planted(&log);
-    fs::set_permissions(&log, Permissions::from_mode(0o6755)).unwrap();
-    symlink(&victim, home.join("server.log.1")).unwrap();
-    // Files that are read at the start.
-    let pid_file = home.join("cluster/postmaster.pid");
-    symlink(&victim, &pid_file).unwrap();
-    planted(&pid_file);
-    let refused = EmbeddedServer::start(options(dir.path())).await;
-    if let Ok(server) = refused {
-        server.stop().await.unwrap();
-    }
-    let _ = fs::remove_file(&pid_file);
-    let server = start(dir.path()).await;
-    for name in ["server.log", "server.log.1"] {
-        let found = fs::symlink_metadata(home.join(name)).unwrap();
-        assert!(found.is_file(), "{name}");
-        assert_eq!(found.mode() & 0o7777, 0o600, "{name}");
-    }
-    server.stop().await.unwrap();
-    assert_eq!(fs::read_to_string(&victim).unwrap(), "root's own\n");
-}
-
-#[tokio::test]
-async fn as_root_a_data_folder_of_an_earlier_version_becomes_owned_by_root_and_its_lock_is_not_a_link() {
-    let dir = TempDir::new().unwrap();
-    fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
-    start(dir.path()).await.stop().await.unwrap();
-    let Some(account) = account_of(dir.path()) else {
-        return;
-    };
-    let victim = TempDir::new().unwrap();
-    let victim = victim.path().join("victim");
-    fs::write(&victim, "root's own\n").unwrap();
-    // As earlier versions left it where the account could not traverse the path otherwise.
-    lchown(dir.path(), Some(account), Some(account)).unwrap();
-    let lock = dir.path().join("service.lock");
-    fs::remove_file(&lock).unwrap();
-    symlink(&victim, &lock).unwrap();
-
-    let refused = EmbeddedServer::start(options(dir.path()))
-        .await
-        .unwrap_err()
-        .to_string();
-    assert!(refused.contains("service.lock"), "{refused}");
-    assert_eq!(fs::read_to_string(&victim).unwrap(), "root's own\n");
-    fs::remove_file(&lock).unwrap();
-    let server = start(dir.path()).await;
-    assert_eq!(setting(&server.url(), "SELECT 'fine'").await, "fine");
-    assert_eq!(fs::metadata(dir.path()).unwrap().uid(), 0);
-    server.stop().await.unwrap();
-}
-
-#[tokio::test]
 async fn a_cluster_that_accepted_everybody_accepts_only_its_own_users() {
+    if ran_as_account() {
+        return;
+    }
     let dir = TempDir::new().unwrap();
     fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
     start(dir.path()).await.stop().await.unwrap();
@@ -395,33 +328,212 @@ async fn a_cluster_that_accepted_everybody_accepts_only_its_own_users() {
     )
     .await;
     assert_eq!(methods, "peer");
-    if rustix::process::geteuid().is_root() {
-        // Also where somebody made the socket's directory accessible.
-        let run = dir.path().join("postgres/run");
-        for (path, mode) in [
-            (dir.path().join("postgres"), 0o711),
-            (run.clone(), 0o711),
-            (run.join(".s.PGSQL.5432"), 0o777),
-        ] {
-            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
-        }
-        let other = std::process::Command::new("setpriv")
-            .args([
-                "--reuid=65534",
-                "--regid=65534",
-                "--clear-groups",
-                "psql",
-                &url,
-                "-Atc",
-                "SELECT 1",
-            ])
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&other.stderr);
-        assert!(
-            !other.status.success() && said.contains("eer authentication failed"),
-            "{said}"
+    server.stop().await.unwrap();
+}
+
+/// Whether the suite runs as root; what follows can be tried only then.
+#[expect(clippy::print_stderr, reason = "says why nothing was tried")]
+fn is_root() -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        eprintln!("skipped: it is tried as root only");
+    }
+    is_root
+}
+
+/// A folder that others may look into, and root alone may write to.
+fn open_folder() -> TempDir {
+    let mut folder = tempfile::Builder::new();
+    folder
+        .permissions(Permissions::from_mode(0o755))
+        .tempdir()
+        .unwrap()
+}
+
+/// Runs a script with a server on a data folder, as whoever runs the suite.
+fn with_postgres(data_dir: &Path, script: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_working-memory"))
+        .args(["with-postgres", "--data-dir"])
+        .arg(data_dir)
+        .args(["--", "sh", "-c", script])
+        .output()
+        .unwrap()
+}
+
+/// A data folder that was used, and the user that owns it.
+fn used(folder: &TempDir) -> (PathBuf, u32) {
+    let data_dir = folder.path().join("data");
+    let output = with_postgres(&data_dir, "psql \"$DATABASE_URL\" -Atc \"SELECT 'fine'\"");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "fine\n", "{output:?}");
+    let owner = fs::metadata(&data_dir).unwrap().uid();
+    assert_ne!(owner, 0, "root keeps no data folder");
+    for inside in ["postgres", "postgres/cluster", "service.lock"] {
+        assert_eq!(
+            fs::metadata(data_dir.join(inside)).unwrap().uid(),
+            owner,
+            "{inside}"
         );
     }
-    server.stop().await.unwrap();
+    (data_dir, owner)
+}
+
+#[test]
+fn as_root_links_in_a_data_folder_lead_nowhere() {
+    if !is_root() {
+        return;
+    }
+    let folder = open_folder();
+    let (data_dir, _) = used(&folder);
+    let (victim, victims) = (folder.path().join("victim"), folder.path().join("victims"));
+    fs::write(&victim, "root's own\n").unwrap();
+    fs::set_permissions(&victim, Permissions::from_mode(0o600)).unwrap();
+    fs::create_dir(&victims).unwrap();
+    for (place, target) in [
+        ("service.lock", &victim),
+        ("postgres/server.log", &victim),
+        ("postgres/cluster/postmaster.pid", &victim),
+        ("postgres/cluster/pg_hba.conf.new", &victim),
+        ("postgres/run", &victims),
+        ("postgres", &victims),
+    ] {
+        let (link, aside) = (data_dir.join(place), folder.path().join("aside"));
+        let was_there = fs::rename(&link, &aside).is_ok();
+        symlink(target, &link).unwrap();
+        let output = with_postgres(&data_dir, "true");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && !said.contains("root's own"),
+            "{place}: {said}"
+        );
+        fs::remove_file(&link).unwrap();
+        if was_there {
+            fs::rename(&aside, &link).unwrap();
+        }
+    }
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "root's own\n");
+    assert_eq!(fs::metadata(&victim).unwrap().mode() & 0o7777, 0o600);
+    assert_eq!(fs::read_dir(&victims).unwrap().count(), 0);
+    // A data folder that is a link into a folder of root's.
+    let link = folder.path().join("link");
+    symlink(&victims, &link).unwrap();
+    assert!(!with_postgres(&link, "true").status.success());
+    assert_eq!(fs::read_dir(&victims).unwrap().count(), 0);
+    assert!(with_postgres(&data_dir, "true").status.success());
+}
+
+#[test]
+fn as_root_programs_that_were_planted_as_logs_are_never_roots() {
+    if !is_root() {
+        return;
+    }
+    let folder = open_folder();
+    let (data_dir, owner) = used(&folder);
+    let log = data_dir.join("postgres/server.log");
+    fs::write(&log, vec![b'#'; 5 << 20]).unwrap();
+    chown(&log, Some(owner), Some(owner)).unwrap();
+    fs::set_permissions(&log, Permissions::from_mode(0o6755)).unwrap();
+    assert!(with_postgres(&data_dir, "true").status.success());
+    for name in ["server.log", "server.log.1"] {
+        assert_eq!(
+            fs::metadata(data_dir.join("postgres").join(name)).unwrap().uid(),
+            owner,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn as_root_a_folder_of_another_user_is_refused() {
+    if !is_root() {
+        return;
+    }
+    let folder = open_folder();
+    let data_dir = folder.path().join("data");
+    fs::create_dir(&data_dir).unwrap();
+    fs::set_permissions(&data_dir, Permissions::from_mode(0o777)).unwrap();
+    chown(&data_dir, Some(65534), Some(65534)).unwrap();
+    let output = with_postgres(&data_dir, "true");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && said.contains("belongs to the user 65534"),
+        "{said}"
+    );
+    assert_eq!(fs::read_dir(&data_dir).unwrap().count(), 0);
+}
+
+#[test]
+fn as_root_a_folder_is_made_only_where_root_alone_may_write() {
+    if !is_root() {
+        return;
+    }
+    let folder = open_folder();
+    let private = folder.path().join("private");
+    fs::create_dir(&private).unwrap();
+    fs::set_permissions(&private, Permissions::from_mode(0o700)).unwrap();
+    assert!(!with_postgres(&private.join("data"), "true").status.success());
+    let of_all = folder.path().join("of all");
+    fs::create_dir(&of_all).unwrap();
+    fs::set_permissions(&of_all, Permissions::from_mode(0o777)).unwrap();
+    let data_dir = of_all.join("data");
+    assert!(with_postgres(&data_dir, "true").status.success());
+    assert_ne!(fs::metadata(&data_dir).unwrap().uid(), 0);
+    // Others may exchange a folder of root's whose parent they may write to, so here the account would have to make it.
+    let below = of_all.join("below");
+    fs::create_dir(&below).unwrap();
+    fs::set_permissions(&below, Permissions::from_mode(0o755)).unwrap();
+    assert!(!with_postgres(&below.join("data"), "true").status.success());
+    assert!(!below.join("data").exists());
+}
+
+#[test]
+fn as_root_other_users_are_not_let_in_even_where_they_reach_the_socket() {
+    if !is_root() {
+        return;
+    }
+    let folder = open_folder();
+    let data_dir = folder.path().join("data");
+    let script = format!(
+        "cd {}; chmod 711 data data/postgres data/postgres/run; chmod 777 data/postgres/run/.s.PGSQL.5432; \
+         setpriv --reuid=65534 --regid=65534 --clear-groups psql \"$DATABASE_URL\" -Atc 'SELECT 1'",
+        folder.path().display()
+    );
+    let output = with_postgres(&data_dir, &script);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && said.contains("eer authentication failed"),
+        "{said}"
+    );
+}
+
+#[test]
+fn as_root_the_service_becomes_the_account() {
+    if !is_root() || !Path::new("/proc/self/status").exists() {
+        return;
+    }
+    let folder = open_folder();
+    let data_dir = folder.path().join("data");
+    let mut service = Command::new(env!("CARGO_BIN_EXE_working-memory"))
+        .arg("serve")
+        .current_dir(folder.path())
+        .env_remove("DATABASE_URL")
+        .env("WORKING_MEMORY__HTTP__BIND", "127.0.0.1:0")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    while server_pid(&data_dir).is_none() && began.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let owner = fs::metadata(&data_dir).unwrap().uid();
+    let status = fs::read_to_string(format!("/proc/{}/status", service.id())).unwrap();
+    kill_process(Pid::from_child(&service), Signal::TERM).unwrap();
+    service.wait().unwrap();
+    assert_ne!(owner, 0);
+    assert!(
+        status.contains(&format!("\nUid:\t{owner}\t{owner}\t{owner}\t{owner}\n")),
+        "{status}"
+    );
+    let groups = status.lines().find_map(|line| line.strip_prefix("Groups:"));
+    assert_eq!(groups.map(str::trim), Some(""), "{status}");
 }

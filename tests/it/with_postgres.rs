@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::embedded::ran_as_account;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 
@@ -91,6 +92,9 @@ fn termination_is_forwarded_and_the_data_folder_removed() {
 
 #[test]
 fn a_start_that_is_interrupted_leaves_no_files() {
+    if ran_as_account() {
+        return;
+    }
     let temporary = tempfile::Builder::new()
         .permissions(permissions(0o755))
         .tempdir()
@@ -113,6 +117,9 @@ fn a_start_that_is_interrupted_leaves_no_files() {
 
 #[test]
 fn only_files_of_killed_runs_are_removed() {
+    if ran_as_account() {
+        return;
+    }
     let temporary = tempfile::Builder::new()
         .permissions(permissions(0o755))
         .tempdir()
@@ -145,6 +152,9 @@ fn only_files_of_killed_runs_are_removed() {
 /// The service is killed, its server shuts down by itself, and the next start finds everything that was committed.
 #[test]
 fn after_the_owner_is_killed_the_next_start_has_the_data() {
+    if ran_as_account() {
+        return;
+    }
     let dir = TempDir::new().unwrap();
     let server = killed_owner(&dir, false);
     eventually("the orphaned server shuts down", || {
@@ -156,6 +166,9 @@ fn after_the_owner_is_killed_the_next_start_has_the_data() {
 /// The same where nothing could signal the server: the next start finds it still running, and stops it.
 #[test]
 fn a_server_that_outlives_its_killed_owner_is_stopped_by_the_next_start() {
+    if ran_as_account() {
+        return;
+    }
     if !Path::new("/proc/self/cmdline").exists() {
         return;
     }

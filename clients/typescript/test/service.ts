@@ -2,7 +2,7 @@
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,6 +39,8 @@ export class Service {
   private constructor(port: number, bin: string) {
     this.#port = port;
     this.#bin = bin;
+    // As root, the service becomes another account.
+    chmodSync(this.#folder, 0o711);
   }
 
   static async start(): Promise<Service> {

@@ -16,7 +16,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
 use crate::storage::database::liveness::silence;
 use crate::storage::database::notification::{CHANNEL, Notification, joined_words};
-use crate::storage::database::session::keeps_sessions;
+use crate::storage::database::session::is_direct;
 use crate::storage::{Storage, StorageError};
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use std::time::{Duration, Instant};
@@ -83,12 +83,12 @@ impl Storage {
     pub async fn listen(&self, url: &str) {
         let (mut complained, mut failed) = (false, false);
         loop {
-            let ended = match keeps_sessions(url).await {
+            let ended = match is_direct(url).await {
                 Ok(true) => self.listen_once(url).await,
                 Ok(false) => {
                     if !std::mem::replace(&mut complained, true) {
                         tracing::warn!(
-                            "the database is behind a transaction-mode pooler, which cannot listen: what other \
+                            "the database is behind a pooler, through which this instance does not listen: what other \
                              instances write is looked for instead; set database.listen_url to the database itself"
                         );
                     }

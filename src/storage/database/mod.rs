@@ -33,4 +33,4 @@ pub use failing::FailingVaults;
 pub use lanes::OWN_CONNECTIONS;
 pub use pool::Storage;
 pub use pool_options::PoolOptions;
-pub use session::keeps_prepared_statements;
+pub use session::is_direct;

@@ -1,12 +1,11 @@
 //! Access to the database: single statements and transactions.
 //!
 //! A transaction-mode pooler may run each transaction on another server connection. If it does not track prepared
-//! statements (`database.prepared_statements = false`), a statement's name would be missing there or belong to another
-//! client. So each transaction first deallocates all names, and even a single read is a transaction, because preparing
+//! statements (`database.prepared_statements = false`, the default behind a pooler), a statement's name would be missing
+//! there or belong to another client. So each transaction first deallocates all names, and even a single read is a transaction, because preparing
 //! and executing are two messages.
 
 use crate::fair::Permit;
-use crate::random::secret_bytes;
 use crate::storage::database::connect::connect_options;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
@@ -16,7 +15,6 @@ use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;
 use chrono::{DateTime, Utc};
-use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, Row, SqlSafeStr};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -29,66 +27,30 @@ pub(in crate::storage) const BEGIN_WITHOUT_NAMES: &str = "BEGIN; DEALLOCATE ALL"
 /// A pool and the liveness of its database.
 pub(in crate::storage) type Door<'d> = (&'d PgPool, &'d Arc<Liveness>);
 
-/// Whether prepared statements may be named and cached at this URL. They may not behind a transaction-mode pooler that
-/// does not track them (PgBouncer before 1.21). The function tries it out.
-///
-/// # Errors
-/// An invalid URL, or a database that does not answer.
-pub async fn keeps_prepared_statements(url: &str) -> Result<bool, StorageError> {
-    if keeps_sessions(url).await? {
-        return Ok(true);
-    }
-    bounded(tracks_names(url)).await
-}
-
-/// Whether a connection to this URL keeps one server session. It does not behind a transaction-mode pooler: there a
-/// `LISTEN` would remain in a session that other clients use next, and their requests would fail on its notifications.
-///
-/// # Errors
-/// An invalid URL, or a database that does not answer.
-pub(in crate::storage) async fn keeps_sessions(url: &str) -> Result<bool, StorageError> {
-    Box::pin(bounded(try_sessions(url))).await
-}
-
-/// Limits the time of a probe. Probes use connections of their own, before there is a pool.
-async fn bounded<T>(asked: impl Future<Output = Result<T, StorageError>>) -> Result<T, StorageError> {
-    let answered = timeout(ASKED_FOR, asked).await;
-    answered.unwrap_or_else(|_| Err(silence().into()))
-}
-
-/// The total time limit of a probe.
+/// The time limit of [`is_direct`].
 const ASKED_FOR: Duration = Duration::from_secs(10);
-
-/// How long an idle session may wait for another session's transaction. If it has to wait, both share a server
-/// connection.
-const WAITS_FOR: Duration = Duration::from_secs(2);
-
-/// Number of attempts behind a pooler: a busy one may assign the same server connection many times.
-const PROBES: usize = 48;
-
-async fn try_sessions(url: &str) -> Result<bool, StorageError> {
-    let options = connect_options(Hosts::parse(url)?.primary().await?, false);
-    let mut watched = PgConnection::connect_with(&options).await?;
-    let keeps = is_direct(&options).await? || keeps_server_connection(&mut watched, &options).await?;
-    if keeps {
-        // Best effort: closing may fail.
-        let _ = watched.close().await;
-    }
-    Ok(keeps)
-}
 
 /// A setting that nothing else uses, which identifies a session.
 const MARK: &str = "working_memory.session";
 
-/// Whether the connection leads to the server itself: the server applies a setting sent at the start of a session. A
-/// pooler rejects it or drops it, because its server connections already exist.
-async fn is_direct(options: &PgConnectOptions) -> Result<bool, StorageError> {
-    let Some(mark) = secret_bytes().map(hex::encode) else {
-        return Ok(false);
-    };
-    let marked = options.clone().options([(MARK, &mark)]);
-    // Each pooler rejects it in its own way; any other error also occurs on the next connection.
-    let Ok(mut marked) = PgConnection::connect_with(&marked).await else {
+/// Whether a URL leads to the server itself: it applies a setting that is sent at the start of a session. A pooler rejects
+/// the setting or drops it, because its server connections exist already. Behind one, a `LISTEN` would remain in a session
+/// that other clients use next, and the names of prepared statements may be missing or belong to other clients.
+///
+/// # Errors
+/// An invalid URL, or a database that does not answer.
+pub async fn is_direct(url: &str) -> Result<bool, StorageError> {
+    let asked = timeout(ASKED_FOR, Box::pin(is_setting_applied(url))).await;
+    asked.unwrap_or_else(|_| Err(silence().into()))
+}
+
+async fn is_setting_applied(url: &str) -> Result<bool, StorageError> {
+    let options = connect_options(Hosts::parse(url)?.primary().await?, false);
+    let Ok(mut marked) = PgConnection::connect_with(&options.clone().options([(MARK, "direct")])).await
+    else {
+        // Each pooler rejects it in its own way. Any other error occurs again without it.
+        let plain = PgConnection::connect_with(&options).await?;
+        let _ = plain.close().await;
         return Ok(false);
     };
     let statement = format!("SELECT current_setting('{MARK}', true)");
@@ -97,97 +59,7 @@ async fn is_direct(options: &PgConnectOptions) -> Result<bool, StorageError> {
         .await?;
     let found: Option<String> = found.try_get(0)?;
     let _ = marked.close().await;
-    Ok(found.is_some_and(|found| found == mark))
-}
-
-/// Whether a pooler keeps this session on the same server connection.
-async fn keeps_server_connection(
-    watched: &mut PgConnection,
-    options: &PgConnectOptions,
-) -> Result<bool, StorageError> {
-    let mut beside = PgConnection::connect_with(options).await?;
-    let first = session_of(watched).await?;
-    for _ in 0..PROBES {
-        // A transaction has a server session to itself, so the pooler has to use another one for `watched`.
-        let mut transaction = beside.begin().await?;
-        let held = session_of(&mut transaction).await?;
-        let Ok(now) = timeout(WAITS_FOR, session_of(watched)).await else {
-            return Ok(false);
-        };
-        let now = now?;
-        transaction.rollback().await?;
-        if held == first || now != first {
-            return Ok(false);
-        }
-    }
-    let _ = beside.close().await;
-    Ok(true)
-}
-
-/// The process id of the server session, read in a single message, since a pooler may require it.
-async fn session_of(connection: &mut PgConnection) -> Result<i32, StorageError> {
-    let row = sqlx::raw_sql("SELECT pg_backend_pid()")
-        .fetch_one(connection)
-        .await?;
-    Ok(row.try_get(0)?)
-}
-
-/// Whether a pooler that moves sessions between server connections tracks statement names: a named statement must be
-/// answered by two server sessions.
-async fn tracks_names(url: &str) -> Result<bool, StorageError> {
-    let options = connect_options(Hosts::parse(url)?.primary().await?, true);
-    let mut watched = PgConnection::connect_with(&options).await?;
-    let mut beside = PgConnection::connect_with(&options).await?;
-    let Some(mark) = secret_bytes().map(hex::encode) else {
-        return Ok(false);
-    };
-    let Some(first) = named_session_of(&mut watched, &mark).await? else {
-        return Ok(false);
-    };
-    for _ in 0..PROBES {
-        let transaction = beside.begin().await?;
-        let now = timeout(WAITS_FOR, named_session_of(&mut watched, &mark)).await;
-        let Some(now) = now.unwrap_or(Ok(None))? else {
-            return Ok(false);
-        };
-        transaction.rollback().await?;
-        if now != first {
-            return Ok(true);
-        }
-    }
-    // The move was not observed.
-    Ok(false)
-}
-
-/// A number of parameters that no statement of the service has.
-const UNLIKELY_PARAMETERS: usize = 48;
-
-/// [`session_of`] through a named statement; `None` if the name is taken, missing, or belongs to another client. The
-/// driver numbers its names, so a pooler may resolve this name to a statement of another instance. No other statement
-/// has this number of parameters, so the server returns an error instead of running it. A concurrent probe has another
-/// mark.
-async fn named_session_of(connection: &mut PgConnection, mark: &str) -> Result<Option<i32>, StorageError> {
-    let parameters: Vec<_> = (1..=UNLIKELY_PARAMETERS)
-        .map(|number| format!("${number}::bool"))
-        .collect();
-    let parameters = parameters.join(", ");
-    let statement = format!("SELECT pg_backend_pid(), '{mark}'::text WHERE num_nulls({parameters}) = 0");
-    let mut query = sqlx::query_as(AssertSqlSafe(statement));
-    for _ in 0..UNLIKELY_PARAMETERS {
-        query = query.bind(true);
-    }
-    let answer: Result<(i32, String), _> = query.fetch_one(connection).await;
-    match answer {
-        Ok((session, marked)) => Ok((marked == mark).then_some(session)),
-        Err(error) if is_about_names(&error) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Errors about statement names: taken (42P05), missing (26000), or a statement with other parameters (08P01).
-fn is_about_names(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|database| database.code());
-    code.is_some_and(|code| ["42P05", "26000", "08P01"].contains(&&*code))
+    Ok(found.is_some_and(|found| found == "direct"))
 }
 
 tokio::task_local! {

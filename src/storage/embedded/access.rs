@@ -1,15 +1,12 @@
 //! Authentication of the embedded cluster: `peer`, so the operating system identifies the client. Only the service's
-//! own user and the account that runs the server may connect.
-//!
-//! Both files are written at every start, because clusters of earlier releases accept anyone who can reach the socket.
-//! The files are in the cluster, so the server's account writes them.
+//! own user and root may connect. Both files are written at every start.
 
-use super::account::Account;
 use super::cluster::USER;
 use super::error::EmbeddedError;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use std::process::Stdio;
-use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
 const HBA: &str = "# Written by working-memory at every start.\n\
@@ -21,15 +18,11 @@ const HBA_WITHOUT_NAMES: &str = "# Written by working-memory at every start.\n\
                                  local all all trust\n";
 
 /// Writes both files.
-pub(super) async fn write(cluster: &Path, account: Account) -> Result<(), EmbeddedError> {
-    let own = name_of(rustix::process::geteuid().as_raw()).await;
-    let servers = match account {
-        Account::Own => own.clone(),
-        Account::Other { uid, .. } => name_of(uid).await,
-    };
-    let (hba, ident) = match (own, servers) {
-        (Some(own), Some(servers)) => (HBA, map(&[&own, &servers])),
-        _ => {
+pub(super) async fn write(cluster: &Path) -> Result<(), EmbeddedError> {
+    let (hba, ident) = match name_of(rustix::process::geteuid().as_raw()).await {
+        // Root may become any user, so it is let in by its own name.
+        Some(own) => (HBA, map(&[&own, "root"])),
+        None => {
             tracing::warn!(
                 "the user of the service has no name in this system: whoever may enter the folder of the database's \
                  socket is let in"
@@ -37,8 +30,8 @@ pub(super) async fn write(cluster: &Path, account: Account) -> Result<(), Embedd
             (HBA_WITHOUT_NAMES, String::new())
         }
     };
-    put(cluster, account, "pg_ident.conf", &ident).await?;
-    put(cluster, account, "pg_hba.conf", hba).await
+    put(cluster, "pg_ident.conf", &ident)?;
+    put(cluster, "pg_hba.conf", hba)
 }
 
 /// The map lines that give each of the users the cluster's only role.
@@ -76,30 +69,16 @@ fn name_in(passwd: &str, uid: u32) -> Option<&str> {
     })
 }
 
-/// Replaces a file of the cluster atomically, as the account that owns it.
-async fn put(cluster: &Path, account: Account, name: &str, text: &str) -> Result<(), EmbeddedError> {
-    let path = cluster.join(name);
-    let shell = Path::new("/bin/sh");
-    let mut command = account.command(shell);
-    command
-        .args(["-c", "umask 077; cat > \"$0.new\" && mv -f \"$0.new\" \"$0\""])
-        .arg(&path);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
-    let failed = || EmbeddedError::folder("write", &path);
-    let mut child = command.spawn().map_err(EmbeddedError::spawn(shell))?;
-    if let Some(mut input) = child.stdin.take() {
-        input.write_all(text.as_bytes()).await.map_err(failed())?;
-    }
-    let output = child.wait_with_output().await.map_err(failed())?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let problem = format!("its account cannot write it ({})", said.trim());
-    Err(failed()(std::io::Error::other(problem)))
+/// Replaces a file of the cluster atomically.
+fn put(cluster: &Path, name: &str, text: &str) -> Result<(), EmbeddedError> {
+    let (path, new) = (cluster.join(name), cluster.join(format!("{name}.new")));
+    let put = || -> std::io::Result<()> {
+        let mut open = OpenOptions::new();
+        open.write(true).create(true).truncate(true).mode(0o600);
+        open.open(&new)?.write_all(text.as_bytes())?;
+        fs::rename(&new, &path)
+    };
+    put().map_err(EmbeddedError::folder("write", &path))
 }
 
 #[cfg(test)]

@@ -1,140 +1,103 @@
-//! The account that runs the programs of PostgreSQL: the service's own or, because PostgreSQL refuses root, an
-//! unprivileged one.
-
-use std::ffi::OsStr;
-use std::fs;
-use std::io;
-use std::path::Path;
-
-use tokio::process::Command;
+//! The account of the embedded database where a command is run as root. PostgreSQL refuses root, and root does nothing in
+//! folders of others: the program runs itself again as the account, and that process alone uses the data folder.
 
 use super::error::EmbeddedError;
-use super::handle::Folder;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, lchown};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
 
 /// Accounts that may run the server, in order of preference: a dedicated one, or that of PostgreSQL's packages. Never
 /// `nobody`, which other programs use too.
-pub(super) const CANDIDATES: [&str; 2] = ["working-memory", "postgres"];
+const CANDIDATES: [&str; 2] = ["working-memory", "postgres"];
 
-/// Accounts that earlier releases used.
-const EARLIER: [&str; 2] = ["postgres", "nobody"];
-
-/// Environment variables passed to programs of PostgreSQL. All others are removed, including the service's secrets and
-/// `PG…` settings meant for clients.
-const PASSED_ON: [&str; 4] = ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR"];
-
-/// The account that runs the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Account {
-    /// The service's own account.
-    Own,
-    /// Another one; possible only as root.
-    Other { uid: u32, gid: u32 },
+/// An account to use instead of root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    name: String,
+    uid: u32,
+    gid: u32,
 }
 
 impl Account {
-    /// The service's own account unless it is root. As root, the owner of the existing cluster in `home` is used, so
-    /// that a data folder can be used alternately by an ordinary user and root.
-    pub(super) fn choose(home: Option<&Folder>) -> Result<Self, EmbeddedError> {
+    /// The account to use; `None` for a process that is not run by root. A data folder that one of the accounts owns is
+    /// used as that one.
+    ///
+    /// # Errors
+    /// [`EmbeddedError::NoAccount`].
+    pub fn instead_of_root(data_dir: Option<&Path>) -> Result<Option<Self>, EmbeddedError> {
         if !rustix::process::geteuid().is_root() {
-            return Ok(Self::Own);
+            return Ok(None);
         }
         let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
-        if let Some(Self::Other { uid, gid }) = home.and_then(owner_of_cluster) {
-            if look_up(&passwd, "nobody").is_some_and(|nobody| nobody.is(uid)) {
-                tracing::warn!(
-                    "the database runs as `nobody`, whom other programs run under too: make an account \
-                     (useradd --system working-memory) and give it the folder `postgres` of the data folder \
-                     (chown -R) while the service is stopped"
-                );
-            }
-            return Ok(Self::Other { uid, gid });
-        }
-        CANDIDATES
+        let accounts: Vec<Self> = CANDIDATES
             .iter()
-            .find_map(|name| look_up(&passwd, name))
-            .ok_or(EmbeddedError::NoAccount)
-    }
-
-    /// Whether this or an earlier release chooses this user by itself to run the server.
-    pub(super) fn is_a_servers(uid: u32) -> bool {
-        let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
-        let names = CANDIDATES.iter().chain(&EARLIER);
-        names
             .filter_map(|name| look_up(&passwd, name))
-            .any(|account| account.is(uid))
+            .collect();
+        let owner = data_dir.and_then(|folder| Some(fs::metadata(folder).ok()?.uid()));
+        let owners = accounts.iter().find(|account| Some(account.uid) == owner);
+        let chosen = owners.or(accounts.first()).cloned();
+        chosen.map(Some).ok_or(EmbeddedError::NoAccount)
     }
 
-    fn is(self, user: u32) -> bool {
-        matches!(self, Self::Other { uid, .. } if uid == user)
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
-    /// The user that owns the server's files.
-    pub(super) fn uid(self) -> u32 {
-        match self {
-            Self::Own => rustix::process::geteuid().as_raw(),
-            Self::Other { uid, .. } => uid,
+    /// This program, run as the account, without further groups.
+    #[must_use]
+    pub fn this_program(&self) -> Command {
+        // This link is followed whether the account may read the program's folder or not.
+        let mut command = Command::new("/proc/self/exe");
+        if !Path::new("/proc/self/exe").exists() {
+            command = Command::new(std::env::current_exe().unwrap_or_else(|_| "working-memory".into()));
         }
-    }
-
-    /// A command that runs as this account, outside the process group of the service: Ctrl-C at the terminal must reach
-    /// only the service, which stops its server last.
-    pub(super) fn command(self, program: &Path) -> Command {
-        let mut command = Command::new(program);
-        command
-            .env_clear()
-            .env("LC_ALL", "C")
-            .process_group(0)
-            .current_dir("/");
-        command.envs(
-            PASSED_ON
-                .iter()
-                .filter_map(|name| Some((name, std::env::var_os(name)?))),
-        );
-        if let Self::Other { uid, gid } = self {
-            command.uid(uid).gid(gid);
-        }
+        command.uid(self.uid).gid(self.gid);
         command
     }
 
-    /// Its user and group ids, if it is not the process's own account.
-    pub(super) fn ids(self) -> Option<(u32, u32)> {
-        match self {
-            Self::Own => None,
-            Self::Other { uid, gid } => Some((uid, gid)),
-        }
-    }
-
-    /// Changes the owner of the cluster and everything in it to this account, if root owns it (after a copy or restore
-    /// by root).
-    pub(super) fn own_restored(self, home: &Folder) -> Result<(), EmbeddedError> {
-        let cluster = home.path().join("cluster");
-        let Some((uid, gid)) = self.ids() else {
-            return Ok(());
-        };
-        let own = || -> io::Result<()> {
-            let folder = home.folder("cluster")?;
-            if folder.owner()? == 0 {
-                folder.give_all(uid, gid)?;
+    /// Makes a data folder that does not exist and gives it to the account, if nobody but root can interfere there. In any
+    /// other place the account makes it itself, if it may.
+    ///
+    /// # Errors
+    /// [`EmbeddedError::Folder`].
+    pub fn make_data_dir(&self, data_dir: &Path) -> Result<(), EmbeddedError> {
+        let make = || -> io::Result<()> {
+            let parent = data_dir.parent().unwrap_or(data_dir).canonicalize()?;
+            let Some(name) = data_dir.file_name() else {
+                return Ok(());
+            };
+            if is_roots_alone(&parent)? {
+                let made = parent.join(name);
+                DirBuilder::new().mode(0o700).create(&made)?;
+                lchown(&made, Some(self.uid), Some(self.gid))?;
             }
             Ok(())
         };
-        own().map_err(EmbeddedError::folder("change the owner of", &cluster))
-    }
-
-    /// Whether this account can access `folder`. Asks the system, which also knows access control lists.
-    pub(super) async fn reaches(self, folder: &Path) -> bool {
-        if self == Self::Own {
-            return true;
+        match fs::symlink_metadata(data_dir) {
+            Ok(_) => Ok(()),
+            Err(_) => make().map_err(EmbeddedError::folder("make", data_dir)),
         }
-        let mut probe = self.command(Path::new("/bin/sh"));
-        let probe = probe.args(["-c", ":"]).current_dir(folder).output().await;
-        probe.is_ok_and(|output| output.status.success())
     }
 }
 
-fn owner_of_cluster(home: &Folder) -> Option<Account> {
-    let (uid, gid) = home.folder("cluster").ok()?.owners().ok()?;
-    (uid != 0).then_some(Account::Other { uid, gid })
+/// Whether nobody but root can write to a folder, or put another one in its place or in that of a folder above it.
+fn is_roots_alone(folder: &Path) -> io::Result<bool> {
+    const OTHERS_MAY_WRITE: u32 = 0o022;
+    const STICKY: u32 = 0o1000;
+    for (level, above) in folder.ancestors().enumerate() {
+        let found = fs::metadata(above)?;
+        // In a sticky folder such as `/tmp` others cannot rename what is root's.
+        let is_closed = found.mode() & OTHERS_MAY_WRITE == 0 || (level > 0 && found.mode() & STICKY != 0);
+        if found.uid() != 0 || !is_closed {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Finds an account in the text of `/etc/passwd`; ignores other names of root.
@@ -142,13 +105,11 @@ fn look_up(passwd: &str, name: &str) -> Option<Account> {
     let line = passwd.lines().find(|line| line.split(':').next() == Some(name))?;
     let mut ids = line.split(':').skip(2).map(str::parse::<u32>);
     let (uid, gid) = (ids.next()?.ok()?, ids.next()?.ok()?);
-    (uid != 0).then_some(Account::Other { uid, gid })
-}
-
-/// Whether the program `name` is in a folder of `PATH`.
-pub(super) fn in_path(name: impl AsRef<OsStr>) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|dir| dir.join(name.as_ref()).is_file())
+    (uid != 0).then(|| Account {
+        name: name.to_owned(),
+        uid,
+        gid,
+    })
 }
 
 #[cfg(test)]
@@ -162,13 +123,8 @@ mod tests {
 
     #[test]
     fn an_account_is_found_by_its_whole_name() {
-        assert_eq!(
-            look_up(PASSWD, "nobody"),
-            Some(Account::Other {
-                uid: 65534,
-                gid: 65533
-            })
-        );
+        let found = look_up(PASSWD, "nobody").unwrap();
+        assert_eq!((found.uid, found.gid), (65534, 65533));
         assert_eq!(look_up(PASSWD, "postgres"), None);
     }
 

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::account::in_path;
 use super::error::EmbeddedError;
 
 /// The oldest supported major version.
@@ -152,6 +151,12 @@ fn install_command() -> String {
         Some((_, command)) => command.to_owned(),
         None => "the package manager of this system (the package is called postgresql)".to_owned(),
     }
+}
+
+/// Whether the program `name` is in a folder of `PATH`.
+fn in_path(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| dir.join(name).is_file())
 }
 
 #[cfg(test)]

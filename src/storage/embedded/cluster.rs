@@ -1,13 +1,14 @@
 //! Creates the cluster atomically, so that an interrupted start can be repeated.
 
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::process::Stdio;
 
-use super::account::Account;
 use super::binaries::Binaries;
 use super::error::{EmbeddedError, tells_full_disk};
-use super::handle::Folder;
 use super::server_log::last_lines;
+use super::system::{command, small_text};
 
 /// The superuser of the cluster and owner of its database.
 pub(super) const USER: &str = "working_memory";
@@ -17,24 +18,22 @@ pub(super) const USER: &str = "working_memory";
 const CHARACTER_TYPES: [&str; 3] = ["C.UTF-8", "en_US.UTF-8", "C"];
 
 /// The major version of the cluster in a folder; `None` if there is no cluster.
-pub(super) fn major_version(home: &Folder) -> Option<u32> {
-    let cluster = home.folder("cluster").ok()?;
-    cluster.text("PG_VERSION").ok()?.trim().parse().ok()
+pub(super) fn major_version(home: &Path) -> Option<u32> {
+    small_text(&home.join("cluster/PG_VERSION"))?.trim().parse().ok()
 }
 
 /// Creates the cluster under a temporary name, and renames it when it is complete.
 pub(super) async fn initialize(
-    home: &Folder,
+    home: &Path,
     binaries: &Binaries,
-    account: Account,
     throw_away: bool,
 ) -> Result<(), EmbeddedError> {
-    let unfinished = home.path().join("cluster.new");
+    let unfinished = home.join("cluster.new");
     let mut log = String::new();
     for character_type in CHARACTER_TYPES {
-        remove(&unfinished, account).await?;
+        remove(&unfinished)?;
         let initdb = binaries.initdb();
-        let mut command = account.command(&initdb);
+        let mut command = command(&initdb);
         command
             .arg("-D")
             .arg(&unfinished)
@@ -48,31 +47,25 @@ pub(super) async fn initialize(
         let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await;
         let output = output.map_err(EmbeddedError::spawn(&initdb))?;
         if output.status.success() {
-            let place = home.path().join("cluster");
-            return home
-                .rename("cluster.new", "cluster")
-                .map_err(EmbeddedError::folder("make", &place));
+            let cluster = home.join("cluster");
+            let renamed = fs::rename(&unfinished, &cluster).and_then(|()| File::open(home)?.sync_all());
+            return renamed.map_err(EmbeddedError::folder("make", &cluster));
         }
         log = last_lines(&String::from_utf8_lossy(&[output.stdout, output.stderr].concat()));
     }
     if tells_full_disk(&log) {
-        let path = home.path().display().to_string();
+        let path = home.display().to_string();
         return Err(EmbeddedError::DiskFull { path });
     }
     Err(EmbeddedError::Initialize { log })
 }
 
-/// Removes the remains of an interrupted start, as the account that owns them.
-async fn remove(unfinished: &Path, account: Account) -> Result<(), EmbeddedError> {
-    let program = Path::new("rm");
-    let mut command = account.command(program);
-    let output = command.args(["-rf", "--"]).arg(unfinished).output().await;
-    let output = output.map_err(EmbeddedError::spawn(program))?;
-    if output.status.success() {
-        return Ok(());
+/// Removes the remains of an interrupted start.
+fn remove(unfinished: &Path) -> Result<(), EmbeddedError> {
+    match fs::remove_dir_all(unfinished) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(EmbeddedError::folder("remove", unfinished)(error))
+        }
+        _ => Ok(()),
     }
-    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(EmbeddedError::folder("remove", unfinished)(
-        std::io::Error::other(message),
-    ))
 }

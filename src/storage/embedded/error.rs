@@ -84,6 +84,17 @@ pub enum EmbeddedError {
          (useradd --system working-memory), or start the service as an ordinary user"
     )]
     NoAccount,
+    /// The data folder belongs to another user, who could exchange what is in it.
+    #[error(
+        "the folder {folder} belongs to the user {owner}, not to the one that runs this: give it to that one (chown -R), or \
+         choose another folder with WORKING_MEMORY__DATABASE__DATA_DIR"
+    )]
+    OfAnother {
+        /// The folder.
+        folder: String,
+        /// The id of its owner.
+        owner: u32,
+    },
     /// A program of PostgreSQL could not be started.
     #[error("cannot run {program}: {source}")]
     Spawn {

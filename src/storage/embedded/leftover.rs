@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 
-use super::account::Account;
 use super::folder::remove_socket_dir;
-use super::handle::Folder;
+use super::system::small_text;
 
 /// The signals for stopping, and how long to wait before the next, harder one: fast shutdown, immediate shutdown, kill.
 /// The cluster survives each; after the last two it recovers from its log.
@@ -29,19 +28,17 @@ struct PidFile {
 
 /// Stops the server that still runs on the cluster in `home`, if any, and removes what would prevent a new start. Only
 /// the holder of the data folder's lock may call this, because then the server is its own.
-///
-/// The account may have written anything to the file, so no process of another user is stopped.
-pub(super) async fn clear(home: &Folder, account: Account) {
-    let Ok(cluster) = home.folder("cluster") else {
+pub(super) async fn clear(home: &Path) {
+    let cluster = home.join("cluster");
+    let pid_file = cluster.join("postmaster.pid");
+    let Some(found) = small_text(&pid_file).as_deref().and_then(parse) else {
         return;
     };
-    let Some(found) = cluster.text("postmaster.pid").ok().as_deref().and_then(parse) else {
-        return;
-    };
+    let user = rustix::process::geteuid().as_raw();
     let server = Leftover {
         pid: found.pid,
-        cluster: cluster.path(),
-        user: account.uid(),
+        cluster: &cluster,
+        user,
     };
     if server.runs() {
         tracing::warn!(
@@ -51,12 +48,12 @@ pub(super) async fn clear(home: &Folder, account: Account) {
         server.stop().await;
     }
     if let Some(dir) = found.socket_dir {
-        remove_socket_dir(&dir, account.uid());
+        remove_socket_dir(&dir, user);
     }
     if !server.runs() {
         // The process id may have been reused, and a new server would take that process for a running server. Processes
         // that still use the cluster are also detected by its shared memory.
-        let _ = cluster.remove_file("postmaster.pid");
+        let _ = fs::remove_file(pid_file);
     }
 }
 
@@ -84,7 +81,7 @@ impl Leftover<'_> {
         }
     }
 
-    /// Whether it is a running server of this cluster: its user is the account, and its command line contains the
+    /// Whether it is a running server of this cluster: its user is ours, and its command line contains the
     /// folder.
     fn runs(&self) -> bool {
         if rustix::process::test_kill_process(self.pid) == Err(rustix::io::Errno::SRCH) {
@@ -154,7 +151,7 @@ mod tests {
         fs::create_dir(dir.path().join("cluster")).unwrap();
         let pid_file = dir.path().join("cluster/postmaster.pid");
         fs::write(&pid_file, format!("{process}\n{named}\n1\n5432\n\n")).unwrap();
-        clear(&Folder::open(dir.path()).unwrap(), Account::Own).await;
+        clear(dir.path()).await;
         !pid_file.exists()
     }
 

@@ -5,9 +5,8 @@
 //! - It lives as long as its [`EmbeddedServer`]. If it is killed, it is restarted. If the service itself is killed, the
 //!   server shuts down, and the next start waits for that and recovers if necessary.
 //! - Only one service at a time can use a data folder.
-//! - Only the service's own user and the account that runs the server may connect (`access`).
-//! - As root, the server runs as the account that owns the cluster, or `working-memory`, or `postgres`. Root trusts
-//!   nothing in the folders of that account (`handle`).
+//! - Only the service's own user and root may connect (`access`).
+//! - Root never uses it: commands that are run as root run this program again as another account ([`Account`]).
 
 mod access;
 mod account;
@@ -15,23 +14,25 @@ mod binaries;
 mod cluster;
 mod error;
 pub(crate) mod folder;
-mod handle;
 mod leftover;
 mod server;
 mod server_log;
 mod supervisor;
+mod system;
 
 use std::path::{Path, PathBuf};
 
+use sqlx::{Connection as _, PgConnection};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+pub use account::Account;
 pub use error::EmbeddedError;
 
 use binaries::Binaries;
 use folder::DataFolder;
-use handle::Folder;
 use server::Launcher;
+use system::small_text;
 
 /// Options of the server.
 #[derive(Debug, Clone)]
@@ -47,27 +48,27 @@ pub struct EmbeddedOptions {
 /// Whether a data folder contains a cluster, as far as this process may read it.
 #[must_use]
 pub fn has_cluster(data_dir: &Path) -> bool {
-    home_of(data_dir).is_some_and(|home| cluster::major_version(&home).is_some())
+    cluster::major_version(&data_dir.join("postgres")).is_some()
 }
 
 /// The URL of a data folder's server that another process runs: the socket recorded by the server. `None` if nothing is
 /// recorded, or this process may not read it.
 #[must_use]
 pub fn url_of_running(data_dir: &Path) -> Option<String> {
-    let written = home_of(data_dir)?
-        .folder("cluster")
-        .ok()?
-        .text("postmaster.pid")
-        .ok()?;
+    let written = small_text(&data_dir.join("postgres/cluster/postmaster.pid"))?;
     // Process id, folder, start time, port, then the folder of the socket.
     let is_one = |dir: &&str| dir.starts_with('/') && folder::fits_a_socket(dir);
     let socket_dir = written.lines().nth(4).filter(is_one)?;
     Some(server::url_at(socket_dir))
 }
 
-fn home_of(data_dir: &Path) -> Option<Folder> {
-    let data_dir = Folder::open(&data_dir.canonicalize().ok()?).ok()?;
-    data_dir.folder_or_own_link("postgres").ok()
+/// As [`url_of_running`], if that server answers.
+pub async fn url_of_answering(data_dir: &Path) -> Option<String> {
+    let url = url_of_running(data_dir)?;
+    let connection = PgConnection::connect(&url).await.ok()?;
+    // Best effort: it is not used any more.
+    let _ = connection.close().await;
+    Some(url)
 }
 
 /// A running embedded server. [`stop`](Self::stop) waits for its end; dropping it only requests that it stops.
@@ -91,16 +92,14 @@ impl EmbeddedServer {
             throw_away,
             max_connections,
         } = options;
-        let folder = DataFolder::open(&data_dir, throw_away).await?;
+        let folder = DataFolder::open(&data_dir)?;
         let cluster = folder.cluster();
         let made_by = cluster::major_version(&folder.home);
         let binaries = Binaries::find(made_by, &cluster)?;
         if made_by.is_none() {
-            cluster::initialize(&folder.home, &binaries, folder.account, throw_away).await?;
-        } else {
-            folder.account.own_restored(&folder.home)?;
+            cluster::initialize(&folder.home, &binaries, throw_away).await?;
         }
-        access::write(&cluster, folder.account).await?;
+        access::write(&cluster).await?;
         let socket_dir = folder.make_socket_dir()?;
         let launcher = Launcher {
             folder,

