@@ -57,7 +57,7 @@ impl Serve {
         if config.database.url.is_none()
             && let Err(error) = become_account(&config.database.data_dir)
         {
-            return fail(&*error);
+            return fail(error);
         }
         let (log, traces) = match start_telemetry(&config) {
             Ok(telemetry) => telemetry,
