@@ -16,7 +16,7 @@ pub use meters::{
     UPDATE_RETRIES, UPDATES_QUEUED, UPDATES_RUNNING,
 };
 
-use crate::config::log::LogFormat;
+use crate::config::telemetry::LogFormat;
 use fields::PlainFields;
 pub use lines::Guard;
 use lines::Lines;

@@ -4,7 +4,7 @@
 //! run then), and at an interval: for updates of an instance that died, and for those that wait for another attempt.
 
 use crate::clock::Clock;
-use crate::config::queue::QueueConfig;
+use crate::config::pipeline::QueueConfig;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::fair::{FairSemaphore, Party, Permit, ShareLimits};
 use crate::pipeline::{Pipeline, PipelineError};
@@ -347,7 +347,7 @@ impl Shared {
 fn shares_of(settings: &crate::config::pipeline::PipelineConfig) -> ShareLimits {
     let shares = ShareLimits::of(settings.queue.workers);
     ShareLimits {
-        of_vault: shares.of_vault.min(settings.concurrent_updates_per_vault),
+        of_vault: shares.of_vault.min(settings.concurrent_updates_per_vault()),
         ..shares
     }
 }

@@ -2,15 +2,13 @@
 
 use super::process::{fail, load_config};
 use crate::clock::SystemClock;
-use crate::config::Config;
-use crate::storage::{Deadlines, PoolOptions, Storage};
+use crate::storage::{ACQUIRE_TIMEOUT, Deadlines, PoolOptions, Storage};
 use clap::Args;
 use secrecy::ExposeSecret;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 const NO_EXTENSION: &str = "the schema is up to date; its tables cannot be distributed, since the database does not have the \
                             extension citus: install it on every node, run CREATE EXTENSION citus, and try again";
@@ -39,21 +37,21 @@ impl Migrate {
         let Some(url) = &config.database.url else {
             return fail("set DATABASE_URL: the embedded database is migrated whenever the service starts");
         };
-        match self.migrate(&config, url.expose_secret()).await {
+        match self.migrate(url.expose_secret()).await {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(error),
         }
     }
 
     #[expect(clippy::print_stdout, reason = "a command says what it did")]
-    async fn migrate(&self, config: &Config, url: &str) -> Result<(), Box<dyn Error>> {
+    async fn migrate(&self, url: &str) -> Result<(), Box<dyn Error>> {
         let options = PoolOptions {
             url: url.to_owned(),
             max_connections: 1,
             // One connection, one transaction: keeping prepared statements would gain nothing.
             prepared_statements: false,
-            acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
-            deadlines: Deadlines::from(&config.database),
+            acquire_timeout: ACQUIRE_TIMEOUT,
+            deadlines: Deadlines::default(),
             head_cache_bytes: 0,
             gather_puts: false,
         };

@@ -7,11 +7,10 @@ use crate::config::Config;
 use crate::storage::embedded::{
     Account, EmbeddedError, EmbeddedOptions, has_cluster, url_of_answering, url_of_running,
 };
-use crate::storage::{Deadlines, PoolOptions, Storage, is_direct};
+use crate::storage::{ACQUIRE_TIMEOUT, Deadlines, PoolOptions, Storage, is_direct};
 use secrecy::ExposeSecret;
 use std::error::Error;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// One for the transaction, one for statements beside it.
 const CONNECTIONS: u32 = 2;
@@ -48,8 +47,8 @@ impl Offline {
             url,
             max_connections: CONNECTIONS,
             prepared_statements,
-            acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
-            deadlines: Deadlines::from(&config.database),
+            acquire_timeout: ACQUIRE_TIMEOUT,
+            deadlines: Deadlines::default(),
             head_cache_bytes: 0,
             gather_puts: false,
         };

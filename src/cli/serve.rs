@@ -12,7 +12,7 @@ use crate::llm::{Client, Delivery, Models};
 use crate::pipeline::{Pipeline, prompts::Prompts};
 use crate::storage::embedded::{Account, EmbeddedOptions, EmbeddedServer, has_cluster};
 use crate::storage::{
-    Deadlines, Distribution, OWN_CONNECTIONS, PoolOptions, Quotas, Storage, StorageError, is_direct,
+    ACQUIRE_TIMEOUT, Deadlines, Distribution, OWN_CONNECTIONS, PoolOptions, Quotas, Storage, StorageError, is_direct,
 };
 use crate::telemetry;
 use crate::telemetry::traces::{self, Traces};
@@ -291,8 +291,8 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
             Some(kept) => kept,
             None => is_direct(url).await?,
         },
-        acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
-        deadlines: Deadlines::from(&config.database),
+        acquire_timeout: ACQUIRE_TIMEOUT,
+        deadlines: Deadlines::default(),
         head_cache_bytes: config.database.head_cache_bytes,
         gather_puts: config.database.gather_puts,
     };

@@ -4,9 +4,6 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// A day, in seconds: the longest timeout.
-const LONGEST_TIMEOUT: u64 = 86_400;
-
 /// The largest allowed lag of a standby: an hour, in seconds.
 const LONGEST_LAG: u64 = 3_600;
 
@@ -26,27 +23,15 @@ pub struct DatabaseConfig {
     pub replica_max_lag_seconds: u64,
     /// Maximum number of connections.
     pub max_connections: u32,
-    /// Seconds a request waits for a connection before it is answered 503.
-    pub acquire_timeout_seconds: u64,
-    /// Deadline in seconds of a statement of a reading request.
-    pub read_timeout_seconds: u64,
-    /// Deadline in seconds of a statement of a writing request, and of a commit.
-    pub write_timeout_seconds: u64,
-    /// Deadline in seconds of a statement of a search.
-    pub search_timeout_seconds: u64,
-    /// Deadline in seconds of a statement of background work.
-    pub maintenance_timeout_seconds: u64,
-    /// Seconds without any answer after which the database counts as silent: waiting requests fail, and its
-    /// connections are closed.
-    pub silence_timeout_seconds: u64,
     /// Whether prepared statements are named and kept. If unset, they are unless the database is behind a pooler; true
     /// for one that tracks them (PgBouncer from 1.21 on, with `max_prepared_statements`).
     pub prepared_statements: Option<bool>,
     /// Size in bytes of the cache of newest versions, which are returned without a query. The cache is used
     /// only while the process receives the notifications of other instances. 0 turns it off.
     pub head_cache_bytes: u64,
-    /// Whether changes that arrive while another is being committed share a transaction (group commit). On a distributed
-    /// database (Citus), which is detected, they do not.
+    /// Not a setting, so that tests can compare both: whether changes that arrive while another is being committed share a
+    /// transaction (group commit). On a distributed database (Citus), which is detected, they do not.
+    #[serde(skip)]
     pub gather_puts: bool,
     /// The embedded server's folder. Created if it does not exist.
     pub data_dir: PathBuf,
@@ -60,12 +45,6 @@ impl Default for DatabaseConfig {
             replica_url: None,
             replica_max_lag_seconds: 10,
             max_connections: 16,
-            acquire_timeout_seconds: 5,
-            read_timeout_seconds: 10,
-            write_timeout_seconds: 10,
-            search_timeout_seconds: 30,
-            maintenance_timeout_seconds: 600,
-            silence_timeout_seconds: 2,
             prepared_statements: None,
             head_cache_bytes: 32 << 20,
             gather_puts: true,
@@ -107,23 +86,6 @@ impl DatabaseConfig {
         }
         if self.max_connections == 0 {
             return Err("database.max_connections must be at least 1".to_owned());
-        }
-        for (key, seconds) in [
-            ("acquire", self.acquire_timeout_seconds),
-            ("read", self.read_timeout_seconds),
-            ("write", self.write_timeout_seconds),
-            ("search", self.search_timeout_seconds),
-            ("maintenance", self.maintenance_timeout_seconds),
-            ("silence", self.silence_timeout_seconds),
-        ] {
-            if seconds == 0 {
-                return Err(format!("database.{key}_timeout_seconds must be at least 1"));
-            }
-            if seconds > LONGEST_TIMEOUT {
-                return Err(format!(
-                    "database.{key}_timeout_seconds must be at most {LONGEST_TIMEOUT}"
-                ));
-            }
         }
         Ok(())
     }

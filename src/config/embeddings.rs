@@ -8,8 +8,17 @@ use url::Url;
 /// The maximum number of dimensions of a vector.
 pub const MAX_DIMENSIONS: u32 = 8_192;
 
-/// The maximum number of texts in one request.
-const MAX_BATCH: u32 = 2_048;
+/// Texts in one request: what every server of this API accepts as it is installed.
+const BATCH_SIZE: usize = 32;
+
+/// Of one attempt while memories are indexed: a large batch on a slow server.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What fails is queued, and tried again later.
+const MAX_RETRIES: u32 = 2;
+
+/// A person waits for a search: after this it uses words only.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The `[embeddings]` section.
 #[derive(Debug, Clone, Deserialize)]
@@ -27,14 +36,6 @@ pub struct EmbeddingsConfig {
     pub query_prefix: String,
     /// A prefix for every text of a memory (`passage: `).
     pub document_prefix: String,
-    /// Texts per request.
-    pub batch_size: u32,
-    /// Timeout of one attempt while memories are indexed, in seconds.
-    pub timeout_seconds: f64,
-    /// Retries of a failed attempt while memories are indexed.
-    pub max_retries: u32,
-    /// How long a search waits for the vector of its query, in seconds; after that it uses words only.
-    pub query_timeout_seconds: f64,
 }
 
 impl Default for EmbeddingsConfig {
@@ -46,10 +47,6 @@ impl Default for EmbeddingsConfig {
             dimensions: None,
             query_prefix: String::new(),
             document_prefix: String::new(),
-            batch_size: 64,
-            timeout_seconds: 30.0,
-            max_retries: 2,
-            query_timeout_seconds: 2.0,
         }
     }
 }
@@ -140,28 +137,11 @@ impl EmbeddingsConfig {
             true => Ok(()),
             false => Err(format!("embeddings.{name} must be {range}")),
         };
-        let seconds = |value: f64| (0.001..=3600.0).contains(&value);
         within(
             "dimensions",
             self.dimensions
                 .is_none_or(|number| (1..=MAX_DIMENSIONS).contains(&number)),
             &format!("from 1 to {MAX_DIMENSIONS}"),
-        )?;
-        within(
-            "batch_size",
-            (1..=MAX_BATCH).contains(&self.batch_size),
-            "from 1 to 2048",
-        )?;
-        within(
-            "timeout_seconds",
-            seconds(self.timeout_seconds),
-            "more than 0 and at most 3600",
-        )?;
-        within("max_retries", self.max_retries <= 10, "at most 10")?;
-        within(
-            "query_timeout_seconds",
-            seconds(self.query_timeout_seconds),
-            "more than 0 and at most 3600",
         )?;
         for (name, prefix) in [
             ("query_prefix", &self.query_prefix),
@@ -177,10 +157,10 @@ impl EmbeddingsConfig {
             dimensions: self.dimensions,
             query_prefix: self.query_prefix.clone(),
             document_prefix: self.document_prefix.clone(),
-            batch_size: self.batch_size as usize,
-            timeout: Duration::from_secs_f64(self.timeout_seconds),
-            max_retries: self.max_retries,
-            query_timeout: Duration::from_secs_f64(self.query_timeout_seconds),
+            batch_size: BATCH_SIZE,
+            timeout: TIMEOUT,
+            max_retries: MAX_RETRIES,
+            query_timeout: QUERY_TIMEOUT,
         }))
     }
 }
@@ -232,34 +212,6 @@ mod tests {
                 "dimensions",
                 EmbeddingsConfig {
                     dimensions: Some(0),
-                    ..good.clone()
-                },
-            ),
-            (
-                "batch_size",
-                EmbeddingsConfig {
-                    batch_size: 0,
-                    ..good.clone()
-                },
-            ),
-            (
-                "timeout_seconds",
-                EmbeddingsConfig {
-                    timeout_seconds: 0.0,
-                    ..good.clone()
-                },
-            ),
-            (
-                "query_timeout_seconds",
-                EmbeddingsConfig {
-                    query_timeout_seconds: f64::NAN,
-                    ..good.clone()
-                },
-            ),
-            (
-                "max_retries",
-                EmbeddingsConfig {
-                    max_retries: 11,
                     ..good.clone()
                 },
             ),

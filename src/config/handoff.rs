@@ -1,6 +1,6 @@
 //! `[handoff]`: the generated view of recent changes.
 
-use crate::domain::handoff::{Caps, Window};
+use crate::domain::handoff::Window;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
@@ -11,14 +11,6 @@ pub struct HandoffConfig {
     /// The window of a handoff: an ISO 8601 duration such as `PT2H`, or `2h`; one second to 366 days.
     #[serde(deserialize_with = "window")]
     pub window: Window,
-    /// Whether a model writes the prose, if the role `llm.roles.handoff` has one; otherwise rules do.
-    pub model: bool,
-    /// Lines of one section; more are omitted, and the section says so.
-    pub section_lines: usize,
-    /// Characters quoted in one line.
-    pub line_chars: usize,
-    /// Changes of the window that are read, newest first.
-    pub max_changes: usize,
     /// Handoffs kept per memory; the oldest are deleted.
     pub keep: i64,
 }
@@ -27,35 +19,17 @@ impl Default for HandoffConfig {
     fn default() -> Self {
         Self {
             window: Window::DEFAULT,
-            model: true,
-            section_lines: 20,
-            line_chars: 240,
-            max_changes: 1_000,
             keep: 100,
         }
     }
 }
 
 impl HandoffConfig {
-    /// The limits of sections and lines.
-    #[must_use]
-    pub fn caps(&self) -> Caps {
-        Caps {
-            section_lines: self.section_lines,
-            line_chars: self.line_chars,
-        }
-    }
-
     pub(super) fn validate(&self) -> Result<(), String> {
-        let within = |name: &str, value: i64, least: i64, most: i64| match (least..=most).contains(&value) {
+        match (1..=100_000).contains(&self.keep) {
             true => Ok(()),
-            false => Err(format!("handoff.{name} must be {least} to {most}")),
-        };
-        let number = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
-        within("section_lines", number(self.section_lines), 1, 200)?;
-        within("line_chars", number(self.line_chars), 40, 2_000)?;
-        within("max_changes", number(self.max_changes), 1, 10_000)?;
-        within("keep", self.keep, 1, 100_000)
+            false => Err("handoff.keep must be 1 to 100000".to_owned()),
+        }
     }
 }
 
@@ -89,19 +63,8 @@ mod tests {
     }
 
     #[test]
-    fn caps_have_bounds() {
-        for (key, bad) in [
-            ("SECTION_LINES", "0"),
-            ("LINE_CHARS", "39"),
-            ("MAX_CHANGES", "10001"),
-            ("KEEP", "0"),
-        ] {
-            let error = load(key, bad).unwrap_err();
-            assert!(
-                error.contains(&format!("handoff.{}", key.to_lowercase())),
-                "{error}"
-            );
-        }
-        assert!(!load("MODEL", "false").unwrap().handoff.model);
+    fn at_least_one_handoff_is_kept() {
+        assert_eq!(load("KEEP", "2").unwrap().handoff.keep, 2);
+        assert!(load("KEEP", "0").unwrap_err().contains("handoff.keep"));
     }
 }

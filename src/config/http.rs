@@ -41,18 +41,10 @@ pub struct HttpConfig {
     pub max_connections_per_address: usize,
     /// Bytes of the head of a request; more are answered 431.
     pub max_header_bytes: usize,
-    /// Lines of the head of a request; more are answered 431.
-    pub max_headers: usize,
     /// TLS certificate and key; without them the service speaks HTTP.
     pub tls: TlsConfig,
     /// Deadline in seconds of a request, which is then answered 503; `/update` has its models' time in addition.
     pub request_timeout_seconds: u64,
-    /// Seconds a client may take to send the head of a request.
-    pub header_timeout_seconds: u64,
-    /// Seconds a client may take to send a body; less than the deadline of a request, so that the client gets the right error.
-    pub body_timeout_seconds: u64,
-    /// Seconds in which a client must read some of a response before its connection is closed.
-    pub write_timeout_seconds: u64,
     /// Seconds that running requests have to finish at shutdown.
     pub shutdown_timeout_seconds: u64,
 }
@@ -71,12 +63,8 @@ impl Default for HttpConfig {
             max_connections: 1_024,
             max_connections_per_address: 128,
             max_header_bytes: 64 << 10,
-            max_headers: 100,
             tls: TlsConfig::default(),
             request_timeout_seconds: 30,
-            header_timeout_seconds: 10,
-            body_timeout_seconds: 20,
-            write_timeout_seconds: 30,
             shutdown_timeout_seconds: 30,
         }
     }
@@ -157,21 +145,13 @@ impl HttpConfig {
             ),
             ("http.max_connections", self.max_connections, 1..=1_000_000),
             ("http.max_header_bytes", self.max_header_bytes, 8_192..=1 << 20),
-            ("http.max_headers", self.max_headers, 16..=1_000),
         ] {
             if !range.contains(&value) {
                 return Err(format!("{key} must be {} to {}", range.start(), range.end()));
             }
         }
-        for (key, value) in [
-            ("http.request_timeout_seconds", self.request_timeout_seconds),
-            ("http.header_timeout_seconds", self.header_timeout_seconds),
-            ("http.body_timeout_seconds", self.body_timeout_seconds),
-            ("http.write_timeout_seconds", self.write_timeout_seconds),
-        ] {
-            if !(1..=86_400).contains(&value) {
-                return Err(format!("{key} must be 1 to 86400"));
-            }
+        if !(1..=86_400).contains(&self.request_timeout_seconds) {
+            return Err("http.request_timeout_seconds must be 1 to 86400".to_owned());
         }
         Ok(())
     }

@@ -1,16 +1,484 @@
 //! `[llm]`: the models that maintain the sections, with their timeouts and retries.
 //!
-//! Every key of `[llm]` is also allowed under `[llm.roles.progress]`, `[llm.roles.learnings]`,
-//! `[llm.roles.verbatim]` and `[llm.roles.handoff]`; a role falls back to `[llm]` key by key. `base_url`, `api_key` and `model`
-//! belong to a provider, so a role with a provider of its own does not fall back to those of another one: a key
+//! `provider`, `base_url`, `api_key` and `model` are also allowed under `[llm.roles.progress]`, `[llm.roles.learnings]`,
+//! `[llm.roles.verbatim]` and `[llm.roles.handoff]`; a role falls back to `[llm]` key by key. A `base_url`, `api_key` and
+//! `model` belong to a provider, so a role with a provider of its own does not fall back to those of another one: a key
 //! is never sent to another provider.
 
-mod provider;
-mod resolve;
-mod section;
 #[cfg(test)]
 mod tests;
 
-pub use provider::Provider;
-pub use resolve::{InvalidLlm, RoleSettings};
-pub use section::{Constrain, LlmConfig, RoleConfig, RolesConfig};
+use super::prices::Price;
+use super::words::read_from_words;
+use crate::domain::operation::Role;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+use strum::{EnumString, IntoStaticStr, VariantNames};
+use url::Url;
+
+/// A provider of models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive)]
+pub enum Provider {
+    /// The built-in rules; no model, no network.
+    Extractive,
+    /// Any server of the OpenAI chat-completions API.
+    Openai,
+    /// Anthropic's messages API.
+    Anthropic,
+}
+
+read_from_words!(Provider);
+
+impl Provider {
+    /// The name used in configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// The provider's own address, used if `base_url` is not set.
+    #[must_use]
+    pub fn default_base_url(self) -> &'static str {
+        match self {
+            Self::Extractive => "",
+            Self::Openai => "https://api.openai.com/v1",
+            Self::Anthropic => "https://api.anthropic.com/v1",
+        }
+    }
+
+    /// The default model at the provider's own address, used if `model` is not set.
+    #[must_use]
+    pub fn default_model(self) -> &'static str {
+        match self {
+            Self::Extractive => "extractive",
+            Self::Openai => "gpt-5-mini",
+            Self::Anthropic => "claude-haiku-4-5",
+        }
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How a server is asked to constrain its model's output to the format of the answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString, VariantNames)]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive)]
+pub enum Constrain {
+    /// Not at all: only the instructions describe the format.
+    #[default]
+    Off,
+    /// As a `grammar` in the request, as llama.cpp accepts it.
+    Gbnf,
+    /// As a JSON schema in `response_format`, as OpenAI and Ollama accept it.
+    JsonSchema,
+    /// As `structured_outputs` with a `grammar`, as vLLM accepts it (from 0.12 on).
+    Vllm,
+}
+
+read_from_words!(Constrain);
+
+/// The `[llm]` section.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LlmConfig {
+    /// `extractive`, `openai` or `anthropic`. Unset: the only one whose key is in the environment
+    /// (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`), else `openai` if `base_url` is set, else `extractive`.
+    pub provider: Option<Provider>,
+    /// Address of the API, for `openai` with its `/v1`. Unset: the provider's own.
+    pub base_url: Option<String>,
+    /// Key for the API. Unset: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`; local servers need none.
+    pub api_key: Option<SecretString>,
+    /// Name of the model. Required with a `base_url`; the providers' own addresses have a default.
+    pub model: Option<String>,
+    /// Sampling temperature, 0 to 2 (Anthropic: to 1). Unset: not sent, since some models reject it.
+    pub temperature: Option<f64>,
+    /// Timeout of one attempt, in seconds (fractions allowed). All pauses between the attempts of one
+    /// call together may be as long again; a `Retry-After` beyond that ends the call.
+    pub timeout_seconds: f64,
+    /// Retries of a failed attempt, 0 to 10.
+    pub max_retries: u32,
+    /// Longest answer, in tokens.
+    pub max_output_tokens: u32,
+    /// Whether a server is asked to constrain its model's output to the format of the answers: `off`, `gbnf`
+    /// (llama.cpp), `vllm`, or `json_schema` (OpenAI, Ollama).
+    pub constrain: Constrain,
+    /// Prices of models in US dollars, by their names; for others usage is counted without a cost.
+    #[serde(deserialize_with = "super::prices::table")]
+    pub prices: BTreeMap<String, Price>,
+    /// The models of single roles.
+    pub roles: RolesConfig,
+    /// Keys of the environment; see [`LlmConfig::with_environment`].
+    #[serde(skip)]
+    environment: EnvironmentKeys,
+}
+
+/// `[llm.roles]`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RolesConfig {
+    /// The model that rewrites `Current Progress`.
+    pub progress: RoleConfig,
+    /// The model that maintains `Key Learnings`.
+    pub learnings: RoleConfig,
+    /// The model that maintains `Verbatim Context`.
+    pub verbatim: RoleConfig,
+    /// The model that writes the prose of handoffs; `extractive` leaves it to rules.
+    pub handoff: RoleConfig,
+}
+
+/// One role's keys; what is unset falls back to `[llm]`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RoleConfig {
+    /// As `llm.provider`. A `base_url` alone makes an otherwise extractive role `openai`.
+    pub provider: Option<Provider>,
+    /// As `llm.base_url`.
+    pub base_url: Option<String>,
+    /// As `llm.api_key`.
+    pub api_key: Option<SecretString>,
+    /// As `llm.model`.
+    pub model: Option<String>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct EnvironmentKeys {
+    openai: Option<SecretString>,
+    anthropic: Option<SecretString>,
+}
+
+impl Default for LlmConfig {
+    fn default() -> Self {
+        Self {
+            provider: None,
+            base_url: None,
+            api_key: None,
+            model: None,
+            temperature: None,
+            timeout_seconds: 60.0,
+            max_retries: 2,
+            max_output_tokens: 4096,
+            constrain: Constrain::default(),
+            prices: BTreeMap::new(),
+            roles: RolesConfig::default(),
+            environment: EnvironmentKeys::default(),
+        }
+    }
+}
+
+impl LlmConfig {
+    /// Sets the values of `OPENAI_API_KEY` and `ANTHROPIC_API_KEY`. Blank values count as unset.
+    #[must_use]
+    pub fn with_environment(mut self, openai: Option<SecretString>, anthropic: Option<SecretString>) -> Self {
+        self.environment = EnvironmentKeys {
+            openai: openai.filter(is_set),
+            anthropic: anthropic.filter(is_set),
+        };
+        self
+    }
+
+    /// The default provider of the roles.
+    #[must_use]
+    pub fn default_provider(&self) -> Provider {
+        let keys = &self.environment;
+        match (self.provider, keys.openai.is_some(), keys.anthropic.is_some()) {
+            (Some(provider), _, _) => provider,
+            (None, true, false) => Provider::Openai,
+            (None, false, true) => Provider::Anthropic,
+            (None, _, _) if filled(self.base_url.as_deref()).is_some() => Provider::Openai,
+            (None, _, _) => Provider::Extractive,
+        }
+    }
+}
+
+/// The text without outer blanks; blank text counts as unset.
+fn filled(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
+}
+
+fn is_set(key: &SecretString) -> bool {
+    !key.expose_secret().trim().is_empty()
+}
+
+/// The checked settings of one role after all fall-backs.
+#[derive(Debug, Clone)]
+pub struct RoleSettings {
+    /// The provider.
+    pub provider: Provider,
+    /// Address of the API; `None` for the extractive updater.
+    pub base_url: Option<Url>,
+    /// Key for the API, if there is one.
+    pub api_key: Option<SecretString>,
+    /// Name of the model.
+    pub model: String,
+    /// Sampling temperature, if one is to be sent.
+    pub temperature: Option<f64>,
+    /// Timeout of one attempt.
+    pub timeout: Duration,
+    /// Retries of a failed attempt.
+    pub max_retries: u32,
+    /// Longest answer, in tokens.
+    pub max_output_tokens: u32,
+    /// How the server is asked to constrain the model's output.
+    pub constrain: Constrain,
+}
+
+/// An invalid value of a key of `[llm]`. The message names the key and never shows a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{key} {problem}")]
+pub struct InvalidLlm {
+    /// The key, with its path: `llm.roles.progress.model`.
+    pub key: String,
+    /// What is wrong with it and what is valid.
+    pub problem: String,
+}
+
+impl LlmConfig {
+    /// Checks the section as each role would use it.
+    ///
+    /// # Errors
+    /// The first invalid key.
+    pub fn validate(&self) -> Result<(), InvalidLlm> {
+        if let Some((model, _)) = self.prices.iter().find(|(_, price)| !price.is_sound()) {
+            return Err(InvalidLlm {
+                key: format!("llm.prices.{model}"),
+                problem: "must have prices of at least 0".to_owned(),
+            });
+        }
+        for (name, is_valid, problem) in [
+            (
+                "timeout_seconds",
+                (0.001..=3600.0).contains(&self.timeout_seconds),
+                "must be more than 0 and at most 3600",
+            ),
+            ("max_retries", self.max_retries <= 10, "must be at most 10"),
+            (
+                "max_output_tokens",
+                self.max_output_tokens >= 1,
+                "must be at least 1",
+            ),
+        ] {
+            if !is_valid {
+                return Err(InvalidLlm {
+                    key: format!("llm.{name}"),
+                    problem: problem.to_owned(),
+                });
+            }
+        }
+        Role::ALL
+            .into_iter()
+            .try_for_each(|role| self.role(role).map(|_| ()))?;
+        self.handoff().map(|_| ())
+    }
+
+    /// The settings of a role after all fall-backs.
+    ///
+    /// # Errors
+    /// The first invalid key of this role.
+    pub fn role(&self, role: Role) -> Result<RoleSettings, InvalidLlm> {
+        Resolver::new(self, role.name(), self.role_config(role)).settings()
+    }
+
+    /// The settings of handoffs after all fall-backs. Where only the three roles have models, handoffs are compiled by
+    /// rules: a model of `[llm]` is needed for nothing else.
+    ///
+    /// # Errors
+    /// The first invalid key of handoffs.
+    pub fn handoff(&self) -> Result<RoleSettings, InvalidLlm> {
+        let settings = Resolver::new(self, "handoff", &self.roles.handoff).settings();
+        let has_model = |role| filled(self.role_config(role).model.as_deref()).is_some();
+        match settings {
+            Err(InvalidLlm { key, .. })
+                if matches!(key.as_str(), "llm.model" | "llm.provider")
+                    && Role::ALL.into_iter().all(has_model) =>
+            {
+                let by_rules = RoleConfig {
+                    provider: Some(Provider::Extractive),
+                    ..RoleConfig::default()
+                };
+                Resolver::new(self, "handoff", &by_rules).settings()
+            }
+            settings => settings,
+        }
+    }
+
+    fn role_config(&self, role: Role) -> &RoleConfig {
+        match role {
+            Role::Progress => &self.roles.progress,
+            Role::Learnings => &self.roles.learnings,
+            Role::Verbatim => &self.roles.verbatim,
+        }
+    }
+}
+
+/// A role's keys over the common ones.
+struct Resolver<'a> {
+    role: &'static str,
+    own: &'a RoleConfig,
+    base: &'a LlmConfig,
+    provider: Provider,
+    /// Whether the keys that belong to a provider may fall back to `[llm]`.
+    shares_provider: bool,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(base: &'a LlmConfig, role: &'static str, own: &'a RoleConfig) -> Self {
+        let fallback = match base.default_provider() {
+            Provider::Extractive if filled(own.base_url.as_deref()).is_some() => Provider::Openai,
+            provider => provider,
+        };
+        let provider = own.provider.unwrap_or(fallback);
+        Self {
+            role,
+            own,
+            base,
+            provider,
+            shares_provider: provider == base.default_provider(),
+        }
+    }
+
+    fn settings(&self) -> Result<RoleSettings, InvalidLlm> {
+        self.refuse_half_configured()?;
+        let base = self.base;
+        let highest = match self.provider {
+            Provider::Anthropic => 1.0,
+            Provider::Openai | Provider::Extractive => 2.0,
+        };
+        if base.temperature.is_some_and(|t| !(0.0..=highest).contains(&t)) {
+            return Err(self.invalid("temperature", false, &format!("must be from 0 to {highest}")));
+        }
+        let settings = RoleSettings {
+            provider: self.provider,
+            base_url: None,
+            api_key: None,
+            model: Provider::Extractive.default_model().to_owned(),
+            temperature: base.temperature,
+            timeout: Duration::try_from_secs_f64(base.timeout_seconds).unwrap_or_default(),
+            max_retries: base.max_retries,
+            max_output_tokens: base.max_output_tokens,
+            constrain: self.constrain()?,
+        };
+        if self.provider == Provider::Extractive {
+            return Ok(settings);
+        }
+        Ok(RoleSettings {
+            base_url: Some(self.base_url()?),
+            api_key: self.api_key()?,
+            model: self.model()?,
+            ..settings
+        })
+    }
+
+    /// Rejects a model or key without a provider, which would otherwise be ignored silently.
+    fn refuse_half_configured(&self) -> Result<(), InvalidLlm> {
+        let base = self.base;
+        if self.provider != Provider::Extractive || self.own.provider.or(base.provider).is_some() {
+            return Ok(());
+        }
+        let model = filled(self.own.model.as_deref()).or(filled(base.model.as_deref()));
+        let key = [&self.own.api_key, &base.api_key]
+            .into_iter()
+            .flatten()
+            .any(is_set);
+        if model.is_some() || key {
+            let problem = "must be openai or anthropic if a model or key is set";
+            return Err(self.invalid("provider", false, problem));
+        }
+        Ok(())
+    }
+
+    /// A role without a server has no format to ask for, whatever `[llm]` says; nor has one of another provider.
+    fn constrain(&self) -> Result<Constrain, InvalidLlm> {
+        match self.provider {
+            Provider::Openai if self.shares_provider => Ok(self.base.constrain),
+            Provider::Anthropic if self.shares_provider && self.base.constrain != Constrain::Off => {
+                let problem = "must be off for provider anthropic, which supports no grammar";
+                Err(self.invalid("constrain", false, problem))
+            }
+            Provider::Openai | Provider::Anthropic | Provider::Extractive => Ok(Constrain::Off),
+        }
+    }
+
+    fn base_url(&self) -> Result<Url, InvalidLlm> {
+        let own = filled(self.own.base_url.as_deref());
+        let text = own
+            .or(self.configured_base_url())
+            .unwrap_or(self.provider.default_base_url());
+        let invalid = |problem: &str| self.invalid("base_url", own.is_some(), problem);
+        let url = Url::parse(text).map_err(|_| invalid("must be a URL"))?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err(invalid("must begin with http:// or https:// and a host"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(invalid("must not contain a user name or password; use api_key"));
+        }
+        Ok(url)
+    }
+
+    fn configured_base_url(&self) -> Option<&'a str> {
+        filled(self.base.base_url.as_deref()).filter(|_| self.shares_provider)
+    }
+
+    fn model(&self) -> Result<String, InvalidLlm> {
+        let shared = filled(self.base.model.as_deref()).filter(|_| self.shares_provider);
+        if let Some(model) = filled(self.own.model.as_deref()).or(shared) {
+            return Ok(model.to_owned());
+        }
+        if filled(self.own.base_url.as_deref())
+            .or(self.configured_base_url())
+            .is_some()
+        {
+            let problem = format!(
+                "is required for provider {} with a base_url",
+                self.provider.name()
+            );
+            return Err(self.invalid("model", !self.shares_provider, &problem));
+        }
+        Ok(self.provider.default_model().to_owned())
+    }
+
+    fn api_key(&self) -> Result<Option<SecretString>, InvalidLlm> {
+        let keys = &self.base.environment;
+        let ambient = match self.provider {
+            Provider::Extractive => None,
+            Provider::Openai => keys.openai.as_ref(),
+            Provider::Anthropic => keys.anthropic.as_ref(),
+        };
+        let own = self.own.api_key.as_ref().filter(|key| is_set(key));
+        let shared = self
+            .base
+            .api_key
+            .as_ref()
+            .filter(|key| is_set(key) && self.shares_provider);
+        let Some(key) = own.or(shared).or(ambient) else {
+            return Ok(None);
+        };
+        let key = key.expose_secret().trim();
+        if key.bytes().all(|b| b.is_ascii_graphic()) {
+            return Ok(Some(SecretString::from(key)));
+        }
+        Err(self.invalid(
+            "api_key",
+            own.is_some(),
+            "must be visible ASCII characters without blanks",
+        ))
+    }
+
+    fn invalid(&self, name: &str, in_role: bool, problem: &str) -> InvalidLlm {
+        let key = if in_role {
+            format!("llm.roles.{}.{name}", self.role)
+        } else {
+            format!("llm.{name}")
+        };
+        InvalidLlm {
+            key,
+            problem: problem.to_owned(),
+        }
+    }
+}

@@ -7,19 +7,15 @@
 pub mod database;
 pub mod embeddings;
 pub mod events;
-pub mod guard;
 pub mod handoff;
 pub mod hosts;
 pub mod http;
 pub mod limits;
 pub mod llm;
-pub mod log;
 pub mod pipeline;
 pub mod prices;
-pub mod prompt;
-pub mod queue;
+mod removed;
 pub mod retention;
-pub mod review;
 pub mod telemetry;
 #[cfg(test)]
 mod tests;
@@ -46,7 +42,7 @@ pub struct Config {
     /// Maximum sizes of requests and documents, and quotas.
     pub limits: limits::LimitsConfig,
     /// What happens to a put that drops much of a document.
-    pub guard: guard::GuardConfig,
+    pub guard: limits::GuardConfig,
     /// The models of updates.
     pub llm: llm::LlmConfig,
     /// The embedding model for searches by meaning.
@@ -55,18 +51,16 @@ pub struct Config {
     pub pipeline: pipeline::PipelineConfig,
     /// Retention and limits of events.
     pub events: events::EventsConfig,
-    /// Limits of prompt items.
-    pub prompt: prompt::PromptConfig,
     /// How handoffs are made.
     pub handoff: handoff::HandoffConfig,
     /// Which old versions are pruned.
     pub retention: retention::RetentionConfig,
     /// Expiry of proposals.
-    pub review: review::ReviewConfig,
+    pub review: retention::ReviewConfig,
     /// How many recent tasks and decisions are in a document.
     pub window: window::WindowConfig,
     /// What the service writes to its log.
-    pub log: log::LogConfig,
+    pub log: telemetry::LogConfig,
     /// Traces.
     pub telemetry: telemetry::TelemetryConfig,
 }
@@ -80,6 +74,9 @@ pub enum ConfigError {
     /// A named file that does not exist.
     #[error("configuration: {0} does not exist")]
     NoSuchFile(PathBuf),
+    /// Settings that no longer exist, each with what to do instead.
+    #[error("configuration: these settings no longer exist; remove each of them:{0}")]
+    Removed(String),
     /// An invalid value.
     #[error("configuration: {0}")]
     Invalid(String),
@@ -163,7 +160,11 @@ impl Config {
                 .separator("__")
                 .source(Some(own)),
         );
-        let mut config: Self = builder.build()?.try_deserialize().map_err(explained)?;
+        let read = builder.build()?;
+        if let Some(removed) = removed::set_ones(&read) {
+            return Err(ConfigError::Removed(removed));
+        }
+        let mut config: Self = read.try_deserialize().map_err(explained)?;
         let key = |name: &str| environment.get(name).map(|key| SecretString::from(key.as_str()));
         config.llm = config
             .llm
@@ -183,7 +184,6 @@ impl Config {
         self.limits.validate().map_err(ConfigError::Invalid)?;
         self.pipeline.validate().map_err(ConfigError::Invalid)?;
         self.events.validate().map_err(ConfigError::Invalid)?;
-        self.prompt.validate().map_err(ConfigError::Invalid)?;
         self.handoff.validate().map_err(ConfigError::Invalid)?;
         self.retention.validate().map_err(ConfigError::Invalid)?;
         self.telemetry.validate().map_err(ConfigError::Invalid)?;

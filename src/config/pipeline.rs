@@ -1,6 +1,5 @@
-//! `[pipeline]`: how updates are run.
+//! `[pipeline]`: how updates are run. `[pipeline.queue]`: the queue of updates.
 
-use super::queue::QueueConfig;
 use crate::domain::evidence::Strictness;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -13,24 +12,20 @@ pub struct PipelineConfig {
     pub max_reprompts: u32,
     /// Most additions per section in one update; a short input allows 3, each 1,000 bytes one more.
     pub max_additions: usize,
-    /// Records that a model's answer may archive per section; if it names more, all are rejected.
-    pub max_archives: usize,
     /// What happens to items that the input does not support. A request may ask for a stricter value, not for a laxer one.
     pub evidence: Strictness,
-    /// How often progress is asked again because the memory changed, before the update is rejected.
-    pub max_rebases: u32,
-    /// Updates of one memory that may run or wait within one service.
-    pub queue_per_memory: usize,
-    /// Updates that run at once within one service.
+    /// Updates that run at once within one service; half of them of one vault.
     pub concurrent_updates: usize,
-    /// Updates of one vault that run at once within one service.
-    pub concurrent_updates_per_vault: usize,
     /// The queue of updates.
     pub queue: QueueConfig,
     /// Bytes of messages that a model is shown; of more, the oldest are omitted.
     pub messages_bytes: usize,
     /// A folder whose prompt files replace the built-in ones of the same name.
     pub prompts_dir: Option<PathBuf>,
+    /// Not a setting; a test may not repeat at all. How often progress is asked again because the memory changed, before the
+    /// update is rejected: each repetition costs a call to a model.
+    #[serde(skip)]
+    pub max_rebases: u32,
 }
 
 impl Default for PipelineConfig {
@@ -38,12 +33,9 @@ impl Default for PipelineConfig {
         Self {
             max_reprompts: 1,
             max_additions: 8,
-            max_archives: 3,
             evidence: Strictness::default(),
             max_rebases: 3,
-            queue_per_memory: 64,
             concurrent_updates: 128,
-            concurrent_updates_per_vault: 64,
             queue: QueueConfig::default(),
             messages_bytes: 200_000,
             prompts_dir: None,
@@ -52,28 +44,76 @@ impl Default for PipelineConfig {
 }
 
 impl PipelineConfig {
+    /// Updates of one vault that run at once within one service: half of all, so that no vault takes the whole service.
+    #[must_use]
+    pub fn concurrent_updates_per_vault(&self) -> usize {
+        self.concurrent_updates.div_ceil(2)
+    }
+
     pub(super) fn validate(&self) -> Result<(), String> {
         if !(1..=100).contains(&self.max_additions) {
             return Err("pipeline.max_additions must be 1 to 100".to_owned());
         }
-        if !(1..=100).contains(&self.max_archives) {
-            return Err("pipeline.max_archives must be 1 to 100".to_owned());
-        }
         if self.max_reprompts > 5 {
             return Err("pipeline.max_reprompts must be 0 to 5".to_owned());
         }
-        if self.max_rebases > 10 {
-            return Err("pipeline.max_rebases must be 0 to 10".to_owned());
-        }
-        if self.queue_per_memory == 0 {
-            return Err("pipeline.queue_per_memory must be at least 1".to_owned());
-        }
-        if self.concurrent_updates == 0 || self.concurrent_updates_per_vault == 0 {
-            return Err(
-                "pipeline.concurrent_updates and pipeline.concurrent_updates_per_vault must be at least 1"
-                    .to_owned(),
-            );
+        if self.concurrent_updates == 0 {
+            return Err("pipeline.concurrent_updates must be at least 1".to_owned());
         }
         self.queue.validate()
+    }
+}
+
+/// How updates with `Prefer: respond-async` are queued and run.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct QueueConfig {
+    /// Queued updates that this instance runs at once, at most half of them of one vault; 0: it accepts them, and others run them.
+    pub workers: usize,
+    /// Seconds after which an update of an instance that no longer renews its claim is taken over.
+    pub lease_seconds: u32,
+    /// Updates of one vault that may be queued or running.
+    pub max_per_vault: u32,
+    /// Not a setting, like those below, which tests shorten: updates of one memory that may be queued or running. They run
+    /// one after another, so a longer queue would only be an older one.
+    #[serde(skip)]
+    pub max_per_memory: u32,
+    /// Attempts of an update before it is `failed`.
+    #[serde(skip)]
+    pub max_attempts: u32,
+    /// Seconds before the second attempt; doubled before each further one, up to five minutes.
+    #[serde(skip)]
+    pub backoff_seconds: u32,
+    /// Polling interval in seconds for work without a notification.
+    #[serde(skip)]
+    pub poll_seconds: u32,
+}
+
+impl Default for QueueConfig {
+    fn default() -> Self {
+        Self {
+            workers: 16,
+            lease_seconds: 30,
+            max_attempts: 5,
+            backoff_seconds: 5,
+            poll_seconds: 2,
+            max_per_memory: 256,
+            max_per_vault: 10_000,
+        }
+    }
+}
+
+impl QueueConfig {
+    pub(super) fn validate(&self) -> Result<(), String> {
+        if self.max_per_vault == 0 {
+            return Err("pipeline.queue.max_per_vault must be at least 1".to_owned());
+        }
+        if self.workers > 1_024 {
+            return Err("pipeline.queue.workers must be 0 to 1024".to_owned());
+        }
+        if !(1..=3_600).contains(&self.lease_seconds) {
+            return Err("pipeline.queue.lease_seconds must be 1 to 3600".to_owned());
+        }
+        Ok(())
     }
 }

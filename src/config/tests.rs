@@ -1,5 +1,6 @@
 //! The sources of the configuration, and the sample file compared with the code.
 
+use super::removed::removed;
 use super::{Config, ConfigError};
 use secrecy::ExposeSecret;
 use std::collections::BTreeSet;
@@ -18,6 +19,11 @@ fn load(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
 
 fn refused(variables: &[(&str, &str)]) -> String {
     load(variables).unwrap_err().to_string()
+}
+
+/// The environment's name of a setting.
+fn variable(key: &str) -> String {
+    format!("WORKING_MEMORY__{}", key.to_uppercase().replace('.', "__"))
 }
 
 /// Variables of the sample file with their values, commented out or not.
@@ -50,8 +56,8 @@ fn keys_of(section: &[&str]) -> Vec<String> {
     keys
 }
 
-#[test]
-fn the_sample_file_lists_every_key_and_no_other() {
+/// All settings, as `section.key`.
+fn settings() -> BTreeSet<String> {
     let mut known = BTreeSet::new();
     let mut sections: Vec<Vec<String>> = keys_of(&[]).into_iter().map(|section| vec![section]).collect();
     while let Some(section) = sections.pop() {
@@ -61,20 +67,63 @@ fn the_sample_file_lists_every_key_and_no_other() {
                 || path == ["LLM", "ROLES"]
                 || path == ["PIPELINE", "QUEUE"]
                 || (path.len() == 3 && path[..2] == ["LLM", "ROLES"]);
-            // Vaults are named in the file only: the environment does not keep the case of letters.
-            let is_of_file = path == ["WINDOW", "VAULTS"];
             if is_section {
                 sections.push(path);
-            } else if !is_of_file {
-                known.insert(format!("WORKING_MEMORY__{}", path.join("__")));
+            } else {
+                known.insert(path.join(".").to_lowercase());
             }
         }
     }
+    known
+}
+
+#[test]
+fn the_sample_file_lists_every_key_and_no_other() {
+    let mut known = settings();
+    // Vaults are named in the file only: the environment does not keep the case of letters.
+    assert!(known.remove("window.vaults"));
+    let mut known: BTreeSet<String> = known.iter().map(|key| variable(key)).collect();
     for name in ["DATABASE_URL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"] {
         known.insert(name.to_owned());
     }
     let listed: BTreeSet<String> = sample().into_iter().map(|(name, _)| name.to_owned()).collect();
     assert_eq!(listed, known);
+}
+
+#[test]
+fn there_are_at_most_ninety_settings() {
+    let settings = settings();
+    assert!(settings.len() <= 90, "{} settings: {settings:?}", settings.len());
+}
+
+#[test]
+fn a_removed_setting_is_named_with_what_to_do_instead() {
+    let settings = settings();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("working-memory.toml");
+    for (key, instead) in removed() {
+        assert!(!settings.contains(&key), "{key} exists");
+        let line = format!("\n  {key}: {instead}");
+        let from_environment = refused(&[(&variable(&key), "1")]);
+        assert!(from_environment.contains(&line), "{from_environment}");
+        let (section, name) = key.rsplit_once('.').unwrap();
+        std::fs::write(&file, format!("[{section}]\n{name} = 1\n")).unwrap();
+        let from_file = Config::load(Some(&file), []).unwrap_err().to_string();
+        assert!(
+            from_file.contains("no longer exist") && from_file.contains(&line),
+            "{from_file}"
+        );
+    }
+    let several = refused(&[
+        ("WORKING_MEMORY__HTTP__MAX_HEADERS", "50"),
+        ("WORKING_MEMORY__LLM__ROLES__PROGRESS__TEMPERATURE", "0"),
+    ]);
+    for part in [
+        "http.max_headers: ",
+        "llm.roles.progress.temperature: set llm.temperature",
+    ] {
+        assert!(several.contains(part), "{several}");
+    }
 }
 
 #[test]
@@ -120,17 +169,21 @@ fn values_that_make_no_sense_are_refused_with_their_key() {
             "pipeline.max_additions",
         ),
         (
-            "WORKING_MEMORY__PIPELINE__MAX_REBASES",
-            "11",
-            "pipeline.max_rebases",
+            "WORKING_MEMORY__PIPELINE__QUEUE__LEASE_SECONDS",
+            "0",
+            "pipeline.queue.lease_seconds",
         ),
         ("WORKING_MEMORY__HTTP__MAX_REQUESTS", "0", "http.max_requests"),
-        ("WORKING_MEMORY__HTTP__MAX_HEADERS", "1", "http.max_headers"),
+        (
+            "WORKING_MEMORY__HTTP__MAX_HEADER_BYTES",
+            "1",
+            "http.max_header_bytes",
+        ),
         ("WORKING_MEMORY__HTTP__TLS__CERTIFICATE", "x.pem", "http.tls.key"),
         (
-            "WORKING_MEMORY__HTTP__BODY_TIMEOUT_SECONDS",
+            "WORKING_MEMORY__HTTP__REQUEST_TIMEOUT_SECONDS",
             "0",
-            "http.body_timeout_seconds",
+            "http.request_timeout_seconds",
         ),
         ("WORKING_MEMORY__LLM__PROVIDER", "oracle", "llm.provider"),
         ("WORKING_MEMORY__LLM__BASE_URL", "ftp://x", "llm.base_url"),
@@ -167,15 +220,15 @@ fn an_open_public_address_must_be_allowed_explicitly() {
 fn the_environment_counts_for_more_than_the_file_and_its_own_names_for_most() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("working-memory.toml");
-    let text = "[pipeline]\nmax_additions = 5\nmax_rebases = 7\n[database]\nurl = \"postgres://file\"\n";
+    let text = "[pipeline]\nmax_additions = 5\nmax_reprompts = 2\n[database]\nurl = \"postgres://file\"\n";
     std::fs::write(&file, text).unwrap();
     let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let read = |variables: Vec<(String, String)>| Config::load(Some(&file), variables).unwrap();
     let url = |config: &Config| config.database.url.as_ref().unwrap().expose_secret().to_owned();
     let config = read(vec![variable("WORKING_MEMORY__PIPELINE__MAX_ADDITIONS", "9")]);
     assert_eq!(
-        (config.pipeline.max_additions, config.pipeline.max_rebases),
-        (9, 7)
+        (config.pipeline.max_additions, config.pipeline.max_reprompts),
+        (9, 2)
     );
     assert_eq!(url(&config), "postgres://file");
     let shared = variable("DATABASE_URL", "postgres://shared");

@@ -2,9 +2,8 @@
 
 use super::tls::Tls;
 use crate::config::Config;
-use crate::config::guard::Collapse;
 use crate::config::hosts::Authority;
-use crate::config::limits::LimitsConfig;
+use crate::config::limits::{Collapse, LimitsConfig};
 use crate::config::llm::LlmConfig;
 use crate::config::prices::Price;
 use crate::config::window::WindowConfig;
@@ -15,6 +14,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Of a request's head: browsers and proxies send fewer than fifty lines.
+const MAX_HEADERS: usize = 100;
+
+/// For the head of a request, a TLS handshake, an idle connection: what a slow mobile network needs, and little more.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// For a body; less than the deadline of a request, so that the client gets the right error.
+const BODY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A client that reads nothing of its response for so long has gone.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Between two comments on a stream without events: less than the idle time-outs of common proxies, which are a minute.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// The currency of `llm.prices`: what the providers publish their prices in.
+pub(crate) const CURRENCY: &str = "USD";
+
 /// Limits of requests. Sizes are in bytes.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -24,7 +41,7 @@ pub struct Settings {
     pub body_bytes: usize,
     /// `guard.collapse`: what to do with a PUT that removes much of the document.
     pub guard: Guard,
-    /// `prompt`: the size limits of the prompt items of a memory, and of a vault.
+    /// The size limits of the prompt items of a memory, and of a vault.
     pub items: ItemLimits,
     /// `window`: how many recent tasks and decisions a document contains.
     pub window: WindowConfig,
@@ -64,11 +81,7 @@ pub struct Settings {
     pub tls: Option<Arc<Tls>>,
     /// `events.max_streams`: the maximum number of open streams; others are rejected with 503.
     pub max_streams: usize,
-    /// `events.max_streams_per_vault`: the same per vault; others are rejected with 429.
-    pub max_streams_per_vault: usize,
-    /// `events.max_streams_per_key`: the same per key; others are rejected with 429.
-    pub max_streams_per_key: usize,
-    /// `events.heartbeat_seconds`: the interval of comments on a stream without events.
+    /// The interval of comments on a stream without events.
     pub heartbeat: Duration,
     /// How long a shutdown waits for running requests.
     pub shutdown_grace: Duration,
@@ -76,13 +89,11 @@ pub struct Settings {
     pub tariff: Tariff,
 }
 
-/// `llm.prices`, `llm.currency` and the token limits.
+/// `llm.prices` and the token limits.
 #[derive(Debug, Clone)]
 pub struct Tariff {
     /// The prices by model name.
     pub prices: BTreeMap<String, Price>,
-    /// The currency of the prices.
-    pub currency: String,
     /// The configuration with the token limits.
     pub limits: LimitsConfig,
 }
@@ -115,10 +126,10 @@ impl Settings {
                 Collapse::Warn => Guard::Warn,
                 Collapse::Reject => Guard::Reject,
             },
-            items: config.prompt.limits(),
+            items: ItemLimits::default(),
             window: config.window.clone(),
-            header_timeout: Duration::from_secs(config.http.header_timeout_seconds),
-            body_timeout: Duration::from_secs(config.http.body_timeout_seconds),
+            header_timeout: HEADER_TIMEOUT,
+            body_timeout: BODY_TIMEOUT.min(request_timeout.mul_f64(2.0 / 3.0)),
             request_timeout,
             update_timeout: longest_asking(&config.llm)
                 .saturating_mul(askings)
@@ -129,12 +140,10 @@ impl Settings {
             max_connections: config.http.max_connections + config.events.max_streams,
             max_connections_per_address: config.http.max_connections_per_address,
             max_streams: config.events.max_streams,
-            max_streams_per_vault: config.events.max_streams_per_vault,
-            max_streams_per_key: config.events.max_streams_per_key,
-            heartbeat: Duration::from_secs(config.events.heartbeat_seconds.into()),
+            heartbeat: HEARTBEAT,
             max_header_bytes: config.http.max_header_bytes,
-            max_headers: config.http.max_headers,
-            write_timeout: Duration::from_secs(config.http.write_timeout_seconds),
+            max_headers: MAX_HEADERS,
+            write_timeout: WRITE_TIMEOUT,
             tls: None,
             require_keys: config.http.require_keys,
             own_hosts: config.http.own_hosts(),
@@ -144,7 +153,6 @@ impl Settings {
             shutdown_grace: Duration::from_secs(config.http.shutdown_timeout_seconds),
             tariff: Tariff {
                 prices: config.llm.prices.clone(),
-                currency: config.llm.currency.clone(),
                 limits: config.limits.clone(),
             },
         }
@@ -153,22 +161,8 @@ impl Settings {
 
 /// The maximum duration of one call to a role's model, with its retries and backoff.
 fn longest_asking(llm: &LlmConfig) -> Duration {
-    let roles = [
-        &llm.roles.progress,
-        &llm.roles.learnings,
-        &llm.roles.verbatim,
-        &llm.roles.handoff,
-    ];
-    let seconds = roles
-        .iter()
-        .filter_map(|role| role.timeout_seconds)
-        .fold(llm.timeout_seconds, f64::max);
-    let retries = roles
-        .iter()
-        .filter_map(|role| role.max_retries)
-        .fold(llm.max_retries, u32::max);
-    let attempt = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-    attempt.saturating_mul(retries.saturating_add(2))
+    let attempt = Duration::try_from_secs_f64(llm.timeout_seconds).unwrap_or(Duration::MAX);
+    attempt.saturating_mul(llm.max_retries.saturating_add(2))
 }
 
 impl Default for Settings {

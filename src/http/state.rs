@@ -58,8 +58,9 @@ impl AppState {
             budget: Arc::new(Budget::new(&settings)),
             streams: fair::FairSemaphore::new(ShareLimits {
                 total: settings.max_streams,
-                of_vault: settings.max_streams_per_vault,
-                of_key: settings.max_streams_per_key,
+                // So that neither a vault nor a key takes all of them.
+                of_vault: settings.max_streams.div_ceil(2),
+                of_key: settings.max_streams.div_ceil(2),
                 lent: 0,
             }),
             feeds: Arc::new(Feeds::new(storage.clone())),

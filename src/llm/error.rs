@@ -37,7 +37,7 @@ pub enum ModelError {
     /// The response body exceeds the limit.
     #[error("answer larger than {limit} bytes")]
     TooLarge {
-        /// `llm.max_response_bytes`.
+        /// The largest response that is read.
         limit: usize,
     },
 }

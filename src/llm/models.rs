@@ -11,6 +11,9 @@ use super::{Client, ClientError, Model, Request, Settings};
 use crate::config::llm::{InvalidLlm, LlmConfig, Provider, RoleSettings};
 use crate::domain::operation::Role;
 
+/// The largest response that is read from a model server: many times the longest answer, with its escapes.
+const MAX_RESPONSE_BYTES: usize = 4 << 20;
+
 /// A model and its retry policy.
 #[derive(Clone)]
 pub struct RoleModel {
@@ -154,7 +157,7 @@ fn role_model(client: Option<&Client>, role: RoleSettings) -> Option<RoleModel> 
         model: role.model,
         temperature: role.temperature,
         max_output_tokens: role.max_output_tokens,
-        max_response_bytes: role.max_response_bytes,
+        max_response_bytes: MAX_RESPONSE_BYTES,
     };
     let model: Arc<dyn Model> = match role.provider {
         Provider::Anthropic => Arc::new(Anthropic::new(client.clone(), settings)),

@@ -8,8 +8,8 @@
 use super::Pipeline;
 use super::handoff_model::ModelHandoff;
 use crate::domain::handoff::{
-    Freshness, Material, Part, Rendered, Snapshot, Status, Window, Workspace, compile, describes_workspace,
-    freshness, render,
+    Caps, Freshness, Material, Part, Rendered, Snapshot, Status, Window, Workspace, compile,
+    describes_workspace, freshness, render,
 };
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::storage::handoffs::{Handoff, SaveHandoff};
@@ -19,6 +19,9 @@ use std::collections::BTreeSet;
 
 /// How often a handoff is recompiled after another writer saved one or a source was redacted.
 const TRIES: u32 = 3;
+
+/// Changes of the window that are read, newest first: more are not one handoff's.
+const MAX_CHANGES: usize = 1_000;
 
 /// A request for a handoff. Its values are already validated.
 #[derive(Debug, Clone)]
@@ -97,7 +100,7 @@ impl Pipeline {
         let window = request.window.unwrap_or(self.handoff.window);
         let known = self.storage.latest_handoff(vault, memory).await?;
         let known = known.map_or(0, |handoff| handoff.number);
-        let limit = self.settings.queue_per_memory;
+        let limit = super::QUEUE_PER_MEMORY;
         let permit = self.handoffs.enter(vault, memory).await;
         let _permit = permit.map_err(|_| HandoffError::QueueFull { limit })?;
         for _ in 0..TRIES {
@@ -115,7 +118,7 @@ impl Pipeline {
             }
             let snapshot = self
                 .storage
-                .handoff_snapshot(vault, memory, window, self.handoff.max_changes)
+                .handoff_snapshot(vault, memory, window, MAX_CHANGES)
                 .await?
                 .ok_or(HandoffError::NoMemory)?;
             let handoff = self.make_handoff(request, &snapshot, window, number).await?;
@@ -150,11 +153,7 @@ impl Pipeline {
     ) -> bool {
         let forced = request.force
             && (handoff.number <= known
-                || !describes_workspace(
-                    &handoff.markdown,
-                    request.workspace.as_ref(),
-                    &self.handoff.caps(),
-                ));
+                || !describes_workspace(&handoff.markdown, request.workspace.as_ref(), &Caps::default()));
         freshness.status == Status::Fresh && window == handoff.window && !forced
     }
 
@@ -165,7 +164,7 @@ impl Pipeline {
         window: Window,
         number: i64,
     ) -> Result<Handoff, HandoffError> {
-        let caps = self.handoff.caps();
+        let caps = Caps::default();
         let material = Material::of(snapshot);
         let mut draft = compile(&material, &caps);
         let written = self.write_handoff(&request.vault, &material).await?;

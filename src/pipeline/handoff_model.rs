@@ -2,7 +2,7 @@
 //! more.
 
 use super::{Pipeline, PipelineError};
-use crate::domain::handoff::{DroppedLine, HandoffAnswer, Line, Material, Part, read_answer, shown};
+use crate::domain::handoff::{Caps, DroppedLine, HandoffAnswer, Line, Material, Part, read_answer, shown};
 use crate::domain::ids::VaultId;
 use crate::llm::{ChatMessage, ChatRole, ModelOutcome, Request, RoleModel};
 use crate::storage::StorageError;
@@ -97,10 +97,10 @@ impl Pipeline {
         vault: &VaultId,
         material: &Material,
     ) -> Result<Option<ModelHandoff>, StorageError> {
-        let Some(model) = self.models.for_handoff().filter(|_| self.handoff.model) else {
+        let Some(model) = self.models.for_handoff() else {
             return Ok(None);
         };
-        let caps = self.handoff.caps();
+        let caps = Caps::default();
         let (entries, citations) = shown(material);
         if citations.is_empty() {
             // Every line must cite an entry, and there is none.

@@ -58,7 +58,7 @@ use crate::clock::Clock;
 use crate::config::handoff::HandoffConfig;
 use crate::config::limits::LimitsConfig;
 use crate::config::pipeline::PipelineConfig;
-use crate::config::review::ReviewConfig;
+use crate::config::retention::ReviewConfig;
 use crate::config::window::WindowConfig;
 use crate::domain::evidence::Strictness;
 use crate::domain::ids::UpdateId;
@@ -66,6 +66,10 @@ use crate::llm::Models;
 use crate::llm::embeddings::Embedder;
 use crate::storage::Storage;
 use std::sync::Arc;
+
+/// Updates of one memory that may run or wait within one service: they run one after another, and who waits longer than for
+/// these has given up.
+const QUEUE_PER_MEMORY: usize = 64;
 
 /// Runs updates. Cheap to clone.
 #[derive(Clone)]
@@ -102,14 +106,14 @@ impl Pipeline {
             storage,
             models: Arc::new(models),
             prompts: Arc::new(prompts),
-            queue: Arc::new(queue::Queue::new(settings.queue_per_memory)),
+            queue: Arc::new(queue::Queue::new(QUEUE_PER_MEMORY)),
             admission: Arc::new(admission::Admission::new(
-                settings.concurrent_updates_per_vault,
+                settings.concurrent_updates_per_vault(),
                 settings.concurrent_updates,
             )),
             clock,
             limits,
-            handoffs: Arc::new(queue::Queue::new(settings.queue_per_memory)),
+            handoffs: Arc::new(queue::Queue::new(QUEUE_PER_MEMORY)),
             settings,
             handoff: HandoffConfig::default(),
             window: WindowConfig::default(),

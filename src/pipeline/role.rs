@@ -18,6 +18,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+/// Records that a model's answer may archive per section; if it names more, all are rejected: a model that cleans up has
+/// misread its task.
+const MAX_ARCHIVES: usize = 3;
+
 /// The result of a role.
 #[derive(Debug, Default)]
 pub(super) struct RoleOutcome {
@@ -163,7 +167,7 @@ impl Pipeline {
             document: &snapshot.text,
             progress: conversation::section_of(&snapshot.text, Role::Progress),
             examples: self.prompts.examples(),
-            max_archives: self.settings.max_archives,
+            max_archives: MAX_ARCHIVES,
             strictness: self.strictness(request),
         }
     }

@@ -54,7 +54,7 @@ impl Pipeline {
             })?;
         let permit = measured::step("queue", self.queue.enter(&request.vault, &request.memory)).await;
         let _permit = permit.map_err(|_| PipelineError::QueueFull {
-            limit: self.settings.queue_per_memory,
+            limit: super::QUEUE_PER_MEMORY,
         })?;
         let _place = self.admission.enter(&request.vault).await;
         self.refuse_over_tokens(&request.vault).await?;

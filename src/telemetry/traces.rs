@@ -5,7 +5,7 @@
 //! log. Like the metrics they contain no ids except the request's, and no texts.
 
 use super::{Guard, fmt_layer};
-use crate::config::log::LogFormat;
+use crate::config::telemetry::LogFormat;
 use crate::config::telemetry::TelemetryConfig;
 use opentelemetry::propagation::{Extractor, Injector};
 use opentelemetry::trace::TracerProvider;

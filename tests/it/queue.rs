@@ -489,7 +489,7 @@ async fn a_queued_update_creates_its_memory() {
 async fn beyond_the_vaults_limit_a_synchronous_update_is_rejected_with_retry_after() {
     let gate = Gate::new();
     let configure = |config: &mut working_memory::config::Config| {
-        config.pipeline.concurrent_updates_per_vault = 1;
+        config.pipeline.concurrent_updates = 2;
     };
     let service = Service::start_with(configure, Some(gate.before(Role::Learnings))).await;
     let (one, two) = (service.memory("one"), service.memory("two"));

@@ -64,16 +64,20 @@ fn a_role_falls_back_key_by_key() {
     let config = read(serde_json::json!({
         "provider": "openai", "base_url": "http://localhost:1/v1", "model": "small", "api_key": "k",
         "temperature": 0.5, "timeout_seconds": 5,
-        "roles": {"progress": {"model": "large", "timeout_seconds": 0.25}, "verbatim": {"max_retries": 0}},
+        "roles": {"progress": {"model": "large"}, "verbatim": {"base_url": "http://localhost:2/v1"}},
     }));
     let progress = config.role(Role::Progress).expect("settings");
     assert_eq!(
         (progress.model.as_str(), progress.timeout),
-        ("large", Duration::from_millis(250))
+        ("large", Duration::from_secs(5))
     );
     assert_eq!((progress.temperature, progress.max_retries), (Some(0.5), 2));
     let verbatim = config.role(Role::Verbatim).expect("settings");
-    assert_eq!((verbatim.model.as_str(), verbatim.max_retries), ("small", 0));
+    let address = verbatim.base_url.map(String::from);
+    assert_eq!(
+        (verbatim.model.as_str(), address.as_deref()),
+        ("small", Some("http://localhost:2/v1"))
+    );
     assert!(verbatim.api_key.is_some());
 }
 
@@ -124,6 +128,14 @@ fn the_models_of_all_three_roles_are_enough() {
     two["roles"]["verbatim"] = own("c");
     two["roles"]["handoff"] = own("d");
     assert_eq!(read(two).handoff().expect("settings").model, "d");
+
+    let without = serde_json::json!({
+        "base_url": "http://localhost:1/v1", "model": "m", "roles": {"handoff": {"provider": "extractive"}},
+    });
+    assert_eq!(
+        read(without).handoff().expect("settings").provider,
+        Provider::Extractive
+    );
 }
 
 #[test]
@@ -151,11 +163,11 @@ fn unusable_values_are_refused_with_their_key() {
         (json!({"max_retries": 11}), "llm.max_retries "),
         (json!({"temperature": 3}), "llm.temperature "),
         (json!({"max_output_tokens": 0}), "llm.max_output_tokens "),
-        (json!({"max_response_bytes": 1}), "llm.max_response_bytes "),
         (json!({"model": "m"}), "llm.provider "),
+        (json!({"timeout_seconds": -1}), "llm.timeout_seconds "),
         (
-            json!({"roles": {"verbatim": {"timeout_seconds": -1}}}),
-            "llm.roles.verbatim.timeout_seconds ",
+            json!({"provider": "openai", "model": "m", "temperature": 1.5, "roles": {"verbatim": {"provider": "anthropic"}}}),
+            "llm.temperature ",
         ),
         (
             json!({"provider": "openai", "model": "m", "api_key": "se cret"}),
@@ -191,16 +203,13 @@ fn a_grammar_is_for_servers_that_take_one() {
     use super::Constrain;
     let local = serde_json::json!({
         "base_url": "http://localhost:1/v1", "model": "m", "constrain": "gbnf",
-        "roles": {
-            "progress": {"constrain": "off"},
-            "verbatim": {"provider": "anthropic", "model": "other"},
-        },
+        "roles": {"verbatim": {"provider": "anthropic", "model": "other"}},
     });
     let config = read(local);
     let of = |role| config.role(role).expect("settings").constrain;
     assert_eq!(
         Role::ALL.map(of),
-        [Constrain::Off, Constrain::Gbnf, Constrain::Off]
+        [Constrain::Gbnf, Constrain::Gbnf, Constrain::Off]
     );
     let config = read(serde_json::json!({"provider": "anthropic", "constrain": "vllm"}));
     assert_eq!(

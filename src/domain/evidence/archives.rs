@@ -85,8 +85,8 @@ impl Judge<'_> {
                 let most = self.case.max_archives;
                 if judged.ruling.is_none() && of_section > most {
                     let detail = format!(
-                        "The answer archives {of_section} records of this section, more than pipeline.max_archives = \
-                         {most}, so none of them counts; archive only what the messages make wrong."
+                        "The answer archives {of_section} records of this section, more than the {most} of one answer, so \
+                         none of them counts; archive only what the messages make wrong."
                     );
                     judged.ruling = Some(Ruling::of(FaultKind::TooManyArchives, detail));
                 }

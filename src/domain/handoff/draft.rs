@@ -7,10 +7,20 @@ use std::collections::BTreeMap;
 /// Size limits of a handoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
-    /// Maximum number of lines per section (`handoff.section_lines`).
+    /// Maximum number of lines per section.
     pub section_lines: usize,
-    /// Maximum number of characters quoted per line (`handoff.line_chars`).
+    /// Maximum number of characters quoted per line.
     pub line_chars: usize,
+}
+
+impl Default for Caps {
+    /// What a person reads before they continue: about a page.
+    fn default() -> Self {
+        Self {
+            section_lines: 20,
+            line_chars: 240,
+        }
+    }
 }
 
 /// One line of a section: safe Markdown without a line break, and its citations.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// Maximum size of an item's metadata as compact JSON, in bytes.
 pub const MAX_METADATA_BYTES: usize = 8_192;
 
-/// Limits for the items of one memory, or of one vault.
+/// Limits for the items of one memory, or of one vault: a prompt is assembled in memory, and a model reads all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ItemLimits {
     /// Maximum size of one item's content, in bytes.
@@ -16,6 +16,16 @@ pub struct ItemLimits {
     pub max_items: usize,
     /// Maximum total size of all contents, in bytes.
     pub total_bytes: usize,
+}
+
+impl Default for ItemLimits {
+    fn default() -> Self {
+        Self {
+            item_bytes: 64 << 10,
+            max_items: 500,
+            total_bytes: 1 << 20,
+        }
+    }
 }
 
 /// A stored item. It is immutable: it can only be added and removed.

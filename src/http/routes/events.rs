@@ -325,8 +325,7 @@ fn no_stream(state: &AppState) -> Problem {
             .retry_after(5);
     }
     let detail = format!(
-        "as many streams are open of this vault (at most {of_vault}, events.max_streams_per_vault) or with this key (at \
-         most {of_key}, events.max_streams_per_key) as may be"
+        "as many streams are open of this vault or with this key as may be: {of_vault}, half of events.max_streams"
     );
     Problem::new(Kind::TooManyRequests, detail)
         .with("limit", of_vault.min(of_key))

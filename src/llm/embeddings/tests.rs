@@ -2,7 +2,7 @@
 
 use super::super::stub::{Reply, Stub, ok, reply};
 use super::*;
-use crate::config::embeddings::EmbeddingsConfig;
+use crate::config::embeddings::{EmbeddingsConfig, EmbeddingsSettings};
 
 const MODEL: EmbeddingModel<'static> = EmbeddingModel {
     model: "m",
@@ -18,18 +18,21 @@ fn vectors(all: &[[f32; 2]]) -> Reply {
     ok(&json!({"data": data, "usage": {"prompt_tokens": 7}}))
 }
 
-async fn embedder(replies: Vec<Reply>, batch_size: u32) -> (Stub, Embedder) {
+async fn embedder(replies: Vec<Reply>, batch_size: usize) -> (Stub, Embedder) {
     let stub = Stub::start(replies).await;
     let config = EmbeddingsConfig {
         base_url: Some(stub.url("/v1").to_string()),
         model: Some("m".to_owned()),
         api_key: Some("sk-1".into()),
-        batch_size,
-        timeout_seconds: 0.3,
-        max_retries: 1,
         ..EmbeddingsConfig::default()
     };
-    let mut embedder = Embedder::new(config.settings().unwrap().unwrap()).unwrap();
+    let settings = EmbeddingsSettings {
+        batch_size,
+        timeout: Duration::from_millis(300),
+        max_retries: 1,
+        ..config.settings().unwrap().unwrap()
+    };
+    let mut embedder = Embedder::new(settings).unwrap();
     embedder.retry.base_backoff = Duration::from_millis(1);
     (stub, embedder)
 }

@@ -4,7 +4,6 @@
 //! abandoned statement is closed. The outcome of an abandoned commit is unknown. A server that answers may cancel a
 //! statement earlier, as its `statement_timeout` says.
 
-use crate::config::database::DatabaseConfig;
 use std::time::Duration;
 
 /// The class of work that a statement belongs to.
@@ -42,10 +41,13 @@ pub struct Deadlines {
 impl Default for Deadlines {
     fn default() -> Self {
         Self {
+            // A request has 30 s: a read or a write that takes 10 s is stuck.
             read: Duration::from_secs(10),
             write: Duration::from_secs(10),
             search: Duration::from_secs(30),
+            // An index of a large table, or the pruning of a large vault, takes minutes.
             maintenance: Duration::from_mins(10),
+            // Eight heartbeats: shorter would take a pause of the network for an outage.
             silence: Duration::from_secs(2),
         }
     }
@@ -63,27 +65,5 @@ impl Deadlines {
             Class::Health => Some(self.silence),
             Class::Migration => None,
         }
-    }
-}
-
-impl From<&DatabaseConfig> for Deadlines {
-    fn from(config: &DatabaseConfig) -> Self {
-        Self {
-            read: Duration::from_secs(config.read_timeout_seconds),
-            write: Duration::from_secs(config.write_timeout_seconds),
-            search: Duration::from_secs(config.search_timeout_seconds),
-            maintenance: Duration::from_secs(config.maintenance_timeout_seconds),
-            silence: Duration::from_secs(config.silence_timeout_seconds),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_defaults_are_those_of_the_configuration() {
-        assert_eq!(Deadlines::from(&DatabaseConfig::default()), Deadlines::default());
     }
 }

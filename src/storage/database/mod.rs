@@ -32,5 +32,5 @@ pub use distribution::Distribution;
 pub use failing::FailingVaults;
 pub use lanes::OWN_CONNECTIONS;
 pub use pool::Storage;
-pub use pool_options::PoolOptions;
+pub use pool_options::{ACQUIRE_TIMEOUT, PoolOptions};
 pub use session::is_direct;

@@ -3,6 +3,9 @@
 use super::deadline::Deadlines;
 use std::time::Duration;
 
+/// How long a request waits for a connection before it fails: a queue that is longer than this does not get shorter.
+pub const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// The configuration of the pool.
 #[derive(Debug, Clone)]
 pub struct PoolOptions {

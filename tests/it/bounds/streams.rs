@@ -14,7 +14,7 @@ async fn stream(service: &Service, vault: &str) -> Response {
 
 #[tokio::test]
 async fn the_number_of_streams_is_limited_per_vault() {
-    let configure = |config: &mut working_memory::config::Config| config.events.max_streams_per_vault = 1;
+    let configure = |config: &mut working_memory::config::Config| config.events.max_streams = 2;
     let service = Service::start_with(configure, None).await;
     let first = stream(&service, "a").await;
     assert_eq!(first.status(), 200);

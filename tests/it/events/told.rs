@@ -185,12 +185,20 @@ async fn invalid_requests_are_rejected() {
 
 #[tokio::test]
 async fn streams_have_their_own_limit_and_end_when_the_service_stops() {
-    let configure = |config: &mut working_memory::config::Config| config.events.max_streams = 2;
+    let configure = |config: &mut working_memory::config::Config| config.events.max_streams = 3;
     let service = Service::start_with(configure, None).await;
     let mut open = [
         Watch::vault(&service, "", None).await,
         Watch::vault(&service, "", None).await,
     ];
+    // A vault has half of the streams.
+    let of_another = service
+        .request(Method::GET, "/v1/vaults/another/events")
+        .header("Accept", "text/event-stream")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(of_another.status(), 200);
     let refused = service.get("/v1/vaults/acme/events").await;
     assert!(refused.headers.contains_key("retry-after"));
     refused.problem(503, "unavailable", None);

@@ -8,7 +8,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use reqwest::Method;
 use serde_json::json;
-use working_memory::config::guard::Collapse;
+use working_memory::config::limits::Collapse;
 
 /// One change of a chain, depending on the previous one.
 #[derive(Debug, Clone)]

@@ -57,7 +57,6 @@ impl EmbeddingServer {
         move |config| {
             config.embeddings.base_url = Some(url);
             config.embeddings.model = Some(model);
-            config.embeddings.max_retries = 0;
             config.embeddings.query_prefix = "query: ".to_owned();
         }
     }

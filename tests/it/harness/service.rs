@@ -126,7 +126,7 @@ impl Service {
             max_connections: config.database.max_connections.min(8),
             prepared_statements: config.database.prepared_statements.unwrap_or(true),
             acquire_timeout: Duration::from_secs(10),
-            deadlines: Deadlines::from(&config.database),
+            deadlines: Deadlines::default(),
             head_cache_bytes: config.database.head_cache_bytes,
             gather_puts: config.database.gather_puts,
         };

@@ -18,7 +18,6 @@ async fn each_role_gets_the_grammar_of_its_section_with_the_ids_of_the_memory() 
     let configure = |config: &mut Config| {
         configure(config);
         config.llm.constrain = Constrain::Gbnf;
-        config.llm.roles.verbatim.constrain = Some(Constrain::Off);
         config.pipeline.max_additions = 2;
     };
     let service = Service::start_with(configure, None).await;
@@ -43,5 +42,4 @@ async fn each_role_gets_the_grammar_of_its_section_with_the_ids_of_the_memory() 
     assert!(learnings.contains("add{1,2}"), "{learnings}");
     let progress = grammar(Role::Progress);
     assert!(progress.as_str().unwrap().contains("In Progress:"), "{progress}");
-    assert_eq!(grammar(Role::Verbatim), json!(null));
 }

@@ -124,10 +124,9 @@ async fn no_connection_is_held_while_models_think() {
 #[tokio::test]
 async fn an_update_beyond_the_queue_limit_is_rejected_with_retry_after() {
     let gate = Gate::new();
-    let configure = |config: &mut working_memory::config::Config| config.pipeline.queue_per_memory = 3;
-    let service = Service::start_with(configure, Some(gate.before(Role::Learnings))).await;
+    let service = Service::start_with(|_| {}, Some(gate.before(Role::Learnings))).await;
     let memory = service.memory("agent");
-    let mut running: FuturesUnordered<_> = (0..5).map(|number| memory.update(update(number))).collect();
+    let mut running: FuturesUnordered<_> = (0..66).map(|number| memory.update(update(number))).collect();
 
     // No model responds yet, so a request that gets a response now was rejected.
     for _ in 0..2 {
@@ -137,10 +136,10 @@ async fn an_update_beyond_the_queue_limit_is_rejected_with_retry_after() {
         let problem = refused.problem(429, "too-many-requests", None);
         assert_eq!(
             (&problem["limit"], &problem["limit_name"]),
-            (&json!(3), &json!("pipeline.queue_per_memory"))
+            (&json!(64), &json!("pipeline.queue_per_memory"))
         );
     }
-    for _ in 0..3 {
+    for _ in 0..64 {
         gate.open();
     }
     while let Some(answer) = running.next().await {
@@ -151,6 +150,6 @@ async fn an_update_beyond_the_queue_limit_is_rejected_with_retry_after() {
             service.count("memory_contexts").await,
             service.count("updates").await
         ),
-        (3, 3)
+        (64, 64)
     );
 }

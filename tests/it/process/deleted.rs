@@ -55,7 +55,6 @@ async fn nothing_of_a_deleted_memory_comes_back() {
         ("WORKING_MEMORY__LLM__BASE_URL", stub.address()),
         ("WORKING_MEMORY__LLM__MODEL", "stub"),
         ("WORKING_MEMORY__PIPELINE__QUEUE__LEASE_SECONDS", "3"),
-        ("WORKING_MEMORY__PIPELINE__QUEUE__POLL_SECONDS", "1"),
         ("WORKING_MEMORY__DATABASE__MAX_CONNECTIONS", "8"),
     ];
     let folders = [folder(), folder()];

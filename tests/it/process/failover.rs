@@ -77,11 +77,10 @@ async fn works_again(program: &Program, created: &AtomicU64, promoted: Instant, 
     eventually("it is ready", async || program.get("/readyz").await.status == 200).await;
 }
 
-async fn goes_on_after(fate: Fate, batches: &str) {
+async fn goes_on_after(fate: Fate) {
     let pair = Pair::start().await;
     let folder = folder();
-    let gather = [("WORKING_MEMORY__DATABASE__GATHER_PUTS", batches)];
-    let (program, pool, listener) = behind(&pair, folder.path(), &gather).await;
+    let (program, pool, listener) = behind(&pair, folder.path(), &[]).await;
     let (stop, created) = (AtomicBool::new(false), AtomicU64::new(0));
     let failover = async {
         more_are_created(&created).await;
@@ -120,22 +119,17 @@ async fn goes_on_after(fate: Fate, batches: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writes_continue_after_the_primary_was_killed() {
-    goes_on_after(Fate::Killed, "true").await;
+    goes_on_after(Fate::Killed).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writes_continue_after_the_primary_became_silent() {
-    goes_on_after(Fate::Silent, "true").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn writes_without_batches_continue_after_the_primary_became_silent() {
-    goes_on_after(Fate::Silent, "false").await;
+    goes_on_after(Fate::Silent).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writes_continue_after_the_server_was_read_only() {
-    goes_on_after(Fate::ReadOnly, "true").await;
+    goes_on_after(Fate::ReadOnly).await;
 }
 
 /// Both servers are in the URL, the standby first; only the role of the server changes.
@@ -183,43 +177,34 @@ async fn a_promoted_standby_in_the_url_is_used_after_the_primary_became_silent()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_silent_database_does_not_block_the_shutdown() {
-    for batches in ["true", "false"] {
-        let database = crate::harness::Database::create().await;
-        let relay = Relay::to(crate::harness::Target::of(&database.url())).await;
-        let folder = folder();
-        let environment = [
-            ("DATABASE_URL", relay.url(&database.url())),
-            ("WORKING_MEMORY__DATABASE__GATHER_PUTS", batches.to_owned()),
-        ];
-        let environment: Vec<_> = environment
-            .iter()
-            .map(|(name, value)| (*name, &**value))
-            .collect();
-        let mut program = Program::start_with(folder.path(), &environment).await;
-        program.put("agent", "text\n").await.is(201);
+    let database = crate::harness::Database::create().await;
+    let relay = Relay::to(crate::harness::Target::of(&database.url())).await;
+    let folder = folder();
+    let url = relay.url(&database.url());
+    let mut program = Program::start_with(folder.path(), &[("DATABASE_URL", &url)]).await;
+    program.put("agent", "text\n").await.is(201);
 
-        relay.fall_silent();
-        let requested_at = Instant::now();
-        let write = program.request(Method::PUT, "agent", "context");
-        let write = write.header("Content-Type", "text/plain").body("more\n");
-        let read = program
-            .request(Method::GET, "agent", "context")
-            .header("Cache-Control", "no-cache");
-        let (write, read) = tokio::join!(Answer::to(write), Answer::to(read));
-        for answer in [write, read] {
-            assert!(answer.headers.contains_key("retry-after"), "{}", answer.text());
-            answer.problem(503, "unavailable", None);
-        }
-        assert!(requested_at.elapsed() < SOON, "{:?}", requested_at.elapsed());
-        program.get("/healthz").await.is(200);
-        program.get("/readyz").await.is(503);
-
-        let signalled = Instant::now();
-        program.signal(Signal::TERM);
-        program.ended().await;
-        assert!(signalled.elapsed() < ENDS_WITHIN, "{:?}", signalled.elapsed());
-        assert!(ENDS_WITHIN < PATIENCE);
+    relay.fall_silent();
+    let requested_at = Instant::now();
+    let write = program.request(Method::PUT, "agent", "context");
+    let write = write.header("Content-Type", "text/plain").body("more\n");
+    let read = program
+        .request(Method::GET, "agent", "context")
+        .header("Cache-Control", "no-cache");
+    let (write, read) = tokio::join!(Answer::to(write), Answer::to(read));
+    for answer in [write, read] {
+        assert!(answer.headers.contains_key("retry-after"), "{}", answer.text());
+        answer.problem(503, "unavailable", None);
     }
+    assert!(requested_at.elapsed() < SOON, "{:?}", requested_at.elapsed());
+    program.get("/healthz").await.is(200);
+    program.get("/readyz").await.is(503);
+
+    let signalled = Instant::now();
+    program.signal(Signal::TERM);
+    program.ended().await;
+    assert!(signalled.elapsed() < ENDS_WITHIN, "{:?}", signalled.elapsed());
+    assert!(ENDS_WITHIN < PATIENCE);
 }
 
 /// The pool is connected to the new primary and the listener still to the old one, which continues to run.

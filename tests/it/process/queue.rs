@@ -65,7 +65,6 @@ async fn all_updates_of_a_killed_instance_finish_once() {
         ("WORKING_MEMORY__LLM__BASE_URL", stub.address()),
         ("WORKING_MEMORY__LLM__MODEL", "stub"),
         ("WORKING_MEMORY__PIPELINE__QUEUE__LEASE_SECONDS", "3"),
-        ("WORKING_MEMORY__PIPELINE__QUEUE__POLL_SECONDS", "1"),
         ("WORKING_MEMORY__DATABASE__MAX_CONNECTIONS", "8"),
     ];
     let folders = [folder(), folder()];

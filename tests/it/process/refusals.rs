@@ -49,6 +49,17 @@ fn an_unknown_setting_is_named() {
 }
 
 #[test]
+fn a_removed_setting_is_named_with_what_to_do_instead() {
+    let folder = folder();
+    let removed = [("WORKING_MEMORY__HANDOFF__MODEL", "false")];
+    let error_output = refusal(folder.path(), &removed);
+    assert!(
+        error_output.contains("handoff.model: set llm.roles.handoff.provider to extractive"),
+        "{error_output}"
+    );
+}
+
+#[test]
 fn invalid_values_are_named_with_their_setting() {
     let folder = folder();
     for (name, value, key) in [

@@ -289,36 +289,36 @@ async fn an_invalid_item_is_rejected_and_its_field_named() {
 
 #[tokio::test]
 async fn items_are_limited_in_number_and_total_size() {
-    let service = Service::start_with(
-        |config| {
-            config.prompt.max_items = 3;
-            config.prompt.total_bytes = 20;
-        },
-        None,
-    )
-    .await;
+    let service = Service::start().await;
     let memory = service.memory("agent");
-    put(&memory, "a", json!([{"content": "1"}, {"content": "2"}]))
-        .await
-        .is(200);
+    let many: Vec<Value> = (0..499)
+        .map(|number| json!({"content": number.to_string()}))
+        .collect();
+    put(&memory, "a", json!({"items": many})).await.is(200);
     add(
         &memory,
-        json!({"content": "3", "category": "b", "expires_at": "2026-11-21T03:00:00Z"}),
+        json!({"content": "soon gone", "category": "b", "expires_at": "2026-11-21T03:00:00Z"}),
     )
     .await
     .is(201);
-    add(&memory, json!({"content": "4", "category": "b"}))
-        .await
-        .problem(422, "invalid", Some("items"));
-    put(&memory, "a", json!([{"content": "x".repeat(20)}]))
-        .await
-        .problem(422, "invalid", Some("items"));
-    assert_eq!(contents(&memory.get("items").await.json()), ["1", "2", "3"]);
+    let one_more = json!({"content": "one more", "category": "b"});
+    let refused = add(&memory, one_more.clone()).await;
+    assert_eq!(refused.problem(422, "invalid", Some("items"))["limit"], 500);
     service.clock.advance(Duration::from_secs(3_600));
-    add(&memory, json!({"content": "4", "category": "b"}))
+    add(&memory, one_more.clone()).await.is(201);
+    add(&memory, one_more)
         .await
-        .is(201);
-    assert_eq!(contents(&memory.get("items").await.json()), ["1", "2", "4"]);
+        .problem(422, "invalid", Some("items"));
+
+    let large = service.memory("large");
+    let content = "x".repeat(1 << 16);
+    for _ in 0..16 {
+        add(&large, json!({"content": content, "category": "c"}))
+            .await
+            .is(201);
+    }
+    let refused = add(&large, json!({"content": "y", "category": "c"})).await;
+    assert_eq!(refused.problem(422, "invalid", Some("items"))["limit"], 1 << 20);
 }
 
 #[tokio::test]

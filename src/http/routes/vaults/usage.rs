@@ -4,7 +4,7 @@ use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::Problem;
-use crate::http::settings::Tariff;
+use crate::http::settings::{CURRENCY, Tariff};
 use crate::http::state::AppState;
 use crate::storage::usage::{DayOfModel, Spent};
 use axum::Json;
@@ -223,7 +223,7 @@ pub(crate) async fn usage(
     Ok(Json(UsageBody {
         from,
         to,
-        currency: tariff.currency.clone(),
+        currency: CURRENCY.to_owned(),
         totals,
         without_price,
         tokens_today,

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use working_memory::config::Config;
-use working_memory::config::guard::Collapse;
+use working_memory::config::limits::Collapse;
 
 #[tokio::test]
 async fn a_first_put_creates_version_one_byte_for_byte() {

@@ -114,12 +114,12 @@ async fn a_failing_model_falls_back_to_the_rules() {
 }
 
 #[tokio::test]
-async fn a_disabled_model_is_not_called() {
+async fn without_a_model_of_its_own_a_handoff_asks_none() {
     let model = Arc::new(Scripted::new("writer", []));
     let patience = Retry::new(Duration::from_secs(20), 0);
     let one = RoleModel::new(model.clone(), patience);
-    let models = Models::new(|_| one.clone()).with_handoff(one.clone());
-    let service = Service::start_with(|config| config.handoff.model = false, Some(models)).await;
+    let models = Models::new(|_| one.clone());
+    let service = Service::start_with(|_| {}, Some(models)).await;
     let memory = service.memory("m");
     memory.put(DOCUMENT).await.is(201);
     assert_eq!(
