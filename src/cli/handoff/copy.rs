@@ -5,19 +5,16 @@ use super::live::{Checked, LiveStatus};
 use super::manifest::Local;
 use super::time::Window;
 use crate::cli::client::{Failure, MemoryRef, ago};
+use crate::cli::folder::tree::Tree;
 use crate::domain::document::written_time;
 use chrono::{DateTime, TimeDelta, Utc};
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How often, and with what pause, a pair is read again that a refresh may just be replacing.
 const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(5);
-
-/// The largest file that is read, in bytes.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// An intact copy.
 #[derive(Debug)]
@@ -72,7 +69,17 @@ impl Copy {
 
     fn try_read(folder: &Path, memory_ref: &MemoryRef) -> Result<Self, NoCopy> {
         let path = folder.join(MARKDOWN);
-        let (manifest, markdown) = match (content(&folder.join(MANIFEST))?, content(&path)?) {
+        let unreadable = |name: &str, error: io::Error| {
+            let path = folder.join(name);
+            NoCopy::Damaged(format!("{} cannot be read: {error}", path.display()))
+        };
+        let tree = match Tree::open(folder) {
+            Ok(tree) => tree,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(NoCopy::Missing),
+            Err(error) => return Err(unreadable("", error)),
+        };
+        let content = |name: &str| tree.read(name).map_err(|error| unreadable(name, error));
+        let (manifest, markdown) = match (content(MANIFEST)?, content(MARKDOWN)?) {
             (Some(manifest), Some(markdown)) => (manifest, markdown),
             (None, None) => return Err(NoCopy::Missing),
             (None, Some(_)) => return Err(NoCopy::Damaged("its manifest is missing".to_owned())),
@@ -151,17 +158,4 @@ impl Copy {
         }
         reasons
     }
-}
-
-/// The bytes of a file; `None` if there is none.
-fn content(path: &Path) -> Result<Option<Vec<u8>>, NoCopy> {
-    let unreadable = |error| NoCopy::Damaged(format!("{} cannot be read: {error}", path.display()));
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(error)),
-    };
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
-    Ok(Some(bytes))
 }

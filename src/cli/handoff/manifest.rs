@@ -2,11 +2,11 @@
 //! of the Markdown beside it and the source of both.
 
 use crate::cli::client::Failure;
+use crate::cli::folder::state::hash;
 use crate::domain::ids::{MemoryId, VaultId};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sha2::{Digest as _, Sha256};
 
 /// The name of the additional member.
 const LOCAL: &str = "local";
@@ -98,7 +98,7 @@ impl Local {
             freshness: handoff.freshness.clone(),
             refreshed_at: now,
             url: url.to_owned(),
-            sha256: sha256(handoff.markdown.as_bytes()),
+            sha256: hash(handoff.markdown.as_bytes()),
             bytes: handoff.markdown.len(),
         }
     }
@@ -120,7 +120,7 @@ impl Local {
 
     /// Whether the hash matches this Markdown.
     pub(super) fn fits(&self, markdown: &[u8]) -> bool {
-        self.bytes == markdown.len() && self.sha256 == sha256(markdown)
+        self.bytes == markdown.len() && self.sha256 == hash(markdown)
     }
 }
 
@@ -137,8 +137,4 @@ pub(super) fn bytes(handoff: &Handoff, local: &Local) -> Result<Vec<u8>, Failure
     let mut bytes = serde_json::to_vec_pretty(&manifest).map_err(unwritable)?;
     bytes.push(b'\n');
     Ok(bytes)
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    hex::encode(Sha256::digest(bytes))
 }

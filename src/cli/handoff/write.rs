@@ -3,11 +3,11 @@
 use super::home::{MANIFEST, MARKDOWN, Workspace};
 use super::manifest::{self, Handoff, Local};
 use crate::cli::client::{Failure, MemoryRef};
+use crate::cli::folder::tree::Tree;
 use crate::domain::ids::ContextId;
 use chrono::{DateTime, Utc};
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The maximum number of runs of one handoff in one second.
@@ -57,13 +57,9 @@ impl Pair<'_> {
     /// The folder of the run is renamed to its name when both files are in it.
     fn write_run(&self, workspace: &Workspace, id: &ContextId, now: DateTime<Utc>) -> io::Result<()> {
         let day = workspace.folder().join(now.format("%Y/%m/%d").to_string());
-        private_folders(&day)?;
         let name = format!("working-memory-{}-{id}", now.format("%Y%m%dT%H%M%SZ"));
         let unfinished = Unfinished(day.join(format!(".{name}.{}.part", std::process::id())));
-        DirBuilder::new().mode(0o700).create(&unfinished.0)?;
-        write_synced(&unfinished.0.join(MARKDOWN), self.markdown)?;
-        write_synced(&unfinished.0.join(MANIFEST), &self.manifest)?;
-        sync_folder(&unfinished.0)?;
+        self.write_into(&unfinished.0, "")?;
         for number in 1..=MAX_RUNS {
             let name = match number {
                 1 => name.clone(),
@@ -72,7 +68,8 @@ impl Pair<'_> {
             match fs::rename(&unfinished.0, day.join(name)) {
                 Err(error) if is_taken(&error) => {}
                 Err(error) => return Err(error),
-                Ok(()) => return sync_folder(&day),
+                // The new name is on disk when its folder is.
+                Ok(()) => return fs::File::open(&day)?.sync_all(),
             }
         }
         Err(io::Error::other("too many runs in one second"))
@@ -81,16 +78,17 @@ impl Pair<'_> {
     /// Replaces the two files of a folder one after the other. A lock prevents two refreshes from mixing theirs, and
     /// readers detect by the hash that they read between the two replacements.
     fn replace(&self, workspace: &Workspace, folder: &Path) -> io::Result<()> {
-        private_folders(folder)?;
-        let lock = private_file(&workspace.folder().join("current/.lock"))?;
-        lock.lock()?;
-        let part = |name: &str| Unfinished(folder.join(format!(".{name}.{}.part", std::process::id())));
-        let (markdown, manifest) = (part(MARKDOWN), part(MANIFEST));
-        write_synced(&markdown.0, self.markdown)?;
-        write_synced(&manifest.0, &self.manifest)?;
-        fs::rename(&markdown.0, folder.join(MARKDOWN))?;
-        fs::rename(&manifest.0, folder.join(MANIFEST))?;
-        sync_folder(folder)
+        let current = workspace.folder().join("current");
+        let below = folder.strip_prefix(&current).map_err(io::Error::other)?;
+        let below = below.to_str().ok_or_else(|| io::Error::other("is not UTF-8"))?;
+        self.write_into(&current, &format!("{below}/"))
+    }
+
+    fn write_into(&self, folder: &Path, below: &str) -> io::Result<()> {
+        let tree = Tree::create_private(folder)?;
+        let lock = tree.lock()?;
+        lock.replace(&format!("{below}{MARKDOWN}"), self.markdown)?;
+        lock.replace(&format!("{below}{MANIFEST}"), &self.manifest)
     }
 }
 
@@ -102,40 +100,12 @@ fn is_taken(error: &io::Error) -> bool {
     )
 }
 
-/// Creates a folder and its missing parents, accessible by its owner only: a handoff quotes a memory.
-fn private_folders(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-/// Creates a file readable by its owner only, or truncates an existing one.
-fn private_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = private_file(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// Syncs new names in a folder to disk.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// A file or folder that is removed unless it was renamed to its final name.
+/// A folder that is removed unless it was renamed to its final name.
 struct Unfinished(PathBuf);
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // After the rename no file has that name any more.
-        let _ = fs::remove_file(&self.0);
+        // After the rename no folder has that name any more.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

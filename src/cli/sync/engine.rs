@@ -3,9 +3,10 @@
 //! A step that finds another state than planned does nothing and is planned again in the next round. The base is
 //! saved after each step; the result of an interrupted step is found by comparing ([`crate::cli::sync::plan`]).
 
-use super::swap::Placed;
 use crate::cli::client::{Exit, Failure};
-use crate::cli::sync::plan::{Base, Local, Step, deletes_too_much, hash, plan};
+use crate::cli::folder::state::hash;
+use crate::cli::folder::swap::Placed;
+use crate::cli::sync::plan::{Base, Local, Step, deletes_too_much, plan};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,7 +5,7 @@ use super::scan::Scanner;
 use super::sides::Pair;
 use super::state::State;
 use crate::cli::client::{Failure, Look, Output, Service, note};
-use crate::cli::tree::{Lock, Tree};
+use crate::cli::folder::tree::{Lock, Tree};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -6,15 +6,16 @@ mod plan;
 mod scan;
 mod sides;
 mod state;
-mod swap;
 mod watch;
+
+pub(super) use self::plan::conflict_paths;
 
 use self::folder::{Folder, print_report};
 use self::scan::Scanner;
 use self::state::State;
 use super::client::{Failure, Service, ServiceArgs};
 use super::handoff::Window as Length;
-use super::tree::Tree;
+use crate::cli::folder::tree::Tree;
 use crate::domain::ids::{RootName, VaultId};
 use clap::Args;
 use std::collections::BTreeMap;

@@ -26,7 +26,6 @@
 
 use crate::domain::memory_files::FilePath;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 /// The root of the paths on the service.
 const ROOT: &str = "/memories/";
@@ -148,11 +147,6 @@ pub(super) fn deletes_too_much<'s>(steps: impl Iterator<Item = &'s Step>, known:
     deletions > FEW_DELETIONS && deletions * 2 > known
 }
 
-/// The hash by which texts are compared.
-pub(super) fn hash(text: &[u8]) -> String {
-    hex::encode(Sha256::digest(text))
-}
-
 /// The path on the service of a file with this path below the folder.
 ///
 /// # Errors
@@ -202,7 +196,7 @@ pub(super) fn is_wanted(relative: &str, all: bool) -> bool {
 
 /// Candidate paths for a text that lost a conflict, best first: beside its file, with a name derived from its
 /// hash, so that the same text is saved once. Never the file itself, which may be such a copy.
-pub(super) fn conflict_paths(relative: &str, sha256: &str) -> impl Iterator<Item = String> {
+pub(in crate::cli) fn conflict_paths(relative: &str, sha256: &str) -> impl Iterator<Item = String> {
     (1..=MAX_COPIES)
         .map(move |number| conflict_path(relative, sha256, number))
         .filter(move |copy| copy != relative)

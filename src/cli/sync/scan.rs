@@ -1,8 +1,9 @@
 //! Scans the folder.
 
-use super::swap;
-use crate::cli::sync::plan::{Local, hash, is_wanted, path_on_service};
-use crate::cli::tree::Tree;
+use crate::cli::folder::state::hash;
+use crate::cli::folder::swap;
+use crate::cli::folder::tree::Tree;
+use crate::cli::sync::plan::{Local, is_wanted, path_on_service};
 use crate::clock::{Clock as _, SystemClock};
 use rustix::fs::{AtFlags, Dir, FileType};
 use std::collections::BTreeMap;

@@ -3,10 +3,10 @@
 use super::engine::{Sent, Sides};
 use super::scan::Scanner;
 use super::state::State;
-use super::swap::{self, Placed};
 use crate::cli::client::{Exit, Failure, Method, Service, all, note};
+use crate::cli::folder::swap::{self, Placed};
+use crate::cli::folder::tree::{Lock, Tree};
 use crate::cli::sync::plan::{Base, Local, is_wanted, path_in_folder};
-use crate::cli::tree::{Lock, Tree};
 use crate::domain::ids::MemoryId;
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! The last state that was equal on both sides: a small file in the folder.
 
 use crate::cli::client::Failure;
+use crate::cli::folder::state;
+use crate::cli::folder::tree::{Lock, Tree};
 use crate::cli::sync::plan::Base;
-use crate::cli::tree::Lock;
-use crate::cli::tree::Tree;
 use crate::domain::ids::{RootName, VaultId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -50,9 +50,8 @@ impl State {
                  deletions that were not carried over come back"
             ))
         };
-        let bytes = tree.read(NAME).map_err(|error| damaged(&error))?;
-        let Some(bytes) = bytes else { return Ok(None) };
-        let state: Self = serde_json::from_slice(&bytes).map_err(|error| damaged(&error))?;
+        let state: Option<Self> = state::read(tree, NAME).map_err(|error| damaged(&error))?;
+        let Some(state) = state else { return Ok(None) };
         if state.format != FORMAT {
             return Err(damaged(&format!("format {} is not supported", state.format)));
         }
@@ -64,8 +63,6 @@ impl State {
     /// # Errors
     /// An I/O error.
     pub(super) fn write(&self, lock: &Lock<'_>) -> io::Result<()> {
-        let mut json = serde_json::to_vec_pretty(self)?;
-        json.push(b'\n');
-        lock.replace(NAME, &json)
+        state::write(lock, NAME, self)
     }
 }

@@ -5,7 +5,7 @@ use super::memory::{known, rules};
 use super::report::{Report, Unread};
 use super::send::{RuleSender, chunks};
 use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note, one_line};
-use crate::cli::tree::Tree;
+use crate::cli::folder::tree::Tree;
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::window::{ImportedDecision, ImportedTask, WindowImport, task_line};
 use chrono::SubsecRound as _;

@@ -3,16 +3,20 @@
 
 use super::folder::{EPICS, WEEKLY};
 use crate::cli::client::{Failure, Output, note};
-use crate::cli::tree::{Lock, Tree};
+use crate::cli::folder::state::{self, hash};
+use crate::cli::folder::swap::{self, Placed};
+use crate::cli::folder::tree::{Lock, Tree};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
 /// The file's name.
 const NAME: &str = ".working-memory-folder.json";
+
+/// How often a file is written anew that others change meanwhile.
+const MAX_TRIES: usize = 10;
 
 /// By path, the SHA-256 of every text that this command may have written there.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,60 +49,100 @@ pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes,
     let tree = Tree::create(shown).map_err(|error| failed("", error))?;
     let lock = tree.lock().map_err(|error| failed("", error))?;
     let before = read_own(&tree).map_err(|error| failed(NAME, error))?;
-    let mut changes = Changes::default();
+    recover(&tree, &before).map_err(|error| failed("", error))?;
     let mut wanted = OwnFiles::default();
-    let mut stale = Vec::new();
     for (path, text) in files {
-        let there = tree.read(path).map_err(|error| failed(path, error))?;
-        wanted
-            .files
-            .insert(path.clone(), BTreeSet::from([hash(text.as_bytes())]));
-        if there.as_deref() != Some(text.as_bytes()) {
-            stale.push((path, text, there));
-        }
+        // Nothing is written if a file cannot be read.
+        tree.read(path).map_err(|error| failed(path, error))?;
+        let hashes = BTreeSet::from([hash(text.as_bytes())]);
+        wanted.files.insert(path.clone(), hashes);
     }
     // If the program is interrupted, the next run knows the new texts and the old ones.
     let mut between = before.clone();
     for (path, hashes) in &wanted.files {
-        between
-            .files
-            .entry(path.clone())
-            .or_default()
-            .extend(hashes.clone());
+        let known = between.files.entry(path.clone()).or_default();
+        known.extend(hashes.clone());
     }
     write_own(&lock, &before, &between).map_err(|error| failed(NAME, error))?;
-    for (path, text, there) in stale {
-        if let Some(there) = there
-            && !before.wrote(path, &there)
-        {
-            let kept = lock.keep(path, &there).map_err(|error| failed(path, error))?;
-            note(&format!(
-                "{path} was not written by this command; its text is kept as {kept}"
-            ));
-            changes.kept.push(kept);
-        }
-        lock.replace(path, text.as_bytes())
-            .map_err(|error| failed(path, error))?;
-        changes.written.push(path.clone());
+    let mut changes = Changes::default();
+    for (path, text) in files {
+        put(&tree, &lock, (path, text), &before, &mut changes).map_err(|error| failed(path, error))?;
     }
     for path in before.files.keys().filter(|path| is_of_archive(path)) {
         if wanted.files.contains_key(path) {
             continue;
         }
-        match tree.read(path) {
-            Ok(Some(there)) if before.wrote(path, &there) => {
-                lock.remove(path).map_err(|error| failed(path, error))?;
+        let there = tree.read(path).ok();
+        let own = there
+            .as_ref()
+            .map(|there| there.as_ref().filter(|there| before.wrote(path, there)));
+        match (&there, own) {
+            (Some(None), _) => {}
+            (Some(Some(there)), Some(Some(_)))
+                if swap::remove(&tree, path, &hash(there)).map_err(|error| failed(path, error))?
+                    == Placed::Done =>
+            {
                 changes.removed.push(path.clone());
             }
-            Ok(None) => {}
             // The file there now was written by somebody else.
-            Ok(Some(_)) | Err(_) => note(&format!(
+            _ => note(&format!(
                 "{path} is no longer needed but was changed by others: it is kept"
             )),
         }
     }
     write_own(&lock, &between, &wanted).map_err(|error| failed(NAME, error))?;
     Ok(changes)
+}
+
+/// Writes one file in place of the text that was read, which is kept beside it if it is another's.
+fn put(
+    tree: &Tree,
+    lock: &Lock<'_>,
+    (path, text): (&str, &str),
+    before: &OwnFiles,
+    changes: &mut Changes,
+) -> io::Result<()> {
+    for _ in 0..MAX_TRIES {
+        let placed = match tree.read(path)? {
+            Some(there) if there == text.as_bytes() => return Ok(()),
+            None => swap::create(tree, path, text.as_bytes())?,
+            Some(there) => {
+                if !before.wrote(path, &there) {
+                    let kept = lock.keep(path, &there)?;
+                    note(&format!(
+                        "{path} was not written by this command; its text is kept as {kept}"
+                    ));
+                    changes.kept.push(kept);
+                }
+                swap::replace(tree, path, text.as_bytes(), &hash(&there))?
+            }
+        };
+        match placed {
+            Placed::Done => {
+                changes.written.push(path.to_owned());
+                return Ok(());
+            }
+            Placed::Changed => {}
+            Placed::Blocked(why) => return Err(io::Error::other(why)),
+        }
+    }
+    Err(io::Error::other("changes faster than it can be written"))
+}
+
+/// Cleans up what a killed program left behind.
+fn recover(tree: &Tree, own: &OwnFiles) -> io::Result<()> {
+    for above in ["", "active/", "archive/", EPICS, WEEKLY] {
+        let names = tree.names(above).unwrap_or_default();
+        for name in names.into_iter().filter(|name| swap::is_left_behind(name)) {
+            let base = |path: &str| own.files.get(path).and_then(|hashes| hashes.first().cloned());
+            if let Some(kept) = swap::recover(tree, above, &name, base)? {
+                note(&format!(
+                    "an earlier export was interrupted; a text of it is kept as {kept}"
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 impl OwnFiles {
@@ -122,25 +166,19 @@ fn is_of_archive(path: &str) -> bool {
         })
 }
 
-/// The list of the last run; empty if it cannot be read, so that every file counts as written by others.
+/// The list of the last run; empty if it has another form, so that every file counts as written by others.
 fn read_own(tree: &Tree) -> io::Result<OwnFiles> {
-    let bytes = tree.read(NAME)?;
-    Ok(bytes
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .unwrap_or_default())
+    match state::read(tree, NAME) {
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(OwnFiles::default()),
+        read => read.map(Option::unwrap_or_default),
+    }
 }
 
 fn write_own(lock: &Lock<'_>, there: &OwnFiles, wanted: &OwnFiles) -> io::Result<()> {
     if there == wanted {
         return Ok(());
     }
-    let mut json = serde_json::to_vec_pretty(wanted)?;
-    json.push(b'\n');
-    lock.replace(NAME, &json)
-}
-
-fn hash(bytes: &[u8]) -> String {
-    hex::encode(Sha256::digest(bytes))
+    state::write(lock, NAME, wanted)
 }
 
 /// Prints what was done to a folder: a line, or with `--json` an object in one line.

@@ -10,8 +10,9 @@
 //! | `.NAME.HASH.sync-swap` | the new text, if its hash is HASH: it is removed. Otherwise the old one, which is kept |
 //! | `.NAME.sync-gone` | a file that was being removed: it is restored |
 
-use crate::cli::sync::plan::{conflict_paths, hash};
-use crate::cli::tree::{Tree, write_new};
+use super::state::hash;
+use super::tree::Tree;
+use crate::cli::sync::conflict_paths;
 use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
 use std::io;
@@ -23,7 +24,7 @@ const GONE: &str = ".sync-gone";
 
 /// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Placed {
+pub(in crate::cli) enum Placed {
     /// It was executed.
     Done,
     /// The file had another content; nothing was changed.
@@ -33,10 +34,10 @@ pub(super) enum Placed {
 }
 
 /// Creates a file if there is none.
-pub(super) fn create(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<Placed> {
+pub(in crate::cli) fn create(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<Placed> {
     let (folder, name) = tree.parent(path, true)?.ok_or_else(no_folder)?;
     let part = format!(".{name}{PART}");
-    write_part(&folder, &part, bytes)?;
+    write_part(tree, &folder, &part, bytes)?;
     match rename_new(&folder, &part, name) {
         Ok(()) => synced(&folder).map(|()| Placed::Done),
         Err(error) => {
@@ -47,7 +48,7 @@ pub(super) fn create(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<Placed
 }
 
 /// Replaces a file that has a text with this hash.
-pub(super) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &str) -> io::Result<Placed> {
+pub(in crate::cli) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &str) -> io::Result<Placed> {
     let Some((folder, name)) = tree.parent(path, false)? else {
         return Ok(Placed::Changed);
     };
@@ -55,7 +56,7 @@ pub(super) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &str) -> 
         format!(".{name}{PART}"),
         format!(".{name}.{}{SWAP}", short(bytes)),
     );
-    write_part(&folder, &part, bytes)?;
+    write_part(tree, &folder, &part, bytes)?;
     rustix::fs::renameat(&folder, &part, &folder, &swap)?;
     match rustix::fs::renameat_with(&folder, &swap, &folder, name, RenameFlags::EXCHANGE) {
         Ok(()) => {}
@@ -91,7 +92,7 @@ pub(super) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &str) -> 
 }
 
 /// Removes a file that has a text with this hash, and folders that become empty.
-pub(super) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Result<Placed> {
+pub(in crate::cli) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Result<Placed> {
     let Some((folder, name)) = tree.parent(path, false)? else {
         return Ok(Placed::Changed);
     };
@@ -117,7 +118,7 @@ pub(super) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Result<Plac
 }
 
 /// Saves a copy of a text beside its file, and returns its path.
-pub(super) fn keep(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<String> {
+pub(in crate::cli) fn keep(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<String> {
     for copy in conflict_paths(path, &hash(bytes)) {
         if create(tree, &copy, bytes)? == Placed::Done || tree.read(&copy)?.as_deref() == Some(bytes) {
             return Ok(copy);
@@ -128,7 +129,7 @@ pub(super) fn keep(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<String> 
 
 /// Cleans up what a killed program left behind in a folder (`""`, or a path that ends in `/`); returns the copies that
 /// were kept. `base` returns the hash of a file as the service has it.
-pub(super) fn recover(
+pub(in crate::cli) fn recover(
     tree: &Tree,
     above: &str,
     name: &str,
@@ -159,7 +160,7 @@ pub(super) fn recover(
 }
 
 /// Whether a hidden file is a temporary file of this program.
-pub(super) fn is_left_behind(name: &str) -> bool {
+pub(in crate::cli) fn is_left_behind(name: &str) -> bool {
     name.starts_with('.') && [PART, SWAP, GONE].iter().any(|end| name.ends_with(end))
 }
 
@@ -209,9 +210,9 @@ fn short(bytes: &[u8]) -> String {
     hash(bytes).chars().take(16).collect()
 }
 
-fn write_part(folder: &OwnedFd, part: &str, bytes: &[u8]) -> io::Result<()> {
+fn write_part(tree: &Tree, folder: &OwnedFd, part: &str, bytes: &[u8]) -> io::Result<()> {
     unlink(folder, part)?;
-    write_new(folder, part, bytes).inspect_err(|_| {
+    tree.write_new(folder, part, bytes).inspect_err(|_| {
         // The first error is returned.
         let _ = unlink(folder, part);
     })

@@ -3,13 +3,14 @@
 
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
 /// The largest file that is read, in bytes.
-pub(super) const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+pub(in crate::cli) const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The maximum number of copies that are kept beside one file.
 const MAX_KEPT: u32 = 1_000;
@@ -18,32 +19,51 @@ const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLO
 
 /// An open folder. Paths are relative to it, with `/` between names; no name is `..`.
 #[derive(Debug)]
-pub(super) struct Tree(OwnedFd);
+pub(in crate::cli) struct Tree {
+    root: OwnedFd,
+    /// Whether new folders and files are their owner's alone.
+    is_private: bool,
+}
 
 impl Tree {
     /// Opens a folder.
     ///
     /// # Errors
     /// It is not a folder, or may not be read.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self(rustix::fs::open(path, FOLDER, Mode::empty())?))
+    pub(in crate::cli) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            root: rustix::fs::open(path, FOLDER, Mode::empty())?,
+            is_private: false,
+        })
     }
 
     /// Creates the folder if it does not exist, and opens it.
     ///
     /// # Errors
     /// As [`Tree::open`], or it cannot be created.
-    pub(super) fn create(path: &Path) -> io::Result<Self> {
+    pub(in crate::cli) fn create(path: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(path)?;
         Self::open(path)
+    }
+
+    /// As [`Tree::create`], with folders and files that only their owner may read: they quote a memory.
+    ///
+    /// # Errors
+    /// As [`Tree::create`].
+    pub(in crate::cli) fn create_private(path: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        Ok(Self {
+            is_private: true,
+            ..Self::open(path)?
+        })
     }
 
     /// Locks out other writers until the value is dropped; waits for the lock.
     ///
     /// # Errors
     /// The file system does not support locks.
-    pub(super) fn lock(&self) -> io::Result<Lock<'_>> {
-        rustix::fs::flock(&self.0, FlockOperation::LockExclusive)?;
+    pub(in crate::cli) fn lock(&self) -> io::Result<Lock<'_>> {
+        rustix::fs::flock(&self.root, FlockOperation::LockExclusive)?;
         Ok(Lock(self))
     }
 
@@ -51,8 +71,8 @@ impl Tree {
     ///
     /// # Errors
     /// Another writer holds the lock, which is [`io::ErrorKind::WouldBlock`]; or the file system does not support locks.
-    pub(super) fn try_lock(&self) -> io::Result<Lock<'_>> {
-        rustix::fs::flock(&self.0, FlockOperation::NonBlockingLockExclusive)?;
+    pub(in crate::cli) fn try_lock(&self) -> io::Result<Lock<'_>> {
+        rustix::fs::flock(&self.root, FlockOperation::NonBlockingLockExclusive)?;
         Ok(Lock(self))
     }
 
@@ -60,11 +80,15 @@ impl Tree {
     ///
     /// # Errors
     /// A step of it is a symbolic link or not a folder, or leads out of this one.
-    pub(super) fn parent<'p>(&self, path: &'p str, make: bool) -> io::Result<Option<(OwnedFd, &'p str)>> {
-        let mut folder = self.0.try_clone()?;
+    pub(in crate::cli) fn parent<'p>(
+        &self,
+        path: &'p str,
+        make: bool,
+    ) -> io::Result<Option<(OwnedFd, &'p str)>> {
+        let mut folder = self.root.try_clone()?;
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         for part in folders.split('/').filter(|part| !part.is_empty()) {
-            match step(&folder, part, make) {
+            match step(&folder, part, make.then(|| self.mode(0o777))) {
                 Ok(next) => folder = next,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
                 Err(error) => return Err(error),
@@ -76,11 +100,27 @@ impl Tree {
         Ok(Some((folder, name)))
     }
 
+    /// The permissions of something new.
+    fn mode(&self, bits: u32) -> Mode {
+        Mode::from_raw_mode(if self.is_private { bits & 0o700 } else { bits })
+    }
+
+    /// Writes a new file and syncs it to disk.
+    ///
+    /// # Errors
+    /// It exists, or an I/O error.
+    pub(in crate::cli) fn write_new(&self, folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(rustix::fs::openat(folder, name, flags, self.mode(0o666))?);
+        file.write_all(bytes)?;
+        file.sync_all()
+    }
+
     /// The bytes of a file; `None` if it does not exist.
     ///
     /// # Errors
     /// It, or a folder above it, is a symbolic link; it is not a regular file; it is over 64 MiB.
-    pub(super) fn read(&self, path: &str) -> io::Result<Option<Vec<u8>>> {
+    pub(in crate::cli) fn read(&self, path: &str) -> io::Result<Option<Vec<u8>>> {
         let Some((folder, name)) = self.parent(path, false)? else {
             return Ok(None);
         };
@@ -107,7 +147,7 @@ impl Tree {
     ///
     /// # Errors
     /// It is a symbolic link, or cannot be read.
-    pub(super) fn names(&self, folder: &str) -> io::Result<Vec<String>> {
+    pub(in crate::cli) fn names(&self, folder: &str) -> io::Result<Vec<String>> {
         let Some((folder, _)) = self.parent(&format!("{folder}x"), false)? else {
             return Ok(Vec::new());
         };
@@ -126,14 +166,14 @@ impl Tree {
 }
 
 /// A locked folder, with the operations of its only writer.
-pub(super) struct Lock<'t>(&'t Tree);
+pub(in crate::cli) struct Lock<'t>(&'t Tree);
 
 impl Lock<'_> {
     /// Writes a file atomically: a reader sees the old or the new content.
     ///
     /// # Errors
     /// A folder above it is a symbolic link, or an I/O error.
-    pub(super) fn replace(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+    pub(in crate::cli) fn replace(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let (folder, name) = self.0.parent(path, true)?.ok_or_else(no_folder)?;
         let part = format!(".{name}.working-memory.part");
         // Remove a part that an earlier writer left behind.
@@ -141,7 +181,7 @@ impl Lock<'_> {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
         }
-        let done = write_new(&folder, &part, bytes).and_then(|()| {
+        let done = self.0.write_new(&folder, &part, bytes).and_then(|()| {
             rustix::fs::renameat(&folder, &part, &folder, name)?;
             Ok(rustix::fs::fsync(&folder)?)
         });
@@ -156,7 +196,7 @@ impl Lock<'_> {
     ///
     /// # Errors
     /// An I/O error, or a thousand copies exist already.
-    pub(super) fn keep(&self, path: &str, bytes: &[u8]) -> io::Result<String> {
+    pub(in crate::cli) fn keep(&self, path: &str, bytes: &[u8]) -> io::Result<String> {
         let (folder, name) = self.0.parent(path, true)?.ok_or_else(no_folder)?;
         let above = &path[..path.len() - name.len()];
         for number in 1..=MAX_KEPT {
@@ -164,7 +204,7 @@ impl Lock<'_> {
                 1 => format!("{name}.kept"),
                 number => format!("{name}.kept-{number}"),
             };
-            match write_new(&folder, &kept, bytes) {
+            match self.0.write_new(&folder, &kept, bytes) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
                 Ok(()) => return Ok(format!("{above}{kept}")),
@@ -172,36 +212,22 @@ impl Lock<'_> {
         }
         Err(io::Error::other(format!("there are {MAX_KEPT} copies already")))
     }
-
-    /// Removes a file.
-    ///
-    /// # Errors
-    /// It cannot be removed.
-    pub(super) fn remove(&self, path: &str) -> io::Result<()> {
-        if let Some((folder, name)) = self.0.parent(path, false)? {
-            match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
-                Ok(()) | Err(Errno::NOENT) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Drop for Lock<'_> {
     fn drop(&mut self) {
         // The lock ends with the folder at the latest.
-        let _ = rustix::fs::flock(&self.0.0, FlockOperation::Unlock);
+        let _ = rustix::fs::flock(&self.0.root, FlockOperation::Unlock);
     }
 }
 
-/// Opens the subfolder of this name, and creates it first with `make`.
-fn step(folder: &OwnedFd, name: &str, make: bool) -> io::Result<OwnedFd> {
+/// Opens the subfolder of this name, and creates it first with the permissions of `make`.
+fn step(folder: &OwnedFd, name: &str, make: Option<Mode>) -> io::Result<OwnedFd> {
     if matches!(name, "." | "..") {
         return Err(io::Error::other("leads out of the folder"));
     }
-    if make {
-        match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o777)) {
+    if let Some(mode) = make {
+        match rustix::fs::mkdirat(folder, name, mode) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
@@ -219,19 +245,6 @@ fn step(folder: &OwnedFd, name: &str, make: bool) -> io::Result<OwnedFd> {
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// Writes a new file and syncs it to disk.
-pub(super) fn write_new(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = File::from(rustix::fs::openat(
-        folder,
-        name,
-        flags,
-        Mode::from_raw_mode(0o666),
-    )?);
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 fn is_link() -> io::Error {
