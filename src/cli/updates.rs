@@ -32,6 +32,10 @@ pub struct Update {
     /// What to do with items that stay faulty.
     #[arg(long, value_enum, value_name = "WHAT")]
     on_invalid: Option<OnInvalid>,
+    /// What to do with items that neither the task nor the messages support: only what is at least as strict as the
+    /// service's own setting is accepted.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    evidence: Option<Evidence>,
     /// Save a proposal that waits for approval.
     #[arg(long)]
     propose: bool,
@@ -59,6 +63,18 @@ enum OnInvalid {
     Fail,
 }
 
+/// `--evidence`.
+#[derive(Debug, Clone, Copy, ValueEnum, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+enum Evidence {
+    /// They are not saved.
+    Reject,
+    /// They are saved with a warning.
+    Warn,
+    /// They are not looked for.
+    Off,
+}
+
 impl Update {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
@@ -74,6 +90,7 @@ impl Update {
             "dry_run": self.dry_run,
             "allow_partial": self.allow_partial,
             "on_invalid": self.on_invalid.map(<&str>::from),
+            "evidence": self.evidence.map(<&str>::from),
             "roles": self.roles,
             "mode": self.propose.then_some("propose"),
             "record": record,

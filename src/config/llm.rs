@@ -5,9 +5,6 @@
 //! `model` belong to a provider, so a role with a provider of its own does not fall back to those of another one: a key
 //! is never sent to another provider.
 
-#[cfg(test)]
-mod tests;
-
 use super::prices::Price;
 use super::words::read_from_words;
 use crate::domain::operation::Role;
@@ -482,3 +479,6 @@ impl<'a> Resolver<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

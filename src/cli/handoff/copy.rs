@@ -112,10 +112,9 @@ impl Copy {
     pub(super) fn reasons(&self, checked: &Checked<LiveStatus>, now: DateTime<Utc>) -> Vec<String> {
         let live = match checked {
             Checked::Local(_) => return self.stale(now),
-            Checked::Service(None) => {
-                return vec!["the service has no handoff of this memory, or no such memory".to_owned()];
-            }
-            Checked::Service(Some(live)) => live,
+            Checked::NoHandoff => return vec!["the service has no handoff of this memory".to_owned()],
+            Checked::NoMemory => return vec!["the service has no such memory".to_owned()],
+            Checked::Service(live) => live,
         };
         if live.handoff_id.as_deref() != Some(self.local.handoff_id.as_str()) {
             let made = live

@@ -1,7 +1,9 @@
 //! The service's current state of the handoff, requested with a short timeout.
 
+use super::copy::NoCopy;
+use super::home::Workspace;
 use super::manifest::Freshness;
-use crate::cli::client::{Exit, Failure, Method, Service, ServiceArgs, ServiceResponse};
+use crate::cli::client::{Exit, Failure, MemoryRef, Method, Service, ServiceArgs, ServiceResponse};
 use chrono::{DateTime, Utc};
 use clap::Args;
 use serde::Deserialize;
@@ -9,6 +11,10 @@ use std::time::Duration;
 
 /// The timeout of the request, unless `--timeout` is given.
 const ANSWER_TIME: Duration = Duration::from_millis(300);
+
+/// For a memory that does not exist: a refresh would be refused.
+const WRITE_FIRST: &str = "write the memory with `working-memory put`, `update` or `operations`, then run \
+                                      `working-memory refresh`";
 
 /// Options of commands that can work without the service.
 #[derive(Debug, Args)]
@@ -23,8 +29,12 @@ pub(super) struct LiveArgs {
 /// The source of the answer.
 #[derive(Debug)]
 pub(super) enum Checked<T> {
-    /// The service, with its response; `None` if it has no handoff of the memory.
-    Service(Option<T>),
+    /// The service, with its response.
+    Service(T),
+    /// The service, which has no handoff of the memory.
+    NoHandoff,
+    /// The service, which has no such memory: it was deleted, or never written.
+    NoMemory,
     /// Only the copy on this machine, and why.
     Local(String),
 }
@@ -45,7 +55,7 @@ impl<T> Checked<T> {
     /// The name of the source in JSON.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Service(_) => "service",
+            Self::Service(_) | Self::NoHandoff | Self::NoMemory => "service",
             Self::Local(_) => "local",
         }
     }
@@ -53,8 +63,27 @@ impl<T> Checked<T> {
     /// Why the service did not answer, if it did not.
     pub(super) fn unchecked_because(&self) -> Option<&str> {
         match self {
-            Self::Service(_) => None,
+            Self::Service(_) | Self::NoHandoff | Self::NoMemory => None,
             Self::Local(why) => Some(why),
+        }
+    }
+
+    /// The failure where there is no copy.
+    pub(super) fn failure(&self, none: NoCopy, memory_ref: &MemoryRef, workspace: &Workspace) -> Failure {
+        let MemoryRef { vault, memory } = memory_ref;
+        match self {
+            Self::NoMemory => Failure::not_found(format!(
+                "memory {memory} of vault {vault} has not been written yet, or was deleted; {WRITE_FIRST}"
+            )),
+            Self::Service(_) | Self::NoHandoff | Self::Local(_) => none.failure(memory_ref, workspace),
+        }
+    }
+
+    /// What to do about a copy that is stale.
+    pub(super) fn advice(&self) -> &'static str {
+        match self {
+            Self::NoMemory => WRITE_FIRST,
+            Self::Service(_) | Self::NoHandoff | Self::Local(_) => "run `working-memory refresh`",
         }
     }
 }
@@ -81,7 +110,13 @@ impl LiveArgs {
     /// # Errors
     /// The options, the environment or a file name no service or memory.
     pub(super) async fn handoff(&self) -> Result<Checked<ServiceResponse>, Failure> {
-        self.ask(&["handoff"]).await
+        Ok(match self.ask(&["handoff"]).await? {
+            Checked::NoMemory => match self.status().await? {
+                Checked::NoMemory => Checked::NoMemory,
+                Checked::Service(_) | Checked::NoHandoff | Checked::Local(_) => Checked::NoHandoff,
+            },
+            checked => checked,
+        })
     }
 
     /// Requests its freshness.
@@ -91,23 +126,14 @@ impl LiveArgs {
     pub(super) async fn status(&self) -> Result<Checked<LiveStatus>, Failure> {
         Ok(match self.ask(&["handoff", "status"]).await? {
             Checked::Local(why) => Checked::Local(why),
-            Checked::Service(None) => Checked::Service(None),
-            Checked::Service(Some(answer)) => match answer.json::<LiveStatus>() {
-                Ok(status) => Checked::Service(Some(status).filter(|status| status.handoff_id.is_some())),
+            Checked::NoMemory => Checked::NoMemory,
+            Checked::NoHandoff => Checked::NoHandoff,
+            Checked::Service(answer) => match answer.json::<LiveStatus>() {
+                Ok(status) if status.handoff_id.is_none() => Checked::NoHandoff,
+                Ok(status) => Checked::Service(status),
                 Err(failure) => Checked::Local(failure.sentence),
             },
         })
-    }
-
-    /// Whether the service says that there is no such memory.
-    ///
-    /// # Errors
-    /// As [`LiveArgs::handoff`].
-    pub(super) async fn is_unwritten(&self) -> Result<bool, Failure> {
-        Ok(matches!(
-            self.ask(&["handoff", "status"]).await?,
-            Checked::Service(None)
-        ))
     }
 
     /// Requests what `set-status` wrote; `None` if the service does not answer, or there is no such memory.
@@ -116,11 +142,12 @@ impl LiveArgs {
     /// As [`LiveArgs::handoff`].
     pub(super) async fn aim(&self) -> Result<Option<Aim>, Failure> {
         Ok(match self.ask(&["window"]).await? {
-            Checked::Service(Some(answer)) => answer.json::<Window>().ok().map(|window| window.status),
-            Checked::Service(None) | Checked::Local(_) => None,
+            Checked::Service(answer) => answer.json::<Window>().ok().map(|window| window.status),
+            Checked::NoHandoff | Checked::NoMemory | Checked::Local(_) => None,
         })
     }
 
+    /// A 404 is that of the memory, unless the route knows better.
     async fn ask(&self, below: &[&str]) -> Result<Checked<ServiceResponse>, Failure> {
         if self.offline {
             return Ok(Checked::Local("--offline".to_owned()));
@@ -128,8 +155,8 @@ impl LiveArgs {
         let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         let answered = service.of_memory(Method::GET, below)?.send_once().await;
         Ok(match answered {
-            Ok(answer) => Checked::Service(Some(answer)),
-            Err(failure) if failure.exit == Exit::NotFound => Checked::Service(None),
+            Ok(answer) => Checked::Service(answer),
+            Err(failure) if failure.exit == Exit::NotFound => Checked::NoMemory,
             Err(failure) => Checked::Local(failure.sentence),
         })
     }

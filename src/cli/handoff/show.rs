@@ -35,21 +35,13 @@ impl Show {
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
         let (memory_ref, workspace) = (self.live.service.memory_ref()?, Workspace::of_process()?);
         let checked = match self.live.handoff().await? {
-            Checked::Service(Some(answer)) => return self.show_live(&answer),
-            Checked::Service(None) => Checked::Service(None),
+            Checked::Service(answer) => return self.show_live(&answer),
+            Checked::NoHandoff => Checked::NoHandoff,
+            Checked::NoMemory => Checked::NoMemory,
             Checked::Local(why) => Checked::Local(why),
         };
-        let copy = match Copy::read(&workspace, &memory_ref) {
-            Ok(copy) => copy,
-            Err(_) if matches!(checked, Checked::Service(None)) && self.live.is_unwritten().await? => {
-                return Err(Failure::not_found(format!(
-                    "memory {} of vault {} has not been written yet; write it with `working-memory put`, `update` or \
-                     `operations`, then run `working-memory refresh`",
-                    memory_ref.memory, memory_ref.vault
-                )));
-            }
-            Err(none) => return Err(none.failure(&memory_ref, &workspace)),
-        };
+        let copy = Copy::read(&workspace, &memory_ref)
+            .map_err(|none| checked.failure(none, &memory_ref, &workspace))?;
         self.show_copy(&copy, &checked, SystemClock.now())
     }
 
@@ -67,7 +59,7 @@ impl Show {
         out.write()?;
         match live.freshness.status.as_str() {
             "fresh" => Ok(()),
-            _ => Err(stale()),
+            _ => Err(stale(&Checked::Service(()))),
         }
     }
 
@@ -110,17 +102,20 @@ impl Show {
             out.text(".");
             if !reasons.is_empty() {
                 let reasons = one_line(&reasons.join("; "));
-                out.text(&format!(" Stale ({reasons}): run `working-memory refresh`."));
+                out.text(&format!(" Stale ({reasons}): {}.", checked.advice()));
             }
             out.text("\n\n");
             out.whole_lines(&copy.markdown);
         }
         out.write()?;
-        if reasons.is_empty() { Ok(()) } else { Err(stale()) }
+        match reasons.is_empty() {
+            true => Ok(()),
+            false => Err(stale(checked)),
+        }
     }
 }
 
 /// The failure of a stale handoff.
-pub(super) fn stale() -> Failure {
-    Failure::new(Exit::Stale, "the handoff is stale; run `working-memory refresh`")
+pub(super) fn stale<T>(checked: &Checked<T>) -> Failure {
+    Failure::new(Exit::Stale, format!("the handoff is stale; {}", checked.advice()))
 }

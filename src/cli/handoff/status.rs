@@ -26,8 +26,8 @@ impl Status {
         let now = SystemClock.now();
         let checked = self.live.status().await?;
         let aim = match &checked {
-            Checked::Service(_) => self.live.aim().await?,
-            Checked::Local(_) => None,
+            Checked::Service(_) | Checked::NoHandoff => self.live.aim().await?,
+            Checked::NoMemory | Checked::Local(_) => None,
         };
         let reasons = copy
             .as_ref()
@@ -43,13 +43,16 @@ impl Status {
             print_aim(&mut out, aim);
             out.write()?;
         }
-        let copy = copy.map_err(|none| none.failure(&memory_ref, &workspace))?;
+        let copy = copy.map_err(|none| checked.failure(none, &memory_ref, &workspace))?;
         if !self.live.service.is_json() {
             let mut out = Output::new();
             print(&mut out, &copy, &reasons, &checked, now);
             out.write()?;
         }
-        if reasons.is_empty() { Ok(()) } else { Err(stale()) }
+        match reasons.is_empty() {
+            true => Ok(()),
+            false => Err(stale(&checked)),
+        }
     }
 }
 
@@ -77,19 +80,18 @@ fn print(
         out.styled(Look::Dim, &format!("{name:<10}")).text(value).end();
     };
     line("memory", &format!("{}/{}", local.vault_id, local.memory_id));
-    line(
-        "status",
-        if reasons.is_empty() {
-            "fresh"
-        } else {
-            "stale: run `working-memory refresh`"
-        },
-    );
+    let status = match reasons.is_empty() {
+        true => "fresh".to_owned(),
+        false => format!("stale: {}", checked.advice()),
+    };
+    line("status", &status);
     for reason in reasons {
         line("", reason);
     }
     match checked {
-        Checked::Service(_) => line("checked", "by the service, just now"),
+        Checked::Service(_) | Checked::NoHandoff | Checked::NoMemory => {
+            line("checked", "by the service, just now");
+        }
         Checked::Local(why) => line("checked", &format!("by the local copy only: {why}")),
     }
     line(

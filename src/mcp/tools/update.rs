@@ -9,7 +9,7 @@ use futures::{StreamExt as _, pin_mut};
 use http::{HeaderName, HeaderValue, Method};
 use rmcp::model::{JsonObject, ProgressNotificationParam, ProgressToken};
 use rmcp::schemars::{self, JsonSchema};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -25,8 +25,21 @@ struct Arguments {
     /// goal, blocker.
     #[schemars(with = "Option<JsonObject>")]
     record: Option<Value>,
+    /// What is done with items that neither the task nor the messages support; not laxer than the service allows.
+    evidence: Option<Evidence>,
     /// Wait for the models and return what was changed.
     wait: Option<bool>,
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Evidence {
+    /// They are not saved.
+    Reject,
+    /// They are saved with a warning.
+    Warn,
+    /// They are not looked for.
+    Off,
 }
 
 /// What the route reads of a message; other members are passed over.
@@ -77,6 +90,9 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
     let mut body = json!({ "task": arguments.task, "messages": arguments.messages });
     if let Some(record) = arguments.record {
         body["record"] = record;
+    }
+    if let Some(evidence) = arguments.evidence {
+        body["evidence"] = json!(evidence);
     }
     let ask = place.ask(Method::POST, &["update"]).json(&body);
     let mut structured = match (wait, token) {

@@ -3,6 +3,7 @@
 use super::program::{PROGRAM, User};
 use crate::access::first_admin;
 use crate::harness::Service;
+use crate::mcp::updates::service_that_warns;
 use serde_json::json;
 use std::process::Stdio;
 use std::time::Duration;
@@ -242,6 +243,33 @@ async fn irreversible_commands_ask_for_confirmation() {
     assert_eq!(service.count("memories").await, 0);
     let missing = user.run(&["delete", "--yes"]).await.is(4);
     assert!(missing.err.contains("memory agent of vault acme"), "{missing:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_update_is_as_strict_about_evidence_as_it_asks() {
+    let service = service_that_warns().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    let strict = user
+        .run(&["update", "wired the parser", "--evidence", "reject"])
+        .await
+        .is(9);
+    assert!(strict.out.contains("rejected ungrounded"), "{strict:?}");
+    let as_configured = user.run(&["update", "wired the parser"]).await.is(0);
+    assert!(
+        as_configured.out.contains("warning ungrounded"),
+        "{as_configured:?}"
+    );
+    let laxer = user
+        .run(&["update", "wired the parser", "--evidence", "off"])
+        .await
+        .is(5);
+    assert!(
+        laxer.err.contains("laxer than this service allows"),
+        "{laxer:?}"
+    );
+    user.run(&["update", "wired the parser", "--evidence", "never"])
+        .await
+        .is(2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

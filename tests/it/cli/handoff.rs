@@ -295,8 +295,19 @@ async fn show_and_status_tell_the_same_after_every_change_of_the_memory() {
     assert!(
         shown
             .out
-            .contains("Stale (the service has no handoff of this memory"),
+            .contains("Stale (the service has no such memory): write the memory with `working-memory put`"),
         "{shown:?}"
+    );
+    // A refresh would be refused, so nothing advises it alone.
+    user.run(&["refresh"]).await.is(4);
+    for command in ["show", "status"] {
+        let output = user.run(&[command]).await.is(8);
+        assert!(output.err.contains("write the memory with"), "{output:?}");
+    }
+    let elsewhere = user.run(&["show", "--memory", "never"]).await.is(4);
+    assert!(
+        elsewhere.err.contains("has not been written yet") && elsewhere.err.contains("`working-memory put`"),
+        "{elsewhere:?}"
     );
     let json = user.run(&["show", "--json"]).await.is(8).json();
     let status = user.run(&["status", "--json"]).await.is(8).json();

@@ -5,7 +5,7 @@ mod pages;
 mod protocol;
 mod roles;
 mod tools;
-mod updates;
+pub(crate) mod updates;
 
 use crate::harness::{Answer, Service};
 use reqwest::{Method, RequestBuilder};
