@@ -2,7 +2,6 @@
 
 #[cfg(test)]
 pub(crate) mod captured_log;
-pub mod failures;
 mod fields;
 mod lines;
 pub mod meters;

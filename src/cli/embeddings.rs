@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a command line tells its user what it found")]
 
 use super::offline::{Access, Offline};
-use super::process::{fail, load_config};
+use crate::cli::run::{fail, load_config};
 use crate::storage::Storage;
 use clap::{Args, Subcommand};
 use serde_json::json;

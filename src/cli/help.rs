@@ -1,7 +1,7 @@
 //! The commands in groups, each with an example; clap alone would list them without groups.
 
 use super::client::EXIT_CODES;
-use super::commands::Cli;
+use crate::cli::run::Cli;
 use clap::{Command, CommandFactory as _};
 use std::fmt::Write as _;
 

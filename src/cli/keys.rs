@@ -2,8 +2,8 @@
 
 use super::client::{Column, Output, text, time, write_table};
 use super::offline::{Access, Offline};
-use super::process::{fail, load_config};
-use super::stop::Stop;
+use crate::cli::run::Stop;
+use crate::cli::run::{fail, load_config};
 use crate::clock::{Clock, SystemClock};
 use crate::config::retention::parse_age;
 use crate::domain::access::{AccessRole, ApiKey, Token, VaultScope};

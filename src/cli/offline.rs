@@ -1,15 +1,21 @@
 //! The database of a command that works beside the service: the configured one, or the embedded one, also while a
 //! service runs it. None of these commands creates a database: it might be created in the wrong folder.
+#![expect(clippy::print_stdout, reason = "a command line tells its user what it did")]
 
-use super::embedded::Embedded;
+use crate::cli::embedded::Embedded;
+use crate::cli::run::{Stop, fail, load_config};
 use crate::clock::SystemClock;
 use crate::config::Config;
+use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::embedded::{
     Account, EmbeddedError, EmbeddedOptions, has_cluster, url_of_answering, url_of_running,
 };
 use crate::storage::{ACQUIRE_TIMEOUT, Deadlines, PoolOptions, Storage, is_direct};
+use clap::Args;
 use secrecy::ExposeSecret;
 use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 
 /// One for the transaction, one for statements beside it.
@@ -107,5 +113,120 @@ async fn embedded(config: &Config) -> Result<(Option<Embedded>, String), Box<dyn
             let running = is_in_use.then(|| url_of_running(&data_dir)).flatten();
             running.map_or(Err(error), |url| Ok((None, url)))
         }
+    }
+}
+
+const NO_EXTENSION: &str = "the schema is up to date; its tables cannot be distributed, since the database does not have the \
+                            extension citus: install it on every node, run CREATE EXTENSION citus, and try again";
+
+/// Arguments of `migrate`. The database is `DATABASE_URL` or `database.url`.
+#[derive(Debug, Args)]
+pub struct Migrate {
+    /// Read this file instead of `working-memory.toml`.
+    #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    config: Option<PathBuf>,
+    /// Revert migrations, down to this one, which stays; 0 reverts all, and deletes all data.
+    #[arg(long, value_name = "VERSION")]
+    down_to: Option<i64>,
+    /// Afterwards distribute the tables by vault, if the database has the extension citus, and print which; those that are
+    /// distributed already are unchanged. No service may run meanwhile.
+    #[arg(long, conflicts_with = "down_to")]
+    distribute: bool,
+}
+
+impl Migrate {
+    pub(super) async fn run(self) -> ExitCode {
+        let config = match load_config(self.config.as_deref()) {
+            Ok(config) => config,
+            Err(error) => return fail(error),
+        };
+        let Some(url) = &config.database.url else {
+            return fail("set DATABASE_URL: the embedded database is migrated whenever the service starts");
+        };
+        match self.migrate(url.expose_secret()).await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(error),
+        }
+    }
+
+    #[expect(clippy::print_stdout, reason = "a command says what it did")]
+    async fn migrate(&self, url: &str) -> Result<(), Box<dyn Error>> {
+        let options = PoolOptions {
+            url: url.to_owned(),
+            max_connections: 1,
+            // One connection, one transaction: keeping prepared statements would gain nothing.
+            prepared_statements: false,
+            acquire_timeout: ACQUIRE_TIMEOUT,
+            deadlines: Deadlines::default(),
+            head_cache_bytes: 0,
+            gather_puts: false,
+        };
+        let storage = Storage::connect(&options, Arc::new(SystemClock)).await?;
+        match self.down_to {
+            Some(version) => storage.migrate_down(version).await,
+            None => storage.migrate().await,
+        }?;
+        if self.distribute {
+            if !storage.can_distribute().await? {
+                return Err(NO_EXTENSION.into());
+            }
+            for table in storage.distribute().await? {
+                println!("distributed: {table}");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Arguments of `rebuild-records`. The database is `DATABASE_URL` or `database.url`, which a service may be using
+/// meanwhile, or else the embedded one, which none may.
+///
+/// Records and their history are a projection of the versions. What the remaining versions do not contain, because
+/// texts were redacted or pruned, is kept as it is.
+#[derive(Debug, Args)]
+pub struct RebuildRecords {
+    /// Only this vault.
+    #[arg(long, value_name = "VAULT")]
+    vault: Option<VaultId>,
+    /// Only this memory of the vault.
+    #[arg(long, value_name = "MEMORY", requires = "vault")]
+    memory: Option<MemoryId>,
+    /// Read this file instead of `working-memory.toml`.
+    #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+impl RebuildRecords {
+    pub(super) async fn run(self) -> ExitCode {
+        match self.rebuild().await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(error),
+        }
+    }
+
+    async fn rebuild(&self) -> Result<(), Box<dyn Error>> {
+        let mut stop = Stop::listen()?;
+        let config = load_config(self.config.as_deref())?;
+        let database = tokio::select! {
+            opened = Offline::open(&config, Access::Write) => opened?,
+            () = stop.wait() => return Err("stopped".into()),
+        };
+        let rebuilt = tokio::select! {
+            rebuilt = database.storage.rebuild_records(self.vault.as_ref(), self.memory.as_ref()) => rebuilt,
+            () = stop.wait() => {
+                database.close().await?;
+                return Err("stopped; memories rebuilt so far are saved".into());
+            }
+        };
+        database.close().await?;
+        let rebuilt = rebuilt?;
+        if self.memory.is_some() && rebuilt.memories == 0 {
+            return Err("there is no such memory".into());
+        }
+        println!(
+            "{} memories checked, {} corrected",
+            rebuilt.memories, rebuilt.mended
+        );
+        Ok(())
     }
 }

@@ -1,10 +1,17 @@
-//! Parses the command line and runs its command.
+//! The command line: the commands and the global options, and their execution.
 
-use super::commands::{Cli, Command};
-use super::{client, help, hook, openapi};
-use clap::FromArgMatches as _;
+use crate::cli::client::command::ClientCommand;
+use crate::cli::client::{Color, Exit, Failure, print_failure};
+use crate::cli::{
+    client, doctor, embeddings, generate, help, hook, keys, offline, serve, transfer, with_postgres,
+};
+use crate::config::{Config, ConfigError};
+use clap::{FromArgMatches as _, Parser, Subcommand};
+use std::error::Error;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The exit code of an invalid command line.
 const USAGE: u8 = 2;
@@ -41,7 +48,7 @@ pub fn run() -> ExitCode {
             Command::Keys(command) => command.run().await,
             Command::RebuildRecords(command) => command.run().await,
             Command::Embeddings(command) => command.run().await,
-            Command::Openapi => openapi::run(),
+            Command::Openapi => generate::openapi(),
             Command::WithPostgres(command) => command.run().await,
             Command::Client(command) => command.run(help::command),
         }
@@ -61,4 +68,87 @@ fn misused(error: &clap::Error) -> ExitCode {
     }
     let is_usage_error = error.use_stderr() && !hook::is_meant(std::env::args_os());
     ExitCode::from(if is_usage_error { USAGE } else { 0 })
+}
+
+/// Prints the error and returns its exit code: 2 for a wrong setting or a wrong argument, otherwise 1.
+pub(super) fn fail(error: impl Into<Box<dyn Error>>) -> ExitCode {
+    let error = error.into();
+    if let Some(failure) = error.downcast_ref::<Failure>() {
+        return print_failure(failure.exit, &failure.sentence, None);
+    }
+    let exit = match error.is::<ConfigError>() {
+        true => Exit::Usage,
+        false => Exit::Failed,
+    };
+    print_failure(exit, &error.to_string(), None)
+}
+
+/// The configuration of this process.
+pub(super) fn load_config(file: Option<&Path>) -> Result<Config, ConfigError> {
+    // The service has no variables that are not UTF-8.
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Config::load(file, environment)
+}
+
+/// Working memory for agents: versioned context documents on PostgreSQL.
+#[derive(Debug, Parser)]
+#[command(name = "working-memory", version, about)]
+pub struct Cli {
+    /// When to colour the output.
+    #[arg(long, value_enum, value_name = "WHEN", global = true, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the service.
+    Serve(serve::Serve),
+    /// Migrate a database's schema to the current version, or down to an older one.
+    Migrate(offline::Migrate),
+    /// Write a vault to a file of JSON Lines.
+    Export(transfer::Export),
+    /// Import such a file into a vault.
+    Import(transfer::Import),
+    /// Create, list, revoke and rotate API keys.
+    Keys(keys::Keys),
+    /// Rebuild records and their history from the versions.
+    RebuildRecords(offline::RebuildRecords),
+    /// Show the state of the index for searches by meaning, or rebuild it.
+    Embeddings(embeddings::Embeddings),
+    /// Print the OpenAPI document.
+    Openapi,
+    /// Ask a running service whether it is ready; exits with 0 if so.
+    Health(doctor::Health),
+    /// Run a command with DATABASE_URL set to a private PostgreSQL server of its own.
+    WithPostgres(with_postgres::WithPostgres),
+    /// The commands that call a running service.
+    #[command(flatten)]
+    Client(ClientCommand),
+}
+
+/// SIGINT and SIGTERM, with handlers installed before there is anything to clean up.
+pub(super) struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stop {
+    pub(super) fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    pub(super) async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! `working-memory serve`: runs the service until it is stopped.
 
 use super::client::Failure;
-use super::process::{fail, load_config};
-use super::stop::Stop;
 use crate::background::{Background, Workers};
+use crate::cli::run::Stop;
+use crate::cli::run::{fail, load_config};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::http::{self, AppState, Settings, Starting, Tls};
@@ -12,7 +12,8 @@ use crate::llm::{Client, Delivery, Models};
 use crate::pipeline::{Pipeline, prompts::Prompts};
 use crate::storage::embedded::{Account, EmbeddedOptions, EmbeddedServer, has_cluster};
 use crate::storage::{
-    ACQUIRE_TIMEOUT, Deadlines, Distribution, OWN_CONNECTIONS, PoolOptions, Quotas, Storage, StorageError, is_direct,
+    ACQUIRE_TIMEOUT, Deadlines, Distribution, OWN_CONNECTIONS, PoolOptions, Quotas, Storage, StorageError,
+    is_direct,
 };
 use crate::telemetry;
 use crate::telemetry::traces::{self, Traces};

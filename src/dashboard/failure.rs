@@ -1,7 +1,12 @@
-//! Failures of pages: handlers return `application/problem+json` like routes, and so do the layers in front of them.
+//! Failures of pages: handlers return `application/problem+json` like routes, and so do the layers in front of them; problems
+//! become pages in one place, as the response leaves.
 
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use crate::dashboard::layout::{self, Crumb, Page};
+use crate::dashboard::visit::now_of;
+use askama::Template;
+use axum::body::{Body, to_bytes};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -97,4 +102,89 @@ impl IntoResponse for Failure {
         let body = Value::Object(body).to_string();
         (status, [(CONTENT_TYPE, PROBLEM)], body).into_response()
     }
+}
+
+/// The maximum size of a problem that is parsed.
+const MAX_PROBLEM_BYTES: usize = 64 * 1024;
+
+#[derive(Template)]
+#[template(path = "failure.html")]
+struct View {
+    page: Page,
+    status: u16,
+    refusal: Refusal,
+    advice: &'static str,
+}
+
+/// What the visitor can do about it.
+fn advice(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::NOT_FOUND => {
+            "The address may be misspelt, what it named may have been deleted, or your key may not reach it."
+        }
+        StatusCode::UNAUTHORIZED => "Sign in again.",
+        StatusCode::FORBIDDEN => "Ask an administrator for a key with that right.",
+        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => {
+            "Another change was saved first. Go back, reload the page, and see what changed."
+        }
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+            "Wait a moment and reload the page."
+        }
+        status if status.is_server_error() => {
+            "Reload the page. If the error remains, check the service's log."
+        }
+        _ => "Go back and change what the message names.",
+    }
+}
+
+#[derive(Template)]
+#[template(path = "again.html")]
+struct Again {
+    page: Page,
+}
+
+/// A page that makes the browser request the same page again, so that the request does not come from another site's page.
+pub(crate) fn reload_page() -> Response {
+    let page = Page::plain("One moment", None);
+    layout::render(&Again { page }).unwrap_or_else(IntoResponse::into_response)
+}
+
+/// Converts a problem into a page; other responses are unchanged.
+pub(crate) async fn as_page(response: Response) -> Response {
+    let status = response.status();
+    let is_error = status.is_client_error() || status.is_server_error();
+    let media_type = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .map(|value| value.as_bytes().to_vec());
+    if !is_error
+        || media_type
+            .as_deref()
+            .is_some_and(|value| value.starts_with(b"text/html"))
+    {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let refusal = if media_type.as_deref() == Some(PROBLEM.as_bytes()) {
+        Refusal::read(&to_bytes(body, MAX_PROBLEM_BYTES).await.unwrap_or_default())
+    } else {
+        // A path that is not percent-encoded UTF-8.
+        Refusal {
+            detail: "The address of the page is not valid.".to_owned(),
+            ..Refusal::default()
+        }
+    };
+    let view = View {
+        page: Page::plain("Not shown", now_of(&parts.extensions)).crumb(Crumb::here(parts.status.as_str())),
+        status: parts.status.as_u16(),
+        refusal,
+        advice: advice(parts.status),
+    };
+    let text = view.render().unwrap_or_default();
+    parts.headers.remove(CONTENT_LENGTH);
+    parts
+        .headers
+        .insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    layout::guard(&mut parts.headers);
+    Response::from_parts(parts, Body::from(text))
 }

@@ -1,9 +1,9 @@
 //! The common parts of all pages: head, breadcrumbs, and response headers.
 
-use super::assets;
 use super::failure::Failure;
 use super::link;
 use super::parts::When;
+use super::router;
 use super::visit::Visit;
 use askama::Template;
 use axum::http::header::{
@@ -125,9 +125,9 @@ impl Page {
             form_token: String::new(),
             notice: None,
             live: None,
-            style: assets::style(),
-            script: assets::script(),
-            icon: assets::icon(),
+            style: router::style(),
+            script: router::script(),
+            icon: router::icon(),
             version: env!("CARGO_PKG_VERSION"),
             now,
         }

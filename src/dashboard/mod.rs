@@ -6,14 +6,12 @@
 //! forms, a content security policy without inline scripts and styles, and escaping of memories' texts.
 //!
 //! - [`api`]: requests to the routes. [`visit`]: the visitor. [`layout`]: the common parts of pages.
-//! - [`failure`]: failures. [`failure_page`]: error pages.
+//! - [`failure`]: failures and error pages.
 //! - `pages`: one file per page, with its template beside it.
-//! - `assets`: style, script and icon, served under names with their hashes.
+//! - `router`: the table of pages; style, script and icon, served under names with their hashes.
 
 mod api;
-mod assets;
 mod failure;
-mod failure_page;
 mod form;
 mod layout;
 mod link;
@@ -21,14 +19,12 @@ mod markdown;
 mod pages;
 mod parts;
 mod router;
-mod sessions;
 mod visit;
 
 pub(crate) use api::Routes;
-pub(crate) use failure_page::{as_page, reload_page};
+pub(crate) use failure::{as_page, reload_page};
 pub(crate) use router::router;
-pub(crate) use sessions::{SessionBackend, Visitor};
-pub(crate) use visit::PageServices;
+pub(crate) use visit::{PageServices, SessionBackend, Visitor};
 
 /// The path of the pages.
 pub(crate) const ROOT: &str = "/ui";

@@ -1,15 +1,15 @@
 //! The visitor of a page, and their rights.
 
-use super::api::Routes;
-use super::failure::Failure;
-use super::link;
-use super::sessions::{SessionBackend, Visitor};
 use crate::clock::Clock;
+use crate::dashboard::api::Routes;
+use crate::dashboard::failure::Failure;
+use crate::dashboard::link;
 use crate::domain::access::{AccessRole, Caller, VaultScope};
 use crate::storage::Storage;
+use async_trait::async_trait;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{Extensions, Method, StatusCode};
+use axum::http::{Extensions, HeaderMap, Method, StatusCode};
 use chrono::{DateTime, Utc};
 use std::sync::Arc;
 
@@ -130,4 +130,33 @@ impl<S: Send + Sync> FromRequestParts<S> for Anybody {
             services: present(parts)?,
         })
     }
+}
+
+/// The visitor of a page: in the extensions of every page request.
+#[derive(Debug, Clone)]
+pub(crate) struct Visitor {
+    /// The signed-in visitor; anybody if the service requires no key. `None`: has to sign in first.
+    pub(crate) caller: Option<Caller>,
+    /// The token that a form must send back, which proves that it comes from this browser.
+    pub(crate) form_token: String,
+}
+
+/// Signing in and out.
+#[async_trait]
+pub(crate) trait SessionBackend: Send + Sync {
+    /// Starts a session with a key and returns the value of `Set-Cookie`. `None`: the key is not valid.
+    ///
+    /// # Errors
+    /// A problem, as a route returns it.
+    async fn sign_in(
+        &self,
+        key: &str,
+        headers: &HeaderMap,
+    ) -> Result<Option<String>, axum::response::Response>;
+
+    /// Ends the session of a request and returns the value of `Set-Cookie`.
+    ///
+    /// # Errors
+    /// A problem, as a route returns it.
+    async fn sign_out(&self, headers: &HeaderMap) -> Result<String, axum::response::Response>;
 }

@@ -32,7 +32,8 @@ pub mod write;
 
 pub use contexts::{Context, ContextMetadata, ContextRef, Redaction, Source, origins::Blame};
 pub use database::{
-    ACQUIRE_TIMEOUT, Class, Deadlines, Distribution, FailingVaults, OWN_CONNECTIONS, PoolOptions, Storage, is_direct,
+    ACQUIRE_TIMEOUT, Class, Deadlines, Distribution, FailingVaults, OWN_CONNECTIONS, PoolOptions, Storage,
+    is_direct,
 };
 pub use error::StorageError;
 pub use head_cache::{HeadCacheUse, STALENESS_BOUND};

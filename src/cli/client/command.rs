@@ -5,7 +5,7 @@ use crate::cli::documents::{Blame, Delete, Diff, Get, Prompt, Put, Redact, Resto
 use crate::cli::lists::Listing;
 use crate::cli::updates::{Approve, Operations, Reject, Update};
 use crate::cli::window_entries::{Decision, SetStatus, Task};
-use crate::cli::{api, completions, doctor, edit, handoff, hook, init, items, man, mcp, sync, window};
+use crate::cli::{api, doctor, edit, generate, handoff, hook, init, items, mcp, sync, window};
 use clap::Subcommand;
 use std::process::ExitCode;
 
@@ -67,17 +67,17 @@ pub enum ClientCommand {
     #[command(subcommand)]
     Hook(hook::Hook),
     /// Print the service's handoff, or else its local copy; exits with 8 if it is stale.
-    Show(handoff::show::Show),
+    Show(handoff::Show),
     /// Print whether the local copy of the handoff is fresh; exits with 8 if it is stale.
-    Status(handoff::status::Status),
+    Status(handoff::Status),
     /// Print the path of the local copy of the handoff.
-    Path(handoff::path::Path),
+    Path(handoff::Path),
     /// Let the service refresh the handoff if it is stale, and copy it here.
-    Refresh(handoff::refresh::Refresh),
+    Refresh(handoff::Refresh),
     /// Print completions for a shell.
-    Completions(completions::Completions),
+    Completions(generate::Completions),
     /// Print the manual page, in roff.
-    Man(man::Man),
+    Man(generate::Man),
 }
 
 impl ClientCommand {

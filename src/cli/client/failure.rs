@@ -1,6 +1,6 @@
 //! The failure of a command: a message for its user and an exit code for scripts.
 
-use super::text::visible;
+use crate::cli::client::output::visible;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt;

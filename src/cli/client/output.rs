@@ -1,9 +1,13 @@
 //! Standard output. What a terminal would obey is escaped, also in a pipe, which may lead to one; only commands that print
 //! one text as it is, for files and other programs, write its bytes where standard output is no terminal.
 
-use super::failure::Failure;
-use super::text::visible;
-use std::io::{ErrorKind, Write as _};
+use crate::cli::client::failure::Failure;
+use clap::ValueEnum;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// The style of a piece of text, if colours are on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,10 +48,10 @@ pub(in crate::cli) struct Output {
 impl Output {
     /// For the process's standard output, coloured as `--color` says.
     pub(in crate::cli) fn new() -> Self {
-        let (terminal, colour) = super::style::of_stdout();
+        let (terminal, colour) = crate::cli::client::output::of_stdout();
         Self {
             terminal,
-            escape: !super::style::is_raw(),
+            escape: !crate::cli::client::output::is_raw(),
             colour,
             text: String::new(),
         }
@@ -144,7 +148,7 @@ impl Output {
     /// Writes the output, through a pager if it is longer than the terminal's height. A reader that closes the pipe early
     /// (`| head`) is not a failure.
     pub(in crate::cli) fn write(&self) -> Result<(), Failure> {
-        if self.terminal && super::pager::show(&self.text) {
+        if self.terminal && crate::cli::client::output::show(&self.text) {
             return Ok(());
         }
         Self::bytes(self.text.as_bytes())
@@ -159,6 +163,134 @@ impl Output {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// The text with every character that controls a terminal escaped as `\u001b` (which JSON parses as the same
+/// character). Line feeds and tabs stay; a carriage return is removed if it only ends a line.
+pub(in crate::cli) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        if !is_obeyed(c) {
+            shown.push(c);
+        } else if c != '\r' || rest.peek() != Some(&'\n') {
+            // Writing to a string cannot fail.
+            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Controls (C0, DEL, C1) and the characters that reorder text.
+fn is_obeyed(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || (c.is_control() && c != '\n' && c != '\t')
+}
+
+/// `text` on one line: its lines joined by single blanks.
+pub(in crate::cli) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `--color`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Color {
+    /// On a terminal, without `NO_COLOR`.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+static COLOR: OnceLock<Color> = OnceLock::new();
+static RAW: OnceLock<bool> = OnceLock::new();
+
+/// Applies `--color`.
+pub(in crate::cli) fn set_color(color: Color) {
+    // Set once, by the command line.
+    let _ = COLOR.set(color);
+}
+
+/// Applies `--raw`.
+pub(super) fn set_raw(raw: bool) {
+    // Set once, by the running command.
+    let _ = RAW.set(raw);
+}
+
+/// Whether control characters of texts are printed as they are.
+pub(super) fn is_raw() -> bool {
+    RAW.get() == Some(&true)
+}
+
+/// Whether standard output is a terminal, and whether it is coloured.
+pub(super) fn of_stdout() -> (bool, bool) {
+    let terminal = std::io::stdout().is_terminal();
+    let colour = has_colour(COLOR.get().copied().unwrap_or_default(), terminal, |name| {
+        std::env::var(name).ok()
+    });
+    (terminal, colour)
+}
+
+fn has_colour(wanted: Color, terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name| variable(name).filter(|value| !value.is_empty());
+    match wanted {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            let dumb = set("TERM").is_none_or(|term| term == "dumb");
+            terminal && !dumb && set("NO_COLOR").is_none()
+        }
+    }
+}
+
+/// The pager if no variable names one.
+const DEFAULT: &str = "less";
+
+/// The environment's pager: `WORKING_MEMORY_PAGER`, else `PAGER`, else `less`. `None` for an empty one and for `cat`.
+fn pager() -> Option<String> {
+    let named = ["WORKING_MEMORY_PAGER", "PAGER"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok());
+    let pager = named.unwrap_or_else(|| DEFAULT.to_owned());
+    Some(pager).filter(|pager| !matches!(pager.trim(), "" | "cat"))
+}
+
+/// Shows a text in a pager, if it is longer than the terminal's height; returns whether it did.
+pub(super) fn show(text: &str) -> bool {
+    let stdout = io::stdout();
+    let Ok(size) = rustix::termios::tcgetwinsize(&stdout) else {
+        return false;
+    };
+    let rows = usize::from(size.ws_row);
+    if rows == 0 || text.lines().count() < rows || std::env::var_os("TERM").is_none_or(|term| term == "dumb")
+    {
+        return false;
+    }
+    let Some(pager) = pager() else { return false };
+    // Through a shell, as other programs do: the variable may contain options.
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(&pager).stdin(Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        // Colours; quit if the text fits; keep the text on the screen.
+        command.env("LESS", "FRX");
+    }
+    let Ok(mut child) = command.spawn() else {
+        return false;
+    };
+    if let Some(mut input) = child.stdin.take() {
+        // The user may quit the pager early.
+        let _ = input.write_all(text.as_bytes());
+    }
+    match child.wait() {
+        // A shell's exit codes for a program that does not exist or cannot be run.
+        Ok(status) => !matches!(status.code(), Some(126 | 127)),
+        Err(_) => false,
     }
 }
 
@@ -193,5 +325,53 @@ mod tests {
         let diff = "--- version 1\n+++ version 2\n@@ -1 +1 @@\n-a\r\n+b\n\\ No newline at end of file";
         assert_eq!(output(false, false).diff(diff).text, diff);
         assert!(output(true, true).diff(diff).text.contains("\x1b[32m+b\x1b[0m\n"));
+    }
+}
+
+#[cfg(test)]
+mod text_tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_written_out_and_the_rest_stays() {
+        for (text, shown) in [
+            ("plain ä 漢 🙂\n\ttabbed\n", "plain ä 漢 🙂\n\ttabbed\n"),
+            (
+                "\x1b[31mred\x1b]0;title\x07",
+                "\\u001b[31mred\\u001b]0;title\\u0007",
+            ),
+            ("over\rwritten", "over\\u000dwritten"),
+            ("two\r\nlines\r\n", "two\nlines\n"),
+            ("\u{9b}31m\u{7f}\u{0}", "\\u009b31m\\u007f\\u0000"),
+            ("a\u{202e}b\u{2069}", "a\\u202eb\\u2069"),
+        ] {
+            assert_eq!(visible(text), shown);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_is_obeyed_is_left(text in "(\\PC|\\p{Cc}|\u{202e}|\r\n){0,60}") {
+            prop_assert!(!visible(&text).chars().any(is_obeyed));
+        }
+    }
+}
+
+#[cfg(test)]
+mod style_tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_for_terminals_by_default() {
+        let term = |name: &str| (name == "TERM").then(|| "xterm".to_owned());
+        let no_color = |_: &str| Some("1".to_owned());
+        let dumb = |name: &str| (name == "TERM").then(|| "dumb".to_owned());
+        assert!(has_colour(Color::Auto, true, term));
+        assert!(!has_colour(Color::Auto, false, term));
+        assert!(!has_colour(Color::Auto, true, no_color));
+        assert!(!has_colour(Color::Auto, true, dumb));
+        assert!(has_colour(Color::Always, false, no_color));
+        assert!(!has_colour(Color::Never, true, term));
     }
 }

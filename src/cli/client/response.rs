@@ -2,7 +2,7 @@
 
 use super::failure::{Exit, Failure};
 use super::output::Output;
-use super::text::one_line;
+use crate::cli::client::output::one_line;
 use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde::de::DeserializeOwned;
 use serde_json::Value;

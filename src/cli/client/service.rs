@@ -38,7 +38,7 @@ impl Service {
     /// # Errors
     /// As [`Service::of`].
     pub(in crate::cli) fn with_timeout(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
-        super::style::set_raw(args.raw);
+        crate::cli::client::output::set_raw(args.raw);
         let surroundings = SettingSources::of_process()?;
         let (url, key) = surroundings.service(args)?;
         let unusable = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot be sent: {error}"));

@@ -11,3 +11,4 @@
 pub(super) mod state;
 pub(super) mod swap;
 pub(super) mod tree;
+pub(super) mod watch;

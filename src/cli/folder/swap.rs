@@ -12,11 +12,19 @@
 
 use super::state::hash;
 use super::tree::Tree;
-use crate::cli::sync::conflict_paths;
 use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
+
+/// Maximum length of a file or folder name in bytes; temporary file names are longer.
+pub(in crate::cli) const MAX_NAME_BYTES: usize = 160;
+
+/// Marks a copy saved by a conflict, before its hash.
+const CONFLICT: &str = ".conflict-";
+
+/// Maximum number of copies of one text in one place.
+const MAX_COPIES: u32 = 1_000;
 
 const PART: &str = ".sync-part";
 const SWAP: &str = ".sync-swap";
@@ -261,6 +269,37 @@ fn remove_empty(tree: &Tree, path: &str) {
         }
         rest = folder;
     }
+}
+
+/// Candidate paths for a text that lost a conflict, best first: beside its file, with a name derived from its
+/// hash, so that the same text is saved once. Never the file itself, which may be such a copy.
+pub(in crate::cli) fn conflict_paths(relative: &str, sha256: &str) -> impl Iterator<Item = String> {
+    (1..=MAX_COPIES)
+        .map(move |number| conflict_path(relative, sha256, number))
+        .filter(move |copy| copy != relative)
+}
+
+fn conflict_path(relative: &str, sha256: &str, number: u32) -> String {
+    let (folder, name) = match relative.rsplit_once('/') {
+        Some((folder, name)) => (format!("{folder}/"), name),
+        None => (String::new(), relative),
+    };
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
+        _ => (name, String::new()),
+    };
+    // The name of a copy that conflicts again does not grow.
+    let stem = stem.split_once(CONFLICT).map_or(stem, |(stem, _)| stem);
+    let mut end = stem.len().min(MAX_NAME_BYTES - 40);
+    while !stem.is_char_boundary(end) {
+        end -= 1;
+    }
+    let hash = sha256.get(..8).unwrap_or(sha256);
+    let number = match number {
+        0 | 1 => String::new(),
+        number => format!("-{number}"),
+    };
+    format!("{folder}{}{CONFLICT}{hash}{number}{extension}", &stem[..end])
 }
 
 fn too_many_copies() -> io::Error {

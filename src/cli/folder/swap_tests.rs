@@ -148,3 +148,19 @@ fn leftovers_of_a_killed_program_are_repaired() {
     );
     assert_eq!(files(&folder), of(&[]));
 }
+
+#[test]
+fn a_conflict_has_one_name_for_one_text() {
+    let hash = "0123456789abcdef";
+    for (path, number, copy) in [
+        ("a.md", 1, "a.conflict-01234567.md"),
+        ("n/a.b.md", 2, "n/a.b.conflict-01234567-2.md"),
+        ("n/a", 1, "n/a.conflict-01234567"),
+        ("a.conflict-ffffffff.md", 1, "a.conflict-01234567.md"),
+    ] {
+        assert_eq!(conflict_path(path, hash, number), copy);
+    }
+    // A copy that conflicts with the same text is not saved as itself.
+    let copies: Vec<_> = conflict_paths("a.conflict-01234567.md", hash).take(2).collect();
+    assert_eq!(copies, ["a.conflict-01234567-2.md", "a.conflict-01234567-3.md"]);
+}

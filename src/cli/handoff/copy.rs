@@ -3,9 +3,9 @@
 use super::home::{MANIFEST, MARKDOWN, Workspace};
 use super::live::{Checked, LiveStatus};
 use super::manifest::Local;
-use super::time::Window;
 use crate::cli::client::{Failure, MemoryRef, ago};
 use crate::cli::folder::tree::Tree;
+use crate::cli::handoff::home::Window;
 use crate::domain::document::written_time;
 use chrono::{DateTime, TimeDelta, Utc};
 use std::io::{self, ErrorKind};

@@ -16,12 +16,9 @@ mod git;
 mod home;
 mod live;
 mod manifest;
-pub(super) mod path;
-pub(super) mod refresh;
-pub(super) mod show;
-pub(super) mod status;
-mod time;
+mod show;
 mod write;
 
-pub(super) use home::home;
-pub(super) use time::Window;
+pub(super) use home::{Path, Window, home};
+pub(super) use show::{Show, Status};
+pub(super) use write::Refresh;

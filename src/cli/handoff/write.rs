@@ -1,14 +1,20 @@
-//! Writes a handoff: the folder of its run and the current copy, each atomically.
+//! `working-memory refresh`: lets the service refresh the handoff, and writes it: the folder of its run and the current copy,
+//! each atomically.
 
-use super::home::{MANIFEST, MARKDOWN, Workspace};
-use super::manifest::{self, Handoff, Local};
-use crate::cli::client::{Failure, MemoryRef};
+use crate::cli::client::{Failure, MemoryRef, Method, Output, Service, ServiceArgs};
 use crate::cli::folder::tree::Tree;
+use crate::cli::handoff::copy::Copy;
+use crate::cli::handoff::git;
+use crate::cli::handoff::home::{MANIFEST, MARKDOWN, Window, Workspace};
+use crate::cli::handoff::manifest::{self, Handoff, Local};
+use crate::clock::{Clock as _, SystemClock};
 use crate::domain::ids::ContextId;
 use chrono::{DateTime, Utc};
-use std::fs;
-use std::io;
+use clap::Args;
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{fs, io};
 
 /// The maximum number of runs of one handoff in one second.
 const MAX_RUNS: u32 = 1_000;
@@ -107,6 +113,67 @@ impl Drop for Unfinished {
     fn drop(&mut self) {
         // After the rename no folder has that name any more.
         let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A model may write the handoff, which takes time.
+const ANSWER_TIME: Duration = Duration::from_secs(600);
+
+/// Arguments of `refresh`.
+#[derive(Debug, Args)]
+pub struct Refresh {
+    /// Make a new one also if it is fresh.
+    #[arg(long)]
+    force: bool,
+    /// The window, such as 6h, 90m or 2d; the service's `handoff.window` without it.
+    #[arg(long, value_name = "TIME")]
+    window: Option<Window>,
+    /// Do not send the git branch and the changed files of this folder.
+    #[arg(long)]
+    no_workspace: bool,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+impl Refresh {
+    pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
+        let (memory_ref, workspace) = (service.memory_ref()?, Workspace::of_process()?);
+        let mut body = Map::new();
+        if !self.no_workspace
+            && let Some(snapshot) = git::snapshot().await
+        {
+            body.insert("workspace".to_owned(), snapshot.to_json());
+        }
+        let answer = service
+            .of_memory(Method::POST, &["handoff", "refresh"])?
+            .flag("force", self.force)
+            .maybe("window", self.window)
+            .json(&Value::Object(body))?
+            .send()
+            .await?;
+        let handoff: Handoff = answer.json()?;
+        let local = Local::of(&handoff, service.url().as_str(), SystemClock.now());
+        let kept = Copy::read(&workspace, &memory_ref).ok();
+        let kept = kept
+            .filter(|copy| copy.local.handoff_id == local.handoff_id && copy.local.sha256 == local.sha256);
+        let (done, path) = match kept {
+            Some(copy) => ("fresh, nothing to do", copy.path),
+            None => {
+                let path = write(&workspace, &memory_ref, &handoff, &local)?;
+                let done = if handoff.refreshed {
+                    "refreshed"
+                } else {
+                    "fresh, copied"
+                };
+                (done, path)
+            }
+        };
+        if self.service.is_json() {
+            return answer.print_json();
+        }
+        let path = path.display().to_string();
+        Output::new().text(done).text(": ").text(&path).end().write()
     }
 }
 

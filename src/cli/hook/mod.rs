@@ -7,8 +7,7 @@
 mod briefing;
 mod input;
 mod position;
-mod session_end;
-mod session_start;
+mod session;
 mod transcript;
 
 use self::input::Input;
@@ -53,8 +52,8 @@ impl Hook {
             input.enter_folder();
             let service = Service::unattended(args, deadline)?;
             match &self {
-                Self::SessionStart(_) => session_start::run(&service, &input).await,
-                _ => session_end::run(&service, &input).await,
+                Self::SessionStart(_) => session::start(&service, &input).await,
+                _ => session::end(&service, &input).await,
             }
         };
         let late = || Failure::failed(format!("gave up after {} s", deadline.as_secs()));

@@ -1,13 +1,19 @@
-//! A folder that is synchronised with a root, and the report about it.
+//! A folder that is synchronised with a root, once or for as long as it runs: its state file, and the report about it.
 
-use super::engine::{Engine, Report, Sides as _};
-use super::scan::Scanner;
-use super::sides::Pair;
-use super::state::State;
-use crate::cli::client::{Failure, Look, Output, Service, note};
+use crate::cli::client::{Exit, Failure, Look, Output, Service, note};
+use crate::cli::folder::state;
 use crate::cli::folder::tree::{Lock, Tree};
+use crate::cli::folder::watch::{Backoff, until_stopped};
+use crate::cli::sync::engine::{Engine, Report, Sides as _};
+use crate::cli::sync::plan::Base;
+use crate::cli::sync::scan::Scanner;
+use crate::cli::sync::sides::Pair;
+use crate::domain::ids::{RootName, VaultId};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 /// A folder, locked by this process, that is synchronised with a root.
 pub(super) struct Folder<'f> {
@@ -96,4 +102,97 @@ pub(super) fn print_report(folder: &Path, report: &Report, as_json: bool) -> Res
         note(&format!("skipped: {path}: {why}"));
     }
     Ok(())
+}
+
+/// Failures after which the sync is tried again.
+const MAY_PASS: [Exit; 3] = [Exit::NoService, Exit::Failed, Exit::Busy];
+
+/// Syncs repeatedly, until SIGINT or SIGTERM.
+///
+/// # Errors
+/// The first time, no service answers; later, the service rejects permanently, or an I/O error.
+pub(super) async fn watch(folder: Folder<'_>, every: Duration, as_json: bool) -> Result<(), Failure> {
+    until_stopped(run(folder, every, as_json)).await
+}
+
+async fn run(mut folder: Folder<'_>, every: Duration, as_json: bool) -> Result<(), Failure> {
+    let mut is_first = true;
+    let mut reported: BTreeMap<String, String> = BTreeMap::new();
+    let mut backoff = Backoff::new(every);
+    loop {
+        match folder.sync().await {
+            Ok(mut report) => {
+                backoff.succeeded();
+                // Skipped files are reported once, not every two seconds.
+                let skipped = report.skipped.clone();
+                report.skipped.retain(|path, why| reported.get(path) != Some(why));
+                reported = skipped;
+                if is_first || !report.is_quiet() || !report.skipped.is_empty() {
+                    print_report(folder.shown, &report, as_json)?;
+                }
+            }
+            Err(failure) if is_first => return Err(failure),
+            Err(failure) => backoff.failed(failure, &MAY_PASS)?,
+        }
+        is_first = false;
+        tokio::time::sleep(backoff.wait()).await;
+    }
+}
+
+/// The file's name.
+pub(super) const NAME: &str = ".working-memory-sync.json";
+
+/// The version of the file's format.
+const FORMAT: u32 = 1;
+
+/// The stored state of a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct State {
+    format: u32,
+    /// The vault that the folder is synchronised with.
+    pub(super) vault: String,
+    /// The root in it.
+    pub(super) root: String,
+    /// By path below the folder, the base of each file.
+    pub(super) files: BTreeMap<String, Base>,
+}
+
+impl State {
+    /// For a folder that was never synchronised.
+    pub(super) fn new(vault: &VaultId, root: &RootName) -> Self {
+        Self {
+            format: FORMAT,
+            vault: vault.to_string(),
+            root: root.to_string(),
+            files: BTreeMap::new(),
+        }
+    }
+
+    /// Reads the folder's file; `None` if there is none.
+    ///
+    /// # Errors
+    /// It is damaged. The state is not guessed: with a wrong base, deletions would look like new files.
+    pub(super) fn read(tree: &Tree) -> Result<Option<Self>, Failure> {
+        let damaged = |why: &dyn std::fmt::Display| {
+            Failure::failed(format!(
+                "{NAME} is damaged ({why}); remove it to begin anew: then files that differ are kept twice, and \
+                 deletions that were not carried over come back"
+            ))
+        };
+        let state: Option<Self> = state::read(tree, NAME).map_err(|error| damaged(&error))?;
+        let Some(state) = state else { return Ok(None) };
+        if state.format != FORMAT {
+            return Err(damaged(&format!("format {} is not supported", state.format)));
+        }
+        Ok(Some(state))
+    }
+
+    /// Writes it atomically.
+    ///
+    /// # Errors
+    /// An I/O error.
+    pub(super) fn write(&self, lock: &Lock<'_>) -> io::Result<()> {
+        state::write(lock, NAME, self)
+    }
 }

@@ -5,14 +5,9 @@ mod folder;
 mod plan;
 mod scan;
 mod sides;
-mod state;
-mod watch;
 
-pub(super) use self::plan::conflict_paths;
-
-use self::folder::{Folder, print_report};
+use self::folder::{Folder, State, print_report, watch};
 use self::scan::Scanner;
-use self::state::State;
 use super::client::{Failure, Service, ServiceArgs};
 use super::handoff::Window as Length;
 use crate::cli::folder::tree::Tree;
@@ -73,7 +68,7 @@ impl Sync {
         };
         folder.recover()?;
         if self.watch {
-            return watch::watch(folder, self.every.duration(), self.service.is_json()).await;
+            return watch(folder, self.every.duration(), self.service.is_json()).await;
         }
         let report = folder.sync().await?;
         print_report(&self.folder, &report, self.service.is_json())
@@ -97,7 +92,7 @@ impl Sync {
                 "{shown} is synchronised with root {} of vault {}; use another folder for another root, or remove {} in it",
                 state.root,
                 state.vault,
-                state::NAME
+                folder::NAME
             )));
         }
         Ok(state)

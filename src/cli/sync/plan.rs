@@ -24,20 +24,12 @@
 //!
 //! Files in the folder that cannot be read as text are skipped: nothing is done at their paths.
 
+use crate::cli::folder::swap::MAX_NAME_BYTES;
 use crate::domain::memory_files::FilePath;
 use serde::{Deserialize, Serialize};
 
 /// The root of the paths on the service.
 const ROOT: &str = "/memories/";
-
-/// Maximum length of a file or folder name in bytes; temporary file names are longer.
-const MAX_NAME_BYTES: usize = 160;
-
-/// Marks a copy saved by a conflict, before its hash.
-const CONFLICT: &str = ".conflict-";
-
-/// Maximum number of copies of one text in one place.
-const MAX_COPIES: u32 = 1_000;
 
 /// Number of deletions that is always allowed.
 const FEW_DELETIONS: usize = 3;
@@ -194,40 +186,10 @@ pub(super) fn is_wanted(relative: &str, all: bool) -> bool {
     all || extension.is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
 }
 
-/// Candidate paths for a text that lost a conflict, best first: beside its file, with a name derived from its
-/// hash, so that the same text is saved once. Never the file itself, which may be such a copy.
-pub(in crate::cli) fn conflict_paths(relative: &str, sha256: &str) -> impl Iterator<Item = String> {
-    (1..=MAX_COPIES)
-        .map(move |number| conflict_path(relative, sha256, number))
-        .filter(move |copy| copy != relative)
-}
-
-fn conflict_path(relative: &str, sha256: &str, number: u32) -> String {
-    let (folder, name) = match relative.rsplit_once('/') {
-        Some((folder, name)) => (format!("{folder}/"), name),
-        None => (String::new(), relative),
-    };
-    let (stem, extension) = match name.rsplit_once('.') {
-        Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
-        _ => (name, String::new()),
-    };
-    // The name of a copy that conflicts again does not grow.
-    let stem = stem.split_once(CONFLICT).map_or(stem, |(stem, _)| stem);
-    let mut end = stem.len().min(MAX_NAME_BYTES - 40);
-    while !stem.is_char_boundary(end) {
-        end -= 1;
-    }
-    let hash = sha256.get(..8).unwrap_or(sha256);
-    let number = match number {
-        0 | 1 => String::new(),
-        number => format!("-{number}"),
-    };
-    format!("{folder}{}{CONFLICT}{hash}{number}{extension}", &stem[..end])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::folder::swap::conflict_paths;
 
     fn text(hash: &str) -> Local {
         Local::Text(hash.to_owned())
@@ -293,6 +255,10 @@ mod tests {
             let path = path_on_service(relative).unwrap();
             assert_eq!(path_in_folder(path.as_str()).unwrap(), relative);
         }
+        let long = format!("{}.md", "ä".repeat(78));
+        for copy in conflict_paths(&long, "0123456789abcdef").take(9) {
+            assert!(path_on_service(&copy).is_ok(), "{copy}");
+        }
         for bad in [
             "",
             "/etc/passwd",
@@ -320,24 +286,6 @@ mod tests {
         ] {
             assert!(path_on_service(bad).is_err(), "{bad:?}");
         }
-    }
-
-    #[test]
-    fn a_conflict_has_one_name_for_one_text() {
-        let hash = "0123456789abcdef";
-        for (path, number, copy) in [
-            ("a.md", 1, "a.conflict-01234567.md"),
-            ("n/a.b.md", 2, "n/a.b.conflict-01234567-2.md"),
-            ("n/a", 1, "n/a.conflict-01234567"),
-            ("a.conflict-ffffffff.md", 1, "a.conflict-01234567.md"),
-        ] {
-            assert_eq!(conflict_path(path, hash, number), copy);
-        }
-        // A copy that conflicts with the same text is not saved as itself.
-        let copies: Vec<_> = conflict_paths("a.conflict-01234567.md", hash).take(2).collect();
-        assert_eq!(copies, ["a.conflict-01234567-2.md", "a.conflict-01234567-3.md"]);
-        let long = conflict_path(&format!("{}.md", "ä".repeat(78)), hash, 9);
-        assert!(path_on_service(&long).is_ok(), "{long}");
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use super::engine::{Sent, Sides};
 use super::scan::Scanner;
-use super::state::State;
 use crate::cli::client::{Exit, Failure, Method, Service, all, note};
 use crate::cli::folder::swap::{self, Placed};
 use crate::cli::folder::tree::{Lock, Tree};
+use crate::cli::sync::folder::{NAME, State};
 use crate::cli::sync::plan::{Base, Local, is_wanted, path_in_folder};
 use crate::domain::ids::MemoryId;
 use serde::Deserialize;
@@ -221,6 +221,6 @@ impl Sides for Pair<'_> {
         self.state.files.clone_from(bases);
         self.state
             .write(self.lock)
-            .map_err(|error| self.failed(super::state::NAME, &error))
+            .map_err(|error| self.failed(NAME, &error))
     }
 }

@@ -26,15 +26,12 @@
 
 mod contents;
 mod entry;
-mod field;
-mod files;
 mod items;
 mod parse;
 mod render;
 #[cfg(test)]
 mod tests;
 
-pub(super) use contents::{By, End, Folder, Newest, Parsed, Unplaced};
-pub(super) use files::{EPICS, FILES, RULES, WEEKLY};
+pub(super) use contents::{By, EPICS, End, FILES, Folder, Newest, Parsed, RULES, Unplaced, WEEKLY};
 pub(super) use parse::parse;
 pub(super) use render::render;

@@ -1,15 +1,17 @@
-//! `working-memory window import`: imports a folder.
+//! `working-memory window import`: imports a folder, in requests that a service accepts, and reports how much was imported.
 
-use super::folder::{By, EPICS, End, FILES, Folder, Newest, Parsed, RULES, Unplaced, WEEKLY, parse};
-use super::memory::{known, rules};
-use super::report::{Report, Unread};
-use super::send::{RuleSender, chunks};
 use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note, one_line};
 use crate::cli::folder::tree::Tree;
+use crate::cli::window::folder::{
+    By, EPICS, End, FILES, Folder, Newest, Parsed, RULES, Unplaced, WEEKLY, parse,
+};
+use crate::cli::window::memory::{RULES as RULES_CATEGORY, known, rules};
 use crate::clock::{Clock as _, SystemClock};
-use crate::domain::window::{ImportedDecision, ImportedTask, WindowImport, task_line};
+use crate::domain::window::{ImportCounts, ImportedDecision, ImportedTask, WindowImport, task_line};
 use chrono::SubsecRound as _;
 use clap::Args;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -253,4 +255,310 @@ fn show(new: &WindowImport, rules: &[String]) -> Result<(), Failure> {
         out.text(&format!("rule: {}", one_line(rule))).end();
     }
     out.write()
+}
+
+/// A file that was left out.
+#[derive(Debug, Serialize)]
+pub(super) struct Unread {
+    pub(super) file: String,
+    pub(super) why: String,
+}
+
+impl Unread {
+    pub(super) fn of(file: &str, error: &std::io::Error) -> Self {
+        Self {
+            file: file.to_owned(),
+            why: error.to_string(),
+        }
+    }
+}
+
+/// The number of each.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Numbers {
+    status: usize,
+    tasks: usize,
+    decisions: usize,
+    history: usize,
+    #[serde(default)]
+    rules: usize,
+}
+
+impl Numbers {
+    fn add(&mut self, more: &Self) {
+        self.status += more.status;
+        self.tasks += more.tasks;
+        self.decisions += more.decisions;
+        self.history += more.history;
+        self.rules += more.rules;
+    }
+
+    fn sum(&self) -> usize {
+        self.status + self.tasks + self.decisions + self.history + self.rules
+    }
+
+    fn words(&self) -> String {
+        let parts = [
+            (self.status, "status", "status"),
+            (self.tasks, "task", "tasks"),
+            (self.decisions, "decision", "decisions"),
+            (self.history, "history", "history"),
+            (self.rules, "rule", "rules"),
+        ];
+        let counts = parts.into_iter().filter(|(number, ..)| *number > 0);
+        let counts: Vec<_> = counts
+            .map(|(number, one, several)| format!("{number} {}", if number == 1 { one } else { several }))
+            .collect();
+        if counts.is_empty() {
+            "nothing".to_owned()
+        } else {
+            counts.join(", ")
+        }
+    }
+}
+
+impl From<ImportCounts> for Numbers {
+    fn from(counts: ImportCounts) -> Self {
+        Self {
+            status: counts.status,
+            tasks: counts.tasks,
+            decisions: counts.decisions,
+            history: counts.history,
+            rules: 0,
+        }
+    }
+}
+
+/// The service's response to a chunk.
+#[derive(Debug, Deserialize)]
+pub(super) struct Answered {
+    version: Option<i64>,
+    context_id: Option<String>,
+    taken: Numbers,
+    present: Numbers,
+    archived: Vec<String>,
+}
+
+/// The result of an import.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    dry_run: bool,
+    unchanged: bool,
+    version: Option<i64>,
+    context_id: Option<String>,
+    taken: Numbers,
+    present: Numbers,
+    archived: Vec<String>,
+    unplaced: Vec<Value>,
+    unread: Vec<Unread>,
+    newest: Vec<Newest>,
+}
+
+impl Report {
+    pub(super) fn new(
+        dry_run: bool,
+        unplaced: Vec<Unplaced>,
+        unread: Vec<Unread>,
+        newest: Vec<Newest>,
+    ) -> Self {
+        let unplaced = unplaced
+            .into_iter()
+            .map(|Unplaced { file, line, text }| json!({ "file": file, "line": line, "text": text }));
+        Self {
+            dry_run,
+            unchanged: true,
+            version: None,
+            context_id: None,
+            taken: Numbers::default(),
+            present: Numbers::default(),
+            archived: Vec::new(),
+            unplaced: unplaced.collect(),
+            unread,
+            newest,
+        }
+    }
+
+    /// Adds the result of a chunk.
+    pub(super) fn add(&mut self, answered: Answered) {
+        self.taken.add(&answered.taken);
+        self.present.add(&answered.present);
+        self.archived.extend(answered.archived);
+        (self.version, self.context_id) = (answered.version, answered.context_id);
+    }
+
+    /// Adds what a dry run found to be new.
+    pub(super) fn add_planned(&mut self, new: &WindowImport, present: ImportCounts) {
+        self.taken.add(&Numbers {
+            status: usize::from(new.status.goal.is_some() || new.status.blocker.is_some()),
+            tasks: new.tasks.len(),
+            decisions: new.decisions.len(),
+            history: new.history.len(),
+            rules: 0,
+        });
+        self.present.add(&present.into());
+    }
+
+    /// What was imported so far, in words.
+    pub(super) fn imported_so_far(&self) -> String {
+        self.taken.words()
+    }
+
+    pub(super) fn add_rules(&mut self, rules: usize) {
+        self.taken.rules += rules;
+    }
+
+    pub(super) fn present_rules(&mut self, rules: usize) {
+        self.present.rules += rules;
+    }
+
+    /// Prints it.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub(super) fn print(mut self, as_json: bool) -> Result<(), Failure> {
+        self.unchanged = self.taken.sum() == 0;
+        if as_json {
+            let json = serde_json::to_string(&self).map_err(|error| Failure::failed(error.to_string()))?;
+            return Output::new().text(&json).end().write();
+        }
+        let would = if self.dry_run {
+            "would be imported"
+        } else {
+            "imported"
+        };
+        let (taken, present) = (self.taken.words(), self.present.words());
+        let mut line = format!("{would}: {taken}; already present: {present}");
+        if let Some(version) = self.version {
+            line.push_str(&format!("; version {version}"));
+        }
+        let (lines, files) = (self.unplaced.len(), self.unread.len());
+        if lines + files > 0 {
+            line.push_str(&format!("; {lines} lines not parsed, {files} files not read"));
+        }
+        Output::new().text(&line).end().write()
+    }
+}
+
+/// The maximum size of one request, in bytes: well under `limits.body_bytes` (1 MiB).
+const MAX_CHUNK_BYTES: usize = 900_000;
+
+/// One request of `POST M/window/import`.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Chunk {
+    status: Option<Value>,
+    tasks: Vec<Value>,
+    decisions: Vec<Value>,
+    history: Vec<Value>,
+}
+
+impl Chunk {
+    fn list(&mut self, list: List) -> &mut Vec<Value> {
+        match list {
+            List::Tasks => &mut self.tasks,
+            List::Decisions => &mut self.decisions,
+            List::History => &mut self.history,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum List {
+    Tasks,
+    Decisions,
+    History,
+}
+
+/// The requests that import a folder; none if it is empty. Those for the window come first, oldest first:
+/// of equal times the entry higher in its file is the newer. The goal comes last, since
+/// later requests would change the time of the status.
+///
+/// # Errors
+/// A value cannot be serialized as JSON.
+pub(super) fn chunks(folder: Folder) -> Result<Vec<Chunk>, Failure> {
+    let Folder {
+        status,
+        tasks,
+        decisions,
+        mut history,
+        ..
+    } = folder;
+    history.sort_by_key(|task| task.time);
+    let tasks = tasks.iter().rev().map(|task| (List::Tasks, task_json(task)));
+    let decisions = decisions
+        .iter()
+        .rev()
+        .map(|made| (List::Decisions, decision_json(made)));
+    let history = history.iter().map(|task| (List::History, task_json(task)));
+
+    let (mut chunks, mut bytes) = (Vec::new(), 0);
+    let mut chunk = Chunk::default();
+    for (list, entry) in tasks.chain(decisions).chain(history) {
+        let size = entry.to_string().len() + 1;
+        if bytes > 0 && bytes + size > MAX_CHUNK_BYTES {
+            chunks.push(std::mem::take(&mut chunk));
+            bytes = 0;
+        }
+        bytes += size;
+        chunk.list(list).push(entry);
+    }
+    let says_status = status.goal.is_some() || status.blocker.is_some();
+    if bytes > 0 || says_status {
+        chunks.push(chunk);
+    }
+    let updated = json!({ "updated": status.updated });
+    for chunk in &mut chunks {
+        chunk.status = status.updated.map(|_| updated.clone());
+    }
+    if let Some(last) = chunks.last_mut().filter(|_| says_status) {
+        last.status =
+            Some(json!({ "goal": status.goal, "blocker": status.blocker, "updated": status.updated }));
+    }
+    Ok(chunks)
+}
+
+fn task_json(ImportedTask { time, task, .. }: &ImportedTask) -> Value {
+    let mut json = json!({ "time": time, "task_id": task.task_id.as_ref().map(|id| id.as_str()),
+                           "intent": task.intent, "summary": task.summary });
+    for (name, value) in task.details.members() {
+        json[name] = value;
+    }
+    json
+}
+
+fn decision_json(made: &ImportedDecision) -> Value {
+    json!({ "time": made.time, "decision": made.decision, "reason": made.reason })
+}
+
+/// Adds rules one after the other, so that they keep their order.
+pub(super) struct RuleSender<'s>(&'s Service);
+
+impl<'s> RuleSender<'s> {
+    pub(super) fn of(service: &'s Service) -> Self {
+        Self(service)
+    }
+
+    /// # Errors
+    /// The key does not allow it, or the service rejects a rule; rules added before stay and are reported.
+    pub(super) async fn send(&self, rules: &[String], report: &mut Report) -> Result<(), Failure> {
+        for rule in rules {
+            let call = self.0.of_memory(Method::POST, &["items"])?;
+            let call = call.json(&json!({ "content": rule, "category": RULES_CATEGORY }))?;
+            call.send().await.map_err(|failure| {
+                let needs = match failure.exit {
+                    Exit::NotAllowed => " (rules require a key of the role admin)",
+                    _ => "",
+                };
+                let (imported, all) = (report.imported_so_far(), rules.len());
+                let sentence = failure.sentence;
+                Failure::new(
+                    failure.exit,
+                    format!(
+                        "the rules{needs}: {sentence}; added before that, of {all} new rules: {imported}"
+                    ),
+                )
+            })?;
+            report.add_rules(1);
+        }
+        Ok(())
+    }
 }

@@ -5,10 +5,6 @@ mod export;
 mod folder;
 mod import;
 mod memory;
-mod report;
-mod send;
-mod watch;
-mod written;
 
 use super::client::Failure;
 use clap::Subcommand;

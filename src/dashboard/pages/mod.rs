@@ -2,7 +2,6 @@
 
 pub(super) mod actions;
 pub(super) mod blame;
-pub(super) mod conflict;
 pub(super) mod data;
 pub(super) mod diff;
 pub(super) mod document;
@@ -21,7 +20,6 @@ pub(super) mod run;
 pub(super) mod search;
 pub(super) mod service;
 pub(super) mod sign_in;
-mod slider;
 pub(super) mod timeline;
 pub(super) mod updates;
 pub(super) mod usage;

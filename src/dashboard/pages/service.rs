@@ -6,7 +6,7 @@ use super::super::parts::{When, grouped, size, took};
 use super::super::visit::Visit;
 use crate::storage::database::server_state::ServerState;
 use crate::storage::updates::queue::QueueState;
-use crate::telemetry::failures;
+use crate::telemetry::requests::{self, FailedRequest};
 use askama::Template;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
@@ -33,7 +33,7 @@ struct Queue {
 
 struct Failed {
     at: When,
-    request: failures::FailedRequest,
+    request: FailedRequest,
     took: String,
 }
 
@@ -54,7 +54,7 @@ pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure
     let ready = ready?;
     let is_ready = ready.status.is_success();
     let database = database.ok();
-    let failed = failures::recent().into_iter().map(|request| Failed {
+    let failed = requests::recently_failed().into_iter().map(|request| Failed {
         at: When::new(request.at, visit.now),
         took: took(i64::try_from(request.millis).unwrap_or(i64::MAX)),
         request,

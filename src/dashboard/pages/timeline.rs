@@ -1,16 +1,17 @@
-//! `GET …/timeline`: the versions of a memory, newest first, with what each changed in words.
+//! `GET …/timeline`: the versions of a memory, newest first, with what each changed in words; and the slider over them.
 
-use super::super::failure::Failure;
-use super::super::layout::{self, Page};
-use super::super::link;
-use super::super::parts::{Escaped, Markup, Pager, When, grouped, size};
-use super::super::visit::Visit;
-use super::data::{Context, List, LogEntry, MemoryEntry};
-use super::slider::Slider;
+use crate::dashboard::failure::Failure;
+use crate::dashboard::layout::{self, Page};
+use crate::dashboard::link;
+use crate::dashboard::pages::data::{Context, List, LogEntry, MemoryEntry};
+use crate::dashboard::parts::{Escaped, Markup, Pager, When, grouped, size};
+use crate::dashboard::visit::Visit;
 use askama::Template;
+use askama::filters::HtmlSafe;
 use axum::extract::Path;
 use axum::response::Response;
 use std::collections::HashMap;
+use std::fmt;
 use std::fmt::Write as _;
 
 #[derive(Template)]
@@ -140,3 +141,37 @@ fn plot(versions: &[Context]) -> Markup {
     svg.push_str("</svg>");
     Markup(svg)
 }
+
+/// Selects a version by its number; without scripts it is an ordinary form.
+pub(super) struct Slider {
+    action: String,
+    version: i64,
+    newest: i64,
+}
+
+impl Slider {
+    pub(super) fn new(vault: &str, memory: &str, version: i64, newest: i64) -> Self {
+        Self {
+            action: link::memory(vault, memory, &["versions"]),
+            version,
+            newest,
+        }
+    }
+}
+
+impl fmt::Display for Slider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            action,
+            version,
+            newest,
+        } = self;
+        let action = Escaped(action);
+        write!(
+            f,
+            r#"<form class="panel travel" method="get" action="{action}"><label for="slider">Travel to version <output id="slider-value" for="slider">{version}</output> of {newest}</label><input type="range" id="slider" name="version" min="1" max="{newest}" value="{version}" data-follows="slider-value"><button>Show</button></form>"#
+        )
+    }
+}
+
+impl HtmlSafe for Slider {}

@@ -7,7 +7,7 @@ use super::super::parts::{Id, Markup, When, grouped, size};
 use super::super::visit::Visit;
 use super::data::Context;
 use super::document::{About, Shown, show as show_document, start};
-use super::slider::Slider;
+use crate::dashboard::pages::timeline::Slider;
 use askama::Template;
 use axum::extract::Path;
 use axum::response::{Redirect, Response};

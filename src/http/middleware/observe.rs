@@ -7,8 +7,8 @@
 use crate::clock::Clock;
 use crate::http::passing::Passing;
 use crate::http::problem::{Cause, Problem};
-use crate::telemetry::failures::{self, FailedRequest};
-use crate::telemetry::{requests, traces};
+use crate::telemetry::requests::{self, FailedRequest};
+use crate::telemetry::traces;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -190,7 +190,7 @@ impl LogLine {
         if !self.is_failure() {
             return;
         }
-        failures::keep(FailedRequest {
+        requests::keep_failed(FailedRequest {
             at: clock.now(),
             method: self.method,
             route: self.route().into(),

@@ -1,10 +1,10 @@
 //! `memory_read`, `memory_prompt`, `memory_history`, `memory_search` and `memory_list`.
 
-use super::definition::{Definition, reads, schema_of};
 use super::{Call, Done, Place};
 use crate::mcp::arguments;
 use crate::mcp::backend::{Backend, RouteRequest};
 use crate::mcp::failure::Failure;
+use crate::mcp::tools::{Definition, reads, schema_of};
 use http::Method;
 use rmcp::model::JsonObject;
 use rmcp::schemars::{self, JsonSchema};

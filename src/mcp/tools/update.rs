@@ -1,10 +1,10 @@
 //! `memory_update`
 
-use super::definition::{Definition, schema_of, writes};
 use super::{Call, Done};
 use crate::mcp::arguments;
 use crate::mcp::backend::{Backend, RouteRequest, StreamResponse, events, parse};
 use crate::mcp::failure::Failure;
+use crate::mcp::tools::{Definition, schema_of, writes};
 use futures::{StreamExt as _, pin_mut};
 use http::{HeaderName, HeaderValue, Method};
 use rmcp::model::{JsonObject, ProgressNotificationParam, ProgressToken};

@@ -1,15 +1,15 @@
-//! `memory_write` and `memory_edit`.
+//! `memory_write`, `memory_edit`, `memory_record` and `memory_handoff`.
 
-use super::definition::{Definition, schema_of, writes};
-use super::{Call, Done, Place};
 use crate::mcp::arguments;
 use crate::mcp::backend::{Backend, success};
 use crate::mcp::failure::Failure;
+use crate::mcp::tools::{Call, Done, Place};
+use crate::mcp::tools::{Definition, schema_of, writes};
 use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderValue, Method};
 use rmcp::model::JsonObject;
 use rmcp::schemars::{self, JsonSchema};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -241,4 +241,140 @@ fn refuse_if_nothing_is_left(answer: &Value) -> Result<(), Failure> {
         "Correct the items and call again; memory_read shows the ids that are there. An item that is there already \
          needs no second one.",
     ))
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Record {
+    /// What is recorded.
+    #[serde(skip_serializing)]
+    kind: Kind,
+    /// task: what was to be done; at most 500 bytes.
+    intent: Option<String>,
+    /// task: what was done; at most 4,000 bytes.
+    summary: Option<String>,
+    /// task: your own id of it, such as PARSER-1; a task sent twice is one.
+    task_id: Option<String>,
+    /// task: a report on it, any JSON up to 8 KB.
+    outcome: Option<Value>,
+    /// task: the larger work it is a part of.
+    epic: Option<String>,
+    /// decision: what was decided; at most 2,000 bytes.
+    decision: Option<String>,
+    /// decision: why.
+    reason: Option<String>,
+    /// decision: the id of the active decision that it replaces, such as D-3.
+    supersedes: Option<String>,
+    /// status: what is aimed at; it stays without this, and none clears it.
+    goal: Option<String>,
+    /// status: what stands in the way; it stays without this, and none clears it.
+    blocker: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Task,
+    Decision,
+    Status,
+}
+
+pub(super) fn record() -> Definition {
+    Definition {
+        name: "memory_record",
+        title: "Record a task, a decision or the status",
+        description: "Record in one call what just happened. kind task, after each completed task: intent (what was \
+            to be done) and summary (what was done), best also task_id, so that a repeat counts once, epic and \
+            outcome. kind decision, when something is settled: decision and reason, and supersedes with the id of the \
+            decision it replaces. kind status, when the goal or what blocks it changes: goal, blocker (the word none \
+            when nothing blocks any more). Do not use it for lessons or code to keep (memory_edit), nor for work that is \
+            not finished. The memory is made if it does not exist. \
+            Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"kind\": \"task\", \"intent\": \"Add the DSL parser\", \
+            \"summary\": \"Line machine, 60 tests, no dependencies\", \"task_id\": \"PARSER-1\"}",
+        arguments: schema_of::<Record>(),
+        always: &["version"],
+        hints: writes(),
+        of_memory: true,
+    }
+}
+
+pub(super) async fn call_record<B: Backend>(
+    call: Call<'_, B>,
+    mut arguments: JsonObject,
+) -> Result<Done, Failure> {
+    let place = call.place(&mut arguments)?;
+    let arguments: Record = arguments::read(arguments)?;
+    let (method, route, members) = match arguments.kind {
+        Kind::Task => (
+            Method::POST,
+            "tasks",
+            &["task_id", "intent", "summary", "outcome", "epic"][..],
+        ),
+        Kind::Decision => (
+            Method::POST,
+            "decisions",
+            &["decision", "reason", "supersedes"][..],
+        ),
+        Kind::Status => (Method::PUT, "status", &["goal", "blocker"][..]),
+    };
+    let mut body = json!(arguments);
+    if let Some(body) = body.as_object_mut() {
+        body.retain(|_, value| !value.is_null());
+        if let Some(other) = body.keys().find(|name| !members.contains(&name.as_str())) {
+            let detail = format!(
+                "the argument {other} is none of kind {route}; its arguments are: {}",
+                members.join(", ")
+            );
+            return Err(Failure::argument(other, detail));
+        }
+    }
+    Ok(call.json(place.ask(method, &[route]).json(&body)).await?.into())
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Handoff {
+    /// Make a new one if the newest is stale or missing.
+    #[serde(default)]
+    refresh: bool,
+    /// How far back it looks, such as 6h or PT6H; goes with refresh.
+    window: Option<String>,
+}
+
+pub(super) fn handoff() -> Definition {
+    Definition {
+        name: "memory_handoff",
+        title: "Read the handoff",
+        description: "Read the handoff of a memory: a page for whoever continues the work, made from the records that \
+            changed lately, each line with the record it rests on, and whether it is still fresh. Use it when you take \
+            over or resume work, before memory_read; with refresh: true when it is missing or stale (nothing is made \
+            while it is fresh), with window for another time than the last two hours. Do not use it as the source of \
+            what to edit, nor for facts that are older than its window: memory_read has the document. A refresh needs \
+            a key that may write. Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"refresh\": true, \"window\": \"24h\"}",
+        arguments: schema_of::<Handoff>(),
+        always: &["handoff_id", "markdown", "freshness"],
+        hints: writes().idempotent(true),
+        of_memory: true,
+    }
+}
+
+pub(super) async fn call_handoff<B: Backend>(
+    call: Call<'_, B>,
+    mut arguments: JsonObject,
+) -> Result<Done, Failure> {
+    let place = call.place(&mut arguments)?;
+    let Handoff { refresh, window } = arguments::read(arguments)?;
+    let ask = match (refresh, window) {
+        (true, window) => place
+            .ask(Method::POST, &["handoff", "refresh"])
+            .maybe("window", window),
+        (false, None) => place.ask(Method::GET, &["handoff"]),
+        (false, Some(_)) => {
+            return Err(Failure::new(
+                "window goes with refresh: a handoff that is there already keeps its window",
+                "Call again with refresh: true, or without window.",
+            ));
+        }
+    };
+    Ok(Done::with_text(call.json(ask).await?, "markdown"))
 }

@@ -263,10 +263,7 @@ async fn an_update_is_as_strict_about_evidence_as_it_asks() {
         .run(&["update", "wired the parser", "--evidence", "off"])
         .await
         .is(5);
-    assert!(
-        laxer.err.contains("laxer than this service allows"),
-        "{laxer:?}"
-    );
+    assert!(laxer.err.contains("laxer than this service allows"), "{laxer:?}");
     user.run(&["update", "wired the parser", "--evidence", "never"])
         .await
         .is(2);

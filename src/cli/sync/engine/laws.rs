@@ -2,7 +2,7 @@
 //! writing stops both sides are equal, and every text exists that was not read and then changed or deleted.
 
 use super::*;
-use crate::cli::sync::plan::conflict_paths;
+use crate::cli::folder::swap::conflict_paths;
 use proptest::prelude::*;
 
 const PATHS: [&str; 3] = ["a.md", "b.md", "n/a.md"];

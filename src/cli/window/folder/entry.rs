@@ -1,7 +1,7 @@
 //! One entry: how it is written, and how it is read from the lines that a person or the service wrote.
 
-use super::field::{Field, Kind, field};
 use super::items::{Item, Items, Undated, body_text};
+use crate::cli::window::folder::items::{Field, Kind, field};
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
 use crate::domain::window::{

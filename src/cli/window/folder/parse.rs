@@ -2,9 +2,11 @@
 
 use super::contents::{By, End, Folder, Newest, Parsed, Unplaced};
 use super::entry::{Entry, begins_with_id, entry_of, number_of, read};
-use super::files::{DECISIONS, EPICS, HISTORY, RULES, RULES_TITLE, STATUS, is_weekly};
 use super::items::{Item, Items, Undated};
 use super::render::RULE;
+use crate::cli::window::folder::contents::{
+    DECISIONS, EPICS, HISTORY, RULES, RULES_TITLE, STATUS, is_weekly,
+};
 use crate::domain::window::{EPIC_BYTES, ImportedTask, STATUS_BYTES, Status, fits};
 use chrono::{DateTime, Utc};
 use std::cmp::Ordering;

@@ -2,7 +2,7 @@
 
 use super::contents::Folder;
 use super::entry::{Entry, written};
-use super::files::{DECISIONS, EPICS, HISTORY, RULES, RULES_TITLE, STATUS, is_week};
+use crate::cli::window::folder::contents::{DECISIONS, EPICS, HISTORY, RULES, RULES_TITLE, STATUS, is_week};
 use crate::domain::document::written_time;
 use crate::domain::window::ImportedTask;
 use chrono::Datelike as _;

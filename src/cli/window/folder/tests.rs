@@ -1,8 +1,8 @@
 //! Round trips of folders, and folders written by people.
 
-use super::files::{DECISIONS, HISTORY, STATUS};
 use super::items::Item;
 use super::*;
+use crate::cli::window::folder::contents::{DECISIONS, HISTORY, STATUS};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::window::{
     ImportedDecision, ImportedTask, Status, Task, TaskDetails, check_reason, one_line,

@@ -1,8 +1,13 @@
-//! `working-memory man`: manual pages, generated from the commands.
+//! `working-memory man`, `completions` and `openapi`: what is generated from the commands and routes.
 
-use super::client::{Failure, Output};
+use crate::cli::client::{Failure, Output};
+use crate::cli::run::fail;
+use crate::http::openapi_yaml;
 use clap::{Args, Command};
+use clap_complete::Shell;
+use std::io::Write as _;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Arguments of `man`.
 #[derive(Debug, Args)]
@@ -37,5 +42,31 @@ impl Man {
         Output::of_document()
             .text(&String::from_utf8_lossy(&page))
             .write()
+    }
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn run(self, mut program: Command) -> Result<(), Failure> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut program, "working-memory", &mut script);
+        Output::of_document()
+            .text(&String::from_utf8_lossy(&script))
+            .write()
+    }
+}
+
+/// Writes the document to standard output.
+pub(super) fn openapi() -> ExitCode {
+    match std::io::stdout().write_all(openapi_yaml().as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(error),
     }
 }

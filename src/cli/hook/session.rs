@@ -1,8 +1,11 @@
-//! `working-memory hook session-start`: prints handoff and prompt.
+//! `working-memory hook session-start`: prints handoff and prompt. `hook session-end` and `pre-compact`: send the new part of
+//! the conversation.
 
-use super::briefing;
-use super::input::{Host, Input};
-use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceResponse};
+use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceResponse, note};
+use crate::cli::hook::briefing;
+use crate::cli::hook::input::{Host, Input};
+use crate::cli::hook::position::Position;
+use crate::cli::hook::transcript::{self, Conversation};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -24,7 +27,7 @@ struct Handoff {
 }
 
 /// Prints memory and handoff.
-pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure> {
+pub(super) async fn start(service: &Service, input: &Input) -> Result<(), Failure> {
     let memory_ref = service.memory_ref()?;
     let (prompt, handoff) = tokio::join!(prompt(service), handoff(service));
     // One without the other is useful; an unreachable service is reported once.
@@ -76,5 +79,52 @@ async fn handoff(service: &Service) -> Result<Option<Handoff>, Failure> {
     match request.await.map(found) {
         Ok(Ok(handoff)) => Ok(handoff),
         _ => found(service.of_memory(Method::GET, &["handoff"])?.send_once().await),
+    }
+}
+
+/// The maximum number of parts to send: the one that an earlier hook did not complete, and the new one.
+const PIECES: usize = 2;
+
+/// Queues an update.
+pub(super) async fn end(service: &Service, input: &Input) -> Result<(), Failure> {
+    service.memory_ref()?;
+    let Some(transcript) = &input.transcript else {
+        note("working-memory: the host names no transcript, so nothing of this session is saved");
+        return Ok(());
+    };
+    let session = input.session.as_deref().unwrap_or_default();
+    let mut position = Position::of(session, transcript).await?;
+    for _ in 0..PIECES {
+        let Some((span, text)) = position.next(transcript)? else {
+            return Ok(());
+        };
+        let conversation = transcript::parse(&text);
+        if !conversation.messages.is_empty() {
+            position.begin(&span)?;
+            send(service, &position.key(&span), &conversation).await?;
+        }
+        position.done(&span, transcript)?;
+    }
+    Ok(())
+}
+
+/// Lets the service queue the update. A permanent rejection counts as sent; after a transient failure a later hook sends
+/// it again, under the same key.
+async fn send(service: &Service, key: &str, conversation: &Conversation) -> Result<(), Failure> {
+    let task = conversation
+        .request
+        .as_deref()
+        .unwrap_or("A session of a coding agent");
+    let body = json!({ "task": task, "messages": conversation.messages });
+    let call = service
+        .of_memory(Method::POST, &["update"])?
+        .header("prefer", "respond-async")?
+        .header("idempotency-key", key)?;
+    match call.json(&body)?.send_once().await {
+        Err(failure) if failure.exit == Exit::Refused => {
+            note(&format!("working-memory: {}", failure.sentence));
+            Ok(())
+        }
+        answer => answer.map(drop),
     }
 }

@@ -1,11 +1,96 @@
-//! The configuration with which a client starts this program: the entry with the actual paths, vault and memory. It never
-//! contains a key: it names the file with the key, or the variable, in the client's syntax.
+//! `working-memory mcp`: the Model Context Protocol on standard input and output, for clients that start a process.
 
-use crate::cli::client::{Connection, Failure, KeySource};
-use clap::ValueEnum;
+use crate::cli::client::{Call, Connection, Failure, KeySource, OpenResponse, Output, Service, ServiceArgs};
+use crate::mcp::{Backend, Fixed, RouteRequest, RouteResponse, Server, StreamResponse, Unreachable};
+use clap::{Args, ValueEnum};
+use futures::{StreamExt as _, TryStreamExt as _};
+use rmcp::ServiceExt as _;
+use rmcp::model::Extensions;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Models may take minutes.
+const ANSWER_TIME: Duration = Duration::from_secs(900);
+
+/// Arguments of `mcp`.
+#[derive(Debug, Args)]
+pub struct Mcp {
+    /// Print the configuration that this client needs to start this program, and exit.
+    #[arg(long, value_enum, value_name = "CLIENT")]
+    print_config: Option<Client>,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+impl Mcp {
+    pub(super) async fn run(self) -> Result<(), Failure> {
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
+        if let Some(client) = self.print_config {
+            let text = configuration(client, &service.connection()?)?;
+            return Output::of_document().whole_lines(&text).write();
+        }
+        let server = Server::new(Arc::new(Remote::new(service)?));
+        let broken =
+            |error: &dyn std::fmt::Display| Failure::failed(format!("the client cannot be served: {error}"));
+        let running = match server.serve(rmcp::transport::stdio()).await {
+            Ok(running) => running,
+            // A client that disconnects before it has sent anything is not an error.
+            Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+            Err(error) => return Err(broken(&error)),
+        };
+        running.waiting().await.map(drop).map_err(|error| broken(&error))
+    }
+}
+
+/// The service of the command line's settings.
+pub(super) struct Remote {
+    service: Service,
+    fixed: Fixed,
+}
+
+impl Remote {
+    /// # Errors
+    /// A vault or memory has an invalid name.
+    pub(super) fn new(service: Service) -> Result<Self, Failure> {
+        let (vault, memory) = service.named()?;
+        Ok(Self {
+            service,
+            fixed: Fixed { vault, memory },
+        })
+    }
+
+    fn call(&self, ask: RouteRequest) -> Result<Call<'_>, Unreachable> {
+        let call = self.service.target(ask.method.clone(), &ask.target());
+        Ok(call.map_err(away)?.headers(ask.headers).body(ask.body))
+    }
+}
+
+impl Backend for Remote {
+    fn fixed(&self, _: &Extensions) -> Fixed {
+        self.fixed.clone()
+    }
+
+    async fn ask(&self, _: &Extensions, ask: RouteRequest) -> Result<RouteResponse, Unreachable> {
+        self.call(ask)?.exchange().await.map(Into::into).map_err(away)
+    }
+
+    async fn open(&self, _: &Extensions, ask: RouteRequest) -> Result<StreamResponse, Unreachable> {
+        Ok(match self.call(ask)?.begin().await.map_err(away)? {
+            OpenResponse::Success(response) => {
+                let lost = |_| Unreachable("the connection to the service was lost".to_owned());
+                StreamResponse::Stream(response.bytes_stream().map_err(lost).boxed())
+            }
+            OpenResponse::Other(answer) => StreamResponse::Whole(answer.into()),
+        })
+    }
+}
+
+fn away(failure: Failure) -> Unreachable {
+    Unreachable(failure.sentence)
+}
 
 /// The name of the entry.
 const NAME: &str = "working-memory";
@@ -28,7 +113,7 @@ pub(super) enum Client {
 }
 
 /// The entry of a client.
-pub(super) fn text(client: Client, connection: &Connection) -> Result<String, Failure> {
+fn configuration(client: Client, connection: &Connection) -> Result<String, Failure> {
     let program = std::env::current_exe().map_err(|error| {
         Failure::failed(format!("the path of this program cannot be determined: {error}"))
     })?;

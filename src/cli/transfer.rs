@@ -1,0 +1,273 @@
+//! `working-memory export` and `import`: a vault as a file of JSON Lines.
+
+use crate::cli::client::Failure;
+use crate::cli::offline::{Access, Offline};
+use crate::cli::run::Stop;
+use crate::cli::run::{fail, load_config};
+use crate::config::limits::MOST_BYTES;
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::Storage;
+use crate::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
+use clap::{Args, ValueEnum};
+use std::error::Error;
+use std::fs;
+use std::fs::File;
+use std::io::{IsTerminal, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncBufRead, AsyncWriteExt as _, BufReader, BufWriter};
+
+/// Arguments of `export`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the
+/// folder, also while a service runs it; this command never creates it.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The vault to export.
+    #[arg(long, value_name = "VAULT")]
+    vault: VaultId,
+    /// Only this memory of the vault.
+    #[arg(long, value_name = "MEMORY")]
+    memory: Option<MemoryId>,
+    /// Write to this file, which appears when it is complete, instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Read this file instead of `working-memory.toml`.
+    #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+impl Export {
+    pub(super) async fn run(self) -> ExitCode {
+        match self.export().await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(error),
+        }
+    }
+
+    async fn export(&self) -> Result<(), Box<dyn Error>> {
+        let mut stop = Stop::listen()?;
+        let config = load_config(self.config.as_deref())?;
+        let database = tokio::select! {
+            opened = Offline::open(&config, Access::Read) => opened?,
+            () = stop.wait() => return Err("stopped".into()),
+        };
+        let written = tokio::select! {
+            written = self.write(&database.storage) => written,
+            () = stop.wait() => Err("stopped; the file was not written".into()),
+        };
+        database.close().await?;
+        written
+    }
+
+    async fn write(&self, storage: &Storage) -> Result<(), Box<dyn Error>> {
+        let Some(path) = self.output.as_deref().filter(|path| *path != Path::new("-")) else {
+            let stdout = fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
+            let mut out = BufWriter::new(tokio::fs::File::from_std(stdout));
+            return self.write_to(storage, &mut out).await;
+        };
+        let unfinished = Unfinished::beside(path)?;
+        let file = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            // The file contains whole documents: readable by its owner only.
+            .mode(0o600)
+            .open(&unfinished.path);
+        let file = file.map_err(|error| format!("cannot create {}: {error}", unfinished.path.display()))?;
+        let mut out = BufWriter::new(tokio::fs::File::from_std(file));
+        self.write_to(storage, &mut out).await?;
+        out.into_inner().sync_all().await?;
+        unfinished.take_place(path)?;
+        Ok(())
+    }
+
+    async fn write_to(
+        &self,
+        storage: &Storage,
+        out: &mut (impl tokio::io::AsyncWrite + Unpin),
+    ) -> Result<(), Box<dyn Error>> {
+        let mut line = ProgressLine::new();
+        let written = storage
+            .export_vault(&self.vault, self.memory.as_ref(), out, &mut |progress| {
+                line.show(progress)
+            })
+            .await;
+        line.clear();
+        written?;
+        out.flush().await?;
+        Ok(())
+    }
+}
+
+/// A temporary file that is removed unless it is renamed to its final name.
+struct Unfinished {
+    path: PathBuf,
+}
+
+impl Unfinished {
+    /// A new name in the folder of `path`: a rename is atomic only within one folder.
+    fn beside(path: &Path) -> Result<Self, Box<dyn Error>> {
+        let name = path.file_name().ok_or("--output must name a file")?;
+        let mut unfinished = name.to_owned();
+        unfinished.push(format!(".{}.part", std::process::id()));
+        Ok(Self {
+            path: path.with_file_name(unfinished),
+        })
+    }
+
+    fn take_place(self, path: &Path) -> std::io::Result<()> {
+        fs::rename(&self.path, path)
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // After the rename no file has that name any more.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Arguments of `import`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the
+/// folder, also while a service runs it; this command never creates it.
+///
+/// Each memory is imported completely or not at all; an interrupted import can be run again.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// The file; standard input without one.
+    #[arg(value_name = "FILE", default_value = "-")]
+    file: PathBuf,
+    /// Import into this vault instead of the one that was exported.
+    #[arg(long, value_name = "VAULT")]
+    into_vault: Option<VaultId>,
+    /// What to do with a memory that exists and is not the one in the file.
+    #[arg(long, value_enum, default_value_t = Conflict::Fail)]
+    on_conflict: Conflict,
+    /// The longest line that is accepted, in bytes. A line is kept in memory as a whole.
+    #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
+    max_line_bytes: usize,
+    /// Read this file instead of `working-memory.toml`.
+    #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+/// `--on-conflict`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Conflict {
+    /// The import ends; memories imported before stay.
+    Fail,
+    /// The memory is unchanged.
+    Skip,
+    /// Versions that the memory does not have are added after its newest.
+    Append,
+}
+
+impl Import {
+    pub(super) async fn run(self) -> ExitCode {
+        match self.import().await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(error),
+        }
+    }
+
+    async fn import(&self) -> Result<(), Box<dyn Error>> {
+        let mut stop = Stop::listen()?;
+        let config = load_config(self.config.as_deref())?;
+        // Fail on a missing file before a database is started.
+        let file = if self.file == Path::new("-") {
+            File::from(std::io::stdin().as_fd().try_clone_to_owned()?)
+        } else {
+            File::open(&self.file)
+                .map_err(|error| Failure::usage(format!("cannot open {}: {error}", self.file.display())))?
+        };
+        let input = BufReader::new(tokio::fs::File::from_std(file));
+        let database = tokio::select! {
+            opened = Offline::open(&config, Access::Write) => opened?,
+            () = stop.wait() => return Err("stopped".into()),
+        };
+        let mut done = Imported::default();
+        let read = tokio::select! {
+            read = self.read(&database.storage, input, &mut done) => read,
+            () = stop.wait() => Err("stopped".into()),
+        };
+        let Imported {
+            created,
+            appended,
+            unchanged,
+            skipped,
+        } = done;
+        eprintln!(
+            "memories: {created} new, {appended} appended to, {unchanged} unchanged, {skipped} skipped"
+        );
+        database.close().await?;
+        read
+    }
+
+    async fn read(
+        &self,
+        storage: &Storage,
+        input: impl AsyncBufRead + Unpin,
+        done: &mut Imported,
+    ) -> Result<(), Box<dyn Error>> {
+        let options = ImportOptions {
+            into_vault: self.into_vault.clone(),
+            on_conflict: match self.on_conflict {
+                Conflict::Fail => OnConflict::Fail,
+                Conflict::Skip => OnConflict::Skip,
+                Conflict::Append => OnConflict::Append,
+            },
+            max_line_bytes: self.max_line_bytes,
+            max_document_bytes: MOST_BYTES,
+        };
+        let mut line = ProgressLine::new();
+        let read = storage
+            .import_vault(input, &options, done, &mut |progress| line.show(progress))
+            .await;
+        line.clear();
+        Ok(read?)
+    }
+}
+
+/// The interval between two updates of the line.
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// Prints nothing if standard error is not a terminal.
+pub(super) struct ProgressLine {
+    on_terminal: bool,
+    shown: Option<Instant>,
+}
+
+impl ProgressLine {
+    pub(super) fn new() -> Self {
+        Self {
+            on_terminal: std::io::stderr().is_terminal(),
+            shown: None,
+        }
+    }
+
+    /// Prints the progress, unless it was just printed.
+    pub(super) fn show(&mut self, progress: &Progress) {
+        if !self.on_terminal || self.shown.is_some_and(|at| at.elapsed() < INTERVAL) {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        let Progress {
+            memories,
+            contexts,
+            bytes,
+        } = progress;
+        let megabytes = bytes / 1_000_000;
+        // A failure to print the line must not stop the work.
+        let _ = write!(
+            std::io::stderr(),
+            "\r\x1b[K{memories} memories, {contexts} versions, {megabytes} MB"
+        );
+    }
+
+    /// Clears the line.
+    pub(super) fn clear(&mut self) {
+        if self.shown.take().is_some() {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
