@@ -249,24 +249,22 @@ async fn irreversible_commands_ask_for_confirmation() {
 async fn an_update_is_as_strict_about_evidence_as_it_asks() {
     let service = service_that_warns().await;
     let user = User::of(&format!("http://{}", service.socket_address()));
-    let strict = user
-        .run(&["update", "wired the parser", "--evidence", "reject"])
-        .await
-        .is(9);
+    // Without messages nothing is rejected for want of evidence.
+    let update = async |more: &[&str]| {
+        let arguments = [&["update", "wired the parser", "--messages", "-"], more].concat();
+        user.run_with(&arguments, "{\"role\":\"user\",\"content\":\"go on\"}\n")
+            .await
+    };
+    let strict = update(&["--evidence", "reject"]).await.is(9);
     assert!(strict.out.contains("rejected ungrounded"), "{strict:?}");
-    let as_configured = user.run(&["update", "wired the parser"]).await.is(0);
+    let as_configured = update(&[]).await.is(0);
     assert!(
         as_configured.out.contains("warning ungrounded"),
         "{as_configured:?}"
     );
-    let laxer = user
-        .run(&["update", "wired the parser", "--evidence", "off"])
-        .await
-        .is(5);
+    let laxer = update(&["--evidence", "off"]).await.is(5);
     assert!(laxer.err.contains("laxer than this service allows"), "{laxer:?}");
-    user.run(&["update", "wired the parser", "--evidence", "never"])
-        .await
-        .is(2);
+    update(&["--evidence", "never"]).await.is(2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
