@@ -1,7 +1,7 @@
 //! A JSON response that is sent and, if the request has an `Idempotency-Key`, stored together with its changes.
 
 use crate::storage::idempotency::KeptAnswer;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -32,6 +32,14 @@ impl JsonAnswer {
         }
     }
 
+    /// Adds the path of what was made. Ids contain only characters that are allowed in a header.
+    pub(crate) fn at(self, path: &str) -> Self {
+        match HeaderValue::from_str(path) {
+            Ok(path) => self.with(LOCATION, path),
+            Err(_) => self,
+        }
+    }
+
     /// Adds a header.
     pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
@@ -41,14 +49,19 @@ impl JsonAnswer {
 
 impl From<JsonAnswer> for KeptAnswer {
     fn from(answer: JsonAnswer) -> Self {
-        let headers = answer.headers.iter();
-        Self {
-            status: answer.status.as_u16(),
-            headers: headers
-                .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
-                .collect(),
-            body: answer.body,
-        }
+        kept(answer.status, &answer.headers, answer.body)
+    }
+}
+
+/// A response in the form in which it is stored for repeated requests.
+pub(crate) fn kept(status: StatusCode, headers: &HeaderMap, body: Vec<u8>) -> KeptAnswer {
+    let headers = headers.iter().filter(|(name, _)| *name != CONTENT_LENGTH);
+    KeptAnswer {
+        status: status.as_u16(),
+        headers: headers
+            .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
+            .collect(),
+        body,
     }
 }
 

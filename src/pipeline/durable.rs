@@ -6,6 +6,7 @@ use super::stored_preconditions::StoredPreconditions;
 use super::stored_request::StoredUpdate;
 use super::{Pipeline, PipelineError, measured};
 use crate::domain::ids::UpdateId;
+use crate::storage::idempotency::Answering;
 use crate::storage::updates::queue::{Claimed, EnqueueError, NewUpdate, QueueLimits, is_redacted};
 use crate::storage::updates::{Run, RunKind};
 use serde_json::json;
@@ -28,7 +29,11 @@ impl Pipeline {
     /// # Errors
     /// A precondition that does not hold for the current head, a full queue, a vault that has used its daily tokens,
     /// or a database error. Nothing is stored then.
-    pub async fn accept(&self, request: UpdateRequest) -> Result<Run, PipelineError> {
+    pub async fn accept(
+        &self,
+        request: UpdateRequest,
+        under: Option<Answering<'static, Run>>,
+    ) -> Result<Run, PipelineError> {
         self.refuse_over_tokens(&request.vault).await?;
         let update_id = self.new_update_id();
         let target = Target {
@@ -52,7 +57,7 @@ impl Pipeline {
             created_at,
             base_version: base.version,
             identity: base.identity,
-            idempotency: request.idempotency,
+            idempotency: under,
         };
         self.storage
             .enqueue_update(&new, &limits)

@@ -1,5 +1,6 @@
 //! The response of an update. Its run stores it in the same form.
 
+use super::Step;
 use super::written_item::WrittenItem;
 use crate::domain::document;
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
@@ -189,6 +190,21 @@ pub struct UpdateAnswer {
 }
 
 impl UpdateAnswer {
+    /// The steps that follow when it is saved.
+    #[must_use]
+    pub fn ending(&self) -> Vec<Step> {
+        let mut steps = vec![Step::Merged {
+            rebased: self.rebased,
+        }];
+        if let (UpdateStatus::Applied, Some(context_id)) = (self.status, &self.context_id) {
+            steps.push(Step::Saved {
+                version: self.version,
+                context_id: context_id.clone(),
+            });
+        }
+        steps
+    }
+
     /// The version's id as its type, for an entity tag.
     #[must_use]
     pub fn context_id(&self) -> Option<ContextId> {

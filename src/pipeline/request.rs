@@ -1,5 +1,6 @@
 //! Requests to the pipeline. The route has already validated their values.
 
+use super::report::UpdateAnswer;
 use crate::domain::dsl::requests::OperationRequest;
 use crate::domain::evidence::Strictness;
 use crate::domain::ids::{ActorId, KeyId, MemoryId, UpdateId, VaultId};
@@ -7,7 +8,7 @@ use crate::domain::operation::Role;
 use crate::domain::window::SessionRecord;
 use crate::llm::ConversationMessage;
 use crate::storage::Preconditions;
-use crate::storage::idempotency::IdempotencyClaim;
+use crate::storage::idempotency::Answering;
 use std::collections::BTreeSet;
 use strum::{Display, EnumDiscriminants, EnumString, IntoStaticStr, VariantNames};
 
@@ -82,8 +83,8 @@ pub struct UpdateRequest {
     pub record: Option<SessionRecord>,
     /// Receives the steps.
     pub steps: Steps,
-    /// The claim of the idempotency key under which the result is saved.
-    pub idempotency: Option<IdempotencyClaim>,
+    /// The answer to store under the claim of the request's idempotency key.
+    pub idempotency: Option<Answering<'static, UpdateAnswer>>,
 }
 
 /// A request for `/operations`.
@@ -109,8 +110,8 @@ pub struct OperationsRequest {
     pub resolves: Option<UpdateId>,
     /// Whether the operations are applied or proposed.
     pub mode: Mode,
-    /// The claim of the idempotency key under which it is saved.
-    pub idempotency: Option<IdempotencyClaim>,
+    /// The answer to store under the claim of the request's idempotency key.
+    pub idempotency: Option<Answering<'static, UpdateAnswer>>,
 }
 
 /// Operations in one of the two request forms.

@@ -10,7 +10,7 @@ use super::reported_head::ReportedHead;
 use super::role::numbered;
 use super::running::Running;
 use super::session;
-use super::{Mode, Pipeline, PipelineError, Step};
+use super::{Mode, Pipeline, PipelineError};
 use crate::domain::document;
 use crate::domain::ids::{ContextId, RecordId};
 use crate::domain::memory::{Applied, AppliedOperation, OperationName, project};
@@ -109,14 +109,8 @@ impl Pipeline {
                     proposal,
                     identity,
                 } = outcome.result;
-                running.send(Step::Merged {
-                    rebased: answer.rebased,
-                });
-                if let Some(saved) = &outcome.saved {
-                    running.send(Step::Saved {
-                        version: saved.version,
-                        context_id: saved.context_id.to_string(),
-                    });
+                for step in answer.ending() {
+                    running.send(step);
                 }
                 // A version stores its run with it. Without a version the run is stored separately.
                 if outcome.saved.is_none() {
@@ -127,13 +121,14 @@ impl Pipeline {
                     };
                     let run = self.run_of_answer(running, status, &answer, proposal.as_ref());
                     let run = Run { identity, ..run };
+                    let kept = running.answer_to_keep(&answer);
                     match &running.resolves {
                         Some(resolves) if !running.dry_run => {
                             self.storage
-                                .save_resolving_run(&run, resolves, running.idempotency.as_ref())
+                                .save_resolving_run(&run, resolves, kept.as_ref())
                                 .await?;
                         }
-                        _ => self.storage.save_run(&run, running.idempotency.as_ref()).await?,
+                        _ => self.storage.save_run(&run, kept.as_ref()).await?,
                     }
                 }
                 Ok(Saved::Answer(Box::new(answer)))
@@ -283,8 +278,7 @@ impl Pipeline {
             resolves: running.resolves.clone(),
             window,
             left_out: None,
-            idempotency: running.idempotency.clone(),
-            answer: None,
+            answer: running.answer_to_keep(&result.answer),
             text: merged.applied.text,
         };
         Ok(Decision::Save(Box::new(version), result))

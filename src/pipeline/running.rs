@@ -2,7 +2,7 @@
 
 use super::durable::Claim;
 use super::reading::Accepted;
-use super::report::{ModelReport, Rejection, Target, Warning};
+use super::report::{ModelReport, Rejection, Target, UpdateAnswer, Warning};
 use super::reported_head::ReportedHead;
 use super::reviewed::Review;
 use super::{Mode, Step, Steps};
@@ -12,7 +12,7 @@ use crate::domain::memory::Limits;
 use crate::domain::operation::FaultKind;
 use crate::domain::window::SessionRecord;
 use crate::storage::events::NewEvent;
-use crate::storage::idempotency::IdempotencyClaim;
+use crate::storage::idempotency::{Answering, ClaimedAnswer};
 use crate::storage::updates::{RunKind, RunStatus};
 use crate::storage::usage::RoleSpent;
 use crate::storage::{HeadSnapshot, Preconditions};
@@ -49,8 +49,8 @@ pub(super) struct Running {
     pub(super) spent: Vec<RoleSpent>,
     /// The claim under which it runs, if it was queued.
     pub(super) claim: Option<Claim>,
-    /// The claim of the idempotency key under which it is saved.
-    pub(super) idempotency: Option<IdempotencyClaim>,
+    /// The answer to store under the claim of the request's idempotency key.
+    pub(super) idempotency: Option<Answering<'static, UpdateAnswer>>,
     /// Receives the steps.
     pub(super) steps: Option<Steps>,
     /// Whether the operations are applied or proposed.
@@ -89,6 +89,11 @@ impl Running {
             context_id: self.base.context_id.as_ref(),
             text: &self.base.text,
         }
+    }
+
+    /// The answer in the form in which it is stored for a repeated request, if the request has an idempotency key.
+    pub(super) fn answer_to_keep(&self, answer: &UpdateAnswer) -> Option<ClaimedAnswer> {
+        self.idempotency.as_ref().map(|under| under.to(answer))
     }
 
     pub(super) fn send(&self, step: Step) {

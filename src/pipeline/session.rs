@@ -104,7 +104,8 @@ impl Pipeline {
                     _ => RunStatus::Unchanged,
                 };
                 let run = self.run_of_answer(running, status, &answer, None);
-                self.storage.save_run(&run, running.idempotency.as_ref()).await?;
+                let kept = running.answer_to_keep(&answer);
+                self.storage.save_run(&run, kept.as_ref()).await?;
                 Ok(Some(answer))
             }
         }

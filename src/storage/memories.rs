@@ -3,15 +3,13 @@
 //! A memory exists if it has a document or unexpired prompt items of its own. Its row may outlive the last of these until
 //! they are purged. One without a document has the version 0.
 
-mod get;
 pub mod list;
 pub mod paths;
-mod vaults;
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
-use crate::storage::database::repeat::TransactionError;
+use crate::storage::database::transaction::TransactionError;
 use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::idempotency::delete_answers;

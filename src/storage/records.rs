@@ -1,12 +1,11 @@
 //! Reads records with their current state: `records`.
 
-mod details;
 pub mod evidence;
 pub mod history;
 pub(in crate::storage) mod projection;
 mod stored;
 
-pub(super) use details::{DetailColumns, details_of};
+pub(super) use projection::{DetailColumns, details_of};
 pub use stored::{RecordEnd, RecordFilter, RecordStatus, StoredRecord};
 
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};

@@ -8,10 +8,9 @@ mod frequent;
 mod searched;
 mod shown;
 pub mod vectors;
-mod word_shares;
 
+pub(super) use frequent::FrequentWords;
 pub(super) use searched::Searched;
-pub(super) use word_shares::FrequentWords;
 
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::search::vector;

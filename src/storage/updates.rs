@@ -2,35 +2,33 @@
 
 pub(in crate::storage) mod exchanges;
 mod insert;
-mod lives_on;
 pub(in crate::storage) mod outcomes;
 pub mod proposals;
 pub mod queue;
-mod redacted;
 mod run;
 
+pub(super) use insert::must_live_on;
+pub(super) use insert::redacted_json;
 pub(super) use insert::{RunJson, insert_run, quotes_the_head_only};
-pub(super) use lives_on::must_live_on;
-pub(super) use redacted::redacted_json;
 pub(super) use run::Row;
 pub use run::{Run, RunKind, RunStatus};
 
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::events;
-use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
+use crate::storage::idempotency::{ClaimedAnswer, keep_answers};
 use crate::storage::pages::{Reading, Rows};
 use crate::storage::{Storage, StorageError};
 use serde_json::Value;
 
 impl Storage {
-    /// Saves a run without a version.
+    /// Saves a run without a version, with the answer to its request if that has an idempotency key.
     ///
     /// # Errors
     /// [`StorageError::MemoryDeleted`] if its memory was deleted while it ran: the quotations in it would outlive the
     /// memory. Database errors.
-    pub async fn save_run(&self, run: &Run, claim: Option<&IdempotencyClaim>) -> Result<(), StorageError> {
-        self.save_finished_run("db.updates.save", run, None, claim).await
+    pub async fn save_run(&self, run: &Run, answer: Option<&ClaimedAnswer>) -> Result<(), StorageError> {
+        self.save_finished_run("db.updates.save", run, None, answer).await
     }
 
     /// Marks an invalid run as resolved by a run that changed nothing, and saves that run.
@@ -41,9 +39,9 @@ impl Storage {
         &self,
         run: &Run,
         resolves: &UpdateId,
-        claim: Option<&IdempotencyClaim>,
+        answer: Option<&ClaimedAnswer>,
     ) -> Result<(), StorageError> {
-        self.save_finished_run("db.updates.resolve", run, Some(resolves), claim)
+        self.save_finished_run("db.updates.resolve", run, Some(resolves), answer)
             .await
     }
 
@@ -52,7 +50,7 @@ impl Storage {
         name: &'static str,
         run: &Run,
         resolves: Option<&UpdateId>,
-        claim: Option<&IdempotencyClaim>,
+        answer: Option<&ClaimedAnswer>,
     ) -> Result<(), StorageError> {
         self.transaction(name, |mut transaction| async move {
             let of = (&run.vault_id, &run.memory_id);
@@ -61,7 +59,8 @@ impl Storage {
             if let Some(resolves) = resolves {
                 resolve_run(&mut transaction, run, resolves).await?;
             }
-            note_one(&mut transaction, claim, || Saved::Run(run.update_id.clone())).await?;
+            let answers = answer.iter().map(|answer| (*answer, Some(&run.memory_id)));
+            keep_answers(&mut transaction, &answers.collect::<Vec<_>>()).await?;
             events::append(&mut transaction, &run.vault_id, &run.events).await?;
             Ok::<_, StorageError>(transaction.commit_with(()))
         })

@@ -10,7 +10,7 @@ use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
 use crate::storage::batcher::SmallWrite;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::repeat::repeated;
+use crate::storage::database::transaction::repeated;
 use crate::storage::{Storage, StorageError};
 use chrono::NaiveDate;
 use sqlx::{Postgres, QueryBuilder};

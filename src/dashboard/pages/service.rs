@@ -4,7 +4,7 @@ use super::super::failure::{Failure, Refusal};
 use super::super::layout::{self, Crumb, Page};
 use super::super::parts::{When, grouped, size, took};
 use super::super::visit::Visit;
-use crate::storage::database::server_state::ServerState;
+use crate::storage::database::server::ServerState;
 use crate::storage::updates::queue::QueueState;
 use crate::telemetry::requests::{self, FailedRequest};
 use askama::Template;

@@ -17,8 +17,16 @@ impl UnderClaim {
         self,
         answer: impl Fn(&T) -> JsonAnswer + Send + Sync + 'a,
     ) -> Option<Answering<'a, T>> {
+        self.keeping(move |done| answer(done).into())
+    }
+
+    /// As [`Self::answering`], for a response that is not JSON.
+    pub(crate) fn keeping<'a, T>(
+        self,
+        answer: impl Fn(&T) -> KeptAnswer + Send + Sync + 'a,
+    ) -> Option<Answering<'a, T>> {
         let Self(claim) = self;
-        claim.map(|claim| Answering::new(claim, move |done| KeptAnswer::from(answer(done))))
+        claim.map(|claim| Answering::new(claim, answer))
     }
 }
 

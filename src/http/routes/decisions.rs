@@ -10,11 +10,11 @@ use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::NewDecision;
 use axum::extract::State;
-use axum::response::Response;
 use serde::Deserialize;
 
 /// A decision that was made.
@@ -71,20 +71,25 @@ pub(crate) async fn record(
     conditions: Conditions,
     claim: UnderClaim,
     JsonBody(body): JsonBody<DecisionBody>,
-) -> Result<Response, Problem> {
+) -> Result<JsonAnswer, Problem> {
     fields::required("decision", &body.decision, DECISION_BYTES)?;
     if let Some(reason) = &body.reason {
         fields::required("reason", reason, DECISION_BYTES)?;
         fields::reason("reason", reason)?;
     }
     let supersedes = body.supersedes.as_deref().map(decision_id).transpose()?;
-    let writer = writer(&state, path, actor, conditions, claim);
+    let under = claim.answering(answer::record);
+    let writer = writer(&state, path, actor, conditions);
     let decision = NewDecision {
         decision: body.decision,
         reason: body.reason,
         supersedes,
     };
-    answer::record(state.storage.record_decision(&writer, &decision).await?)
+    let change = state
+        .storage
+        .record_decision(&writer, &decision, under.as_ref())
+        .await?;
+    Ok(answer::record(&change))
 }
 
 fn decision_id(text: &str) -> Result<RecordId, Problem> {

@@ -20,7 +20,6 @@ pub(crate) mod memory_tool;
 pub(crate) mod operations;
 pub(crate) mod prompt;
 pub(crate) mod records;
-pub(crate) mod recovered;
 pub(crate) mod search;
 pub(crate) mod sections;
 pub(crate) mod status;

@@ -1,6 +1,6 @@
 //! `POST M/operations`
 
-use super::update::refuse_nul;
+use super::update::{ok, refuse_nul};
 use crate::domain::dsl::requests::{OperationRequest, first_nul};
 use crate::domain::faults::MAX_TEXT_ITEMS;
 use crate::domain::ids::UpdateId;
@@ -13,13 +13,12 @@ use crate::http::extract::json::{self, Object};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::names::{ModeName, OnInvalidName, RecordSectionName};
 use crate::http::problem::Problem;
 use crate::http::routes::update::answer::UpdateAnswerSchema;
 use crate::http::state::AppState;
-use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest};
-use axum::Json;
 use axum::extract::{Request, State};
 use serde::{Deserialize, Serialize};
 
@@ -157,9 +156,9 @@ pub(crate) async fn operations(
     caller: CallerOf,
     Actor(actor): Actor,
     conditions: Conditions,
-    UnderClaim(idempotency): UnderClaim,
+    claim: UnderClaim,
     request: Request,
-) -> Result<Json<UpdateAnswer>, Problem> {
+) -> Result<JsonAnswer, Problem> {
     let mode = caller.mode(params.mode == Some(ModeKind::Propose));
     if params.update_id.is_some() && mode != Mode::Apply {
         return Err(Problem::invalid(
@@ -177,11 +176,10 @@ pub(crate) async fn operations(
         on_invalid: params.on_invalid.unwrap_or_default(),
         max_additions: params.max_additions.map(|number| number as usize),
         resolves: params.update_id,
-        idempotency,
+        idempotency: claim.answering(ok),
         mode,
     };
-    let answer = Box::pin(state.pipeline.apply_operations(request)).await?;
-    Ok(Json(answer))
+    Ok(ok(&Box::pin(state.pipeline.apply_operations(request)).await?))
 }
 
 async fn read_input(state: &AppState, request: Request) -> Result<OperationsInput, Problem> {

@@ -9,14 +9,13 @@ use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::view::X_CONTEXT_VERSION;
 use crate::http::state::AppState;
 use crate::storage::WindowChange;
-use axum::Json;
 use axum::extract::State;
 use axum::http::header::ETAG;
-use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// What is aimed at, and what stands in the way. At least one of both must be given.
@@ -102,7 +101,7 @@ pub(crate) async fn set(
     conditions: Conditions,
     claim: UnderClaim,
     JsonBody(StatusBody { goal, blocker }): JsonBody<StatusBody>,
-) -> Result<Response, Problem> {
+) -> Result<JsonAnswer, Problem> {
     if goal.is_none() && blocker.is_none() {
         return Err(Problem::invalid(
             "goal",
@@ -115,30 +114,30 @@ pub(crate) async fn set(
     if let Some(Some(blocker)) = &blocker {
         fields::optional("blocker", blocker, STATUS_BYTES)?;
     }
-    let writer = writer(&state, path, actor, conditions, claim);
+    let under = claim.answering(answer);
+    let writer = writer(&state, path, actor, conditions);
     let change = state
         .storage
         .set_status(
             &writer,
             field_update(goal.as_ref()),
             field_update(blocker.as_ref()),
+            under.as_ref(),
         )
         .await?;
-    Ok(answer(change))
+    Ok(answer(&change))
 }
 
 /// The response for a status that was set or was already the same.
-pub(super) fn answer(change: WindowChange) -> Response {
-    let headers = [
-        (ETAG, ETag::of(&change.metadata.context_id).header_value()),
-        (X_CONTEXT_VERSION, change.metadata.version.into()),
-    ];
+fn answer(change: &WindowChange) -> JsonAnswer {
     let body = StatusAnswer {
-        goal: change.status.goal,
-        blocker: change.status.blocker,
+        goal: change.status.goal.clone(),
+        blocker: change.status.blocker.clone(),
         version: change.metadata.version,
         context_id: change.metadata.context_id.to_string(),
         unchanged: change.unchanged,
     };
-    (window_answer::status(change.unchanged), headers, Json(body)).into_response()
+    JsonAnswer::new(window_answer::status(change.unchanged), &body)
+        .with(ETAG, ETag::of(&change.metadata.context_id).header_value())
+        .with(X_CONTEXT_VERSION, change.metadata.version.into())
 }

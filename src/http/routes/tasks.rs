@@ -11,10 +11,10 @@ use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use axum::extract::State;
-use axum::response::Response;
 
 task_request! {
     /// A task that was completed.
@@ -117,7 +117,7 @@ pub(crate) async fn record(
     conditions: Conditions,
     claim: UnderClaim,
     JsonBody(mut body): JsonBody<TaskBody>,
-) -> Result<Response, Problem> {
+) -> Result<JsonAnswer, Problem> {
     let details = body.details();
     let reported = ReportedTask {
         task_id: body.task_id,
@@ -126,6 +126,8 @@ pub(crate) async fn record(
         details,
     };
     let task = reported.into_task("", true)?;
-    let writer = writer(&state, path, actor, conditions, claim);
-    answer::record(state.storage.record_task(&writer, &task).await?)
+    let under = claim.answering(answer::record);
+    let writer = writer(&state, path, actor, conditions);
+    let change = state.storage.record_task(&writer, &task, under.as_ref()).await?;
+    Ok(answer::record(&change))
 }

@@ -16,17 +16,17 @@ use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::prefer::RESPOND_ASYNC;
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::names::{ModeName, Named, OnInvalidName, RoleName, StrictnessName};
 use crate::http::problem::Problem;
 use crate::http::routes::updates::view::RunBody;
 use crate::http::state::AppState;
+use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{ModeKind, Steps, UpdateRequest, history};
 use crate::storage::updates::Run;
 use answer::UpdateAnswerSchema;
-use axum::Json;
 use axum::extract::State;
-use axum::http::header::LOCATION;
-use axum::http::{HeaderName, StatusCode};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use record::RecordBody;
 use response_mode::ResponseMode;
@@ -125,7 +125,7 @@ pub(crate) async fn update(
     caller: CallerOf,
     Actor(actor): Actor,
     conditions: Conditions,
-    UnderClaim(idempotency): UnderClaim,
+    claim: UnderClaim,
     response_mode: ResponseMode,
     JsonBody(body): JsonBody<UpdateBody>,
 ) -> Result<Response, Problem> {
@@ -133,7 +133,7 @@ pub(crate) async fn update(
     if let Some(Named(evidence)) = body.evidence {
         at_least(evidence, state.pipeline.evidence())?;
     }
-    let request = UpdateRequest {
+    let mut request = UpdateRequest {
         vault: vault_id,
         memory: memory_id,
         actor,
@@ -151,26 +151,34 @@ pub(crate) async fn update(
             .map(|Object(record)| record.into_record())
             .transpose()?,
         steps: Steps::default(),
-        idempotency,
+        idempotency: None,
     };
     match response_mode {
-        ResponseMode::Sync => Ok(Json(state.pipeline.update(request).await?).into_response()),
-        ResponseMode::Stream(watching) => stream::stream(&state, request, watching).await,
-        ResponseMode::Async => Ok(queued(state.pipeline.accept(request).await?)),
+        ResponseMode::Sync => {
+            request.idempotency = claim.answering(ok);
+            Ok(ok(&state.pipeline.update(request).await?).into_response())
+        }
+        ResponseMode::Stream(watching) => stream::stream(&state, request, claim, watching).await,
+        ResponseMode::Async => {
+            let run = state.pipeline.accept(request, claim.answering(queued)).await?;
+            Ok(queued(&run).into_response())
+        }
     }
 }
 
+/// The response of an update that has ended.
+pub(super) fn ok(answer: &UpdateAnswer) -> JsonAnswer {
+    JsonAnswer::new(StatusCode::OK, answer)
+}
+
 /// The response for a queued update, with the location of its run.
-pub(super) fn queued(run: Run) -> Response {
-    let location = format!(
-        "/v1/vaults/{}/memories/{}/updates/{}",
-        run.vault_id, run.memory_id, run.update_id
-    );
-    let headers = [
-        (LOCATION, location),
-        (PREFERENCE_APPLIED, RESPOND_ASYNC.to_owned()),
-    ];
-    (StatusCode::ACCEPTED, headers, Json(RunBody::full(run))).into_response()
+fn queued(run: &Run) -> JsonAnswer {
+    JsonAnswer::new(StatusCode::ACCEPTED, &RunBody::full(run.clone()))
+        .at(&format!(
+            "/v1/vaults/{}/memories/{}/updates/{}",
+            run.vault_id, run.memory_id, run.update_id
+        ))
+        .with(PREFERENCE_APPLIED, HeaderValue::from_static(RESPOND_ASYNC))
 }
 
 /// Reports the preference that was applied (RFC 7240).

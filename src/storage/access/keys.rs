@@ -9,7 +9,7 @@ use crate::domain::access::{AccessRole, ApiKey, SecretHash, Token, VaultScope};
 use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::random;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::repeat::TransactionError;
+use crate::storage::database::transaction::TransactionError;
 use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};

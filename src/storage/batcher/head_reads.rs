@@ -1,9 +1,9 @@
 //! Reads the newest versions of several memories in one statement.
 
-use super::job::Job;
-use super::slots::Slots;
-use super::submit::RunBatch;
-use super::unanswered::unanswered;
+use super::Job;
+use super::RunBatch;
+use super::connections::Slots;
+use super::unanswered;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::contexts::{self, Newest};
 use crate::storage::database::connection::Connection;

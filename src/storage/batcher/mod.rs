@@ -11,24 +11,176 @@
 //!
 //! - Each job is answered after its own work was committed. It is as durable as if it had been sent alone.
 //! - An error of one job fails only that job. If the statement for all of them fails, each is sent alone.
-//! - Each kind of job reserves connections for its batches ([`connection`]).
+//! - Each kind of job reserves connections for its batches ([`connections`]).
 //! - If many jobs wait, vaults are served in rotation: a batch takes one job of each vault before a second of any.
 //! - A batch contains jobs of several vaults. In a distributed database these are on several nodes, so there each job
 //!   is sent alone.
 
-mod batchers;
-mod connection;
+mod connections;
 mod head_reads;
-mod job;
 mod queue;
-mod slots;
 mod small_writes;
-mod submit;
-mod unanswered;
-
-pub(super) use batchers::Batchers;
-pub(super) use job::Job;
-pub(super) use slots::Slots;
+pub(super) use connections::Slots;
 pub(super) use small_writes::SmallWrite;
-pub(super) use submit::RunBatch;
-pub(super) use unanswered::{cancelled, unanswered};
+
+use crate::domain::ids::VaultId;
+use crate::storage::{Distribution, Storage, StorageError};
+use queue::{Batcher, Waiting};
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::OnceCell;
+
+/// A job that costs hardly more for many than for one.
+pub(in crate::storage) trait Job: Sized + Send + 'static {
+    /// The result.
+    type Answer: Send + 'static;
+
+    /// Maximum number of batches in flight.
+    const MAX_IN_FLIGHT: usize;
+
+    /// Maximum number of jobs in a batch.
+    const MAX_JOBS: usize;
+
+    /// Its size in bytes.
+    fn bytes(&self) -> usize;
+
+    /// The vault under which it is scheduled if jobs of many vaults wait.
+    fn vault(&self) -> Option<&VaultId> {
+        None
+    }
+}
+
+/// A job that is run against the database.
+pub(in crate::storage) trait RunBatch: Job {
+    /// Runs a batch on one of the connections of its kind. Returns one answer for each job, in the same order.
+    fn run(
+        storage: &Storage,
+        connections: &Slots,
+        jobs: Vec<Self>,
+    ) -> impl Future<Output = Vec<Self::Answer>> + Send;
+}
+
+/// A batch in flight. When it is dropped, the jobs submitted meanwhile are run.
+struct Batch<J: RunBatch> {
+    storage: Storage,
+    of: Arc<Batcher<J>>,
+}
+
+impl<J: RunBatch> Drop for Batch<J> {
+    fn drop(&mut self) {
+        if self.of.end_if_empty() {
+            return;
+        }
+        match tokio::runtime::Handle::try_current() {
+            // The caller's request was cancelled while its batch was in flight: the other jobs still have to run.
+            Ok(runtime) => drop(runtime.spawn(go_on(Self {
+                storage: self.storage.clone(),
+                of: self.of.clone(),
+            }))),
+            // The program is shutting down.
+            Err(_) => self.of.abandon(),
+        }
+    }
+}
+
+impl Storage {
+    /// Runs a job, alone or in a batch. `None` if its batch was cancelled: the outcome is unknown.
+    pub(in crate::storage) async fn submit<J: RunBatch>(&self, job: J) -> Option<J::Answer> {
+        let batcher = self.batchers.of::<J>();
+        match batcher.begin_or_wait(job) {
+            Ok(job) => {
+                let batch = Batch {
+                    storage: self.clone(),
+                    of: batcher,
+                };
+                J::run(self, &batch.of.connections, vec![job]).await.pop()
+            }
+            Err(answered) => answered.await.ok(),
+        }
+    }
+
+    /// Whether one transaction may write to several vaults: not in a distributed database.
+    pub(in crate::storage) async fn crosses_vaults(&self) -> Result<bool, StorageError> {
+        let crosses = self.batchers.crosses_vaults.get_or_try_init(|| async {
+            Ok::<_, StorageError>(self.distribution().await? == Distribution::Local)
+        });
+        crosses.await.copied()
+    }
+}
+
+/// Runs batches until no job waits.
+async fn go_on<J: RunBatch>(batch: Batch<J>) {
+    loop {
+        let next = batch.of.next();
+        if next.is_empty() {
+            return;
+        }
+        let (jobs, senders): (Vec<_>, Vec<_>) = next
+            .into_iter()
+            .map(|Waiting { job, answer, .. }| (job, answer))
+            .unzip();
+        let answers = J::run(&batch.storage, &batch.of.connections, jobs).await;
+        for (sender, answer) in senders.into_iter().zip(answers) {
+            // The receiver may have been dropped.
+            let _ = sender.send(answer);
+        }
+    }
+}
+
+/// The batchers of a service.
+#[derive(Default)]
+pub(in crate::storage) struct Batchers {
+    by_job: Mutex<HashMap<TypeId, Kind>>,
+    /// Whether one transaction may write to several vaults.
+    pub(super) crosses_vaults: OnceCell<bool>,
+}
+
+/// The batcher of a kind of job, and its connections.
+struct Kind {
+    batcher: Arc<dyn Any + Send + Sync>,
+    connections: Arc<Slots>,
+}
+
+impl Batchers {
+    /// The batcher of a kind of job; created at first use.
+    pub(in crate::storage) fn of<J: Job>(&self) -> Arc<Batcher<J>> {
+        let mut kinds = self.kinds();
+        let kind = kinds.entry(TypeId::of::<J>()).or_insert_with(|| {
+            let batcher = Arc::<Batcher<J>>::default();
+            Kind {
+                connections: batcher.connections.clone(),
+                batcher,
+            }
+        });
+        let batcher = kind.batcher.clone().downcast();
+        batcher.expect("each batcher is kept under the type of its job")
+    }
+
+    /// The number of idle connections in the slots.
+    pub(in crate::storage) fn idle_connections(&self) -> usize {
+        self.kinds().values().map(|kind| kind.connections.len()).sum()
+    }
+
+    /// Returns the idle connections to the pool, which is being closed.
+    pub(in crate::storage) fn clear(&self) {
+        for kind in self.kinds().values() {
+            kind.connections.clear();
+        }
+    }
+
+    fn kinds(&self) -> MutexGuard<'_, HashMap<TypeId, Kind>> {
+        self.by_job.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The error of a job whose batch was cancelled.
+pub(in crate::storage) fn cancelled() -> StorageError {
+    unanswered(&"its batch was cancelled")
+}
+
+/// The error of each job of a batch whose outcome is unknown.
+pub(in crate::storage) fn unanswered(cause: &dyn Display) -> StorageError {
+    StorageError::Unavailable(sqlx::Error::Protocol(format!("a batch of requests: {cause}")))
+}

@@ -1,7 +1,7 @@
 //! The queue of a batcher and its number of batches in flight.
 
-use super::job::Job;
-use super::slots::Slots;
+use super::Job;
+use super::connections::Slots;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

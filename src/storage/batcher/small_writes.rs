@@ -1,9 +1,9 @@
 //! Small writes of several requests, combined in one statement or one transaction.
 
-use super::job::Job;
-use super::slots::Slots;
-use super::submit::RunBatch;
-use super::unanswered::{cancelled, unanswered};
+use super::Job;
+use super::RunBatch;
+use super::connections::Slots;
+use super::{cancelled, unanswered};
 use crate::storage::database::connection::Connection;
 use crate::storage::{Storage, StorageError, error};
 use std::slice::from_ref;

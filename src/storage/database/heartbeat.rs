@@ -12,7 +12,7 @@
 use crate::storage::database::connection::READ_ONLY;
 use crate::storage::database::liveness::Beat;
 use crate::storage::database::notification::CHANNEL;
-use crate::storage::database::server_identity::{leads_to, server_of};
+use crate::storage::database::server::{leads_to, server_of};
 use crate::storage::{Storage, StorageError};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 use std::time::{Duration, Instant};

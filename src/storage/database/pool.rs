@@ -5,10 +5,9 @@ use super::deadline::Deadlines;
 use super::hosts::Hosts;
 use super::lanes::{Lanes, OWN_CONNECTIONS};
 use super::liveness::Liveness;
-use super::notifications::Notifications;
-use super::pool_options::PoolOptions;
+use super::notification::Notifications;
 use super::replica::Replica;
-use super::server_identity::{leads_to, server_of};
+use super::server::{leads_to, server_of};
 use crate::clock::Clock;
 use crate::storage::StorageError;
 use crate::storage::batcher::Batchers;
@@ -208,4 +207,26 @@ impl Storage {
             tracing::warn!("connections to the database did not end and are left behind");
         }
     }
+}
+
+/// How long a request waits for a connection before it fails: a queue that is longer than this does not get shorter.
+pub const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The configuration of the pool.
+#[derive(Debug, Clone)]
+pub struct PoolOptions {
+    /// A PostgreSQL URL.
+    pub url: String,
+    /// Maximum number of connections.
+    pub max_connections: u32,
+    /// Whether prepared statements are named and cached; see `database.prepared_statements`.
+    pub prepared_statements: bool,
+    /// How long a request waits for a connection before it fails with 503.
+    pub acquire_timeout: Duration,
+    /// Statement deadlines.
+    pub deadlines: Deadlines,
+    /// The size of the head cache in bytes; 0 disables it.
+    pub head_cache_bytes: u64,
+    /// Whether changes that arrive while another is being committed are committed together.
+    pub gather_puts: bool,
 }

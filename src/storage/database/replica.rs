@@ -8,23 +8,19 @@
 //! Callers mark reads that may be stale ([`Storage::on_replica`]). All other reads and all writes go to the primary,
 //! and so do stale reads that the standby cannot serve.
 
-mod progress;
-mod standby;
-
-pub(in crate::storage) use standby::Replica;
-
 use crate::storage::database::connect::{connect_options, is_usable};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
 use crate::storage::database::liveness::{Beat, Liveness};
-use crate::storage::database::reader::Reader;
 use crate::storage::database::session::Door;
+use crate::storage::database::session::Reader;
 use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;
-use progress::Progress;
+use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
-use std::sync::{Arc, Mutex};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
@@ -220,5 +216,163 @@ impl Storage {
         if let Some(replica) = &self.replica {
             replica.pool.close().await;
         }
+    }
+}
+
+/// The standby.
+pub(in crate::storage) struct Replica {
+    pub(super) pool: PgPool,
+    pub(super) liveness: Arc<Liveness>,
+    pub(super) max_lag: Duration,
+    pub(super) progress: Mutex<Progress>,
+}
+
+impl Replica {
+    pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// It answered and is replaying.
+    pub(super) fn follows(&self, place: i64) {
+        self.liveness.beat(Beat::Written);
+        let mut progress = self.progress();
+        progress.replayed(place);
+        if progress.why_not.take().is_some() {
+            tracing::info!("the standby for reads answers again");
+        }
+    }
+
+    /// It cannot be used for this reason, which is logged once.
+    pub(super) fn fails(&self, why_not: &'static str, error: Option<&StorageError>) {
+        let mut progress = self.progress();
+        progress.forget();
+        if progress.why_not.replace(why_not) != Some(why_not) {
+            let error = error.map(ToString::to_string);
+            tracing::warn!(
+                error,
+                why_not,
+                "the primary answers instead of the standby for reads"
+            );
+        }
+    }
+}
+
+/// Maximum number of positions that are remembered: enough for the longest bound.
+const REMEMBERED: usize = 8_192;
+
+/// What is known about the replay.
+#[derive(Debug)]
+pub(super) struct Progress {
+    /// Positions of the primary that the standby has not replayed, with the time before they were read; oldest first.
+    noted: VecDeque<(i64, Instant)>,
+    /// Everything committed before this time is replayed.
+    pub(super) has_all_until: Option<Instant>,
+    /// Older states must not be served: data was removed at this time.
+    pub(super) not_before: Instant,
+    /// Why the standby is not used, for the log.
+    pub(super) why_not: Option<&'static str>,
+}
+
+impl Progress {
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            noted: VecDeque::new(),
+            has_all_until: None,
+            not_before: now,
+            why_not: None,
+        }
+    }
+
+    /// The primary was at this position at this time, or later.
+    pub(super) fn note(&mut self, place: i64, at: Instant) {
+        if self.noted.back().is_some_and(|(last, _)| *last > place) {
+            // A new primary has another WAL timeline.
+            self.forget();
+        }
+        if self.noted.len() == REMEMBERED {
+            self.noted.pop_front();
+        }
+        self.noted.push_back((place, at));
+    }
+
+    /// The standby has replayed everything before this position.
+    pub(super) fn replayed(&mut self, place: i64) {
+        while let Some((noted, at)) = self.noted.front()
+            && *noted <= place
+        {
+            self.has_all_until = Some(*at);
+            self.noted.pop_front();
+        }
+    }
+
+    /// Resets the state: it may be another standby, or none.
+    pub(super) fn forget(&mut self) {
+        self.noted.clear();
+        self.has_all_until = None;
+    }
+
+    /// Upper bound of the lag; `None` if it exceeds `max`.
+    pub(super) fn lag(&self, now: Instant, max: Duration) -> Option<Duration> {
+        let until = self.has_all_until.filter(|until| *until >= self.not_before)?;
+        let lag = now.saturating_duration_since(until);
+        (lag <= max).then_some(lag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAX: Duration = Duration::from_secs(10);
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn the_lag_is_that_of_the_newest_replayed_position() {
+        let start = Instant::now();
+        let mut progress = Progress::new(start);
+        assert_eq!(progress.lag(start, MAX), None);
+        progress.note(100, start);
+        progress.note(200, start + seconds(1));
+        progress.replayed(99);
+        assert_eq!(progress.lag(start + seconds(1), MAX), None);
+        progress.replayed(150);
+        assert_eq!(progress.lag(start + seconds(4), MAX), Some(seconds(4)));
+        progress.replayed(200);
+        assert_eq!(progress.lag(start + seconds(4), MAX), Some(seconds(3)));
+        // Without writes the standby does not fall behind.
+        progress.note(200, start + seconds(20));
+        progress.replayed(200);
+        assert_eq!(progress.lag(start + seconds(20), MAX), Some(seconds(0)));
+    }
+
+    #[test]
+    fn a_standby_that_lags_or_shows_removed_text_is_not_read() {
+        let start = Instant::now();
+        let mut progress = Progress::new(start);
+        progress.note(1, start);
+        progress.replayed(1);
+        assert_eq!(progress.lag(start + MAX, MAX), Some(MAX));
+        assert_eq!(progress.lag(start + MAX + seconds(1), MAX), None);
+        progress.not_before = start + seconds(1);
+        assert_eq!(progress.lag(start + seconds(2), MAX), None);
+        progress.note(2, start + seconds(2));
+        progress.replayed(2);
+        assert_eq!(progress.lag(start + seconds(2), MAX), Some(seconds(0)));
+    }
+
+    #[test]
+    fn places_of_another_primary_say_nothing_of_this_one() {
+        let start = Instant::now();
+        let mut progress = Progress::new(start);
+        progress.note(500, start);
+        progress.replayed(500);
+        progress.note(900, start + seconds(1));
+        progress.note(700, start + seconds(2));
+        assert_eq!(progress.lag(start + seconds(2), MAX), None);
+        progress.replayed(600);
+        assert_eq!(progress.lag(start + seconds(2), MAX), None);
     }
 }

@@ -10,12 +10,11 @@ use crate::storage::database::connect::connect_options;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
 use crate::storage::database::liveness::{Liveness, silence};
-use crate::storage::database::reader::Reader;
 use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;
-use chrono::{DateTime, Utc};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, Row, SqlSafeStr};
+use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -204,14 +203,6 @@ impl Storage {
         Ok(transaction)
     }
 
-    /// The time of the database, by which leases and due times are judged. Statements that change rows get it as a value:
-    /// a distributed database takes no function of time in all of them.
-    pub(in crate::storage) async fn database_now(&self) -> Result<DateTime<Utc>, StorageError> {
-        Ok(sqlx::query_scalar!(r#"SELECT now() AS "now!""#)
-            .fetch_one(&mut *self.primary_reader().await?)
-            .await?)
-    }
-
     /// Runs work that loops over vaults. A [`Class::Maintenance`] transaction in it fails if another session holds a
     /// row lock for long, and the work continues with other vaults.
     pub async fn sweep<F: Future>(&self, work: F) -> F::Output {
@@ -250,6 +241,43 @@ impl Storage {
                 Ok(panic) => resume_unwind(panic),
                 Err(_) => Err(sqlx::Error::PoolClosed.into()),
             },
+        }
+    }
+}
+
+/// A connection on which each statement is its own transaction, or a transaction if that takes several messages.
+/// Changes are rolled back unless committed.
+pub(in crate::storage) enum Reader {
+    Connection(Connection),
+    Transaction(Transaction),
+}
+
+impl Reader {
+    /// Commits changes that were not committed with their statement.
+    pub(in crate::storage) async fn commit(self) -> Result<(), StorageError> {
+        match self {
+            Self::Connection(_) => Ok(()),
+            Self::Transaction(transaction) => Ok(transaction.commit().await?),
+        }
+    }
+}
+
+impl Deref for Reader {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        match self {
+            Self::Connection(connection) => connection,
+            Self::Transaction(transaction) => transaction,
+        }
+    }
+}
+
+impl DerefMut for Reader {
+    fn deref_mut(&mut self) -> &mut Connection {
+        match self {
+            Self::Connection(connection) => connection,
+            Self::Transaction(transaction) => transaction,
         }
     }
 }

@@ -23,7 +23,6 @@
 
 mod purge;
 mod read;
-mod sequence;
 
 pub use read::{Event, Place, Resumed, StreamState};
 

@@ -16,16 +16,14 @@
 //!
 //! The cache is bounded by the bytes of heads in their cached form ([`packed`]), and chooses what to evict.
 
-mod cached_head;
-mod known_records;
 mod lease;
 mod packed;
 
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::storage::database::notification::Notification;
-pub(super) use cached_head::CachedHead;
 use lease::InvalidationLease;
 pub use lease::STALENESS_BOUND;
+pub(super) use packed::CachedHead;
 use packed::PackedHead;
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};

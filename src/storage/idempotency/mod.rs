@@ -2,22 +2,14 @@
 //!
 //! A key is claimed before its request runs, and answered afterwards. A claim is a lease that is renewed while the
 //! request runs. If it expires, the process is considered dead, and the next retry takes the key over. The transaction
-//! that saves the request's effect also records it under the claim (`saved`), so that a retry answers from it instead
-//! of saving again. If no answer can be built from it, the transaction stores the answer itself (`answering`) and ends
-//! the claim.
+//! that saves the request's effect stores the answer too and ends the claim (`answering`), so a key that is still claimed
+//! has saved nothing. The answer of a request that saves nothing is stored when it has ended.
 
 mod answering;
-mod kept_answer;
-mod key;
-mod saved;
 mod tombstones;
 
-pub use answering::Answering;
-pub(super) use answering::{keep_answer, keep_one};
-pub use kept_answer::KeptAnswer;
-pub use key::IdempotencyKey;
-pub use saved::{IdempotencyClaim, Saved};
-pub(super) use saved::{note_one, note_saved};
+pub use answering::{Answering, ClaimedAnswer, IdempotencyClaim, IdempotencyKey, KeptAnswer};
+pub(super) use answering::{keep_answers, keep_one};
 pub use tombstones::Gone;
 pub(super) use tombstones::{Redacted, delete_answers, delete_redacted_answers};
 
@@ -42,8 +34,6 @@ const BEYOND_A_LEASE: TimeDelta = TimeDelta::seconds(60);
 pub enum Claim {
     /// This is the first request with the key, or the first one died and saved nothing: the caller must run it.
     Won,
-    /// The first request saved this and died: the answer is built from it.
-    Saved(Saved),
     /// The first request seems to be running. `None` if its claim was released at this moment.
     Running(Option<Seen>),
     /// The key belongs to another request.
@@ -73,42 +63,51 @@ impl Storage {
         fingerprint: &[u8; 32],
         claim: &str,
     ) -> Result<Claim, StorageError> {
-        let (now, lease_from) = (self.clock.now(), self.database_now().await?);
-        let win = || {
+        let now = self.clock.now();
+        let memory = key.memory.as_ref().map(MemoryId::as_str);
+        let insert = || {
             sqlx::query!(
-            "INSERT INTO idempotency_keys (vault_id, caller, idempotency_key, fingerprint, status, claim_id,
-                                           lease_until, created_at, expires_at, memory_id)
-             VALUES ($1, $2, $3, $4, 'running', $5, $6, $7, $8, $9)
-             ON CONFLICT (vault_id, caller, idempotency_key) DO UPDATE
-             SET fingerprint = excluded.fingerprint, status = excluded.status, claim_id = excluded.claim_id,
-                 lease_until = excluded.lease_until, created_at = excluded.created_at,
-                 expires_at = excluded.expires_at, memory_id = excluded.memory_id,
-                 answer_status = NULL, answer_headers = NULL, answer_body = NULL,
-                 saved_kind = CASE WHEN idempotency_keys.expires_at <= excluded.created_at THEN NULL
-                                   ELSE idempotency_keys.saved_kind END,
-                 saved_id = CASE WHEN idempotency_keys.expires_at <= excluded.created_at THEN NULL
-                                 ELSE idempotency_keys.saved_id END
-             WHERE (idempotency_keys.status <> 'running' OR idempotency_keys.lease_until <= $10
-                    OR idempotency_keys.lease_until > $11)
-               AND (idempotency_keys.expires_at <= excluded.created_at
-                    OR (idempotency_keys.status = 'running'
-                        AND idempotency_keys.fingerprint = excluded.fingerprint))
-             RETURNING saved_kind, saved_id",
-            key.vault.as_str(),
-            key.caller,
-            key.key,
-            fingerprint.as_slice(),
-            claim,
-            lease_from + LEASE,
-            now,
-            now + KEPT_FOR,
-            key.memory.as_ref().map(MemoryId::as_str),
-            lease_from,
-            lease_from + BEYOND_A_LEASE,
-        )
+                "INSERT INTO idempotency_keys (vault_id, caller, idempotency_key, fingerprint, status, claim_id,
+                                               lease_until, created_at, expires_at, memory_id)
+                 VALUES ($1, $2, $3, $4, 'running', $5, now() + $6::interval, $7, $8, $9)
+                 ON CONFLICT (vault_id, caller, idempotency_key) DO NOTHING",
+                key.vault.as_str(),
+                key.caller,
+                key.key,
+                fingerprint.as_slice(),
+                claim,
+                LEASE as _,
+                now,
+                now + KEPT_FOR,
+                memory,
+            )
         };
-        if let Some(row) = self.fetch_optional("db.idempotency_keys.claim", win).await? {
-            return claimed(key, row.saved_kind.as_deref(), row.saved_id.as_deref());
+        if self.execute("db.idempotency_keys.claim", insert).await? == 1 {
+            return Ok(Claim::Won);
+        }
+        let replace = || {
+            sqlx::query!(
+                "UPDATE idempotency_keys
+                 SET fingerprint = $4, status = 'running', claim_id = $5, lease_until = now() + $6::interval,
+                     created_at = $7, expires_at = $8, memory_id = $9,
+                     answer_status = NULL, answer_headers = NULL, answer_body = NULL
+                 WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3
+                   AND (status <> 'running' OR lease_until <= now() OR lease_until > now() + $10::interval)
+                   AND (expires_at <= $7 OR (status = 'running' AND fingerprint = $4))",
+                key.vault.as_str(),
+                key.caller,
+                key.key,
+                fingerprint.as_slice(),
+                claim,
+                LEASE as _,
+                now,
+                now + KEPT_FOR,
+                memory,
+                BEYOND_A_LEASE as _,
+            )
+        };
+        if self.execute("db.idempotency_keys.claim_again", replace).await? == 1 {
+            return Ok(Claim::Won);
         }
         let row = sqlx::query_as!(
             Row,
@@ -119,7 +118,7 @@ impl Storage {
             key.caller,
             key.key,
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut *self.primary_reader().await?)
         .await?;
         match row {
             Some(row) if row.fingerprint != fingerprint => Ok(Claim::OtherRequest),
@@ -129,8 +128,8 @@ impl Storage {
         }
     }
 
-    /// Takes over a key from a claim that is unchanged since `seen`: its process is considered dead. `None` if the
-    /// claim has changed.
+    /// Takes over a key from a claim that is unchanged since `seen`: its process is considered dead, and saved nothing.
+    /// `false` if the claim has changed.
     ///
     /// # Errors
     /// Database errors.
@@ -141,27 +140,23 @@ impl Storage {
         fingerprint: &[u8; 32],
         claim: &str,
         seen: &Seen,
-    ) -> Result<Option<Claim>, StorageError> {
-        let until = self.database_now().await? + LEASE;
+    ) -> Result<bool, StorageError> {
         let take = || {
             sqlx::query!(
-                "UPDATE idempotency_keys SET claim_id = $5, lease_until = $6
-             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND fingerprint = $4
-               AND status = 'running' AND claim_id = $7 AND lease_until = $8
-             RETURNING saved_kind, saved_id",
+                "UPDATE idempotency_keys SET claim_id = $5, lease_until = now() + $6::interval
+                 WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND fingerprint = $4
+                   AND status = 'running' AND claim_id = $7 AND lease_until = $8",
                 key.vault.as_str(),
                 key.caller,
                 key.key,
                 fingerprint.as_slice(),
                 claim,
-                until,
+                LEASE as _,
                 seen.token,
                 seen.lease_until,
             )
         };
-        let row = self.fetch_optional("db.idempotency_keys.take_over", take).await?;
-        row.map(|row| claimed(key, row.saved_kind.as_deref(), row.saved_id.as_deref()))
-            .transpose()
+        Ok(self.execute("db.idempotency_keys.take_over", take).await? == 1)
     }
 
     /// Renews a claim. `false` if another request took the key over. A claim that has ended with its saved effect needs
@@ -171,38 +166,34 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.renew", skip_all)]
     pub async fn renew_key(&self, key: &IdempotencyKey, claim: &str) -> Result<bool, StorageError> {
-        self.transaction("db.idempotency_keys.renew", |mut transaction| async move {
-            let found = sqlx::query!(
-                r#"SELECT status, now() AS "now!" FROM idempotency_keys
-                   WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
-                   FOR UPDATE"#,
-                key.vault.as_str(),
-                key.caller,
-                key.key,
-                claim,
-            )
-            .fetch_optional(&mut *transaction)
-            .await?;
-            let Some(found) = found else {
-                return Ok(transaction.roll_back_with(false));
-            };
-            if found.status != "running" {
-                return Ok(transaction.roll_back_with(true));
-            }
+        let renew = || {
             sqlx::query!(
-                "UPDATE idempotency_keys SET lease_until = $5
-                 WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4",
+                "UPDATE idempotency_keys SET lease_until = now() + $5::interval
+                 WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
+                   AND status = 'running'",
                 key.vault.as_str(),
                 key.caller,
                 key.key,
                 claim,
-                found.now + LEASE,
+                LEASE as _,
             )
-            .execute(&mut *transaction)
-            .await?;
-            Ok(transaction.commit_with(true))
-        })
-        .await
+        };
+        if self.execute("db.idempotency_keys.renew", renew).await? == 1 {
+            return Ok(true);
+        }
+        let is_own = sqlx::query_scalar!(
+            r#"SELECT EXISTS (
+                   SELECT 1 FROM idempotency_keys
+                   WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
+               ) AS "is_own!""#,
+            key.vault.as_str(),
+            key.caller,
+            key.key,
+            claim,
+        )
+        .fetch_one(&mut *self.primary_reader().await?)
+        .await?;
+        Ok(is_own)
     }
 
     /// Stores the answer of the request that holds the claim. With `about` the answer belongs to this memory and is
@@ -218,44 +209,34 @@ impl Storage {
         answer: &KeptAnswer,
         about: Option<&MemoryId>,
     ) -> Result<bool, StorageError> {
-        let end = || answering::end((key, claim), answer, about);
+        let claim = IdempotencyClaim {
+            key: key.clone(),
+            token: claim.to_owned(),
+        };
+        let end = || answering::end(&[(&claim, answer, about)]);
         Ok(self.execute("db.idempotency_keys.answer", end).await? == 1)
     }
 
-    /// Releases a claim, so that the next request with the key runs, or is answered from what this one saved. Waits for
-    /// a transaction under the claim that is being committed.
+    /// Releases a claim, so that the next request with the key runs. Waits for a transaction under the claim that is being
+    /// committed, whose answer stays.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.release", skip_all)]
     pub async fn release_key(&self, key: &IdempotencyKey, claim: &str) -> Result<(), StorageError> {
-        let now = self.database_now().await?;
-        self.transaction("db.idempotency_keys.release", |mut transaction| async move {
-        sqlx::query!(
-            "DELETE FROM idempotency_keys
-             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'
-               AND saved_id IS NULL",
-            key.vault.as_str(),
-            key.caller,
-            key.key,
-            claim,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        sqlx::query!(
-            "UPDATE idempotency_keys SET lease_until = $5
-             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'",
-            key.vault.as_str(),
-            key.caller,
-            key.key,
-            claim,
-            now,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        Ok(transaction.commit_with(()))
-        })
-        .await
+        let release = || {
+            sqlx::query!(
+                "DELETE FROM idempotency_keys
+                 WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
+                   AND status = 'running'",
+                key.vault.as_str(),
+                key.caller,
+                key.key,
+                claim,
+            )
+        };
+        self.execute("db.idempotency_keys.release", release).await?;
+        Ok(())
     }
 
     /// Deletes at most `limit` expired keys and returns their number. May run on any number of instances at the same
@@ -298,35 +279,23 @@ impl Storage {
         (callers, keys): &(Vec<String>, Vec<String>),
         now: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
-        let lease_from = self.database_now().await?;
         self.sweep_transaction("db.idempotency_keys.purge", |mut transaction| async move {
             let done = sqlx::query!(
                 "DELETE FROM idempotency_keys
              WHERE vault_id = $1 AND expires_at <= $2
-               AND (status <> 'running' OR lease_until <= $5 OR lease_until > $6)
+               AND (status <> 'running' OR lease_until <= now() OR lease_until > now() + $5::interval)
                AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
                 vault,
                 now,
                 callers,
                 keys,
-                lease_from,
-                lease_from + BEYOND_A_LEASE,
+                BEYOND_A_LEASE as _,
             )
             .execute(&mut *transaction)
             .await?;
             Ok(transaction.commit_with(done.rows_affected()))
         })
         .await
-    }
-}
-
-/// The result of a successful claim, given what the previous claim saved.
-fn claimed(key: &IdempotencyKey, kind: Option<&str>, id: Option<&str>) -> Result<Claim, StorageError> {
-    match kind.zip(id) {
-        None => Ok(Claim::Won),
-        Some((kind, id)) => Saved::of(kind, id)
-            .map(Claim::Saved)
-            .ok_or_else(|| corrupt(key, "saved_id", "not what a request saves")),
     }
 }
 

@@ -1,6 +1,5 @@
 //! The transaction of `RedactContext`: removes the text of a version from its row and from everything that quotes it.
 
-mod place;
 mod records;
 mod runs;
 mod words;
@@ -9,8 +8,7 @@ use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::redaction::Redaction;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::repeat::TransactionError;
-use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::database::transaction::{Ending, Transaction, TransactionError};
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::handoffs::forget_handoffs;
 use crate::storage::idempotency::{Redacted, delete_redacted_answers};
@@ -19,7 +17,6 @@ use crate::storage::usage::stored;
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Preconditions, Storage, StorageError};
 use chrono::{DateTime, Utc};
-use place::{Place, ROWS_AT_ONCE};
 use records::{clear_archive_reasons, clear_records, clear_tasks};
 use runs::clear_runs;
 use serde_json::json;
@@ -222,4 +219,14 @@ async fn clear_version(
     .execute(connection)
     .await?;
     Ok(())
+}
+
+/// Rows read at once: versions and runs may have 100 KiB each or more.
+pub(super) const ROWS_AT_ONCE: i64 = 32;
+
+/// The version being redacted.
+pub(super) struct Place<'a> {
+    pub(super) vault: &'a VaultId,
+    pub(super) memory: &'a MemoryId,
+    pub(super) version: i64,
 }

@@ -3,9 +3,11 @@
 //! Only the order by id has an index. The others would make every write move its memory in an index; a page in these
 //! orders reads the heads of all memories of its vault.
 
-use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
+use crate::domain::access::VaultScope;
+use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
+use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
-use crate::storage::memories::MemorySummary;
+use crate::storage::memories::{MemoryState, MemorySummary, RecordCount, VaultSummary};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 
@@ -223,4 +225,117 @@ fn range(prefix: Option<&MemoryId>) -> (&str, String) {
 /// The start of a page; before all memories if there is none.
 fn place(after: PageStart<'_>) -> (i64, &str) {
     after.map_or((i64::MAX, "~"), |(number, id)| (number, id.as_str()))
+}
+
+impl Storage {
+    /// A memory with its counters and the numbers of its records; `None` if it has neither a document nor items.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.memories.get", skip_all)]
+    pub async fn memory(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<Option<MemoryState>, StorageError> {
+        let row = sqlx::query!(
+            r#"SELECT memory.vault_id, memory.memory_id, memory.head_version, head.context_id AS "context_id?: ContextId",
+                      COALESCE(items.created_at, memory.created_at) AS "created_at!", memory.changed_at,
+                      COALESCE(head.bytes, 0) AS "bytes!", COALESCE(head.actor_id, items.actor_id) AS "actor_id!: ActorId",
+                      head.source AS "source?: Source", memory.counters,
+                      ARRAY(SELECT count(*) FILTER (WHERE records.status = counted.status)
+                            FROM unnest(ARRAY['KL', 'KL', 'VC', 'VC', 'T', 'T', 'D', 'D'],
+                                        ARRAY['active', 'archived', 'active', 'archived',
+                                              'active', 'archived', 'active', 'archived'])
+                                 WITH ORDINALITY AS counted (kind, status, place)
+                            LEFT JOIN records
+                              ON records.vault_id = $1 AND records.memory_id = $2 AND records.kind = counted.kind
+                            GROUP BY counted.place
+                            ORDER BY counted.place) AS "counts!"
+               FROM memories AS memory
+               LEFT JOIN memory_contexts AS head
+                 ON head.vault_id = $1 AND head.memory_id = $2 AND head.context_id = memory.head_context_id
+               LEFT JOIN LATERAL (
+                   SELECT min(item.created_at) AS created_at,
+                          (array_agg(item.created_by ORDER BY item.created_at DESC, item.item_id DESC))[1] AS actor_id
+                   FROM prompt_items AS item
+                   WHERE memory.head_version = 0 AND item.vault_id = $1 AND item.memory_id = $2
+                     AND (item.expires_at IS NULL OR item.expires_at > $3)
+               ) AS items ON true
+               WHERE memory.vault_id = $1 AND memory.memory_id = $2
+                 AND (head.actor_id IS NOT NULL OR items.actor_id IS NOT NULL)"#,
+            vault.as_str(),
+            memory.as_str(),
+            self.clock.now(),
+        )
+        .fetch_optional(&mut *self.reader().await?)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let mut records = [RecordCount::default(); RecordKind::ALL.len()];
+        for (count, pair) in records.iter_mut().zip(row.counts.chunks(2)) {
+            count.active = pair.first().copied().unwrap_or_default();
+            count.archived = pair.get(1).copied().unwrap_or_default();
+        }
+        Ok(Some(MemoryState {
+            summary: MemorySummary {
+                vault_id: row.vault_id,
+                memory_id: row.memory_id,
+                version: row.head_version,
+                context_id: row.context_id,
+                created_at: row.created_at,
+                changed_at: row.changed_at,
+                bytes: row.bytes,
+                actor_id: row.actor_id,
+                source: row.source,
+            },
+            counters: Counters::of_numbers(&row.counters),
+            records,
+        }))
+    }
+}
+
+impl Storage {
+    /// Vaults by the bytes of their ids, those of `scope` after `after`, at most `limit`. Reads only the memories of the vaults on the
+    /// page.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.memories.vaults", skip_all)]
+    pub async fn list_vaults(
+        &self,
+        scope: &VaultScope,
+        after: Option<&VaultId>,
+        limit: i64,
+    ) -> Result<Vec<VaultSummary>, StorageError> {
+        let listed: Option<Vec<String>> = scope
+            .vaults()
+            .map(|vaults| vaults.iter().map(VaultId::to_string).collect());
+        let rows = sqlx::query!(
+            r#"SELECT vault_id, count(*) AS "memories!", max(changed_at) AS "changed_at!"
+               FROM memories
+               WHERE vault_id COLLATE "C" > COALESCE($1::text, '')
+                 AND ($3::text[] IS NULL OR vault_id = ANY ($3))
+                 AND ($4::text IS NULL OR starts_with(vault_id, $4))
+                 AND (head_version > 0 OR EXISTS (
+                          SELECT FROM prompt_items AS item
+                          WHERE item.vault_id = memories.vault_id AND item.memory_id = memories.memory_id
+                            AND (item.expires_at IS NULL OR item.expires_at > $5)))
+               GROUP BY vault_id
+               ORDER BY vault_id COLLATE "C"
+               LIMIT $2"#,
+            after.map(VaultId::as_str),
+            limit,
+            listed.as_deref(),
+            scope.prefix().map(VaultId::as_str),
+            self.clock.now(),
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        let vaults = rows.into_iter().map(|row| VaultSummary {
+            vault_id: row.vault_id,
+            memories: row.memories,
+            changed_at: row.changed_at,
+        });
+        Ok(vaults.collect())
+    }
 }

@@ -1,7 +1,7 @@
 //! Deletes expired items.
 
 use super::ItemOwner;
-use super::lock::{delete_empty, lock};
+use super::write::{delete_empty, lock};
 use crate::domain::ids::VaultId;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};

@@ -1,14 +1,13 @@
 //! Adds, replaces and removes items. Each change is one transaction that locks the owner.
 
-use super::lock::{delete_empty, lock, lock_or_make};
 use super::{ItemOwner, live_items};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::repeat::TransactionError;
-use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::database::transaction::{Ending, Transaction, TransactionError};
 use crate::storage::events::{self, EventKind, NewEvent};
-use crate::storage::idempotency::{Answering, IdempotencyClaim, Saved, keep_one, note_one};
+use crate::storage::idempotency::{Answering, keep_one};
+use crate::storage::write::lock_memory;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -66,7 +65,7 @@ impl Storage {
         item: NewItem,
         actor: &ActorId,
         limits: &ItemLimits,
-        claim: Option<&IdempotencyClaim>,
+        under: Option<&Answering<'_, PromptItem>>,
     ) -> Result<PromptItem, AddItemsError> {
         let (item, changed) = self
             .transaction("db.prompt_items.add", |mut transaction| {
@@ -77,7 +76,7 @@ impl Storage {
                     let item = self.stored(owner, category, item, actor, now)?;
                     insert(&mut transaction, owner, std::slice::from_ref(&item)).await?;
                     hold(&mut transaction, owner, limits).await?;
-                    note_one(&mut transaction, claim, || Saved::Item(item.item_id.clone())).await?;
+                    keep_one(&mut transaction, under, owner.memory.as_ref(), &item).await?;
                     let changed = self.items_changed(owner, category, Some(actor));
                     events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
                     Ok::<_, AddItemsError>(transaction.commit_with((item, changed)))
@@ -390,4 +389,60 @@ async fn hold(
     .await?;
     let size = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
     Ok(limits.hold(size(present.items), size(present.bytes))?)
+}
+
+/// Locks an owner, and makes a memory that does not exist. A memory without a document changes with its items.
+pub(super) async fn lock_or_make(
+    connection: &mut Connection,
+    owner: &ItemOwner,
+    now: DateTime<Utc>,
+) -> Result<(), StorageError> {
+    let Some(memory) = &owner.memory else {
+        return lock_vault(connection, &owner.vault).await;
+    };
+    sqlx::query!(
+        "INSERT INTO memories (vault_id, memory_id, head_version, created_at, changed_at) VALUES ($1, $2, 0, $3, $3)
+         ON CONFLICT (vault_id, memory_id) DO UPDATE
+         SET changed_at = CASE WHEN memories.head_version = 0 THEN GREATEST(memories.changed_at, excluded.changed_at)
+                               ELSE memories.changed_at
+                          END",
+        owner.vault.as_str(),
+        memory.as_str(),
+        now,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Locks an owner, if it exists, so that the next statements see its current items.
+pub(super) async fn lock(connection: &mut Connection, owner: &ItemOwner) -> Result<(), StorageError> {
+    match &owner.memory {
+        None => lock_vault(connection, &owner.vault).await,
+        Some(memory) => lock_memory(connection, &owner.vault, memory).await.map(|_| ()),
+    }
+}
+
+/// Deletes the row of a locked memory that has neither a document nor items.
+pub(super) async fn delete_empty(connection: &mut Connection, owner: &ItemOwner) -> Result<(), StorageError> {
+    sqlx::query!(
+        "DELETE FROM memories
+         WHERE vault_id = $1 AND memory_id = $2 AND head_version = 0
+           AND NOT EXISTS (SELECT 1 FROM prompt_items WHERE vault_id = $1 AND memory_id = $2)",
+        owner.vault.as_str(),
+        owner.memory_id(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn lock_vault(connection: &mut Connection, vault: &VaultId) -> Result<(), StorageError> {
+    sqlx::query!(
+        "SELECT pg_advisory_xact_lock(hashtextextended('prompt items of ' || $1::text, 0))",
+        vault.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }

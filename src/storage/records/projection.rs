@@ -1,13 +1,14 @@
 //! The records of a memory, derived from its versions.
 
-use super::DetailColumns;
 use crate::domain::changelog::left_out_by;
 use crate::domain::history::{Rebuild, RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::RecordId;
-use crate::domain::window::Task;
+use crate::domain::window::{Task, TaskDetails};
 use crate::storage::contexts::Source;
 use crate::storage::write::{operation_details, task_facts_of_operations};
+use serde::Serialize;
 use serde_json::Value;
+use sqlx::types::Json;
 use std::collections::HashMap;
 
 /// A version as far as records follow from it.
@@ -71,4 +72,38 @@ impl Projected {
         task.map(|task| DetailColumns::from(&task.details))
             .unwrap_or_default()
     }
+}
+
+/// The values of the columns.
+#[derive(Debug, Default, Serialize)]
+pub(in crate::storage) struct DetailColumns<'t> {
+    pub(in crate::storage) outcome: Option<&'t Value>,
+    pub(in crate::storage) epic: Option<&'t str>,
+    pub(in crate::storage) details: Option<Value>,
+}
+
+impl<'t> From<&'t TaskDetails> for DetailColumns<'t> {
+    fn from(details: &'t TaskDetails) -> Self {
+        let mut others = details.members();
+        for name in ["outcome", "epic"] {
+            others.remove(name);
+        }
+        Self {
+            outcome: details.outcome.as_ref(),
+            epic: details.epic.as_deref(),
+            details: (!others.is_empty()).then_some(Value::Object(others)),
+        }
+    }
+}
+
+/// Reads the facts from the columns. Members of `details` that only a newer release knows are ignored.
+pub(in crate::storage) fn details_of(
+    outcome: Option<Value>,
+    epic: Option<String>,
+    details: Option<Json<TaskDetails>>,
+) -> TaskDetails {
+    let mut facts = details.map(|Json(others)| others).unwrap_or_default();
+    facts.outcome = outcome;
+    facts.epic = epic;
+    facts
 }

@@ -1,6 +1,6 @@
 //! Finding documents by their words.
 
-use super::word_shares::looked_at;
+use super::frequent::looked_at;
 use super::{SearchMatch, SearchPlace};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::search::Query;

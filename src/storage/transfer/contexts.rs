@@ -1,6 +1,6 @@
 //! `memory_contexts`: the row, the line, and the statements of export and import.
 
-use super::check::{Fault, fault, id, json, known, order, text, time};
+use super::line::{Fault, fault, id, json, known, order, text, time};
 use crate::domain::document;
 use crate::domain::history::VersionMark;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};

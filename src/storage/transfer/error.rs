@@ -1,6 +1,6 @@
 //! Errors of exports and imports, worded for the command line.
 
-use super::check::Fault;
+use super::line::Fault;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::StorageError;
 use std::io;

@@ -1,6 +1,6 @@
 //! `handoffs`: the row, the line, and the statements of export and import.
 
-use super::check::{Fault, fault, id, json, order, text, time};
+use super::line::{Fault, fault, id, json, order, text, time};
 use crate::domain::handoff::Window;
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, VaultId};
 use crate::storage::StorageError;

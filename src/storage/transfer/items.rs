@@ -1,6 +1,6 @@
 //! `prompt_items`: the row, the line, and the statements of export and import.
 
-use super::check::{Fault, fault, id, json, order, text, time};
+use super::line::{Fault, fault, id, json, order, text, time};
 use crate::domain::ids::{ActorId, Category, ItemId, VaultId};
 use crate::domain::prompt::check_writable;
 use crate::storage::StorageError;

@@ -1,6 +1,6 @@
 //! `memories`: the row, the line, and the statements of export and import.
 
-use super::check::{Fault, id, order, time};
+use super::line::{Fault, id, order, time};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::StorageError;

@@ -28,7 +28,6 @@
 //! Where a version is missing or was redacted, record lines tell what it would; what the versions know counts more.
 
 mod append;
-mod check;
 mod contexts;
 mod error;
 mod export;
@@ -38,14 +37,13 @@ mod incoming;
 mod items;
 mod line;
 mod memory;
-mod options;
 mod paths;
 mod reader;
 mod records;
 mod runs;
 
 pub use error::{ExportError, ImportError};
-pub use options::{ImportOptions, Imported, OnConflict};
+pub use import::{ImportOptions, Imported, OnConflict};
 
 /// The format name in the first line.
 const FORMAT: &str = "working-memory";

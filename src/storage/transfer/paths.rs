@@ -1,8 +1,8 @@
 //! `memory_paths`: the row, the line, and the statements of export and import.
 
-use super::check::{Fault, fault, id, order};
 use super::error::LineError;
-use super::options::OnConflict;
+use super::import::OnConflict;
+use super::line::{Fault, fault, id, order};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::memory_files::FilePath;
 use crate::storage::StorageError;

@@ -1,7 +1,7 @@
 //! `records`: the row, the line, and the statements of export and import. A file has lines of those records alone that do not
 //! follow from its versions, as when a version was pruned or redacted.
 
-use super::check::{Fault, id, json, known, order, text, time};
+use super::line::{Fault, id, json, known, order, text, time};
 use crate::domain::history::RecordLife;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::TaskDetails;

@@ -1,6 +1,6 @@
 //! `updates`: the row, the line, and the statements of export and import.
 
-use super::check::{Fault, id, json, known, order, time};
+use super::line::{Fault, id, json, known, order, time};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;

@@ -1,11 +1,11 @@
 //! Runs as they are stored.
 
-use super::redacted::redacted_json;
 use super::run::{Run, RunStatus};
-use crate::domain::ids::{UpdateId, VaultId};
+use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::updates::exchanges::Packed;
 use crate::storage::{StorageError, updates::proposals};
+use serde_json::Value;
 use sqlx::{Postgres, QueryBuilder};
 
 /// Whether the head it started from is the only version that a run quotes: it created the next version.
@@ -166,4 +166,42 @@ impl RunJson {
             instructions: Vec::new(),
         }
     }
+}
+
+/// Whether the memory with this identity still exists. Until the transaction ends it cannot be deleted, and none of its
+/// versions redacted. Always true without an identity: there was no memory that could have been deleted.
+#[tracing::instrument(name = "db.memories.lives_on", skip_all)]
+pub(in crate::storage) async fn lives_on(
+    connection: &mut Connection,
+    (vault, memory): (&VaultId, &MemoryId),
+    identity: Option<&str>,
+) -> Result<bool, StorageError> {
+    let current = sqlx::query_scalar!(
+        "SELECT identity FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR KEY SHARE",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(identity.is_none_or(|identity| current.as_deref() == Some(identity)))
+}
+
+/// As [`lives_on`].
+///
+/// # Errors
+/// [`StorageError::MemoryDeleted`] if it does not: then nothing of the transaction may be committed. Database errors.
+pub(in crate::storage) async fn must_live_on(
+    connection: &mut Connection,
+    of: (&VaultId, &MemoryId),
+    identity: Option<&str>,
+) -> Result<(), StorageError> {
+    match lives_on(connection, of, identity).await? {
+        true => Ok(()),
+        false => Err(StorageError::MemoryDeleted),
+    }
+}
+
+/// The JSON that replaces what a run quoted of a redacted version.
+pub(in crate::storage) fn redacted_json() -> Value {
+    serde_json::json!({ "redacted": true })
 }

@@ -1,7 +1,7 @@
 //! Changes a memory: a decision about its head, and the version that results from it.
 
 use super::head::Head;
-use super::head_snapshot::HeadSnapshot;
+use super::head::HeadSnapshot;
 use super::new_version::NewVersion;
 use super::prepared::Prepared;
 use super::save::save;
@@ -9,7 +9,7 @@ use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::window::KnownEntries;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::repeat::TransactionError;
+use crate::storage::database::transaction::TransactionError;
 use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::head_cache::FillToken;
 use crate::storage::records::{StoredRecord, find_task};

@@ -1,14 +1,14 @@
 //! A version to be saved.
 
 use super::head::Head;
-use super::window_rows::WindowRows;
+use super::window::WindowRows;
 use crate::domain::changelog::left_out_by;
 use crate::domain::document::Origins;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project_and_count};
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::events::{EventKind, NewEvent};
-use crate::storage::idempotency::{Answering, IdempotencyClaim, KeptAnswer};
+use crate::storage::idempotency::{Answering, ClaimedAnswer};
 use crate::storage::updates::Run;
 
 /// A version to be saved after the head.
@@ -36,10 +36,8 @@ pub struct NewVersion {
     pub window: WindowRows,
     /// Why it archives records that no operation names: it was put or restored as a whole without them.
     pub left_out: Option<String>,
-    /// The claim of the idempotency key that must be held when it is saved.
-    pub idempotency: Option<IdempotencyClaim>,
-    /// The answer to store under that claim; without it the answer is built from the version.
-    pub answer: Option<KeptAnswer>,
+    /// The answer to the request, if it has an idempotency key; stored with the version under the claim, which must be held.
+    pub answer: Option<ClaimedAnswer>,
 }
 
 impl NewVersion {
@@ -61,14 +59,12 @@ impl NewVersion {
             resolves: None,
             window: WindowRows::default(),
             left_out,
-            idempotency: None,
             answer: None,
         }
     }
 
     /// Saves it under a claim, if there is one, with the answer to the request.
     pub fn answer_under<T>(&mut self, under: Option<&Answering<'_, T>>, done: &T) {
-        self.idempotency = under.map(|under| under.claim().clone());
         self.answer = under.map(|under| under.to(done));
     }
 

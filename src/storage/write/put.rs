@@ -5,11 +5,12 @@ use super::change::{ChangeError, Decision, Likely};
 use super::head::Head;
 use super::new_version::NewVersion;
 use crate::domain::changelog;
+use crate::domain::document::records;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::{Collapse, RecordChange, collapse};
 use crate::fair;
 use crate::storage::contexts::{ContextMetadata, Source};
-use crate::storage::idempotency::IdempotencyClaim;
+use crate::storage::idempotency::Answering;
 use crate::storage::{Storage, StorageError};
 
 /// How to treat a put that removes much of the document.
@@ -65,8 +66,8 @@ pub struct PutJob {
     pub preconditions: Preconditions,
     /// How to treat a loss of much of the newest version.
     pub guard: Guard,
-    /// The claim of the idempotency key of the request.
-    pub idempotency: Option<IdempotencyClaim>,
+    /// The answer to store under the claim of the request's idempotency key.
+    pub idempotency: Option<Answering<'static, Put>>,
 }
 
 /// Side effects of a put.
@@ -92,24 +93,48 @@ fn decide(job: &PutJob, head: &Head) -> Result<Decision<Effects>, PutError> {
         return Ok(Decision::Keep(Effects::default()));
     }
     let mut version = NewVersion::of_text(head, text.to_owned(), Source::Put, job.actor.clone());
-    let lost = match job.guard {
+    let mut lost = match job.guard {
         Guard::Off => Vec::new(),
         Guard::Warn | Guard::Reject => collapse(&head.text, text, &version.changes),
     };
     if job.guard == Guard::Reject && !lost.is_empty() {
         return Err(PutError::Collapses(lost));
     }
-    version.idempotency.clone_from(&job.idempotency);
     version.log = changelog::of_text(&head.text, text, &version.changes);
     let added = version.changes.iter().filter_map(|change| match change {
         RecordChange::Added(record) => Some(record.id),
         RecordChange::Changed(_) | RecordChange::Archived(_) => None,
     });
-    let added = match job.guard {
+    let added: Vec<RecordId> = match job.guard {
         Guard::Off => Vec::new(),
         Guard::Warn | Guard::Reject => added.collect(),
     };
+    if let Some(under) = &job.idempotency {
+        // The answer is stored with the version, so it is complete now.
+        warn_of_reused(
+            &mut lost,
+            added
+                .into_iter()
+                .filter(|id| head.archived.contains(id))
+                .collect(),
+        );
+        let done = Put::Created(version.metadata(&job.vault, &job.memory, head), lost.clone());
+        version.answer_under(Some(under), &done);
+        return Ok(Decision::Save(
+            Box::new(version),
+            Effects {
+                lost,
+                added: Vec::new(),
+            },
+        ));
+    }
     Ok(Decision::Save(Box::new(version), Effects { lost, added }))
+}
+
+fn warn_of_reused(lost: &mut Vec<Collapse>, reused: Vec<RecordId>) {
+    if !reused.is_empty() {
+        lost.push(Collapse::IdsReused(reused));
+    }
 }
 
 impl Storage {
@@ -121,18 +146,20 @@ impl Storage {
         let bytes = job.text.len();
         let decide = |head: &Head| fair::run_blocking_if_long(bytes, || decide(&job, head));
         let of = (&job.vault, &job.memory);
-        let outcome = self.change_likely(of, Likely::Cached, &[], &decide).await;
+        let outcome = match &job.idempotency {
+            None => self.change_likely(of, Likely::Cached, &[], &decide).await,
+            Some(_) => {
+                let mentioned: Vec<RecordId> = records(&job.text).iter().map(|record| record.id).collect();
+                self.change(of.0, of.1, &mentioned, decide).await
+            }
+        };
         match outcome {
             Ok(outcome) => {
                 match outcome.saved {
                     Some(metadata) => {
                         let Effects { mut lost, added } = outcome.result;
                         let reused = self.known_before(of, metadata.version, &added).await;
-                        if let Ok(reused) = reused
-                            && !reused.is_empty()
-                        {
-                            lost.push(Collapse::IdsReused(reused));
-                        }
+                        warn_of_reused(&mut lost, reused.unwrap_or_default());
                         Ok(Put::Created(metadata, lost))
                     }
                     None => outcome.head.map(Put::Unchanged).ok_or(PutError::Storage(

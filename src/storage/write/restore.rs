@@ -9,7 +9,7 @@ use crate::domain::document::{self, InvalidDocument};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::memory::{Collapse, collapse};
 use crate::storage::contexts::{Context, ContextRef, Redaction, Source};
-use crate::storage::idempotency::IdempotencyClaim;
+use crate::storage::idempotency::Answering;
 use crate::storage::{Storage, StorageError};
 
 /// Why a version was not restored.
@@ -57,8 +57,8 @@ pub struct RestoreJob {
     pub preconditions: Preconditions,
     /// `limits.context_bytes`.
     pub limit: usize,
-    /// The claim of the idempotency key of the request.
-    pub idempotency: Option<IdempotencyClaim>,
+    /// The answer to store under the claim of the request's idempotency key.
+    pub idempotency: Option<Answering<'static, Put>>,
 }
 
 impl Storage {
@@ -94,8 +94,9 @@ impl Storage {
                 let mut new = NewVersion::of_text(head, text, Source::Restore, job.actor.clone());
                 let texts = (head.text.as_str(), new.text.as_str());
                 new.log = changelog::of_restore(metadata.version, job.reason.as_deref(), texts, &new.changes);
-                new.idempotency.clone_from(&job.idempotency);
                 let lost = dropped(&head.text, &new);
+                let done = Put::Created(new.metadata(&job.vault, &job.memory, head), lost.clone());
+                new.answer_under(job.idempotency.as_ref(), &done);
                 Ok(Decision::Save(Box::new(new), lost))
             })
             .await;

@@ -8,7 +8,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
 use crate::storage::database::notification::{CHANNEL, words};
 use crate::storage::events;
-use crate::storage::idempotency::{Saved, keep_answer, note_saved};
+use crate::storage::idempotency::keep_answers;
 use crate::storage::updates::{insert_run, resolve_run};
 use sqlx::Arguments as _;
 use sqlx::postgres::PgArguments;
@@ -38,17 +38,11 @@ pub(in crate::storage) async fn save(
             resolve_run(connection, run, resolved).await?;
         }
     }
-    let claimed = saved.iter().filter_map(|&place| {
+    let answers = saved.iter().filter_map(|&place| {
         let Prepared { new, metadata, .. } = &all[place];
-        let claim = new.idempotency.as_ref().filter(|_| new.answer.is_none())?;
-        Some((claim, Saved::Version(metadata.context_id.clone())))
+        Some((new.answer.as_ref()?, Some(&metadata.memory_id)))
     });
-    note_saved(connection, &claimed.collect::<Vec<_>>()).await?;
-    for Prepared { new, metadata, .. } in saved.iter().map(|&place| &all[place]) {
-        if let (Some(claim), Some(answer)) = (&new.idempotency, &new.answer) {
-            keep_answer(connection, claim, Some(&metadata.memory_id), answer).await?;
-        }
-    }
+    keep_answers(connection, &answers.collect::<Vec<_>>()).await?;
     Ok(saved)
 }
 
@@ -56,7 +50,7 @@ pub(in crate::storage) async fn save(
 pub(super) fn is_one_statement(all: &[Prepared]) -> bool {
     all.iter().all(|Prepared { new, ran, .. }| {
         let is_stored_alone = new.run.is_some() && ran.is_none();
-        !is_stored_alone && new.resolves.is_none() && new.idempotency.is_none()
+        !is_stored_alone && new.resolves.is_none() && new.answer.is_none()
     })
 }
 

@@ -4,20 +4,20 @@ use super::Preconditions;
 use super::change::{AdditionalRead, ChangeError, Decision, Outcome};
 use super::head::Head;
 use super::new_version::NewVersion;
-use super::window_rows::WindowRows;
 use crate::domain::changelog;
 use crate::domain::document::{Record, records};
-use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::memory::RecordChange;
 use crate::domain::window::{
-    self, ChangedDocument, FieldUpdate, ImportCounts, Sizes, Status, Task, WindowError, WindowImport,
-    record_decision, record_task, set_status,
+    self, ChangedDocument, FieldUpdate, HistoricRecord, ImportCounts, Sizes, Status, Task, WindowError,
+    WindowImport, record_decision, record_task, set_status,
 };
 use crate::fair::run_blocking;
 use crate::storage::contexts::{ContextMetadata, Source};
-use crate::storage::idempotency::{Answering, IdempotencyClaim};
-use crate::storage::records::StoredRecord;
+use crate::storage::idempotency::Answering;
+use crate::storage::records::{StoredRecord, find_task};
 use crate::storage::{Storage, StorageError};
+use serde_json::{Value, json};
 
 /// The actor, memory and conditions of a change of the window.
 #[derive(Debug, Clone)]
@@ -32,8 +32,6 @@ pub struct Writer {
     pub preconditions: Preconditions,
     /// The size of the window, and the limit of the document.
     pub sizes: Sizes,
-    /// The claim of the idempotency key of the request.
-    pub idempotency: Option<IdempotencyClaim>,
 }
 
 /// A decision to add.
@@ -129,7 +127,6 @@ impl Writer {
     ) -> (NewVersion, Option<StoredRecord>) {
         let mut version = NewVersion::of_text(head, written.text, source, self.actor.clone());
         version.counters = version.counters.raised_by(&written.counters);
-        version.idempotency.clone_from(&self.idempotency);
         let numbered: Vec<RecordId> = version
             .changes
             .iter()
@@ -172,10 +169,39 @@ impl Writer {
 }
 
 /// The result of a decision, before it is saved.
+#[derive(Clone)]
 struct Made {
     record: Option<StoredRecord>,
     archived: Vec<RecordId>,
     status: Status,
+}
+
+impl Made {
+    /// The answer when the version is saved or, if there is none, was there already.
+    fn into_change(self, metadata: ContextMetadata, unchanged: bool) -> WindowChange {
+        WindowChange {
+            metadata,
+            unchanged,
+            record: self.record,
+            archived: self.archived,
+            status: self.status,
+        }
+    }
+}
+
+/// The decision to save a version, with the answer to the request.
+fn save(
+    writer: &Writer,
+    head: &Head,
+    mut version: NewVersion,
+    made: Made,
+    under: Option<&Answering<'_, WindowChange>>,
+) -> Result<Decision<Made>, WindowChangeError> {
+    if under.is_some() {
+        let metadata = version.metadata(&writer.vault, &writer.memory, head);
+        version.answer_under(under, &made.clone().into_change(metadata, false));
+    }
+    Ok(Decision::Save(Box::new(version), made))
 }
 
 impl Storage {
@@ -183,7 +209,12 @@ impl Storage {
     ///
     /// # Errors
     /// As [`WindowChangeError`] says.
-    pub async fn record_task(&self, writer: &Writer, task: &Task) -> Result<WindowChange, WindowChangeError> {
+    pub async fn record_task(
+        &self,
+        writer: &Writer,
+        task: &Task,
+        under: Option<&Answering<'_, WindowChange>>,
+    ) -> Result<WindowChange, WindowChangeError> {
         let read = task
             .task_id
             .as_ref()
@@ -209,14 +240,12 @@ impl Storage {
                     record.reported = Some(task.clone());
                     version.window.tasks.push((record.id, task.clone()));
                 }
-                Ok(Decision::Save(
-                    Box::new(version),
-                    Made {
-                        record,
-                        archived,
-                        status,
-                    },
-                ))
+                let made = Made {
+                    record,
+                    archived,
+                    status,
+                };
+                save(writer, head, version, made, under)
             })
             .await?;
         outcome.try_into()
@@ -230,6 +259,7 @@ impl Storage {
         &self,
         writer: &Writer,
         decision: &NewDecision,
+        under: Option<&Answering<'_, WindowChange>>,
     ) -> Result<WindowChange, WindowChangeError> {
         let outcome = self
             .change_with_read(
@@ -248,14 +278,12 @@ impl Storage {
                     )?;
                     let (archived, status) = (written.archived.clone(), Status::of(&written.text));
                     let (version, record) = writer.version(head, written, Source::Decision);
-                    Ok(Decision::Save(
-                        Box::new(version),
-                        Made {
-                            record,
-                            archived,
-                            status,
-                        },
-                    ))
+                    let made = Made {
+                        record,
+                        archived,
+                        status,
+                    };
+                    save(writer, head, version, made, under)
                 },
             )
             .await?;
@@ -271,6 +299,7 @@ impl Storage {
         writer: &Writer,
         goal: FieldUpdate<'_>,
         blocker: FieldUpdate<'_>,
+        under: Option<&Answering<'_, WindowChange>>,
     ) -> Result<WindowChange, WindowChangeError> {
         let outcome = self
             .change_with_read(
@@ -289,7 +318,7 @@ impl Storage {
                         return Ok::<_, WindowChangeError>(Decision::Keep(made));
                     }
                     let (version, _) = writer.version(head, written, Source::Status);
-                    Ok(Decision::Save(Box::new(version), made))
+                    save(writer, head, version, made, under)
                 },
             )
             .await?;
@@ -384,13 +413,87 @@ impl TryFrom<Outcome<Made>> for WindowChange {
                 expected: 1,
                 actual: 0,
             })?;
-        let made = outcome.result;
-        Ok(Self {
-            metadata,
-            unchanged,
-            record: made.record,
-            archived: made.archived,
-            status: made.status,
-        })
+        Ok(outcome.result.into_change(metadata, unchanged))
+    }
+}
+
+/// Facts of tasks and decisions that no document contains.
+#[derive(Debug, Clone, Default)]
+pub struct WindowRows {
+    /// The reported facts of tasks that it adds.
+    pub tasks: Vec<(RecordId, Task)>,
+    /// Records that are added directly to the archive.
+    pub historic: Vec<HistoricRecord>,
+}
+
+impl WindowRows {
+    /// Adds the facts to the operations stored with the version.
+    pub(super) fn add_to_operations(&self, operations: &mut Vec<Value>) {
+        for operation in operations.iter_mut() {
+            let id = operation["id"]
+                .as_str()
+                .and_then(|id| id.parse::<RecordId>().ok());
+            let is = |op: &str| operation["op"] == op;
+            let task = self
+                .tasks
+                .iter()
+                .find(|(added, _)| is("add") && Some(*added) == id);
+            if let Some((_, task)) = task {
+                operation["task"] = task_json(task);
+            }
+        }
+        operations.extend(self.historic.iter().map(|HistoricRecord { record, task }| {
+            json!({
+                "op": "history",
+                "id": record.id.to_string(),
+                "time": record.time,
+                "reason": record.reason,
+                "content": record.content,
+                "task": task.as_ref().map(task_json),
+            })
+        }));
+    }
+}
+
+fn task_json(task: &Task) -> Value {
+    let mut json = json!({
+        "task_id": task.task_id.as_ref().map(TaskId::as_str),
+        "intent": task.intent,
+        "summary": task.summary,
+    });
+    for (name, value) in task.details.members() {
+        json[name] = value;
+    }
+    json
+}
+
+impl Storage {
+    /// The record of the task with this task id; `None` if there is none.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn known_task(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        task: &TaskId,
+    ) -> Result<Option<StoredRecord>, StorageError> {
+        find_task(&mut *self.reader().await?, vault, memory, task).await
+    }
+
+    /// As [`Self::change`], with the record of `task`, read while the memory's row is locked.
+    ///
+    /// # Errors
+    /// As [`Self::change`].
+    pub async fn change_with_task<T, E>(
+        &self,
+        of: (&VaultId, &MemoryId),
+        mentioned: &[RecordId],
+        task: Option<&TaskId>,
+        decide: impl Fn(&Head, Option<StoredRecord>) -> Result<Decision<T>, E>,
+    ) -> Result<Outcome<T>, ChangeError<E>> {
+        let read = task.map_or(AdditionalRead::Nothing, AdditionalRead::Task);
+        self.change_locked(of, mentioned, &read, &|head, found| decide(head, found.task))
+            .await
     }
 }

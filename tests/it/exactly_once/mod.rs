@@ -1,7 +1,7 @@
 //! What a request with an `Idempotency-Key` saves is saved once, also if its process dies between the commit and the response:
 //! for every operation that writes.
 
-mod died;
+pub(crate) mod died;
 
 use crate::harness::{Answer, Service};
 use reqwest::{Method, RequestBuilder};
@@ -18,8 +18,6 @@ const LEARNING: &str = "# Key Learnings\n- KL-1 because x: old\n";
 enum Again {
     /// The same response, which was stored in the same transaction.
     Kept,
-    /// A response derived from the saved rows.
-    Told,
     /// It is executed again, which changes nothing.
     Harmless,
     /// It supports no key: its response contains a secret, or it belongs to no vault.
@@ -31,21 +29,21 @@ const OPERATIONS: &[(&str, Again)] = &[
     ("SpeakMcp", Again::NoKey),
     ("CreateKey", Again::NoKey),
     ("RotateKey", Again::NoKey),
-    ("AddVaultItem", Again::Told),
+    ("AddVaultItem", Again::Kept),
     ("PutVaultItems", Again::Kept),
-    ("PutContext", Again::Told),
+    ("PutContext", Again::Kept),
     // A redacted version stays as it is, and the response says so.
     ("RedactContext", Again::Harmless),
-    ("RestoreContext", Again::Told),
-    ("RecordDecision", Again::Told),
+    ("RestoreContext", Again::Kept),
+    ("RecordDecision", Again::Kept),
     // A fresh handoff is returned; with `force` another one is compiled from the same memory.
     ("RefreshHandoff", Again::Harmless),
-    ("AddItem", Again::Told),
+    ("AddItem", Again::Kept),
     ("PutItems", Again::Kept),
-    ("ApplyOperations", Again::Told),
-    ("SetStatus", Again::Told),
-    ("RecordTask", Again::Told),
-    ("UpdateContext", Again::Told),
+    ("ApplyOperations", Again::Kept),
+    ("SetStatus", Again::Kept),
+    ("RecordTask", Again::Kept),
+    ("UpdateContext", Again::Kept),
     ("ApproveUpdate", Again::Kept),
     ("RejectUpdate", Again::Kept),
     ("ImportWindow", Again::Kept),

@@ -6,12 +6,12 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::fair::Party;
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::CallerOf;
+use crate::http::json_answer::kept;
 use crate::http::middleware::bounds::Slot;
 use crate::http::problem::{Kind, Problem};
-use crate::http::routes::recovered;
 use crate::http::state::AppState;
 use crate::storage::Storage;
-use crate::storage::idempotency::{Claim, IdempotencyClaim, IdempotencyKey, KeptAnswer, LEASE, Saved, Seen};
+use crate::storage::idempotency::{Claim, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer, LEASE, Seen};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::header::CONTENT_LENGTH;
@@ -100,11 +100,9 @@ impl Once<'_> {
         let fingerprint = fingerprint::of(&parts, &body);
         let claim = self.state.clock.new_id().to_string();
         let slot = parts.extensions.get::<Slot>().cloned();
-        let todo = match self.claim(&key, &fingerprint, &claim, slot.as_ref()).await? {
-            Claimed::Answered(answer) => return replayed(answer),
-            Claimed::Run => None,
-            Claimed::Saved(saved) => Some(saved),
-        };
+        if let Some(answer) = self.claim(&key, &fingerprint, &claim, slot.as_ref()).await? {
+            return replayed(answer);
+        }
         let running = Running {
             storage: self.state.storage.clone(),
             claim: IdempotencyClaim { key, token: claim },
@@ -112,16 +110,6 @@ impl Once<'_> {
         if let Some(Err(busy)) = slot.as_ref().map(Slot::take_again) {
             running.release().await;
             return Err(busy.into());
-        }
-        if let Some(saved) = todo {
-            let answer = recovered::answer(self.state, &running.claim.key, saved).await;
-            let mut response = running
-                .end(answer.unwrap_or_else(IntoResponse::into_response))
-                .await;
-            response
-                .headers_mut()
-                .insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
-            return Ok(response);
         }
         parts.extensions.insert(running.claim.clone());
         let request = Request::from_parts(parts, Body::from(body));
@@ -154,38 +142,37 @@ impl Once<'_> {
         }
     }
 
-    /// Claims the key, or waits for the request that holds it. While it waits, its permit is for others.
+    /// Claims the key, or waits for the request that holds it and returns its answer. While it waits, its permit is for
+    /// others.
     async fn claim(
         &self,
         key: &IdempotencyKey,
         fingerprint: &[u8; 32],
         claim: &str,
         slot: Option<&Slot>,
-    ) -> Result<Claimed, Problem> {
+    ) -> Result<Option<KeptAnswer>, Problem> {
         let storage = &self.state.storage;
         let waits_until = Instant::now() + self.wait;
         let mut pause = FIRST_PAUSE;
         let mut still: Option<(Seen, Instant)> = None;
         loop {
-            let mut found = storage.claim_key(key, fingerprint, claim).await?;
+            let found = storage.claim_key(key, fingerprint, claim).await?;
             if let Claim::Running(Some(seen)) = &found {
                 match &still {
                     Some((before, since)) if before == seen => {
                         if since.elapsed() >= DEAD_AFTER
-                            && let Some(claimed) =
-                                storage.take_over_key(key, fingerprint, claim, seen).await?
+                            && storage.take_over_key(key, fingerprint, claim, seen).await?
                         {
-                            found = claimed;
+                            return Ok(None);
                         }
                     }
                     _ => still = Some((seen.clone(), Instant::now())),
                 }
             }
             match found {
-                Claim::Won => return Ok(Claimed::Run),
-                Claim::Saved(saved) => return Ok(Claimed::Saved(saved)),
-                Claim::Answered(answer) => return Ok(Claimed::Answered(answer)),
-                Claim::Gone(why) => return Err(recovered::gone(why)),
+                Claim::Won => return Ok(None),
+                Claim::Answered(answer) => return Ok(Some(answer)),
+                Claim::Gone(why) => return Err(gone(why)),
                 Claim::OtherRequest => return Err(key::reused()),
                 Claim::Running(_) if Instant::now() + pause > waits_until => return Err(still_running()),
                 Claim::Running(_) => {
@@ -198,16 +185,6 @@ impl Once<'_> {
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
-}
-
-/// The result of claiming a key.
-enum Claimed {
-    /// The request must run.
-    Run,
-    /// An earlier request ran and saved this.
-    Saved(Saved),
-    /// An earlier request ran and its response is stored.
-    Answered(KeptAnswer),
 }
 
 /// The vault in the path, and the memory if there is one; `None` without a vault or with an invalid id.
@@ -229,6 +206,19 @@ fn still_running() -> Problem {
     )
     .with("field", key::NAME)
     .retry_after(1)
+}
+
+/// 410: what the first request with the key saved, or what its response quoted, was removed.
+fn gone(why: Gone) -> Problem {
+    let what = match why {
+        Gone::Redacted => "what the first request with this Idempotency-Key saved was redacted since",
+        Gone::Deleted => "what the first request with this Idempotency-Key saved was deleted since",
+    };
+    Problem::new(
+        Kind::Gone,
+        format!("{what}: it is not run again, and its answer is gone. Take a new key for a new request"),
+    )
+    .with("field", key::NAME)
 }
 
 fn replayed(answer: KeptAnswer) -> Result<Response, Problem> {
@@ -270,7 +260,7 @@ impl Running {
         self.end(response).await
     }
 
-    /// Stores the response for retries, or releases the claim if a retry may succeed.
+    /// Stores the response for retries unless that of a saved effect is stored already, or releases the claim if a retry may succeed.
     async fn end(self, response: Response) -> Response {
         if !is_kept(response.status()) {
             self.release().await;
@@ -282,16 +272,9 @@ impl Running {
             Ok(body) => body,
             Err(error) => return Problem::internal(error).into_response(),
         };
-        let headers = parts.headers.iter().filter(|(name, _)| *name != CONTENT_LENGTH);
-        let kept = KeptAnswer {
-            status: parts.status.as_u16(),
-            headers: headers
-                .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
-                .collect(),
-            body: body.to_vec(),
-        };
+        let kept = kept(parts.status, &parts.headers, body.to_vec());
         if !self.keep(&kept, about.as_ref()).await {
-            // A retry is answered from what was saved.
+            // Nothing was saved, or its answer is stored already.
             self.release().await;
         }
         Response::from_parts(parts, Body::from(body))

@@ -9,12 +9,12 @@ use crate::http::extract::conditions::{ConditionHeaders, Conditions, refused_wri
 use crate::http::extract::json::{self, JsonBody};
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::{ContextRef, RedactError, RestoreError, RestoreJob};
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::response::Response;
 use serde::Deserialize;
 
 /// The maximum length of a reason, in characters.
@@ -71,9 +71,9 @@ pub(crate) async fn restore(
     Query(NoParams): Query<NoParams>,
     Actor(actor): Actor,
     conditions: Conditions,
-    UnderClaim(idempotency): UnderClaim,
+    claim: UnderClaim,
     request: Request,
-) -> Result<Response, Problem> {
+) -> Result<JsonAnswer, Problem> {
     let RestoreBody { reason } = json::optional(&state, request).await?;
     let job = RestoreJob {
         vault: vault_id,
@@ -83,9 +83,10 @@ pub(crate) async fn restore(
         reason: reason.as_deref().map(checked).transpose()?.map(str::to_owned),
         preconditions: conditions.for_write(),
         limit: state.settings.context_bytes,
-        idempotency,
+        idempotency: put::answering(&state, claim),
     };
-    put::answer(&state, state.storage.restore_context(&job).await?)
+    let restored = state.storage.restore_context(&job).await?;
+    Ok(put::answer(state.settings.context_bytes, &restored))
 }
 
 impl From<RestoreError> for Problem {

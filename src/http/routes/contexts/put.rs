@@ -9,15 +9,15 @@ use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, refus
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::names::listed;
 use crate::http::problem::{CollapseBody, Kind, Problem};
 use crate::http::state::AppState;
+use crate::storage::idempotency::Answering;
 use crate::storage::{Guard, Put, PutError, PutJob};
-use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use axum::http::header::{ETAG, LOCATION};
-use axum::response::{IntoResponse, Response};
+use axum::http::header::ETAG;
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -124,9 +124,9 @@ pub(crate) async fn put(
     Query(PutParams { confirm }): Query<PutParams>,
     Actor(actor): Actor,
     conditions: Conditions,
-    UnderClaim(idempotency): UnderClaim,
+    claim: UnderClaim,
     request: Request,
-) -> Result<Response, Problem> {
+) -> Result<JsonAnswer, Problem> {
     let text = read_document(&state, request).await?;
     let guard = match (state.settings.guard, confirm) {
         (Guard::Reject, Some(Confirm::Collapse)) => Guard::Warn,
@@ -139,38 +139,39 @@ pub(crate) async fn put(
         actor,
         preconditions: conditions.for_write(),
         guard,
-        idempotency,
+        idempotency: answering(&state, claim),
     };
     let put = Box::pin(state.storage.put_context(job)).await?;
-    answer(&state, put)
+    Ok(answer(state.settings.context_bytes, &put))
+}
+
+/// The answer that is stored with the version, if the request has an idempotency key.
+pub(super) fn answering(state: &AppState, claim: UnderClaim) -> Option<Answering<'static, Put>> {
+    let limit = state.settings.context_bytes;
+    claim.answering(move |put| answer(limit, put))
 }
 
 /// The response of every route that saves a text as the newest version.
-pub(in crate::http::routes) fn answer(state: &AppState, put: Put) -> Result<Response, Problem> {
+pub(super) fn answer(limit: usize, put: &Put) -> JsonAnswer {
     let (status, metadata, lost, unchanged) = match put {
-        Put::Created(metadata, lost) => (StatusCode::CREATED, metadata, lost, false),
-        Put::Unchanged(metadata) => (StatusCode::OK, metadata, Vec::new(), true),
+        Put::Created(metadata, lost) => (StatusCode::CREATED, metadata, &**lost, false),
+        Put::Unchanged(metadata) => (StatusCode::OK, metadata, &[][..], true),
     };
-    let headers = [
-        (ETAG, ETag::of(&metadata.context_id).header_value()),
-        (X_CONTEXT_VERSION, metadata.version.into()),
-    ];
     let body = PutBody {
-        context: ContextBody::of(&metadata, state.settings.context_bytes),
+        context: ContextBody::of(metadata, limit),
         unchanged,
-        warnings: lost.into_iter().map(CollapseBody::from).collect(),
+        warnings: lost.iter().cloned().map(CollapseBody::from).collect(),
     };
-    let mut response = (status, headers, Json(body)).into_response();
-    if !unchanged {
-        let location = format!(
-            "/v1/vaults/{}/memories/{}/contexts/{}",
-            metadata.vault_id, metadata.memory_id, metadata.version
-        );
-        // Ids contain only characters that are allowed in a header.
-        let location = location.parse().map_err(Problem::internal)?;
-        response.headers_mut().insert(LOCATION, location);
+    let answer = JsonAnswer::new(status, &body)
+        .with(ETAG, ETag::of(&metadata.context_id).header_value())
+        .with(X_CONTEXT_VERSION, metadata.version.into());
+    if unchanged {
+        return answer;
     }
-    Ok(response)
+    answer.at(&format!(
+        "/v1/vaults/{}/memories/{}/contexts/{}",
+        metadata.vault_id, metadata.memory_id, metadata.version
+    ))
 }
 
 impl From<PutError> for Problem {

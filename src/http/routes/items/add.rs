@@ -11,14 +11,13 @@ use crate::http::extract::exact::exact;
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::{MemoryPath, VaultPath};
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::prompt_items::ItemOwner;
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::http::header::LOCATION;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -81,7 +80,7 @@ pub(crate) async fn to_memory(
     claim: UnderClaim,
     JsonBody(body): JsonBody<NewItemBody>,
 ) -> Response {
-    add_logged(&state, path.into(), (&caller, &actor), &claim, body).await
+    add_logged(&state, path.into(), (&caller, &actor), claim, body).await
 }
 
 /// Add an item to the prompts of all memories of a vault
@@ -109,14 +108,14 @@ pub(crate) async fn to_vault(
     claim: UnderClaim,
     JsonBody(body): JsonBody<NewItemBody>,
 ) -> Response {
-    add_logged(&state, path.into(), (&caller, &actor), &claim, body).await
+    add_logged(&state, path.into(), (&caller, &actor), claim, body).await
 }
 
 async fn add_logged(
     state: &AppState,
     owner: ItemOwner,
     by: (&CallerOf, &ActorId),
-    claim: &UnderClaim,
+    claim: UnderClaim,
     body: NewItemBody,
 ) -> Response {
     let mut change = Change::new("added");
@@ -128,10 +127,10 @@ async fn add(
     state: &AppState,
     owner: ItemOwner,
     (caller, actor): (&CallerOf, &ActorId),
-    UnderClaim(claim): &UnderClaim,
+    claim: UnderClaim,
     body: NewItemBody,
     change: &mut Change,
-) -> Result<Response, Problem> {
+) -> Result<JsonAnswer, Problem> {
     let category: Category = body
         .category
         .parse()
@@ -144,21 +143,22 @@ async fn add(
     });
     check_item(state, &item, "")?;
     let limits = &state.settings.items;
+    let under = claim.answering(|item| answer(&owner, item));
     let item = state
         .storage
-        .add_item(&owner, &category, item, actor, limits, claim.as_ref())
+        .add_item(&owner, &category, item, actor, limits, under.as_ref())
         .await?;
     change.names(&item.item_id);
-    Ok(answer(&owner, item))
+    Ok(answer(&owner, &item))
 }
 
 /// The response for an added item.
-pub(in crate::http::routes) fn answer(owner: &ItemOwner, item: PromptItem) -> Response {
+fn answer(owner: &ItemOwner, item: &PromptItem) -> JsonAnswer {
     let below = match &owner.memory {
         Some(memory) => format!("memories/{memory}/items"),
         None => "items".to_owned(),
     };
     let location = format!("/v1/vaults/{}/{below}/{}", owner.vault, item.item_id);
-    let body = ItemBody::of(&owner.vault, item);
-    (StatusCode::CREATED, [(LOCATION, location)], Json(body)).into_response()
+    let body = ItemBody::of(&owner.vault, item.clone());
+    JsonAnswer::new(StatusCode::CREATED, &body).at(&location)
 }

@@ -4,7 +4,6 @@ use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::prefer::RespondAsync;
 use crate::http::middleware::access::Admission;
 use crate::http::middleware::bounds::Slot;
-use crate::http::middleware::idempotency::IDEMPOTENCY_KEY;
 use crate::http::problem::Problem;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -25,9 +24,6 @@ pub(crate) struct StreamContext {
     pub(super) slot: Option<Slot>,
     /// The credentials of the request: the stream ends when they become invalid.
     pub(super) admission: Admission,
-    /// Whether the request has an `Idempotency-Key`. The response is then stored, so it must be the complete stream,
-    /// sent after the update has ended.
-    pub(super) is_kept: bool,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for ResponseMode {
@@ -43,7 +39,6 @@ impl<S: Send + Sync> FromRequestParts<S> for ResponseMode {
             Ok(Representation::EventStream) => Ok(Self::Stream(StreamContext {
                 slot: parts.extensions.get::<Slot>().cloned(),
                 admission: Admission::from_request_parts(parts, state).await?,
-                is_kept: parts.headers.contains_key(&IDEMPOTENCY_KEY),
             })),
             _ => Ok(Self::Sync),
         }

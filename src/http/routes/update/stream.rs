@@ -2,7 +2,9 @@
 
 use super::response_mode::StreamContext;
 use crate::fair::Party;
+use crate::http::extract::claim::UnderClaim;
 use crate::http::feed::{COMMENT, frame};
+use crate::http::json_answer::kept;
 use crate::http::problem::Problem;
 use crate::http::routes::events::{OpenStream, event_stream};
 use crate::http::state::AppState;
@@ -12,6 +14,7 @@ use axum::body::Bytes;
 use axum::response::Response;
 use futures::StreamExt;
 use futures::stream::unfold;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
@@ -37,15 +40,15 @@ struct Watched {
 pub(super) async fn stream(
     state: &AppState,
     mut request: UpdateRequest,
-    StreamContext {
-        slot,
-        admission,
-        is_kept,
-    }: StreamContext,
+    claim: UnderClaim,
+    StreamContext { slot, admission }: StreamContext,
 ) -> Result<Response, Problem> {
     let open = OpenStream::new(state)?;
     let (sender, mut steps) = unbounded_channel();
     request.steps = Steps::watched(sender);
+    if claim.0.is_some() {
+        return whole(state, request, claim, steps).await;
+    }
     let (pipeline, time) = (state.pipeline.clone(), state.settings.update_timeout);
     let work = async move {
         let _slot = slot;
@@ -55,9 +58,6 @@ pub(super) async fn stream(
         }
     };
     let update = tokio::spawn(Party::current().scope(work).in_current_span());
-    if is_kept {
-        return whole(steps, update).await;
-    }
     let first = timeout(EARLY, steps.recv()).await.ok().flatten();
     if first.is_none() && update.is_finished() {
         return match ended(update).await {
@@ -81,19 +81,46 @@ pub(super) async fn stream(
     Ok(event_stream(chunks.take_until(admission.ended())))
 }
 
-/// The whole stream as one response, after the end of the update. It is stored for retries, so a failure needs its own
-/// status, which decides whether a retry runs again.
+/// The whole stream as one response, after the end of the update: it is stored for retries with what the update saves, so
+/// it has the steps that follow a save already. A failure has its own status, which decides whether a retry runs again.
+///
+/// It runs in the task of the request, which continues if the client disconnects.
 async fn whole(
-    mut steps: UnboundedReceiver<Step>,
-    update: JoinHandle<Result<UpdateAnswer, Problem>>,
+    state: &AppState,
+    mut request: UpdateRequest,
+    claim: UnderClaim,
+    steps: UnboundedReceiver<Step>,
 ) -> Result<Response, Problem> {
-    let answer = ended(update).await?;
-    let mut chunks = Vec::new();
-    while let Ok(step) = steps.try_recv() {
-        chunks.push(shown(&step));
-    }
-    chunks.push(frame("done", None, &answer));
-    Ok(event_stream(futures::stream::iter(chunks)))
+    let steps = Mutex::new((steps, Vec::new()));
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let built = told.clone();
+    request.idempotency = claim.keeping(move |answer: &UpdateAnswer| {
+        let body = {
+            let mut steps = steps.lock().unwrap_or_else(PoisonError::into_inner);
+            let (waiting, seen) = &mut *steps;
+            while let Ok(step) = waiting.try_recv() {
+                seen.push(shown(&step));
+            }
+            let ending = answer.ending();
+            let ending = ending.iter().map(shown).chain([frame("done", None, answer)]);
+            seen.iter()
+                .cloned()
+                .chain(ending)
+                .collect::<Vec<Bytes>>()
+                .concat()
+        };
+        built
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone_from(&body);
+        let stream = event_stream(futures::stream::empty());
+        kept(stream.status(), stream.headers(), body)
+    });
+    let time = state.settings.update_timeout;
+    let result = timeout(time, Box::pin(state.pipeline.update(request))).await;
+    result.map_err(|_| Problem::given_up(time))??;
+    let body = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok(event_stream(futures::stream::iter([Bytes::from(body)])))
 }
 
 impl Watched {

@@ -3,14 +3,13 @@
 use super::below;
 use crate::domain::window::WindowError;
 use crate::http::extract::conditions::{ETag, refused_write};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts::view::X_CONTEXT_VERSION;
 use crate::http::routes::records::view::RecordBody;
 use crate::storage::{WindowChange, WindowChangeError};
-use axum::Json;
 use axum::http::StatusCode;
-use axum::http::header::{ETAG, LOCATION};
-use axum::response::{IntoResponse, Response};
+use axum::http::header::ETAG;
 use serde::Serialize;
 
 /// A record that was written, and the version that holds it.
@@ -19,7 +18,8 @@ use serde::Serialize;
 pub(in crate::http::routes) struct WindowBody {
     /// The record.
     #[serde(flatten)]
-    record: RecordBody,
+    #[schema(value_type = RecordBody)]
+    record: Option<RecordBody>,
     /// The newest version.
     #[schema(minimum = 1)]
     version: i64,
@@ -32,10 +32,7 @@ pub(in crate::http::routes) struct WindowBody {
 }
 
 /// Responds with a record: 201 if it was created, 200 if it existed.
-///
-/// # Errors
-/// 500 if there is none.
-pub(in crate::http::routes) fn record(change: WindowChange) -> Result<Response, Problem> {
+pub(in crate::http::routes) fn record(change: &WindowChange) -> JsonAnswer {
     let WindowChange {
         metadata,
         unchanged,
@@ -43,26 +40,22 @@ pub(in crate::http::routes) fn record(change: WindowChange) -> Result<Response, 
         archived,
         status: _,
     } = change;
-    let record = record.ok_or_else(|| Problem::internal("a change that writes a record has none"))?;
-    let location = below(
+    let body = WindowBody {
+        record: record.clone().map(RecordBody::from),
+        version: metadata.version,
+        context_id: metadata.context_id.to_string(),
+        unchanged: *unchanged,
+        archived: archived.iter().map(ToString::to_string).collect(),
+    };
+    let answer = JsonAnswer::new(status(*unchanged), &body)
+        .with(ETAG, ETag::of(&metadata.context_id).header_value())
+        .with(X_CONTEXT_VERSION, metadata.version.into());
+    let Some(record) = record else { return answer };
+    answer.at(&below(
         &metadata.vault_id,
         &metadata.memory_id,
         &format!("records/{}", record.id),
-    );
-    let location = location.parse().map_err(Problem::internal)?;
-    let headers = [
-        (ETAG, ETag::of(&metadata.context_id).header_value()),
-        (X_CONTEXT_VERSION, metadata.version.into()),
-        (LOCATION, location),
-    ];
-    let body = WindowBody {
-        record: record.into(),
-        version: metadata.version,
-        context_id: metadata.context_id.to_string(),
-        unchanged,
-        archived: archived.iter().map(ToString::to_string).collect(),
-    };
-    Ok((status(unchanged), headers, Json(body)).into_response())
+    ))
 }
 
 /// 201 if a version was saved, 200 if nothing changed.

@@ -167,8 +167,8 @@ pub(crate) async fn import(
     JsonBody(body): JsonBody<ImportBody>,
 ) -> Result<JsonAnswer, Problem> {
     let import = run_blocking(|| body.into_import())?;
-    let under = UnderClaim(claim.0.clone()).answering(answer);
-    let writer = writer(&state, path, actor, conditions, claim);
+    let under = claim.answering(answer);
+    let writer = writer(&state, path, actor, conditions);
     let done = state
         .storage
         .import_window(&writer, &import, under.as_ref())

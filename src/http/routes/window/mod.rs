@@ -7,20 +7,13 @@ pub(crate) mod import;
 
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::domain::window::Sizes;
-use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::Conditions;
 use crate::http::extract::path::MemoryPath;
 use crate::http::state::AppState;
 use crate::storage::Writer;
 
 /// The writer: actor, memory, and the window configuration of its vault.
-pub(super) fn writer(
-    state: &AppState,
-    path: MemoryPath,
-    actor: ActorId,
-    conditions: Conditions,
-    UnderClaim(idempotency): UnderClaim,
-) -> Writer {
+pub(super) fn writer(state: &AppState, path: MemoryPath, actor: ActorId, conditions: Conditions) -> Writer {
     let MemoryPath { vault_id, memory_id } = path;
     Writer {
         sizes: sizes(state, &vault_id),
@@ -28,7 +21,6 @@ pub(super) fn writer(
         memory: memory_id,
         actor,
         preconditions: conditions.for_write(),
-        idempotency,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Redacts records.
 
-use super::place::Place;
+use super::Place;
 use super::words::{REDACTED, clear_lines, clear_strings, quotes};
 use crate::domain::ids::TaskId;
 use crate::domain::redaction::{LostRecord, Quotations};

@@ -1,7 +1,7 @@
 //! Redacts runs of the pipeline.
 
-use super::place::{Place, ROWS_AT_ONCE};
 use super::words::quotes;
+use super::{Place, ROWS_AT_ONCE};
 use crate::domain::ids::UpdateId;
 use crate::domain::redaction::Quotations;
 use crate::storage::StorageError;

@@ -1,6 +1,6 @@
 //! Removes quotations of a redacted text from lines of logs and strings of JSON.
 
-use super::place::{Place, ROWS_AT_ONCE};
+use super::{Place, ROWS_AT_ONCE};
 use crate::domain::redaction::Quotations;
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;

@@ -4,9 +4,6 @@
 //! that no file is ever below another file. Editing a file locks only its memory: if the file is moved or unlinked
 //! meanwhile, the edit counts as earlier.
 
-mod create;
-mod edit;
-mod list;
 mod put;
 mod read;
 mod tree;
@@ -16,7 +13,7 @@ pub(in crate::storage) use tree::{Place, hold_root, insert, place_of};
 
 use crate::domain::ids::{ContextId, MemoryId, RootName, VaultId};
 use crate::domain::memory_files::{FilePath, Listing, Refusal};
-use crate::storage::database::repeat::TransactionError;
+use crate::storage::database::transaction::TransactionError;
 use crate::storage::{ChangeError, Storage, StorageError};
 use chrono::{DateTime, Utc};
 

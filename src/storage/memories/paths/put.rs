@@ -1,12 +1,16 @@
 //! Conditional writes of whole files, for clients that keep a copy.
 
 use super::read::{Found, find};
-use super::{FileError, FileTree, Storage, StoredFile, WriteFileError, WrittenFile};
+use super::tree::{Place, hold_root, insert, place_of};
+use super::{FileChange, FileError, FileTree, FileVersion, Storage, StoredFile, WriteFileError, WrittenFile};
 use crate::domain::changelog;
 use crate::domain::ids::{ActorId, ContextId};
 use crate::domain::memory_files::{Edited, FilePath, Refusal};
 use crate::storage::contexts::ContextMetadata;
+use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::head_cache::FillToken;
 use crate::storage::idempotency::Answering;
+use crate::storage::write::{Prepared, save_locked};
 use crate::storage::{ChangeError, Decision, NewVersion, Preconditions, Source};
 
 impl Storage {
@@ -113,5 +117,128 @@ impl From<FileError> for WriteFileError {
             FileError::Refused(refusal) => Self::Refused(refusal),
             FileError::Storage(error) => Self::Storage(error),
         }
+    }
+}
+
+impl Storage {
+    /// Creates a file at a free path.
+    ///
+    /// # Errors
+    /// As [`FileError`] says.
+    #[tracing::instrument(name = "db.memory_paths.create", skip_all)]
+    pub async fn create_file(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        file: &Edited,
+        actor: &ActorId,
+        under: Option<&Answering<'_, FileChange>>,
+    ) -> Result<FileChange, FileError> {
+        let change = |made: ContextMetadata| FileChange {
+            response: file.response.clone(),
+            file: Some(FileVersion {
+                memory: made.memory_id,
+                version: made.version,
+            }),
+        };
+        let claimed = |new: &mut NewVersion, made| new.answer_under(under, &change(made));
+        let made = self.make_file(tree, path, file, actor, &claimed).await?;
+        Ok(change(made))
+    }
+
+    /// As [`Self::create_file`], for a given first version; `claimed` records it under an idempotency claim.
+    pub(super) async fn make_file(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        file: &Edited,
+        actor: &ActorId,
+        claimed: &(impl Fn(&mut NewVersion, ContextMetadata) + Sync),
+    ) -> Result<ContextMetadata, FileError> {
+        let (prepared, token) = self
+            .transaction("db.memory_paths.create", |transaction| {
+                self.make_file_in(transaction, (tree, path), file, actor, claimed)
+            })
+            .await?;
+        Ok(self.committed(*prepared, token))
+    }
+
+    async fn make_file_in(
+        &self,
+        mut transaction: Transaction,
+        (tree, path): (&FileTree, &FilePath),
+        file: &Edited,
+        actor: &ActorId,
+        claimed: &(impl Fn(&mut NewVersion, ContextMetadata) + Sync),
+    ) -> Result<Ending<(Box<Prepared>, FillToken)>, FileError> {
+        let vault = &tree.vault;
+        hold_root(&mut transaction, tree).await?;
+        match place_of(&mut transaction, tree, path).await? {
+            Place::Free => {}
+            Place::Occupied => return Err(Refusal::file_exists(path).into()),
+            Place::BelowFile(file) => return Err(Refusal::below_a_file(path, &file).into()),
+        }
+        let memory = path.new_memory_id(self.clock.new_id());
+        let token = self.head_cache.fill_token(vault, &memory);
+        let head = self.lock_head(&mut transaction, vault, &memory, &[]).await?;
+        let mut new = NewVersion::of_text(&head, file.text.clone(), Source::Tool, actor.clone());
+        new.log = changelog::of_text(&head.text, &new.text, &new.changes);
+        let made = new.metadata(vault, &memory, &head);
+        claimed(&mut new, made);
+        let counted = head.counters;
+        let prepared = Prepared::new(head, Some(counted), (vault, &memory), new);
+        save_locked(&mut transaction, &prepared).await?;
+        insert(&mut transaction, tree, path, &memory).await?;
+        Ok(transaction.commit_with((Box::new(prepared), token)))
+    }
+}
+
+impl Storage {
+    /// Changes the text of a file with `edit`, and returns the message for the model. An unchanged text creates no
+    /// version.
+    ///
+    /// `edit` may be called again with a newer text if the transaction lost a race.
+    ///
+    /// # Errors
+    /// As [`FileError`] says.
+    pub async fn edit_file(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        actor: &ActorId,
+        edit: impl Fn(&str) -> Result<Edited, Refusal>,
+        under: Option<&Answering<'_, FileChange>>,
+    ) -> Result<FileChange, FileError> {
+        let found = find(&mut *self.reader().await?, tree, path).await?;
+        let memory = match found {
+            Found::File(memory) => memory,
+            Found::Directory => return Err(Refusal::not_a_file(path).into()),
+            Found::Nothing => return Err(Refusal::no_such_path(path).into()),
+        };
+        let outcome = self
+            .change(&tree.vault, &memory, &[], |head| {
+                if !head.exists() {
+                    // The memory was deleted, and its path with it.
+                    return Err(Refusal::no_such_path(path));
+                }
+                let Edited { text, response } = edit(&head.text)?;
+                let change = |version| FileChange {
+                    response,
+                    file: Some(FileVersion {
+                        memory: memory.clone(),
+                        version,
+                    }),
+                };
+                if text == head.text {
+                    return Ok(Decision::Keep(change(head.version)));
+                }
+                let change = change(head.version + 1);
+                let mut version = NewVersion::of_text(head, text, Source::Tool, actor.clone());
+                version.log = changelog::of_text(&head.text, &version.text, &version.changes);
+                version.answer_under(under, &change);
+                Ok(Decision::Save(Box::new(version), change))
+            })
+            .await?;
+        Ok(outcome.result)
     }
 }

@@ -7,14 +7,13 @@
 mod nearest;
 mod origins;
 mod pending;
-mod record_origin;
 mod save;
 mod sources;
 mod spaces;
 
 pub use nearest::{Near, Nearest, PassageFilter};
+pub use origins::RecordOrigin;
 pub use pending::Progress;
-pub use record_origin::RecordOrigin;
 pub use save::{Kept, Saved};
 pub use sources::{SourceRecord, Sources};
 pub use spaces::{Space, SpaceSettings, Spaces};

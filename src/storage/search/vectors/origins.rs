@@ -1,10 +1,11 @@
 //! Origins of the records on a page of search results.
 
-use super::record_origin::RecordOrigin;
+use crate::domain::evidence::Evidence;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::storage::records::RecordStatus;
 use crate::storage::records::evidence::from_stored;
 use crate::storage::{Class, Storage, StorageError};
+use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 
 impl Storage {
@@ -101,4 +102,19 @@ impl Storage {
         });
         origins.collect()
     }
+}
+
+/// The origin of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordOrigin {
+    /// Whether it is in the newest version.
+    pub status: RecordStatus,
+    /// The version that introduced it.
+    pub version: i64,
+    /// When that version was created.
+    pub at: DateTime<Utc>,
+    /// Who created it.
+    pub by: ActorId,
+    /// The passages of the input that support the record.
+    pub evidence: Vec<Evidence>,
 }

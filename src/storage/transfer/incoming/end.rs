@@ -1,8 +1,8 @@
 //! The end of a memory's import: checks that it is complete, and notifies.
 
 use super::super::error::LineError;
+use super::super::import::Imported;
 use super::super::line::{Counts, End};
-use super::super::options::Imported;
 use super::{Incoming, Target, problem, told_twice};
 use crate::storage::events::NewEvent;
 use crate::storage::maintenance::rebuild::project_versions;

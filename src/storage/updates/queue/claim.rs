@@ -51,9 +51,9 @@ impl Lease {
         Self(TimeDelta::from_std(length).unwrap_or(TimeDelta::MAX))
     }
 
-    /// Later than anything that waits or is claimed now; transactions begin at different times.
-    fn beyond(self, now: DateTime<Utc>) -> DateTime<Utc> {
-        now + self.0.max(LONGEST_WAIT) + TimeDelta::minutes(1)
+    /// Longer than anything waits or is claimed; transactions begin at different times.
+    fn beyond(self) -> TimeDelta {
+        self.0.max(LONGEST_WAIT) + TimeDelta::minutes(1)
     }
 }
 
@@ -72,10 +72,8 @@ impl Storage {
         lease: Lease,
         limit: i64,
     ) -> Result<Vec<Due>, StorageError> {
-        let now = self.database_now().await?;
-        let beyond = lease.beyond(now);
         if let Some(vault) = vault {
-            return self.due_updates_of(vault, (now, beyond), limit).await;
+            return self.due_updates_of(vault, lease, limit).await;
         }
         let rows = sqlx::query!(
             r#"SELECT vault_id AS "vault_id!", memory_id AS "memory_id!", update_id AS "update_id!"
@@ -86,11 +84,10 @@ impl Storage {
                            FROM updates
                            WHERE queue_place IS NOT NULL
                            ORDER BY vault_id, memory_id, status = 'queued', queue_place) AS heads
-                     WHERE (due_at <= $1 OR due_at > $2) AND vault_id <> ALL ($3)) AS due
+                     WHERE (due_at <= now() OR due_at > now() + $1::interval) AND vault_id <> ALL ($2)) AS due
                ORDER BY nth, created_at
-               LIMIT $4"#,
-            now,
-            beyond,
+               LIMIT $3"#,
+            lease.beyond() as _,
             not_now,
             limit,
         )
@@ -107,7 +104,7 @@ impl Storage {
     async fn due_updates_of(
         &self,
         vault: &VaultId,
-        (now, beyond): (DateTime<Utc>, DateTime<Utc>),
+        lease: Lease,
         limit: i64,
     ) -> Result<Vec<Due>, StorageError> {
         let rows = sqlx::query!(
@@ -117,12 +114,11 @@ impl Storage {
                      FROM updates
                      WHERE vault_id = $1 AND queue_place IS NOT NULL
                      ORDER BY memory_id, status = 'queued', queue_place) AS heads
-               WHERE due_at <= $2 OR due_at > $3
+               WHERE due_at <= now() OR due_at > now() + $2::interval
                ORDER BY created_at
-               LIMIT $4"#,
+               LIMIT $3"#,
             vault.as_str(),
-            now,
-            beyond,
+            lease.beyond() as _,
             limit,
         )
         .fetch_all(&mut *self.reader().await?)
@@ -146,22 +142,21 @@ impl Storage {
         claim: &str,
         lease: Lease,
     ) -> Result<Option<Claimed>, StorageError> {
-        let now = self.database_now().await?;
         let claimed = self.sweep_transaction("db.updates.claim", |mut transaction| async move {
             let row = sqlx::query!(
                 "UPDATE updates
-                 SET status = 'running', claim_id = $4, lease_until = $5,
+                 SET status = 'running', claim_id = $4, lease_until = now() + $5::interval,
                      not_before = NULL, attempts = attempts + 1
                  WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')
-                   AND (COALESCE(not_before, lease_until) <= $6 OR COALESCE(not_before, lease_until) > $7)
+                   AND (COALESCE(not_before, lease_until) <= now()
+                        OR COALESCE(not_before, lease_until) > now() + $6::interval)
                  RETURNING actor_id, created_at, attempts, request, preconditions",
                 due.vault.as_str(),
                 due.memory.as_str(),
                 due.update_id.as_str(),
                 claim,
-                now + lease.0,
-                now,
-                lease.beyond(now),
+                lease.0 as _,
+                lease.beyond() as _,
             )
             .fetch_optional(&mut *transaction)
             .await?;
@@ -191,16 +186,15 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.updates.renew", skip_all)]
     pub async fn renew_update(&self, claimed: &Claimed, lease: Lease) -> Result<bool, StorageError> {
-        let until = self.database_now().await? + lease.0;
         let renew = || {
             sqlx::query!(
-                "UPDATE updates SET lease_until = $5
+                "UPDATE updates SET lease_until = now() + $5::interval
                  WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
                 claimed.due.vault.as_str(),
                 claimed.due.memory.as_str(),
                 claimed.due.update_id.as_str(),
                 claimed.claim,
-                until,
+                lease.0 as _,
             )
         };
         Ok(self.execute("db.updates.renew", renew).await? == 1)

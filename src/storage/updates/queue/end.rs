@@ -8,7 +8,7 @@ use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, NewEvent};
 use crate::storage::updates::{Row, Run, RunStatus};
 use crate::storage::{Storage, StorageError};
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use serde_json::json;
 
 /// How an update is requeued.
@@ -40,10 +40,9 @@ impl Storage {
     /// Database errors; then the claim expires.
     #[tracing::instrument(name = "db.updates.hand_back", skip_all)]
     pub async fn hand_back_update(&self, claimed: &Claimed, back: &HandBack) -> Result<bool, StorageError> {
-        let not_before = self.database_now().await? + back.wait.min(LONGEST_WAIT);
         let handed_back = self
             .transaction("db.updates.hand_back", |transaction| {
-                self.hand_back_in(transaction, claimed, back, not_before)
+                self.hand_back_in(transaction, claimed, back)
             })
             .await?;
         let Some(event) = handed_back else {
@@ -61,19 +60,20 @@ impl Storage {
         mut transaction: Transaction,
         claimed: &Claimed,
         back: &HandBack,
-        not_before: DateTime<Utc>,
     ) -> Result<Ending<Option<NewEvent>>, StorageError> {
+        // An interval of the database counts microseconds.
+        let wait = back.wait.min(LONGEST_WAIT).num_microseconds().unwrap_or_default();
         let outcome = back.problem.as_ref().map(|problem| json!({"problem": problem}));
         let done = sqlx::query!(
             "UPDATE updates
-             SET status = 'queued', claim_id = NULL, lease_until = NULL, not_before = $5,
+             SET status = 'queued', claim_id = NULL, lease_until = NULL, not_before = now() + $5::interval,
                  attempts = attempts - $6, outcome = COALESCE($7, outcome)
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
             claimed.due.vault.as_str(),
             claimed.due.memory.as_str(),
             claimed.due.update_id.as_str(),
             claimed.claim,
-            not_before,
+            TimeDelta::microseconds(wait) as _,
             i32::from(!back.counts),
             outcome,
         )

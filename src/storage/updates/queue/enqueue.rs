@@ -4,10 +4,10 @@ use super::changed;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
-use crate::storage::database::repeat::TransactionError;
+use crate::storage::database::transaction::TransactionError;
 use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, NewEvent};
-use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
+use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::updates::{Row, Run, must_live_on};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
@@ -46,8 +46,8 @@ pub struct NewUpdate {
     pub request: Value,
     /// Conditions on the head.
     pub preconditions: Value,
-    /// The claim of the idempotency key of the request.
-    pub idempotency: Option<IdempotencyClaim>,
+    /// The answer to store under the claim of the request's idempotency key.
+    pub idempotency: Option<Answering<'static, Run>>,
 }
 
 /// Why an update was not queued.
@@ -129,8 +129,13 @@ impl Storage {
             json!({"step": "queued"}),
         );
         events::append(&mut transaction, &new.vault, std::slice::from_ref(&event)).await?;
-        let claim = new.idempotency.as_ref();
-        note_one(&mut transaction, claim, || Saved::Queued(new.update_id.clone())).await?;
+        keep_one(
+            &mut transaction,
+            new.idempotency.as_ref(),
+            Some(&new.memory),
+            &run,
+        )
+        .await?;
         listen::notify(&mut transaction, &[changed(&new.vault, &new.memory)]).await?;
         Ok(transaction.commit_with(Some((run, event))))
     }

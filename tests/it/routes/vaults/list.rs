@@ -49,6 +49,38 @@ async fn vaults_are_listed_with_their_memories_and_last_change() {
 }
 
 #[tokio::test]
+async fn vaults_are_in_the_order_of_their_bytes_whatever_order_the_database_has() {
+    if std::env::var("TEST_CITUS_URL").is_ok() {
+        // A distributed table keeps the collation of the column that it is distributed by.
+        return;
+    }
+    let service = Service::start().await;
+    sqlx::raw_sql(r#"ALTER TABLE memories ALTER COLUMN vault_id TYPE TEXT COLLATE "en-x-icu""#)
+        .execute(service.rows())
+        .await
+        .unwrap();
+    for vault in ["alpha", "Zoo", "beta", "Ape"] {
+        let path = format!("/v1/vaults/{vault}/memories/m/context");
+        let request = service.request(reqwest::Method::PUT, &path);
+        let request = request.header("Content-Type", "text/plain").body("x");
+        crate::harness::Answer::to(request).await.is(201);
+    }
+
+    let mut listed = Vec::new();
+    let mut path = "/v1/vaults?limit=1".to_owned();
+    loop {
+        let page = service.get(&path).await.is(200).json();
+        listed.push(page["items"][0]["vault_id"].as_str().unwrap().to_owned());
+        let Some(cursor) = page["next_cursor"].as_str() else {
+            break;
+        };
+        path = format!("/v1/vaults?limit=1&cursor={cursor}");
+    }
+
+    assert_eq!(listed, ["Ape", "Zoo", "alpha", "beta"]);
+}
+
+#[tokio::test]
 async fn a_service_without_memories_has_no_vaults() {
     let service = Service::start().await;
     let empty = service.get("/v1/vaults").await.is(200).json();
