@@ -183,6 +183,8 @@ def inner(arguments):
                     f"| {name} | {kind} | {medians[0]:.2f}, {before:.2f} | {medians[1]:.2f}, {after:.2f} "
                     f"| {after / before:.1f} | {bad} of {len(loaded[kind])} |"
                 )
+            # Without the lock, which an attacker that was terminated may hold.
+            counts = counts.get_obj()
             print(f"\n{name}: answered {counts[0]}, refused {counts[1]}, broken {counts[2]}\n", flush=True)
             time.sleep(2)
     return "a p99 is 5 times the quiet one or more, or a request failed" if missed else None

@@ -119,15 +119,20 @@ async fn a_blame_is_streamed_completely() {
     assert!(plain.text().lines().all(|line| line.contains(" | l")));
 }
 
+/// With the default, an eighth of all connections.
 #[tokio::test]
 async fn the_number_of_connections_without_a_key_is_limited_per_address() {
     let configure = |config: &mut working_memory::config::Config| config.http.max_connections_per_address = 2;
-    let service = Service::start_with(configure, None).await;
+    is_limited_per_address(Service::start_with(configure, None).await, 2).await;
+    is_limited_per_address(Service::start().await, 128).await;
+}
+
+async fn is_limited_per_address(service: Service, most: usize) {
     let address = service.socket_address();
-    let idle = [
-        TcpStream::connect(address).await.unwrap(),
-        TcpStream::connect(address).await.unwrap(),
-    ];
+    let mut idle = Vec::new();
+    for _ in 0..most {
+        idle.push(TcpStream::connect(address).await.unwrap());
+    }
     let mut third = TcpStream::connect(address).await.unwrap();
     third
         .write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")

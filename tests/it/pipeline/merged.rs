@@ -61,6 +61,60 @@ async fn free_text_and_records_of_another_writer_survive() {
     is_sound(&service, "agent").await;
 }
 
+/// Sections under their authors' titles are the managed ones also on a head that has moved, and lines keep their origin there.
+#[tokio::test]
+async fn sections_under_their_authors_titles_are_merged_in_place() {
+    let (gate, service) = start(Role::Learnings).await;
+    let memory = service.memory("agent");
+    let text = "# Progress\n## In Progress\n- Old\n\n# Learnings\n- KL-1 because x: mine\n\n# Verbatim\n\n# Facts\n\ta\n";
+    memory.put(text).await.is(201);
+    let update = dictate(json!({"learnings": learning("new"), "progress": progress("Go on")}));
+
+    let (answer, ()) = tokio::join!(memory.update(update), async {
+        gate.asked().await;
+        let theirs = text.replace("x: mine\n", "x: mine\n- KL-2 because y: theirs\n");
+        memory.put(theirs.replace("\ta", "\tb")).await.is(201);
+        gate.open();
+    });
+
+    let answer = answer.is(200).json();
+    assert_eq!(
+        (&answer["rebased"], &answer["version"], &answer["warnings"]),
+        (&json!(true), &json!(3), &json!([])),
+        "{answer}"
+    );
+    let now = memory.get("context").await.is(200).text().to_owned();
+    assert_eq!(
+        now,
+        "# Progress\n## In Progress\n- Go on\n\n# Learnings\n- KL-1 because x: mine\n- KL-2 because y: theirs\n\
+         - KL-3 [2026-11-21T02:00:00Z] because it is certain: new\n\n# Verbatim\n\n# Facts\n\tb\n"
+    );
+    let blame = memory.get("blame").await.is(200).json();
+    let origins: Vec<(&str, i64)> = blame["lines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| (line["text"].as_str().unwrap(), line["version"].as_i64().unwrap()))
+        .filter(|(text, _)| !text.is_empty())
+        .collect();
+    assert_eq!(
+        origins,
+        [
+            ("# Progress", 1),
+            ("## In Progress", 1),
+            ("- Go on", 3),
+            ("# Learnings", 1),
+            ("- KL-1 because x: mine", 1),
+            ("- KL-2 because y: theirs", 2),
+            ("- KL-3 [2026-11-21T02:00:00Z] because it is certain: new", 3),
+            ("# Verbatim", 1),
+            ("# Facts", 1),
+            ("\tb", 2),
+        ]
+    );
+    is_sound(&service, "agent").await;
+}
+
 #[tokio::test]
 async fn a_learning_that_was_added_concurrently_is_not_added_twice() {
     let (gate, service) = start(Role::Learnings).await;
