@@ -23,7 +23,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use secrecy::ExposeSecret;
 use std::error::Error;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,7 +56,7 @@ impl Serve {
             Err(error) => return fail(error),
         };
         if config.database.url.is_none()
-            && let Err(error) = become_account(&config.database.data_dir)
+            && let Err(error) = become_account(&config)
         {
             return fail(error);
         }
@@ -78,11 +78,14 @@ impl Serve {
 }
 
 /// With an embedded database, a service that is started as root becomes another account before it does anything: this
-/// process runs the program again as that account, and returns only if that fails.
-fn become_account(data_dir: &Path) -> Result<(), Box<dyn Error>> {
+/// process runs the program again as that account, and returns only if that fails. Wrong settings are reported before, as
+/// the data folder is made for that account.
+fn become_account(config: &Config) -> Result<(), Box<dyn Error>> {
+    let data_dir = &config.database.data_dir;
     let Some(account) = Account::instead_of_root(Some(data_dir))? else {
         return Ok(());
     };
+    prepared(config).map_err(|error| Failure::usage(error.to_string()))?;
     let data_dir = std::path::absolute(data_dir)?;
     account.make_data_dir(&data_dir)?;
     let error = account.this_program().args(std::env::args_os().skip(1)).exec();
