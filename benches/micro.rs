@@ -9,6 +9,8 @@ use std::time::Duration;
 use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Strictness};
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Item, Operation};
+use working_memory::llm::ConversationMessage;
+use working_memory::llm::rules::operations;
 
 /// Multiples of the usual size: linear operations have the same throughput at each.
 const SCALES: [usize; 3] = [1, 2, 4];
@@ -23,6 +25,31 @@ fn pure_parts(criterion: &mut Criterion) {
             });
         }
     }
+}
+
+/// The built-in rules on a session of 2 MB, in which every eighth message has something that they hear.
+fn rules(criterion: &mut Criterion) {
+    let message = |n: usize| {
+        let said = match n % 8 {
+            0 => format!("Root cause: worker {n} keeps stale rows. Next: restart worker {n} with care."),
+            _ => format!(
+                "Worker {n} of \"eu-west\" answered {} times in `loop_{n}`, straße and all. ",
+                n % 7
+            )
+            .repeat(8),
+        };
+        ConversationMessage {
+            role: if n % 2 == 0 { "assistant" } else { "user" }.to_owned(),
+            content: said,
+        }
+    };
+    let messages: Vec<ConversationMessage> = (0..4_000).map(message).collect();
+    let bytes: usize = messages.iter().map(|message| message.content.len()).sum();
+    let mut group = criterion.benchmark_group("rules");
+    group.throughput(Throughput::Bytes(bytes as u64)).sample_size(10);
+    group.bench_function("2_mb", |bencher| {
+        bencher.iter(|| operations("", "find out why workers are slow", &messages));
+    });
 }
 
 /// 100 operations checked against 2 MB of messages (`docs/evidence.md`): half insights, a quarter snippets, a quarter archives.
@@ -96,6 +123,6 @@ criterion_group! {
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(1))
         .sample_size(30);
-    targets = pure_parts, evidence
+    targets = pure_parts, evidence, rules
 }
 criterion_main!(benches);

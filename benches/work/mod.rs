@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::hint::black_box;
 use working_memory::domain::document::{outline, records, unified_diff};
-use working_memory::domain::dsl::{Options, Parsed, parse, print};
+use working_memory::domain::dsl::{Parsed, parse};
 use working_memory::domain::memory::{Counters, Limits, apply, project};
 use working_memory::domain::operation::Operation;
 
@@ -44,7 +44,7 @@ pub(crate) fn all(scale: usize) -> Vec<Work> {
         .into_iter()
         .map(|item| item.operation)
         .collect();
-    let printed = print(&operations);
+    let written = dsl.len();
     let limits = Limits {
         max_additions: usize::MAX,
         item_bytes: usize::MAX,
@@ -52,10 +52,6 @@ pub(crate) fn all(scale: usize) -> Vec<Work> {
     };
     vec![
         Work::new("dsl_parse", dsl.len(), move || parse_all(&dsl)),
-        Work::new("dsl_print", printed.len(), {
-            let operations = operations.clone();
-            move || print(&operations)
-        }),
         Work::new("document_outline", document.len(), {
             let text = document.clone();
             move || outline(&text)
@@ -73,7 +69,7 @@ pub(crate) fn all(scale: usize) -> Vec<Work> {
             move || project(&before, &changed)
         }),
         // Applying renders: it parses the document and writes sections and records into it.
-        Work::new("memory_apply", document.len() + printed.len(), move || {
+        Work::new("memory_apply", document.len() + written, move || {
             apply(
                 &document,
                 Counters::default(),
@@ -86,7 +82,7 @@ pub(crate) fn all(scale: usize) -> Vec<Work> {
 }
 
 fn parse_all(text: &str) -> Parsed {
-    parse(text, &Options::default())
+    parse(text)
 }
 
 /// A document of about 4 KB times `scale`, with managed and free sections.

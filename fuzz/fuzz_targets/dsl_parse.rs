@@ -2,25 +2,21 @@
 //! range is a slice of the text, only whole operations come out, and what was read prints and reads back.
 #![no_main]
 
+#[path = "../../tests/dsl/print.rs"]
+mod print;
+
 use libfuzzer_sys::fuzz_target;
-use working_memory::domain::dsl::{Options, Parsed, parse, print};
+use print::print;
+use working_memory::domain::dsl::{Parsed, parse, parse_cut_off};
 use working_memory::domain::operation::Operation;
 
 fuzz_target!(|text: &str| {
-    let lenient = parse(text, &Options::default());
-    let cut = parse(
-        text,
-        &Options {
-            stopped_at_limit: true,
-            ..Options::default()
-        },
-    );
-    let strict = parse(text, &Options::strict());
-    for parsed in [&lenient, &cut, &strict] {
+    let whole = parse(text);
+    for parsed in [&whole, &parse_cut_off(text)] {
         ranges_are_slices(text, parsed);
         parsed.items.iter().for_each(|item| is_whole(&item.operation));
     }
-    reads_back(&lenient);
+    reads_back(&whole);
 });
 
 fn ranges_are_slices(text: &str, parsed: &Parsed) {
@@ -68,7 +64,7 @@ fn reads_back(parsed: &Parsed) {
     first.retain(has_a_canonical_form);
     first.sort_by_key(|operation| (operation.role(), matches!(operation, Operation::Archive { .. })));
     let printed = print(&first);
-    let second = operations(&parse(&printed, &Options::default()));
+    let second = operations(&parse(&printed));
     assert_eq!(second, first, "printed as:\n{printed}");
 }
 

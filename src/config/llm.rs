@@ -71,15 +71,23 @@ pub enum Constrain {
     /// Not at all: only the instructions describe the format.
     #[default]
     Off,
-    /// As a `grammar` in the request, as llama.cpp accepts it.
-    Gbnf,
-    /// As a JSON schema in `response_format`, as OpenAI and Ollama accept it.
+    /// As a JSON schema in `response_format`, as OpenAI, vLLM, llama.cpp and Ollama accept it.
     JsonSchema,
-    /// As `structured_outputs` with a `grammar`, as vLLM accepts it (from 0.12 on).
-    Vllm,
 }
 
-read_from_words!(Constrain);
+impl<'de> Deserialize<'de> for Constrain {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        if ["gbnf", "vllm", "grammar"].contains(&word.trim().to_ascii_lowercase().as_str()) {
+            let problem = format!(
+                "{:?} is not supported: set json_schema, which llama.cpp, vLLM and Ollama accept too",
+                word.trim()
+            );
+            return Err(D::Error::custom(problem));
+        }
+        one_of(word.into_deserializer())
+    }
+}
 
 /// The `[llm]` section.
 #[derive(Debug, Clone, Deserialize)]
@@ -395,7 +403,7 @@ impl<'a> Resolver<'a> {
         match self.provider {
             Provider::Openai if self.shares_provider => Ok(self.base.constrain),
             Provider::Anthropic if self.shares_provider && self.base.constrain != Constrain::Off => {
-                let problem = "must be off for provider anthropic, which supports no grammar";
+                let problem = "must be off for provider anthropic, which takes no schema";
                 Err(self.invalid("constrain", false, problem))
             }
             Provider::Openai | Provider::Anthropic | Provider::Extractive => Ok(Constrain::Off),

@@ -74,15 +74,6 @@ pub struct ConversationMessage {
     pub content: String,
 }
 
-/// The required format of an answer.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Form {
-    /// Text that matches this GBNF grammar.
-    Grammar(Arc<str>),
-    /// JSON that matches this schema; it is converted to text by [`crate::domain::dsl::structured::text`].
-    Schema(Arc<Value>),
-}
-
 /// A request to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
@@ -92,8 +83,8 @@ pub struct Request {
     pub system: Arc<str>,
     /// The conversation; the first and the last message are from the service.
     pub messages: Vec<ChatMessage>,
-    /// The required format, for models that support it ([`Model::constrains`]).
-    pub form: Option<Form>,
+    /// The JSON schema that the answer must match, for models that support it ([`Model::constrains`]).
+    pub schema: Option<Arc<Value>>,
 }
 
 impl Request {

@@ -12,7 +12,7 @@ use super::endpoint::{Client, Endpoint, Settings, below};
 use crate::config::llm::Constrain;
 use crate::domain::dsl::structured;
 
-use super::{Answer, ChatRole, Form, Model, ModelError, Request};
+use super::{Answer, ChatRole, Model, ModelError, Request};
 
 /// A model served by a chat completions server.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl OpenAi {
         }
     }
 
-    /// Constrains the model to the grammar of each request, in the format of this kind of server.
+    /// Sends the schema of each request.
     #[must_use]
     pub fn constrained(mut self, constrain: Constrain) -> Self {
         self.constrain = constrain;
@@ -52,9 +52,9 @@ impl OpenAi {
     }
 
     fn body(&self, request: &Request, newer_token_limit: bool) -> Value {
-        let instructions = match &request.form {
-            Some(Form::Schema(_)) => format!("{}\n{}", request.system, structured::INSTRUCTION),
-            _ => request.system.to_string(),
+        let instructions = match &request.schema {
+            Some(_) => format!("{}\n{}", request.system, structured::INSTRUCTION),
+            None => request.system.to_string(),
         };
         let system = json!({"role": "system", "content": instructions});
         let turns = request.messages.iter().map(|turn| {
@@ -78,19 +78,10 @@ impl OpenAi {
         if let Some(temperature) = self.temperature {
             body.insert("temperature".to_owned(), json!(temperature));
         }
-        match &request.form {
-            Some(Form::Grammar(grammar)) if self.constrain == Constrain::Vllm => {
-                body.insert("structured_outputs".to_owned(), json!({ "grammar": &**grammar }));
-            }
-            Some(Form::Grammar(grammar)) => {
-                body.insert("grammar".to_owned(), json!(&**grammar));
-            }
-            Some(Form::Schema(schema)) => {
-                let schema = json!({ "name": request.subject(), "strict": true, "schema": &**schema });
-                let format = json!({ "type": "json_schema", "json_schema": schema });
-                body.insert("response_format".to_owned(), format);
-            }
-            None => {}
+        if let Some(schema) = &request.schema {
+            let schema = json!({ "name": request.subject(), "strict": true, "schema": &**schema });
+            let format = json!({ "type": "json_schema", "json_schema": schema });
+            body.insert("response_format".to_owned(), format);
         }
         Value::Object(body)
     }
@@ -117,15 +108,7 @@ impl Model for OpenAi {
             }
             other => other?,
         };
-        let mut answer = read_answer(&answer, &self.endpoint)?;
-        // Text that does not match the schema is kept, so that the parser reports the fault.
-        if let Some(Form::Schema(_)) = &request.form
-            && let Some(role) = request.role
-            && let Some(text) = structured::text(role, &answer.text)
-        {
-            answer.text = text;
-        }
-        Ok(answer)
+        read_answer(&answer, &self.endpoint)
     }
 }
 

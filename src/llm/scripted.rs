@@ -113,7 +113,7 @@ pub fn request(role: Role) -> Request {
             speaker: ChatRole::User,
             text: "the question".to_owned(),
         }],
-        form: None,
+        schema: None,
     }
 }
 

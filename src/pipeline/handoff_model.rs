@@ -129,7 +129,7 @@ impl Pipeline {
                 speaker: ChatRole::User,
                 text: self.prompts.handoff_input(&entries),
             }],
-            form: None,
+            schema: None,
         };
         let mut report = Report::default();
         let mut answer = HandoffAnswer::default();

@@ -11,6 +11,7 @@ use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, Pipel
 use crate::domain::dsl;
 use crate::domain::dsl::requests::{self, OperationRequest};
 use crate::domain::faults::Omitted;
+use crate::fair;
 use crate::storage::StorageError;
 use crate::storage::updates::{RunKind, RunStatus};
 use serde_json::json;
@@ -103,8 +104,9 @@ impl Pipeline {
         let (document, limits) = (&running.progress_base.text, &running.limits);
         match &request.input {
             OperationsInput::Text(text) => {
-                let options = dsl::Options::default();
-                reading::read(storage, place, document, text, &options, None, limits).await
+                let parsed = fair::on_cpu(text.len(), || dsl::parse(text)).await;
+                let written = |range: Range<usize>| WrittenItem::of_text(&text[range]);
+                reading::validated(storage, place, document, parsed, written, limits).await
             }
             OperationsInput::List(list) => {
                 let written = |range: Range<usize>| WrittenItem {

@@ -3,7 +3,7 @@
 use super::report::{Rejection, Warning};
 use super::written_item::WrittenItem;
 use crate::domain::dsl;
-use crate::domain::evidence::{self, Addition, Evidence, Judge, JudgeContext, Ruling, Strictness, masked};
+use crate::domain::evidence::{self, Addition, Evidence, Judge, JudgeContext, Ruling, Strictness};
 use crate::domain::faults::{MAX_KEPT_FAULTS, Omitted};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::memory::{Limits, View, validate};
@@ -93,6 +93,18 @@ impl Reading {
         warned.map(|found| Warning::of_fault(&found.fault, found.written.index))
     }
 
+    /// Removes what concerns a role. Faults above the limit, which belong to no role, go with the first.
+    pub(super) fn take(&mut self, role: Role) -> Self {
+        let of_role = |item: &mut Accepted| item.operation.role() == Some(role);
+        let accepted = self.accepted.extract_if(.., of_role).collect();
+        let of_role = |found: &mut FoundFault| found.fault.section == Some(role);
+        Self {
+            accepted,
+            found: self.found.extract_if(.., of_role).collect(),
+            omitted: std::mem::take(&mut self.omitted),
+        }
+    }
+
     /// Sets on additions which of the records archived in the same input they supersede.
     pub(super) fn name_replaced(&mut self, document: &str) {
         let mut operations: Vec<&mut Operation> =
@@ -129,38 +141,31 @@ fn is_addition(operation: &Operation) -> bool {
 /// The author of a text, and what its items are checked against.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AnswerContext<'a> {
-    /// The role. Items for sections of other roles are omitted.
-    pub(super) role: Role,
-    /// The input that items are checked against; `None` without that check.
-    pub(super) case: Option<JudgeContext<'a>>,
+    /// The role, if there is one: items for sections of other roles are omitted.
+    pub(super) role: Option<Role>,
+    /// The input that items are checked against.
+    pub(super) case: JudgeContext<'a>,
     /// The items accepted from the role's previous answer.
     pub(super) earlier: &'a [Accepted],
 }
 
-/// Reads and validates a text. `answer` is set for a model's text.
-pub(super) async fn read(
+/// Validates what was parsed from a model's answer, and checks it against the input unless that is off. `written` returns
+/// the text of an item by its position in the answer.
+pub(super) async fn judged(
     storage: &Storage,
     place: (&VaultId, &MemoryId),
     document: &str,
-    text: &str,
-    options: &dsl::Options,
-    answer: Option<AnswerContext<'_>>,
+    mut parsed: dsl::Parsed,
+    written: impl Fn(Range<usize>) -> WrittenItem,
+    AnswerContext { role, case, earlier }: AnswerContext<'_>,
     limits: &Limits,
 ) -> Result<Reading, StorageError> {
-    let mut parsed = fair::on_cpu(text.len(), || dsl::parse(text, options)).await;
-    let mut held = None;
-    if let Some(AnswerContext { role, case, earlier }) = answer {
-        let is_own = |section: Option<Role>| section.is_none_or(|section| section == role);
-        parsed.items.retain(|item| is_own(item.operation.role()));
-        parsed.faults.retain(|fault| is_own(fault.section));
-        held = case
-            .filter(|case| case.strictness != Strictness::Off)
-            .map(|case| (case, earlier));
-    }
-    let Some(held) = held else {
-        let written = |range: Range<usize>| WrittenItem::of_text(&text[range]);
+    let is_own = |section: Option<Role>| role.is_none() || section.is_none() || section == role;
+    parsed.items.retain(|item| is_own(item.operation.role()));
+    parsed.faults.retain(|fault| is_own(fault.section));
+    if case.strictness == Strictness::Off {
         return validated(storage, place, document, parsed, written, limits).await;
-    };
+    }
     let ended = storage
         .archived_among(place.0, place.1, &mentioned(&parsed.items, &parsed.faults))
         .await?;
@@ -168,10 +173,10 @@ pub(super) async fn read(
         document,
         ended: &ended,
     };
-    let bytes = text.len() + document.len();
-    let written = |range: Range<usize>| text[range].to_owned();
+    let bytes = case.input.bytes() + document.len();
+    let context = (case, earlier);
     Ok(fair::on_cpu(bytes, || {
-        checked_against_input(parsed, written, &view, limits, held)
+        checked_against_input(parsed, &written, &view, limits, context)
     })
     .await)
 }
@@ -194,24 +199,13 @@ pub(super) async fn checked(
         items: items.collect(),
         ..dsl::Parsed::default()
     };
-    let written = |range: Range<usize>| texts[range.start].clone();
-    if case.strictness == Strictness::Off {
-        let written = |range| WrittenItem::of_text(written(range));
-        return validated(storage, place, case.document, parsed, written, limits).await;
-    }
-    let ended = storage
-        .archived_among(place.0, place.1, &mentioned(&parsed.items, &[]))
-        .await?;
-    let view = View {
-        document: case.document,
-        ended: &ended,
+    let written = |range: Range<usize>| WrittenItem::of_text(texts[range.start].as_str());
+    let context = AnswerContext {
+        role: None,
+        case,
+        earlier: &[],
     };
-    let bytes = case.document.len() + case.input.bytes();
-    let held = (case, &[][..]);
-    Ok(fair::on_cpu(bytes, || {
-        checked_against_input(parsed, written, &view, limits, held)
-    })
-    .await)
+    judged(storage, place, case.document, parsed, written, context, limits).await
 }
 
 /// An operation as it is quoted where it is refused.
@@ -296,7 +290,7 @@ fn checked_against_input(
         mut omitted,
         ..
     }: dsl::Parsed,
-    text: impl Fn(Range<usize>) -> String,
+    written: &impl Fn(Range<usize>) -> WrittenItem,
     view: &View<'_>,
     limits: &Limits,
     (case, earlier): (JudgeContext<'_>, &[Accepted]),
@@ -320,7 +314,7 @@ fn checked_against_input(
             judged
                 .rulings
                 .into_iter()
-                .map(|ruling| found_of(ruling, role, &range, key.1, &text)),
+                .map(|ruling| found_of(ruling, role, &range, key.1, written)),
         );
         evidence.insert(key, judged.evidence);
         match judged.item {
@@ -347,7 +341,7 @@ fn checked_against_input(
         .chain(duplicates)
         .collect();
     found.extend(validated.faults.into_iter().map(|fault| FoundFault {
-        written: WrittenItem::of_text(masked(&text(fault.range.clone()))),
+        written: written(fault.range.clone()).masked(),
         fault,
         is_notice: false,
     }));
@@ -383,14 +377,14 @@ fn checked_against_input(
             if let Some(ruling) = judged.ruling {
                 let is_warning = ruling.is_warning;
                 let role = item.operation.role();
-                found.push(found_of(ruling, role, &item.range, Some(id), &text));
+                found.push(found_of(ruling, role, &item.range, Some(id), written));
                 if !is_warning {
                     continue;
                 }
             }
         }
         accepted.push(Accepted {
-            written: WrittenItem::of_text(text(item.range)),
+            written: written(item.range),
             operation: item.operation,
             evidence: carried,
         });
@@ -410,11 +404,14 @@ fn found_of(
     section: Option<Role>,
     range: &Range<usize>,
     id: Option<RecordId>,
-    text: &impl Fn(Range<usize>) -> String,
+    written: &impl Fn(Range<usize>) -> WrittenItem,
 ) -> FoundFault {
-    let quoted = ruling.bullet.clone().unwrap_or_else(|| text(range.clone()));
+    let quoted = match ruling.bullet {
+        Some(bullet) => WrittenItem::of_text(bullet),
+        None => written(range.clone()),
+    };
     FoundFault {
-        written: WrittenItem::of_text(masked(&quoted)),
+        written: quoted.masked(),
         is_notice: ruling.is_warning,
         fault: Fault {
             kind: ruling.kind,

@@ -1,8 +1,9 @@
 //! One role: calls its model, reads and validates the answer, and asks again about faults.
 
 use super::conversation;
-use super::reading::{Accepted, AnswerContext, FoundFault, Reading, read};
+use super::reading::{Accepted, AnswerContext, FoundFault, Reading, judged};
 use super::report::{ModelReport, Warning, quote};
+use super::written_item::WrittenItem;
 use super::{Pipeline, Step, UpdateRequest};
 use crate::config::llm::Constrain;
 use crate::domain::document;
@@ -11,12 +12,15 @@ use crate::domain::evidence::{Input, JudgeContext, Strictness};
 use crate::domain::ids::RecordId;
 use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
-use crate::llm::{Answer, ChatMessage, ChatRole, Form, ModelError, ModelOutcome, Request, RoleModel};
+use crate::fair;
+use crate::llm::{Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel};
 use crate::storage::{HeadSnapshot, StorageError};
 use crate::telemetry::meters;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Records that a model's answer may archive per section; if it names more, all are rejected: a model that cleans up has
 /// misread its task.
@@ -53,18 +57,15 @@ impl Pipeline {
             &existing_ids(&snapshot.text, role),
             limits.max_additions,
         );
-        let form = form(speaker.model.constrains(), &snapshot.text, role, limits);
+        let schema = schema(speaker.model.constrains(), &snapshot.text, role, limits);
         let mut asking = Request {
             role: Some(role),
-            system: match form {
-                Some(Form::Grammar(_)) => self.prompts.instructions_without_examples(role),
-                _ => self.prompts.instructions(role),
-            },
+            system: self.prompts.instructions(role),
             messages: vec![ChatMessage {
                 speaker: ChatRole::User,
                 text: input,
             }],
-            form,
+            schema,
         };
         let mut outcome = RoleOutcome {
             report: ModelReport {
@@ -103,23 +104,27 @@ impl Pipeline {
                 }
             };
             let text = storable(answer.text);
-            let options = dsl::Options {
-                stopped_at_limit: answer.stopped_at_limit,
-                ..dsl::Options::default()
-            };
+            let (parsed, written) = fair::on_cpu(text.len(), || {
+                parsed(role, &text, asking.schema.is_some(), answer.stopped_at_limit)
+            })
+            .await;
             let place = (&request.vault, &request.memory);
             let context = AnswerContext {
-                role,
-                case: Some(self.case(request, &sent, snapshot)),
+                role: Some(role),
+                case: self.case(request, &sent, snapshot),
                 earlier: &outcome.reading.accepted,
             };
-            let reading = read(
+            let written = |range: Range<usize>| match &written {
+                Some(items) => WrittenItem::of_text(items[range.start].as_str()),
+                None => WrittenItem::of_text(&text[range]),
+            };
+            let reading = judged(
                 &self.storage,
                 place,
                 &snapshot.text,
-                &text,
-                &options,
-                Some(context),
+                parsed,
+                written,
+                context,
                 limits,
             )
             .await?;
@@ -341,16 +346,26 @@ fn describe(found: &[FoundFault]) -> String {
     text
 }
 
-/// The form that constrains a role's output, for servers that support it.
-fn form(constrain: Constrain, document: &str, role: Role, limits: &Limits) -> Option<Form> {
-    let (ids, most) = (|| ids_of(document, role), limits.max_additions);
-    match constrain {
-        Constrain::Off => None,
-        Constrain::Gbnf | Constrain::Vllm => {
-            Some(Form::Grammar(dsl::grammar::gbnf(role, &ids(), most).into()))
-        }
-        Constrain::JsonSchema => Some(Form::Schema(dsl::structured::schema(role, &ids(), most).into())),
+/// Parses an answer: JSON of the schema that was asked for, or else text. Of JSON the items as they were written come with
+/// it, by their positions.
+fn parsed(
+    role: Role,
+    text: &str,
+    is_of_schema: bool,
+    is_cut_off: bool,
+) -> (dsl::Parsed, Option<Vec<String>>) {
+    match is_of_schema.then(|| dsl::structured::read(role, text)).flatten() {
+        Some((parsed, items)) => (parsed, Some(items)),
+        // Text that does not match the schema is read as text, so that its author hears of the fault.
+        None if is_cut_off => (dsl::parse_cut_off(text), None),
+        None => (dsl::parse(text), None),
     }
+}
+
+/// The schema that constrains a role's output, for servers that take one.
+fn schema(constrain: Constrain, document: &str, role: Role, limits: &Limits) -> Option<Arc<Value>> {
+    (constrain == Constrain::JsonSchema)
+        .then(|| dsl::structured::schema(role, &ids_of(document, role), limits.max_additions).into())
 }
 
 fn ids_of(document: &str, role: Role) -> Vec<RecordId> {

@@ -1,12 +1,12 @@
 //! The built-in rules in place of models, for the roles that have none.
 
-use super::reading::checked;
+use super::reading::{Reading, checked};
 use super::report::ModelReport;
 use super::role::{RoleOutcome, sent};
 use super::{Pipeline, Step, UpdateRequest};
 use crate::domain::evidence::Strictness;
 use crate::domain::memory::Limits;
-use crate::domain::operation::{Operation, Role};
+use crate::domain::operation::Role;
 use crate::fair;
 use crate::llm::{models, rules};
 use crate::storage::{HeadSnapshot, StorageError};
@@ -35,7 +35,18 @@ impl Pipeline {
         let input = sent(request);
         let bytes = input.bytes() + snapshot.text.len();
         let heard = || rules::operations(&snapshot.text, &request.task, &request.messages);
-        let operations = fair::on_cpu(bytes, heard).await;
+        let mut operations = fair::on_cpu(bytes, heard).await;
+        operations.retain(|operation| operation.role().is_some_and(|role| roles.contains(&role)));
+        // The input is indexed once for the operations of all roles.
+        let mut reading = Reading::default();
+        if !operations.is_empty() {
+            let case = self.case(request, &input, snapshot);
+            let place = (&request.vault, &request.memory);
+            reading = checked(&self.storage, place, operations, case, limits).await?;
+            if case.strictness != Strictness::Off {
+                reading.name_replaced(&snapshot.text);
+            }
+        }
         let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut outcomes = BTreeMap::new();
         for role in roles {
@@ -46,9 +57,8 @@ impl Pipeline {
                 millis,
                 failed: false,
             });
-            let is_own = |operation: &&Operation| operation.role() == Some(*role);
-            let own: Vec<Operation> = operations.iter().filter(is_own).cloned().collect();
-            let mut outcome = RoleOutcome {
+            let outcome = RoleOutcome {
+                reading: reading.take(*role),
                 by_rules: true,
                 report: ModelReport {
                     model: models::RULES.to_owned(),
@@ -58,14 +68,6 @@ impl Pipeline {
                 },
                 ..RoleOutcome::default()
             };
-            if !own.is_empty() {
-                let case = self.case(request, &input, snapshot);
-                let place = (&request.vault, &request.memory);
-                outcome.reading = checked(&self.storage, place, own, case, limits).await?;
-                if case.strictness != Strictness::Off {
-                    outcome.reading.name_replaced(&snapshot.text);
-                }
-            }
             outcomes.insert(*role, outcome);
         }
         Ok(outcomes)

@@ -1,5 +1,7 @@
 //! The text that an operation was read from.
 
+use crate::domain::text::masked;
+
 /// An item as it was written.
 #[derive(Debug, Clone)]
 pub(super) struct WrittenItem {
@@ -14,5 +16,11 @@ impl WrittenItem {
             text: text.into(),
             index: None,
         }
+    }
+
+    /// The item without credentials.
+    pub(super) fn masked(mut self) -> Self {
+        self.text = masked(&self.text);
+        self
     }
 }

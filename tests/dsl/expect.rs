@@ -3,7 +3,7 @@
 //! A text may begin with a line break, so that it can be laid out in the test as in a model response; that first line break is
 //! not part of the case.
 
-use working_memory::domain::dsl::{Options, Parsed, parse};
+use working_memory::domain::dsl::{Parsed, parse, parse_cut_off};
 use working_memory::domain::operation::{Fault, FaultKind, Operation, Progress};
 
 /// The case itself: the text without the line break that only lays out the test.
@@ -19,13 +19,17 @@ pub(crate) fn kinds(parsed: &Parsed) -> Vec<FaultKind> {
     parsed.faults.iter().map(|fault| fault.kind).collect()
 }
 
-/// Parses leniently and checks what is true of every result.
+/// Parses a text and checks what is true of every result.
 pub(crate) fn read(text: &str) -> Parsed {
-    read_with(text, &Options::default())
+    sound(text, parse(text))
 }
 
-pub(crate) fn read_with(text: &str, options: &Options) -> Parsed {
-    let parsed = parse(text, options);
+/// The same of a text that its model did not finish.
+pub(crate) fn read_cut_off(text: &str) -> Parsed {
+    sound(text, parse_cut_off(text))
+}
+
+fn sound(text: &str, parsed: Parsed) -> Parsed {
     for range in parsed
         .items
         .iter()

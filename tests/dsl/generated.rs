@@ -3,7 +3,6 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use working_memory::domain::dsl::Options;
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Operation, Progress};
 
@@ -73,17 +72,6 @@ const FRAGMENTS: [&str; 60] = [
 
 pub(crate) fn fragments() -> impl Strategy<Value = String> {
     vec(select(&FRAGMENTS[..]), 0..60).prop_map(|pieces| pieces.concat())
-}
-
-pub(crate) fn options() -> impl Strategy<Value = Options> {
-    (any::<bool>(), any::<bool>()).prop_map(|(strict, stopped_at_limit)| Options {
-        stopped_at_limit,
-        ..if strict {
-            Options::strict()
-        } else {
-            Options::default()
-        }
-    })
 }
 
 /// One line of content: no line end, no blanks around it, no placeholder, and too long to be "n/a" by chance.

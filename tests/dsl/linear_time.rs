@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use working_memory::domain::dsl::{Options, parse};
+use working_memory::domain::dsl::parse;
 
 /// The bytes of the smaller text; the larger has eight times as many.
 const SMALL: usize = 100_000;
@@ -12,7 +12,7 @@ const FLOOR: Duration = Duration::from_millis(50);
 
 fn time_of(text: &str) -> Duration {
     let start = Instant::now();
-    black_box(parse(black_box(text), &Options::default()));
+    black_box(parse(black_box(text)));
     start.elapsed()
 }
 

@@ -4,11 +4,10 @@
 //! laws that hold for any text.
 
 mod archive;
+mod canonical;
 mod expect;
 mod faults;
-mod gbnf;
 mod generated;
-mod grammar;
 mod headers;
 mod indentation;
 mod indentation_laws;
@@ -18,11 +17,11 @@ mod leniency;
 mod linear_time;
 mod no_change;
 mod placeholder;
+mod print;
 mod progress;
 mod requests;
 mod snippet_ends;
 mod snippet_fences;
-mod strict;
 mod structured;
 mod truncated;
 mod verbatim_snippets;

@@ -3,7 +3,7 @@
 use crate::expect::{archive, kinds, learning, operations, progress, verbatim};
 use serde_json::{Value, json};
 use working_memory::domain::dsl::requests::{OperationRequest, first_nul, read};
-use working_memory::domain::dsl::{Options, Parsed, parse};
+use working_memory::domain::dsl::{Parsed, parse};
 use working_memory::domain::operation::FaultKind::{
     EmptyContent, MalformedId, MissingInProgress, MissingLabel, MissingReason, MultiLineInsight, Placeholder,
     WrongSectionId,
@@ -38,7 +38,7 @@ fn every_operation_means_the_same_as_the_item_of_a_text() {
     let text = "CURRENT_PROGRESS:\n  Completed:\n    - c\n  In Progress:\n    - i\n    - j\n\
                 KEY_LEARNINGS:\n  ADD:\n    - because a: b\n  ARCHIVE:\n    - KL-3 because c\n\
                 VERBATIM_CONTEXT:\n  ADD:\n    - because d: e => f\n";
-    assert_eq!(operations(&parsed), operations(&parse(text, &Options::default())));
+    assert_eq!(operations(&parsed), operations(&parse(text)));
     assert_eq!(
         operations(&parsed),
         [

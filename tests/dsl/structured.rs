@@ -1,17 +1,20 @@
-//! Model responses in JSON are converted to texts, which are parsed like any other.
+//! Model responses in JSON are read as operations, by the rules of operations that are sent as JSON.
 
 use crate::generated::{learnings, verbatims};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use working_memory::domain::dsl::structured::{schema, text};
-use working_memory::domain::dsl::{Options, parse};
+use working_memory::domain::dsl::structured::{read, schema};
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{FaultKind, Operation, Progress, Role};
 
 fn operations(role: Role, answer: &Value) -> Vec<Operation> {
-    let text = text(role, &answer.to_string()).expect("an answer");
-    let parsed = parse(&text, &Options::default());
-    assert_eq!(parsed.faults, [], "{text}");
+    let (parsed, written) = read(role, &answer.to_string()).expect("an answer");
+    assert!(
+        parsed.faults.iter().all(|fault| fault.kind.is_warning()),
+        "{:?}",
+        parsed.faults
+    );
+    assert!(parsed.items.iter().all(|item| item.range.start < written.len()));
     parsed.items.into_iter().map(|item| item.operation).collect()
 }
 
@@ -79,17 +82,14 @@ proptest! {
 
     #[test]
     fn snippets_are_read_to_the_byte(said in verbatims()) {
-        let text = text(Role::Verbatim, &answer(&said).to_string()).expect("an answer");
-        let parsed = parse(&text, &Options::default());
-        let read: Vec<Operation> = parsed.items.into_iter().map(|item| item.operation).collect();
         let expected: Vec<Operation> = said.iter().cloned().map(folded).collect();
-        prop_assert_eq!(read, expected, "{}", text);
+        prop_assert_eq!(operations(Role::Verbatim, &answer(&said)), expected);
     }
 
     #[test]
     fn any_text_is_read_without_a_panic(answer in any::<String>()) {
         for role in Role::ALL {
-            let _ = text(role, &answer);
+            let _ = read(role, &answer);
         }
     }
 }
@@ -109,29 +109,33 @@ fn progress_is_read_and_nothing_is_no_change() {
     for role in Role::ALL {
         let empty = json!({"completed": [], "in_progress": [], "remaining": [], "add": [], "archive": []});
         assert_eq!(operations(role, &empty), []);
+        let (nothing, _) = read(role, "{}").unwrap();
         assert_eq!(
-            text(role, "{}").unwrap(),
-            format!("{}: NO CHANGE\n", role.header())
+            (nothing.items, nothing.faults, nothing.sections),
+            (vec![], vec![], vec![role])
         );
-        assert_eq!(text(role, "CURRENT_PROGRESS: none"), None);
+        assert_eq!(read(role, "CURRENT_PROGRESS: none"), None);
     }
 }
 
 #[test]
-fn ambiguous_content_is_escaped_and_missing_members_are_reported() {
+fn colons_stay_and_missing_members_are_reported() {
     let said = json!({"add": [
         {"reason": "because CI failed: twice:", "content": "pin: it"},
         {"reason": " ", "content": "no reason"},
     ]});
-    let text = text(Role::Learnings, &said.to_string()).unwrap();
-    let parsed = parse(&text, &Options::default());
+    let (parsed, written) = read(Role::Learnings, &said.to_string()).unwrap();
     let expected = Operation::AddLearning {
-        reason: "CI failed; twice".to_owned(),
+        reason: "CI failed: twice".to_owned(),
         content: "pin: it".to_owned(),
         replaces: None,
     };
-    assert_eq!(parsed.items[0].operation, expected, "{text}");
+    assert_eq!(parsed.items[0].operation, expected);
     assert_eq!(parsed.faults[0].kind, FaultKind::MissingReason);
+    assert!(
+        written[parsed.faults[0].range.start].contains("no reason"),
+        "{written:?}"
+    );
 }
 
 #[test]

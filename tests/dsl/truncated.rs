@@ -1,23 +1,16 @@
 //! A model that stopped at its token limit: the last item is dropped.
 
 use crate::expect::{
-    archive, kinds, learning, learnings_add, learnings_archive, operations, progress, read_with, verbatim,
-    verbatim_add,
+    archive, kinds, learning, learnings_add, learnings_archive, operations, progress, read, read_cut_off,
+    verbatim, verbatim_add,
 };
-use working_memory::domain::dsl::Options;
 use working_memory::domain::operation::FaultKind::{MissingInProgress, Truncated};
 use working_memory::domain::operation::Operation;
 
 /// The result for a text that was truncated; exactly one warning says so.
 #[track_caller]
 fn cut<const N: usize>(text: &str, expected: [Operation; N]) {
-    let parsed = read_with(
-        text,
-        &Options {
-            stopped_at_limit: true,
-            ..Options::default()
-        },
-    );
+    let parsed = read_cut_off(text);
     assert_eq!(operations(&parsed), expected, "operations of:\n{text}");
     let warnings = kinds(&parsed)
         .into_iter()
@@ -105,14 +98,7 @@ fn a_progress_whose_bullet_is_last_is_dropped_completely() {
 
 #[test]
 fn a_cut_progress_is_not_also_a_missing_one() {
-    let options = Options {
-        stopped_at_limit: true,
-        ..Options::default()
-    };
-    let parsed = read_with(
-        "CURRENT_PROGRESS:\n  Completed:\n    - a\n    - wrote th",
-        &options,
-    );
+    let parsed = read_cut_off("CURRENT_PROGRESS:\n  Completed:\n    - a\n    - wrote th");
     assert_eq!(operations(&parsed), []);
     assert!(
         kinds(&parsed)
@@ -139,7 +125,7 @@ fn the_last_item_is_the_last_of_the_text_not_of_a_section() {
 
 #[test]
 fn a_complete_text_is_accepted_to_its_end() {
-    let parsed = read_with(&learnings_add("    - because a: b"), &Options::default());
+    let parsed = read(&learnings_add("    - because a: b"));
     assert_eq!(
         (operations(&parsed), kinds(&parsed)),
         (vec![learning("a", "b")], vec![])

@@ -199,19 +199,31 @@ fn no_debug_form_shows_a_key() {
 }
 
 #[test]
-fn a_grammar_is_for_servers_that_take_one() {
+fn a_grammar_is_refused_with_what_to_set_instead() {
+    for word in ["gbnf", "vllm", " GBNF"] {
+        let section = serde_json::json!({"constrain": word});
+        let error = serde_json::from_value::<LlmConfig>(section).expect_err("refused");
+        assert!(error.to_string().contains("set json_schema"), "{error}");
+    }
+    let error = serde_json::from_value::<LlmConfig>(serde_json::json!({"constrain": "xml"}));
+    let error = error.expect_err("refused").to_string();
+    assert!(error.contains("one of off, json_schema"), "{error}");
+}
+
+#[test]
+fn a_schema_is_for_servers_that_take_one() {
     use super::Constrain;
     let local = serde_json::json!({
-        "base_url": "http://localhost:1/v1", "model": "m", "constrain": "gbnf",
+        "base_url": "http://localhost:1/v1", "model": "m", "constrain": "json_schema",
         "roles": {"verbatim": {"provider": "anthropic", "model": "other"}},
     });
     let config = read(local);
     let of = |role| config.role(role).expect("settings").constrain;
     assert_eq!(
         Role::ALL.map(of),
-        [Constrain::Gbnf, Constrain::Gbnf, Constrain::Off]
+        [Constrain::JsonSchema, Constrain::JsonSchema, Constrain::Off]
     );
-    let config = read(serde_json::json!({"provider": "anthropic", "constrain": "vllm"}));
+    let config = read(serde_json::json!({"provider": "anthropic", "constrain": "json_schema"}));
     assert_eq!(
         config.role(Role::Progress).expect_err("refused").key,
         "llm.constrain"

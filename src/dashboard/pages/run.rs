@@ -9,7 +9,7 @@ use super::super::visit::Visit;
 use super::data::{Exchange, MemoryEntry, Outcome, Run};
 use super::diff::unified;
 use crate::dashboard::pages::edit::explain;
-use crate::domain::dsl::{self, Options};
+use crate::domain::dsl;
 use askama::Template;
 use axum::extract::Path;
 use axum::http::{Method, StatusCode, header::CONTENT_TYPE};
@@ -149,8 +149,17 @@ fn roles(exchanges: Vec<Exchange>) -> Vec<Role> {
 impl Shown {
     fn of(place: usize, exchange: &Exchange) -> Self {
         let answer = exchange.answer.as_deref().unwrap_or_default();
-        let parsed = dsl::parse(answer, &Options::default());
-        let ranges: Vec<_> = parsed.faults.iter().map(|fault| fault.range.clone()).collect();
+        let role = exchange.section.as_deref().and_then(|name| name.parse().ok());
+        // Of JSON the ranges are places in its lists, and mark no text.
+        let of_schema = role.and_then(|role| dsl::structured::read(role, answer));
+        let (parsed, is_text) = match of_schema {
+            Some((parsed, _)) => (parsed, false),
+            None => (dsl::parse(answer), true),
+        };
+        let ranges: Vec<_> = match is_text {
+            true => parsed.faults.iter().map(|fault| fault.range.clone()).collect(),
+            false => Vec::new(),
+        };
         let count =
             |name: &str, number: Option<i64>| number.map(|number| format!("{} {name}", grouped(number)));
         let numbers = [
@@ -178,7 +187,10 @@ impl Shown {
                 .iter()
                 .map(|fault| FaultShown {
                     kind: fault.kind.name(),
-                    place: format!("bytes {} to {}", fault.range.start, fault.range.end),
+                    place: match is_text {
+                        true => format!("bytes {} to {}", fault.range.start, fault.range.end),
+                        false => format!("item {}", fault.range.start),
+                    },
                     detail: fault.detail.clone(),
                 })
                 .collect(),

@@ -6,7 +6,6 @@ use super::cursor::Cursor;
 use super::headers::{self, Opens, Resemblance};
 use super::items::excerpt;
 use super::lines::Line;
-use super::options::Options;
 use super::parsed::Parsed;
 use super::scope::Scope;
 use crate::domain::faults::MAX_TEXT_LINES;
@@ -22,7 +21,17 @@ pub(super) struct AnswerParser<'t> {
 
 /// Parses a text. Total: every input has a result.
 #[must_use]
-pub fn parse(text: &str, options: &Options) -> Parsed {
+pub fn parse(text: &str) -> Parsed {
+    read(text, false)
+}
+
+/// Parses the text of a model that stopped at its token limit: its last item is not trusted.
+#[must_use]
+pub fn parse_cut_off(text: &str) -> Parsed {
+    read(text, true)
+}
+
+fn read(text: &str, is_cut_off: bool) -> Parsed {
     let lines = text.bytes().filter(|byte| *byte == b'\n').count();
     if lines > MAX_TEXT_LINES {
         let mut parsed = Parsed::default();
@@ -36,7 +45,7 @@ pub fn parse(text: &str, options: &Options) -> Parsed {
         return parsed;
     }
     let mut answer = AnswerParser {
-        cursor: Cursor::new(text, options),
+        cursor: Cursor::new(text),
         scope: Scope::default(),
         found: Collected::default(),
     };
@@ -45,7 +54,7 @@ pub fn parse(text: &str, options: &Options) -> Parsed {
             answer.line(&line);
         }
     }
-    answer.found.finish(text, options)
+    answer.found.finish(text, is_cut_off)
 }
 
 impl AnswerParser<'_> {
@@ -53,7 +62,7 @@ impl AnswerParser<'_> {
     /// "no change", or prose.
     fn line(&mut self, line: &Line) {
         let content = line.content(self.cursor.text);
-        let bullet = self.cursor.bullet(line, content);
+        let bullet = bullets::text(content);
         if !content.starts_with('-') && bullet.is_some_and(|item| self.is_header_as_item(item)) {
             self.header(line, bullet.unwrap_or(content));
             return;
@@ -77,9 +86,7 @@ impl AnswerParser<'_> {
 
     /// Models sometimes number their headers.
     fn is_header_as_item(&self, item: &str) -> bool {
-        let options = self.cursor.options;
-        options.other_bullets
-            && headers::known(item, options).is_some_and(|header| match header.opens {
+        headers::known(item).is_some_and(|header| match header.opens {
                 Opens::Section(_) => header.is_set_apart,
                 Opens::List(_) => header.is_canonical,
             } && header.after.is_empty())
@@ -101,10 +108,6 @@ impl AnswerParser<'_> {
             Some(resemblance) if self.may_be_reported(line, resemblance) => {
                 self.unknown_header(line, range, resemblance);
             }
-            _ if !self.cursor.options.text_around => {
-                let detail = unknown(content);
-                self.found.fault(FaultKind::UnknownHeader, None, range, detail);
-            }
             _ => {}
         }
     }
@@ -118,14 +121,13 @@ impl AnswerParser<'_> {
 
     pub(super) fn unknown_header(&mut self, line: &Line, range: Range<usize>, resemblance: Resemblance) {
         self.found.finish_progress_bullet();
-        let forgives = self.cursor.options.text_around;
         let is_outside = self.scope.section().is_none();
-        if is_outside && resemblance == Resemblance::Weak && forgives {
+        if is_outside && resemblance == Resemblance::Weak {
             return;
         }
         let content = &self.cursor.text[range.clone()];
         self.scope.drop_items(range, content, line.indent);
-        if !forgives || (resemblance == Resemblance::Strong && !is_outside) {
+        if resemblance == Resemblance::Strong && !is_outside {
             self.report_unknown_header();
         }
     }
@@ -144,7 +146,7 @@ impl AnswerParser<'_> {
 /// The message about a line that is not a known header.
 pub(super) fn unknown(content: &str) -> String {
     format!(
-        "`{}` is not a header of this form, and what stands below it was not taken; sections are \
+        "`{}` is not a header of this form, and what is below it was ignored; sections are \
          CURRENT_PROGRESS, KEY_LEARNINGS and VERBATIM_CONTEXT, lists are Completed, In Progress, Remaining, \
          ADD and ARCHIVE",
         excerpt(content)

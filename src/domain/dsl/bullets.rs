@@ -1,14 +1,12 @@
 //! Bullets, "no change", and placeholders.
 
-use super::options::Options;
-
 /// Returns the text after a bullet's mark, without surrounding blanks.
-pub(super) fn text<'t>(content: &'t str, options: &Options) -> Option<&'t str> {
+pub(super) fn text(content: &str) -> Option<&str> {
     let after = match content.as_bytes().first()? {
         b'-' => &content[1..],
-        b'*' if options.other_bullets => &content[1..],
-        0xE2 if options.other_bullets => content.strip_prefix('•')?,
-        b'0'..=b'9' if options.other_bullets => {
+        b'*' => &content[1..],
+        0xE2 => content.strip_prefix('•')?,
+        b'0'..=b'9' => {
             let digits = content.bytes().take(6).take_while(u8::is_ascii_digit).count();
             content[digits..]
                 .strip_prefix(['.', ')'])

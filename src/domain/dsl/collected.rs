@@ -3,7 +3,6 @@
 use super::headers::List;
 use super::items::ItemFault;
 use super::lines::Line;
-use super::options::Options;
 use super::parsed::Parsed;
 use super::progress::Block;
 use crate::domain::faults::cut;
@@ -99,7 +98,7 @@ impl Collected {
     }
 
     /// Returns all items and faults, in input order.
-    pub(super) fn finish(mut self, text: &str, options: &Options) -> Parsed {
+    pub(super) fn finish(mut self, text: &str, is_cut_off: bool) -> Parsed {
         self.close_block();
         self.parsed.items.extend(self.progress.take());
         self.parsed.faults.extend(self.invalid_progress.take());
@@ -108,7 +107,7 @@ impl Collected {
             self.fault(FaultKind::NoSection, None, 0..text.len(), detail.to_owned());
         }
         cut(&mut self.parsed.faults, &mut self.parsed.omitted);
-        if options.stopped_at_limit {
+        if is_cut_off {
             self.distrust_last_item(text);
         }
         let mut parsed = self.parsed;

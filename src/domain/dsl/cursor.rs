@@ -5,14 +5,12 @@ use super::fences::{self, Closings};
 use super::headers;
 use super::items::{after_because, begins_with_id};
 use super::lines::{self, Line};
-use super::options::Options;
 use super::snippets::{self, Snippet, SnippetStart};
 use std::borrow::Cow;
 
 /// A position between two lines of an answer.
 pub(super) struct Cursor<'t> {
     pub(super) text: &'t str,
-    pub(super) options: &'t Options,
     lines: Vec<Line>,
     /// Index of the next line.
     at: usize,
@@ -33,11 +31,10 @@ pub(super) struct Folded {
 }
 
 impl<'t> Cursor<'t> {
-    pub(super) fn new(text: &'t str, options: &'t Options) -> Self {
+    pub(super) fn new(text: &'t str) -> Self {
         let lines = lines::split(text);
         Self {
             text,
-            options,
             at: 0,
             until: lines.len(),
             lines,
@@ -57,18 +54,9 @@ impl<'t> Cursor<'t> {
         Some(line)
     }
 
-    /// Returns the text of a bullet if the content of a line is one.
-    pub(super) fn bullet<'c>(&self, line: &Line, content: &'c str) -> Option<&'c str> {
-        let item = bullets::text(content, self.options)?;
-        (self.options.any_indentation || line.indent == 4).then_some(item)
-    }
-
     /// Consumes the line just read if it is a fence around the answer (only before the first header) or
     /// around a section.
     pub(super) fn outer_fence(&mut self, content: &str, is_before_sections: bool) -> bool {
-        if !self.options.fence_around_answer {
-            return false;
-        }
         let Some(fence) = fences::opening(content) else {
             return false;
         };
@@ -89,7 +77,7 @@ impl<'t> Cursor<'t> {
             from,
             until: self.until.max(self.at),
         };
-        let snippet = snippets::read(&place, &mut self.closings, self.options);
+        let snippet = snippets::read(&place, &mut self.closings);
         self.at = snippet.next.max(self.at);
         snippet
     }
@@ -122,9 +110,9 @@ impl<'t> Cursor<'t> {
     }
 
     fn starts_item(&self, content: &str) -> bool {
-        match bullets::text(content, self.options) {
+        match bullets::text(content) {
             Some(item) => after_because(item).is_some() || begins_with_id(item),
-            None => headers::known(content, self.options).is_some_and(|header| header.is_set_apart),
+            None => headers::known(content).is_some_and(|header| header.is_set_apart),
         }
     }
 

@@ -1,7 +1,6 @@
 //! Section and list headers, matched by their words.
 
 use super::bullets::is_no_change;
-use super::options::Options;
 use crate::domain::operation::Role;
 
 /// A list of a section.
@@ -55,8 +54,6 @@ struct Form<'t> {
     name: &'t str,
     is_decorated: bool,
     has_colon: bool,
-    /// Whether the colon is inside the decoration, or there is no decoration.
-    colon_fits: bool,
     after: &'t str,
 }
 
@@ -84,14 +81,11 @@ fn form(content: &str) -> Option<Form<'_>> {
         return None;
     }
     let mut rest = &undecorated[name.len()..];
-    let (mut has_colon, mut closed, mut colon_fits) = (false, false, true);
+    let mut has_colon = false;
     while let Some(mark) = rest.chars().next() {
         match mark {
-            ':' if !has_colon => {
-                has_colon = true;
-                colon_fits = !closed;
-            }
-            '*' | '`' | '_' if opened > 0 => closed = true,
+            ':' if !has_colon => has_colon = true,
+            '*' | '`' | '_' if opened > 0 => {}
             ' ' | '\t' => {}
             _ => break,
         }
@@ -108,22 +102,17 @@ fn form(content: &str) -> Option<Form<'_>> {
         name,
         is_decorated: hashes > 0 || opened > 0,
         has_colon,
-        colon_fits,
         after: rest,
     })
 }
 
 /// Returns the known header in a line's content, if any.
-pub(super) fn known<'t>(content: &'t str, options: &Options) -> Option<Header<'t>> {
+pub(super) fn known(content: &str) -> Option<Header<'_>> {
     let form = form(content)?;
     let (opens, is_exact) = KNOWN.into_iter().find_map(|(name, opens)| {
         let exact = form.name == name;
-        (exact || matches(form.name, name, options)).then_some((opens, exact))
+        (exact || matches(form.name, name)).then_some((opens, exact))
     })?;
-    let colon_is_forgiven = options.colon_placement || (form.has_colon && form.colon_fits);
-    if (form.is_decorated && !options.decorated_headers) || !colon_is_forgiven {
-        return None;
-    }
     let is_canonical = is_exact && !form.is_decorated && form.has_colon;
     let after = if is_no_change(form.after) {
         ""
@@ -145,15 +134,10 @@ pub(super) fn known<'t>(content: &'t str, options: &Options) -> Option<Header<'t
     })
 }
 
-/// Whether a name matches a known one under the enabled leniencies.
-fn matches(name: &str, known: &str, options: &Options) -> bool {
-    if !options.header_blanks {
-        return options.header_case && name.eq_ignore_ascii_case(known);
-    }
+/// Whether a name matches a known one, whatever its case and the characters between its words.
+fn matches(name: &str, known: &str) -> bool {
     let words = |text| str::split(text, SEPARATORS).filter(|word| !word.is_empty());
-    let same = |(written, wanted): (&str, &str)| {
-        written == wanted || (options.header_case && written.eq_ignore_ascii_case(wanted))
-    };
+    let same = |(written, wanted): (&str, &str)| written.eq_ignore_ascii_case(wanted);
     words(name).count() == words(known).count() && words(name).zip(words(known)).all(same)
 }
 

@@ -1,7 +1,7 @@
 //! `item = progress-bullet | learning | snippet-item | archiving`: parses a bullet according to its section
 //! and list.
 
-use super::answer_parser::{AnswerParser, unknown};
+use super::answer_parser::AnswerParser;
 use super::bullets;
 use super::headers::List;
 use super::items::{self, ItemFault, after_because, begins_with_id};
@@ -15,13 +15,8 @@ impl AnswerParser<'_> {
         if self.scope.drops() {
             return self.report_unknown_header();
         }
-        let options = self.cursor.options;
         let range = line.first..line.last;
         let Some(section) = self.scope.section() else {
-            if !options.text_around {
-                self.found
-                    .fault(FaultKind::UnknownHeader, None, range, unknown(item));
-            }
             return;
         };
         let Some(kind) = section.record_kind() else {
@@ -32,8 +27,8 @@ impl AnswerParser<'_> {
             Some(list) => list,
             // A record of the memory that the model repeated looks like an archiving too; nothing is archived
             // without `ARCHIVE`.
-            None if !options.missing_list_headers || begins_with_id(item) => {
-                let detail = "an item stands below `ADD:` or `ARCHIVE:`".to_owned();
+            None if begins_with_id(item) => {
+                let detail = "an item must be below `ADD:` or `ARCHIVE:`".to_owned();
                 return self
                     .found
                     .fault(FaultKind::UnknownHeader, Some(section), range, detail);
@@ -51,7 +46,7 @@ impl AnswerParser<'_> {
     fn archiving(&mut self, line: &Line, item: &str, section: Role, kind: RecordKind) {
         let folded = self.cursor.fold(line, item);
         let range = line.first..folded.end;
-        for archived in items::archive(&folded.text, kind, self.cursor.options) {
+        for archived in items::archive(&folded.text, kind) {
             match archived.outcome {
                 Ok(operation) => self.found.accept(operation, range.clone()),
                 Err((kind, detail)) => self.found.parsed.fault(Fault {
@@ -132,7 +127,7 @@ fn verbatim(head: &str, snippet: String) -> Result<Operation, ItemFault> {
         return Err(items::addition("").map_or_else(|wrong| wrong, |_| missing_label()));
     }
     if snippet.trim().is_empty() {
-        let detail = "nothing stands behind `=>`: write the snippet on the lines below, indented".to_owned();
+        let detail = "nothing follows `=>`: write the snippet on the lines below, indented".to_owned();
         return Err((FaultKind::EmptyContent, detail));
     }
     if label.is_empty() {

@@ -1,7 +1,6 @@
 //! Parses the text of one item: `because <reason>: <content>` and `<ID> because <reason>`.
 
 use super::bullets::is_placeholder;
-use super::options::Options;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{FaultKind, Operation};
 
@@ -53,7 +52,7 @@ pub(super) fn addition(text: &str) -> Result<Addition<'_>, ItemFault> {
     if content.is_empty() {
         return Err((
             FaultKind::EmptyContent,
-            "nothing stands behind the reason and its colon: write what is to be kept".to_owned(),
+            "nothing follows the reason and its colon: write what is to be kept".to_owned(),
         ));
     }
     Ok(Addition { reason, content })
@@ -89,8 +88,7 @@ pub(super) fn learning(text: &str) -> Result<Operation, ItemFault> {
 pub(super) fn placeholder() -> ItemFault {
     (
         FaultKind::Placeholder,
-        "the form's own words in angle brackets were given back: write real content in their place"
-            .to_owned(),
+        "a placeholder in angle brackets was copied: write real content in its place".to_owned(),
     )
 }
 
@@ -101,7 +99,7 @@ pub(super) struct ParsedArchiving {
 }
 
 /// Parses the archivings of one item: one per id.
-pub(super) fn archive(text: &str, kind: RecordKind, options: &Options) -> Vec<ParsedArchiving> {
+pub(super) fn archive(text: &str, kind: RecordKind) -> Vec<ParsedArchiving> {
     let form = format!("`- {}-3 because <reason>`", kind.prefix());
     let failed = |id: Option<RecordId>, wrong: FaultKind, detail: String| {
         vec![ParsedArchiving {
@@ -111,10 +109,7 @@ pub(super) fn archive(text: &str, kind: RecordKind, options: &Options) -> Vec<Pa
     };
     let (ids, reason) = split_archive(text);
     if reason.is_empty() {
-        let id = ids
-            .split_whitespace()
-            .next()
-            .and_then(|name| read_id(bare(name, options), options));
+        let id = ids.split_whitespace().next().and_then(|name| read_id(bare(name)));
         return failed(
             id,
             FaultKind::MissingReason,
@@ -146,7 +141,7 @@ pub(super) fn archive(text: &str, kind: RecordKind, options: &Options) -> Vec<Pa
     }
     named
         .into_iter()
-        .map(|name| archive_one(name, reason, kind, options))
+        .map(|name| archive_one(name, reason, kind))
         .collect()
 }
 
@@ -170,34 +165,29 @@ fn split_archive(text: &str) -> (&str, &str) {
 }
 
 /// Strips the decoration that models put around an id.
-pub(super) fn bare<'t>(name: &'t str, options: &Options) -> &'t str {
-    let name = name.trim_end_matches(':');
-    if options.decorated_ids {
-        name.trim_matches(|c: char| {
-            c.is_whitespace() || matches!(c, '[' | ']' | '(' | ')' | '*' | '`' | '_' | ':')
-        })
-    } else {
-        name
-    }
+pub(super) fn bare(name: &str) -> &str {
+    name.trim_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '[' | ']' | '(' | ')' | '*' | '`' | '_' | ':')
+    })
 }
 
-pub(super) fn read_id(bare: &str, options: &Options) -> Option<RecordId> {
+pub(super) fn read_id(bare: &str) -> Option<RecordId> {
     let (prefix, digits) = bare.split_once('-')?;
-    let kind = prefix_kind(prefix, options)?;
+    let kind = prefix_kind(prefix)?;
     format!("{}-{digits}", kind.prefix()).parse().ok()
 }
 
-fn archive_one(name: &str, reason: &str, kind: RecordKind, options: &Options) -> ParsedArchiving {
-    let bare = bare(name, options);
+fn archive_one(name: &str, reason: &str, kind: RecordKind) -> ParsedArchiving {
+    let bare = bare(name);
     let failed = |id: Option<RecordId>, wrong: ItemFault| ParsedArchiving {
         id,
         outcome: Err(wrong),
     };
-    let is_template = |(prefix, rest)| prefix_kind(prefix, options).is_some() && is_placeholder(rest);
+    let is_template = |(prefix, rest)| prefix_kind(prefix).is_some() && is_placeholder(rest);
     if bare.split_once('-').is_some_and(is_template) {
         return failed(None, placeholder());
     }
-    let Some(id) = read_id(bare, options) else {
+    let Some(id) = read_id(bare) else {
         return failed(None, malformed(bare, Some(kind)));
     };
     if id.kind != kind {
@@ -237,12 +227,8 @@ pub(super) fn excerpt(text: &str) -> &str {
         .map_or(text, |(end, _)| &text[..end])
 }
 
-fn prefix_kind(prefix: &str, options: &Options) -> Option<RecordKind> {
-    if options.decorated_ids {
-        prefix.to_ascii_uppercase().parse().ok()
-    } else {
-        prefix.parse().ok()
-    }
+fn prefix_kind(prefix: &str) -> Option<RecordKind> {
+    prefix.to_ascii_uppercase().parse().ok()
 }
 
 /// Whether a text begins with something that looks like an id, as an archiving does.

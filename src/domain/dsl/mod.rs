@@ -43,19 +43,19 @@
 //! bullet         = "-" | "*" | "•" | number ( "." | ")" )                                bullets
 //! ```
 //!
-//! - A **header** is matched by its words; [`Options`] define which case, decoration, colon and indentation
-//!   are accepted. An unknown line in the form of a header drops the items below it (`scope`).
+//! - A **header** is matched by its words, in any case, decoration and indentation, with or without its
+//!   colon. An unknown line in the form of a header drops the items below it (`scope`).
 //! - A **reason** ends at the first colon followed by a blank or the end of the line, or else at the first
 //!   colon.
 //! - A **snippet** ends at a header or bullet that is not deeper than its own bullet (`snippets`). The same
 //!   indentation is removed from all of its lines (`indentation`):
 //!
 //! ```
-//! use working_memory::domain::dsl::{Options, parse};
+//! use working_memory::domain::dsl::parse;
 //! use working_memory::domain::operation::Operation;
 //!
 //! let text = "VERBATIM_CONTEXT:\n  ADD:\n    - because it is called: a.py => def a():\n    return 1\n";
-//! let Operation::AddVerbatim { snippet, .. } = &parse(text, &Options::default()).items[0].operation else {
+//! let Operation::AddVerbatim { snippet, .. } = &parse(text).items[0].operation else {
 //!     panic!("a snippet");
 //! };
 //! assert_eq!(snippet, "def a():\n    return 1");
@@ -72,12 +72,11 @@
 //! [`crate::domain::memory::validate`]. [`requests`] reads operations given as JSON instead of text.
 //!
 //! ```
-//! use working_memory::domain::dsl::{Options, parse};
+//! use working_memory::domain::dsl::parse;
 //! use working_memory::domain::operation::{FaultKind, Operation};
 //!
 //! let parsed = parse(
 //!     "KEY_LEARNINGS:\n  ADD:\n    - because CI has no database: commit the query data\n    - remember this\n",
-//!     &Options::default(),
 //! );
 //! assert_eq!(
 //!     parsed.items[0].operation,
@@ -95,15 +94,12 @@ mod bullets;
 mod collected;
 mod cursor;
 mod fences;
-pub mod grammar;
 mod headers;
 mod indentation;
 mod item;
 mod items;
 mod lines;
-mod options;
 mod parsed;
-mod print;
 mod progress;
 pub mod requests;
 mod scope;
@@ -111,7 +107,5 @@ mod section;
 mod snippets;
 pub mod structured;
 
-pub use answer_parser::parse;
-pub use options::Options;
+pub use answer_parser::{parse, parse_cut_off};
 pub use parsed::Parsed;
-pub use print::print;

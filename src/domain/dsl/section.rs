@@ -10,18 +10,13 @@ use crate::domain::operation::Role;
 impl AnswerParser<'_> {
     /// Handles a line if it is a header.
     pub(super) fn header(&mut self, line: &Line, content: &str) -> bool {
-        let options = self.cursor.options;
-        let Some(header) = headers::known(content, options) else {
+        let Some(header) = headers::known(content) else {
             return false;
-        };
-        let fits = match header.opens {
-            Opens::Section(_) => line.indent == 0,
-            Opens::List(_) => line.indent == 2,
         };
         // A bare word such as `Remaining` may be the end of a bullet's text; a header with colon or
         // decoration may not.
         let is_bullets_word = !header.is_set_apart && self.found.is_within_progress_bullet(line);
-        if !(fits || options.any_indentation) || is_bullets_word {
+        if is_bullets_word {
             return false;
         }
         match header.opens {
@@ -29,7 +24,7 @@ impl AnswerParser<'_> {
             Opens::List(list) if !self.open_list(list, line, &header) => return false,
             Opens::List(_) => {}
         }
-        if !header.after.is_empty() && options.missing_list_headers {
+        if !header.after.is_empty() {
             self.item_after(line, &header);
         }
         true
@@ -50,7 +45,7 @@ impl AnswerParser<'_> {
             Some(Role::Progress) if is_of_progress => {}
             Some(Role::Learnings | Role::Verbatim) if !is_of_progress => {}
             // Lists of progress belong to one section only, so its header may be missing.
-            None if is_of_progress && self.cursor.options.missing_list_headers && header.is_set_apart => {
+            None if is_of_progress && header.is_set_apart => {
                 self.open_section(Role::Progress, line);
             }
             Some(_) if header.is_set_apart => {
@@ -67,7 +62,7 @@ impl AnswerParser<'_> {
     /// Parses the item that follows a header on its line.
     fn item_after(&mut self, line: &Line, header: &Header<'_>) {
         let item = header.after;
-        let text = bullets::text(item, self.cursor.options).unwrap_or(item);
+        let text = bullets::text(item).unwrap_or(item);
         let tells = after_because(text).is_some() || begins_with_id(text);
         let is_list = matches!(header.opens, Opens::List(_));
         if (tells || is_list) && !bullets::is_no_change(text) {

@@ -6,7 +6,6 @@ use super::headers::{self, List, Opens};
 use super::indentation::{Extent, RemovedIndent};
 use super::items::after_because;
 use super::lines::Line;
-use super::options::Options;
 use std::ops::Range;
 
 /// A snippet extracted from the input.
@@ -47,7 +46,7 @@ enum Ending {
 }
 
 /// Extracts the snippet of a bullet.
-pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings, options: &Options) -> Snippet {
+pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings) -> Snippet {
     let SnippetStart {
         text,
         lines,
@@ -61,7 +60,7 @@ pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings, options: &
     let below = (at + 1..until).find(|index| !lines[*index].is_blank());
     let first_content = match below {
         _ if starts_on_arrow_line => after.trim(),
-        Some(index) if !ends(Ending::Unindented, place, index, options) => lines[index].content(text),
+        Some(index) if !ends(Ending::Unindented, place, index) => lines[index].content(text),
         _ => {
             return Snippet {
                 text: String::new(),
@@ -94,7 +93,7 @@ pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings, options: &
         if line.is_blank() {
             continue;
         }
-        if ends(ending, place, index, options) {
+        if ends(ending, place, index) {
             break;
         }
         last = index;
@@ -127,16 +126,16 @@ pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings, options: &
 }
 
 /// Whether a non-blank line ends the snippet. Deeper lines never do.
-fn ends(ending: Ending, place: &SnippetStart<'_>, index: usize, options: &Options) -> bool {
+fn ends(ending: Ending, place: &SnippetStart<'_>, index: usize) -> bool {
     let line = &place.lines[index];
     if line.indent > place.lines[place.at].indent {
         return false;
     }
     let content = line.content(place.text);
-    if ending == Ending::Fenced || is_header(ending, content, options) {
+    if ending == Ending::Fenced || is_header(ending, content) {
         return true;
     }
-    match bullets::text(content, options) {
+    match bullets::text(content) {
         Some(_) if ending == Ending::Indented => true,
         Some(item) => after_because(item).is_some(),
         None => ending == Ending::Indented && line.indent == 0,
@@ -145,8 +144,8 @@ fn ends(ending: Ending, place: &SnippetStart<'_>, index: usize, options: &Option
 
 /// Whether a line is a header that ends the snippet. Progress lists belong to another section, a line such as
 /// `add: value` is code, and among unindented lines so is a bare word.
-fn is_header(ending: Ending, content: &str, options: &Options) -> bool {
-    headers::known(content, options).is_some_and(|header| {
+fn is_header(ending: Ending, content: &str) -> bool {
+    headers::known(content).is_some_and(|header| {
         header.after.is_empty()
             && match header.opens {
                 Opens::Section(_) => true,

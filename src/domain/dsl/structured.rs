@@ -1,14 +1,10 @@
-//! The DSL as JSON, for model servers that support a JSON schema but no grammar: the schema of a role's
-//! answer, and the conversion of such an answer to DSL text.
-//!
-//! The text is parsed and validated like any other, so nothing is checked here: a missing value is missing in
-//! the text too. Only values that would be misread are changed: a line end inside a line becomes a blank, a
-//! colon that would end a reason becomes a semicolon, and an arrow in a label becomes `->`.
+//! The DSL as JSON, for model servers that support a JSON schema: the schema of a role's answer, and the reading of
+//! such an answer, by the rules of [`requests`].
 
-use super::grammar::MAX_IDS;
-use super::print;
+use super::parsed::Parsed;
+use super::requests::{self, OperationRequest, RecordSection};
 use crate::domain::ids::RecordId;
-use crate::domain::operation::{Operation, Progress, Role};
+use crate::domain::operation::Role;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,6 +12,9 @@ use serde_json::{Value, json};
 pub const INSTRUCTION: &str = "The form above is written as JSON here: one object of the schema that you are given. \
 Its lists are those of the form, empty where the form would say NO CHANGE; reason, label, content and snippet are the \
 same texts, without \"because\", and a snippet without added indentation. Answer with that JSON only.";
+
+/// Maximum number of ids in a schema; the largest numbers are kept. This bounds the server's work.
+const MAX_IDS: usize = 1_000;
 
 /// Maximum number of archivings in one answer, and of bullets in one list.
 const MAX_ITEMS: usize = 20;
@@ -98,77 +97,57 @@ struct JsonArchiving {
     reason: String,
 }
 
-/// Converts a JSON answer to DSL text; `None` if it does not match the schema.
+/// Reads a JSON answer as operations, and returns each as it was written, by its position; `None` if the answer does not
+/// match the schema.
 #[must_use]
-pub fn text(role: Role, answer: &str) -> Option<String> {
-    let parsed: JsonAnswer = serde_json::from_str(answer).ok()?;
-    let mut operations = Vec::new();
+pub fn read(role: Role, answer: &str) -> Option<(Parsed, Vec<String>)> {
+    let JsonAnswer {
+        completed,
+        in_progress,
+        remaining,
+        add,
+        archive,
+    } = serde_json::from_str(answer).ok()?;
+    let mut requests = Vec::new();
     if role == Role::Progress {
-        let bullets = |texts: Vec<String>| -> Vec<String> { texts.iter().map(|text| line(text)).collect() };
-        let progress = Progress {
-            completed: bullets(parsed.completed),
-            in_progress: bullets(parsed.in_progress),
-            remaining: bullets(parsed.remaining),
-        };
-        if progress != Progress::default() {
-            operations.push(Operation::RewriteProgress(progress));
+        if [&completed, &in_progress, &remaining]
+            .iter()
+            .any(|list| !list.is_empty())
+        {
+            requests.push(OperationRequest::RewriteProgress {
+                completed,
+                in_progress,
+                remaining,
+            });
         }
-        return Some(written(role, &operations, ""));
-    }
-    for added in parsed.add {
-        let reason = reason(&added.reason);
-        operations.push(match role {
-            Role::Verbatim => Operation::AddVerbatim {
-                reason,
-                label: line(&added.label).replace("=>", "->"),
-                snippet: added.snippet,
+    } else {
+        requests.extend(add.into_iter().map(|added| match role {
+            Role::Verbatim => OperationRequest::Add {
+                section: RecordSection::Verbatim,
+                reason: added.reason,
+                label: Some(added.label),
+                content: added.snippet,
                 replaces: None,
             },
-            _ => Operation::AddLearning {
-                reason,
-                content: line(&added.content),
+            _ => OperationRequest::Add {
+                section: RecordSection::Learnings,
+                reason: added.reason,
+                label: None,
+                content: added.content,
                 replaces: None,
             },
-        });
+        }));
+        requests.extend(
+            archive
+                .into_iter()
+                .map(|JsonArchiving { id, reason }| OperationRequest::Archive { id, reason }),
+        );
     }
-    // Ids are copied unchanged: the parser reports invalid ones.
-    let archived: String = parsed
-        .archive
+    let written = requests
         .iter()
-        .map(|archived| {
-            format!(
-                "    - {} because {}\n",
-                line(&archived.id),
-                line(&archived.reason)
-            )
-        })
+        .map(|request| serde_json::to_string(request).unwrap_or_default())
         .collect();
-    Some(written(role, &operations, &archived))
-}
-
-fn written(role: Role, operations: &[Operation], archived: &str) -> String {
-    let mut text = print(operations);
-    if text.is_empty() && archived.is_empty() {
-        return format!("{}: NO CHANGE\n", role.header());
-    }
-    if text.is_empty() {
-        text = format!("{}:\n", role.header());
-    }
-    if !archived.is_empty() {
-        text.push_str("  ARCHIVE:\n");
-        text.push_str(archived);
-    }
-    text
-}
-
-/// Joins a text into one line.
-fn line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Normalises a reason to one line, without a colon that would end it and without a leading `because`.
-fn reason(text: &str) -> String {
-    let text = line(text);
-    let bare = super::items::after_because(&text).map_or(text.as_str(), str::trim_start);
-    bare.trim_end_matches(':').replace(": ", "; ")
+    let mut parsed = requests::read(&requests);
+    parsed.sections = vec![role];
+    Some((parsed, written))
 }

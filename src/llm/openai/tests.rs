@@ -282,40 +282,6 @@ async fn no_shown_form_holds_the_key() {
 }
 
 #[tokio::test]
-async fn a_grammar_is_sent_in_the_form_of_the_server_and_only_where_it_is_configured() {
-    let stub = Stub::start([
-        ok(&response_with("a")),
-        ok(&response_with("b")),
-        ok(&response_with("c")),
-    ])
-    .await;
-    let asked = Request {
-        form: Some(Form::Grammar("root ::= \"x\"".into())),
-        ..request(Role::Progress)
-    };
-    for (constrain, asked) in [
-        (Constrain::Off, &request(Role::Progress)),
-        (Constrain::Gbnf, &asked),
-        (Constrain::Vllm, &asked),
-    ] {
-        let model = model(&stub).constrained(constrain);
-        assert_eq!(model.constrains(), constrain);
-        model.complete(asked).await.expect("an answer");
-    }
-    let sent = [0, 1, 2].map(|index| stub.json(index));
-    assert_eq!(
-        (sent[0].get("grammar"), sent[0].get("structured_outputs")),
-        (None, None)
-    );
-    assert_eq!(sent[1]["grammar"], "root ::= \"x\"");
-    assert_eq!(
-        sent[2]["structured_outputs"],
-        json!({"grammar": "root ::= \"x\""})
-    );
-    assert_eq!(sent[2].get("grammar"), None);
-}
-
-#[tokio::test]
 async fn tokens_from_the_cache_are_counted_where_the_server_tells() {
     let mut body = response_with("a");
     body["usage"] = json!({"prompt_tokens": 1200, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 1024}});
@@ -330,20 +296,18 @@ async fn tokens_from_the_cache_are_counted_where_the_server_tells() {
 }
 
 #[tokio::test]
-async fn an_answer_of_a_schema_is_read_as_the_text_it_represents() {
-    let answered = response_with(r#"{"add": [{"reason": "it bit us", "content": "pin it"}], "archive": []}"#);
+async fn a_schema_is_sent_where_there_is_one_and_the_answer_stays_as_it_is() {
+    let said = r#"{"add": [{"reason": "it bit us", "content": "pin it"}], "archive": []}"#;
+    let answered = response_with(said);
     let stub = Stub::start([ok(&answered)]).await;
     let schema = structured::schema(Role::Learnings, &[], 3);
     let asked = Request {
-        form: Some(Form::Schema(schema.clone().into())),
+        schema: Some(schema.clone().into()),
         ..request(Role::Learnings)
     };
     let model = model(&stub).constrained(Constrain::JsonSchema);
     let answer = model.complete(&asked).await.expect("an answer");
-    assert_eq!(
-        answer.text,
-        "KEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin it\n"
-    );
+    assert_eq!(answer.text, said);
     let format = &stub.json(0)["response_format"];
     assert_eq!(
         (&format["type"], &format["json_schema"]["schema"]),

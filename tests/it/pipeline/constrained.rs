@@ -1,4 +1,4 @@
-//! Model servers that constrain the output to a grammar.
+//! Model servers that constrain the output to a JSON schema.
 
 use super::stub::{Reply, Stub};
 use crate::harness::Service;
@@ -12,12 +12,12 @@ fn no_change(role: Role) -> Reply {
 }
 
 #[tokio::test]
-async fn each_role_gets_the_grammar_of_its_section_with_the_ids_of_the_memory() {
+async fn each_role_gets_the_schema_of_its_section_with_the_ids_of_the_memory() {
     let stub = Stub::start(|request| no_change(request.role())).await;
     let configure = stub.configure(Provider::Openai, 0);
     let configure = |config: &mut Config| {
         configure(config);
-        config.llm.constrain = Constrain::Gbnf;
+        config.llm.constrain = Constrain::JsonSchema;
         config.pipeline.max_additions = 2;
     };
     let service = Service::start_with(configure, None).await;
@@ -27,19 +27,65 @@ async fn each_role_gets_the_grammar_of_its_section_with_the_ids_of_the_memory() 
 
     memory.update(json!({"task": "wired it"})).await.is(200);
 
-    let grammar = |role| stub.asked(role)[0].body["grammar"].clone();
-    let learnings = grammar(Role::Learnings);
-    let learnings = learnings.as_str().unwrap();
-    assert!(
-        learnings.starts_with("root ::= \"KEY_LEARNINGS:\""),
-        "{learnings}"
+    let schema = |role| stub.asked(role)[0].body["response_format"]["json_schema"]["schema"].clone();
+    let learnings = &schema(Role::Learnings)["properties"];
+    assert_eq!(
+        learnings["archive"]["items"]["properties"]["id"]["enum"],
+        json!(["KL-4", "KL-7"])
     );
+    assert_eq!(learnings["add"]["maxItems"], 2);
+    assert!(schema(Role::Progress)["properties"]["in_progress"].is_object());
+    let verbatim = &schema(Role::Verbatim)["properties"];
+    assert_eq!(verbatim["archive"], json!(null), "there is no snippet to archive");
+}
+
+#[tokio::test]
+async fn an_answer_of_the_schema_is_applied_and_its_faults_name_what_was_written() {
+    let said = |role| match role {
+        Role::Learnings => json!({
+            "add": [
+                {"reason": "it bit us: twice", "content": "the parser needs\nwiring"},
+                {"reason": "", "content": "the parser is slow"},
+            ],
+            "archive": [{"id": "KL-9", "reason": "the parser is wired"}],
+        }),
+        Role::Verbatim => json!({"add": [{"reason": "next", "label": "run", "snippet": "wired it"}]}),
+        Role::Progress => json!({"completed": [], "in_progress": ["Wire the parser"], "remaining": []}),
+    };
+    let stub = Stub::start(move |request| Reply::Text(said(request.role()).to_string())).await;
+    let configure = stub.configure(Provider::Openai, 0);
+    let configure = |config: &mut Config| {
+        configure(config);
+        config.llm.constrain = Constrain::JsonSchema;
+    };
+    let service = Service::start_with(configure, None).await;
+    let memory = service.memory("agent");
+
+    let task = json!({"task": "wired it: the parser needs wiring"});
+    let answer = memory.update(task).await.is(200).json();
+
+    let kinds: Vec<_> = answer["rejected"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["kind"])
+        .collect();
+    assert_eq!(kinds, ["missing_reason", "unknown_id"], "{answer}");
     assert!(
-        learnings.contains("\"KL-\" id") || learnings.contains("- KL-\" id"),
-        "{learnings}"
+        answer["rejected"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("the parser is slow"),
+        "{answer}"
     );
-    assert!(learnings.contains("\nid ::= [47]\n"), "{learnings}");
-    assert!(learnings.contains("add{1,2}"), "{learnings}");
-    let progress = grammar(Role::Progress);
-    assert!(progress.as_str().unwrap().contains("In Progress:"), "{progress}");
+    let text = memory.get("context").await.is(200).text().to_owned();
+    assert!(
+        text.contains("because it bit us; twice: the parser needs wiring\n"),
+        "{text}"
+    );
+    assert!(text.contains("because next: run => wired it\n"), "{text}");
+    assert!(text.contains("## In Progress\n- Wire the parser\n"), "{text}");
+    // The model reads its own answer again, as it wrote it.
+    let again = stub.asked(Role::Learnings)[1].body["messages"].clone();
+    assert_eq!(again[2]["content"], said(Role::Learnings).to_string());
 }

@@ -1,13 +1,13 @@
 //! Converts requests to items and faults.
 
 use super::request::OperationRequest;
-use crate::domain::document::one_line;
+use crate::domain::dsl::Parsed;
 use crate::domain::dsl::bullets::{is_placeholder, is_template_snippet};
 use crate::domain::dsl::items::{self, ItemFault, after_because, placeholder};
 use crate::domain::dsl::progress::Block;
-use crate::domain::dsl::{Options, Parsed};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Fault, FaultKind, Operation, Role};
+use crate::domain::text::one_line;
 
 /// Converts requests like [`parse`](crate::domain::dsl::parse) converts a text. Total: every list has a
 /// result.
@@ -165,7 +165,7 @@ fn addition(
 
 /// Parses the id of the record that an addition to a section replaces.
 fn replaced(id: &str, role: Role) -> Result<RecordId, ItemFault> {
-    let read = items::read_id(id.trim(), &Options::default());
+    let read = items::read_id(id.trim());
     let read = read.ok_or_else(|| items::malformed(id, role.record_kind()))?;
     if Some(read.kind) == role.record_kind() {
         return Ok(read);
@@ -176,9 +176,8 @@ fn replaced(id: &str, role: Role) -> Result<RecordId, ItemFault> {
 
 /// Returns the operation of an archiving, or the id (if readable) and the fault.
 fn archiving(id: &str, reason: &str) -> Result<Operation, (Option<RecordId>, ItemFault)> {
-    let options = Options::default();
-    let bare = items::bare(id, &options);
-    let read = items::read_id(bare, &options);
+    let bare = items::bare(id);
+    let read = items::read_id(bare);
     let reason = reason_of(reason);
     if reason.is_empty() {
         let detail = "an archiving needs its `reason`".to_owned();

@@ -1,14 +1,13 @@
 //! Prints operations as canonical text.
 
-use crate::domain::operation::{Operation, Progress, Role};
+use working_memory::domain::operation::{Operation, Progress, Role};
 
 /// Prints operations in the canonical form: sections in their order, additions before archivings.
 ///
-/// [`super::parse`], strict or not, reads the same operations back, in that order. Operations that a parse
-/// can never yield (an empty reason, a label with `=>`, a snippet that is blank or ends in blank lines) have
-/// no canonical text; they are printed anyway and read back as faults.
-#[must_use]
-pub fn print(operations: &[Operation]) -> String {
+/// Parsing reads the same operations back, in that order. Operations that a parse can never yield (an empty reason, a
+/// label with `=>`, a snippet that is blank or ends in blank lines) have no canonical text; they are printed anyway and read
+/// back as faults.
+pub(crate) fn print(operations: &[Operation]) -> String {
     let mut text = String::new();
     for role in Role::ALL {
         let own: Vec<&Operation> = operations
