@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::ModelError;
 use super::body::read_bounded;
 use super::network::{chain, network_error};
+use crate::domain::text::visible_line;
 use crate::telemetry::traces;
 
 /// Connect timeout; shorter than any sensible timeout of a whole attempt.
@@ -180,9 +181,7 @@ impl Endpoint {
             Some(key) => message.replace(key.expose_secret(), "[key]"),
             None => message.to_owned(),
         };
-        let one_line = message.split_whitespace().collect::<Vec<_>>().join(" ");
-        let visible = one_line.chars().filter(|character| !character.is_control());
-        visible.take(DETAIL_CHARS).collect()
+        visible_line(&message).chars().take(DETAIL_CHARS).collect()
     }
 }
 

@@ -21,10 +21,11 @@ mod snippets;
 
 use super::ConversationMessage;
 use crate::domain::document::{Record, records};
-use crate::domain::evidence::has_secret;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::Operation;
-use markers::{Kind, Mark, is_japanese, markers};
+use crate::domain::text::words::is_single_char_word;
+use crate::domain::text::{bare_words, has_secret};
+use markers::{Kind, Mark, markers};
 use session::{Session, Speaker, Statement, quotations};
 use std::collections::BTreeSet;
 
@@ -75,10 +76,10 @@ fn learnings(session: &Session<'_>, active: &[Record], corrections: &[Correction
         let mark = heard(statement, Kind::Cause)?;
         names_a_cause(statement, &mark).then_some(statement.message)
     });
-    let mut known: BTreeSet<String> = active.iter().map(|record| plain(&record.content)).collect();
+    let mut known: BTreeSet<String> = active.iter().map(|record| bare_words(&record.content)).collect();
     let mut added = Vec::new();
     let mut add = |content: String, reason: String, replaces: Option<RecordId>| {
-        if content.len() <= LEARNING_BYTES && !has_secret(&content) && known.insert(plain(&content)) {
+        if content.len() <= LEARNING_BYTES && !has_secret(&content) && known.insert(bare_words(&content)) {
             added.push(Operation::AddLearning {
                 reason,
                 content,
@@ -205,7 +206,7 @@ fn content(statement: &Statement<'_>, mark: &Mark) -> Option<String> {
     if markers().begins_with_pronoun(folded) {
         let before = statement.before.filter(|_| mark.kept_from == 0)?;
         let says_something =
-            before.split_whitespace().count() > LEAST_WORDS || before.chars().any(is_japanese);
+            before.split_whitespace().count() > LEAST_WORDS || before.chars().any(is_single_char_word);
         return says_something.then(|| format!("{} {said}", before.trim()));
     }
     // "Please remember this" alone says nothing.
@@ -224,7 +225,7 @@ fn tidy(text: &str) -> Option<String> {
     let text = text.trim_matches(|c: char| c.is_whitespace() || "*_,:：–—".contains(c));
     let text = text.trim_end_matches(['.', '。', ';']).trim();
     let words = text.split_whitespace().count();
-    let is_japanese = text.chars().any(is_japanese);
+    let is_japanese = text.chars().any(is_single_char_word);
     let is_enough = match is_japanese {
         true => text.chars().count() >= LEAST_CHARACTERS,
         false => words >= LEAST_WORDS,
@@ -239,14 +240,6 @@ fn tidy(text: &str) -> Option<String> {
         true => text.to_owned(),
         false => first.to_uppercase().chain(chars).collect(),
     })
-}
-
-/// The words of a text, for comparison.
-fn plain(text: &str) -> String {
-    let words = text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
 fn names_a_record(statement: &Statement<'_>, active: &[Record]) -> bool {
@@ -325,13 +318,14 @@ fn ids_in(folded: &str) -> BTreeSet<RecordId> {
 /// The record that a quotation is part of, if there is only one.
 fn quoted_records(text: &str, active: &[Record]) -> Vec<RecordId> {
     let mut ids = Vec::new();
-    for quoted in quotations(text).into_iter().map(plain) {
-        if quoted.split(' ').count() < LEAST_WORDS && !quoted.chars().any(is_japanese) {
+    for quoted in quotations(text).into_iter().map(bare_words) {
+        if quoted.split(' ').count() < LEAST_WORDS && !quoted.chars().any(is_single_char_word) {
             continue;
         }
         let holds = |record: &&Record| {
             let label = record.label.as_deref().unwrap_or_default();
-            format!(" {} ", plain(&record.content)).contains(&format!(" {quoted} ")) || plain(label) == quoted
+            format!(" {} ", bare_words(&record.content)).contains(&format!(" {quoted} "))
+                || bare_words(label) == quoted
         };
         let mut holding = active.iter().filter(holds);
         if let (Some(record), None) = (holding.next(), holding.next()) {
@@ -340,3 +334,6 @@ fn quoted_records(text: &str, active: &[Record]) -> Vec<RecordId> {
     }
     ids
 }
+
+#[cfg(test)]
+mod tests;

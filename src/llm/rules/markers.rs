@@ -1,5 +1,6 @@
 //! The table of markers (`markers.txt`) and its search.
 
+use crate::domain::text::words::is_single_char_word;
 use aho_corasick::AhoCorasick;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -303,16 +304,11 @@ impl Markers {
 
 /// Whether a phrase stands there as whole words. Japanese writes no blanks, and punctuation ends a word itself.
 fn is_whole(folded: &str, start: usize, end: usize, phrase: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() && !is_japanese(c);
+    let is_word = |c: char| c.is_alphanumeric() && !is_single_char_word(c);
     let joins = |inside: Option<char>, outside: Option<char>| {
         inside.is_some_and(is_word) && outside.is_some_and(|c| is_word(c) || c == '_')
     };
     let is_ending = phrase.starts_with("n't") || phrase.starts_with("n’t");
     (is_ending || !joins(phrase.chars().next(), folded[..start].chars().next_back()))
         && !joins(phrase.chars().next_back(), folded[end..].chars().next())
-}
-
-/// Whether it is Kana or Han.
-pub(super) fn is_japanese(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }

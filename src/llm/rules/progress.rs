@@ -4,10 +4,9 @@ use super::heard;
 use super::markers::{Kind, markers};
 use super::session::{Session, Statement};
 use super::tidy;
-use crate::domain::document::{ManagedSection, outline};
-use crate::domain::evidence::has_secret;
+use crate::domain::handoff::Steps;
 use crate::domain::operation::Progress;
-use crate::domain::search::words;
+use crate::domain::text::{bare_words, has_secret, words};
 
 /// The longest bullet, in bytes.
 const BULLET_BYTES: usize = 300;
@@ -23,7 +22,17 @@ struct Work {
 
 /// The progress after the session; `None` if it says nothing new. A task without messages is work in progress.
 pub(super) fn rewritten(memory: &str, task: &str, is_alone: bool, session: &Session<'_>) -> Option<Progress> {
-    let before = of_memory(memory);
+    let Steps {
+        completed,
+        in_progress,
+        remaining,
+        ..
+    } = Steps::of(memory);
+    let before = Progress {
+        completed,
+        in_progress,
+        remaining,
+    };
     let mut work: Vec<Work> = Vec::new();
     for (list, state) in [
         (&before.completed, Kind::Done),
@@ -98,7 +107,7 @@ fn reports(statement: &Statement<'_>) -> Vec<(Kind, String)> {
 
 impl Work {
     fn of(text: String, state: Kind) -> Self {
-        let words = words::words(&text).map(|range| words::folded(&text[range]));
+        let words = words::words(&text).map(|range| words::folded_word(&text[range]));
         let words = words.filter(|word| !is_small(word)).collect();
         Self { text, state, words }
     }
@@ -112,13 +121,16 @@ impl Work {
         let is_enough = few.len() >= 2 || few.len() == many.len();
         let covered = |word: &String| many.iter().any(|other| is_same_word(word, other));
         is_enough && !few.is_empty() && few.iter().all(covered)
-            || super::plain(&self.text) == super::plain(&other.text)
+            || bare_words(&self.text) == bare_words(&other.text)
     }
 }
 
 /// Words of fewer than three letters that are no number and no Kana or Han say little.
 fn is_small(word: &str) -> bool {
-    word.chars().count() < 3 && word.chars().all(|c| c.is_alphabetic() && !super::is_japanese(c))
+    word.chars().count() < 3
+        && word
+            .chars()
+            .all(|c| c.is_alphabetic() && !words::is_single_char_word(c))
         || [
             "the", "and", "for", "der", "die", "das", "und", "les", "des", "los", "las",
         ]
@@ -133,34 +145,4 @@ fn is_same_word(one: &str, other: &str) -> bool {
         (other, one)
     };
     short == long || short.len() >= 3 && long.len() - short.len() <= 3 && long.starts_with(short)
-}
-
-/// The bullets of the memory's Current Progress, each on one line.
-fn of_memory(memory: &str) -> Progress {
-    let mut progress = Progress::default();
-    let mut elsewhere = Vec::new();
-    let mut list = &mut elsewhere;
-    let sections = outline(memory);
-    let section = sections
-        .into_iter()
-        .find(|section| section.managed == Some(ManagedSection::CurrentProgress));
-    for line in section.map_or("", |section| &memory[section.body]).lines() {
-        if let Some(title) = line.strip_prefix("## ") {
-            let title = title.trim().trim_end_matches([':', '#', ' ']).to_lowercase();
-            list = match title.as_str() {
-                "completed" => &mut progress.completed,
-                "in progress" => &mut progress.in_progress,
-                "remaining" => &mut progress.remaining,
-                _ => &mut elsewhere,
-            };
-        } else if let Some(bullet) = line.strip_prefix("- ").or(line.strip_prefix("* ")) {
-            list.push(bullet.trim().to_owned());
-        } else if line.starts_with("  ")
-            && let Some(bullet) = list.last_mut()
-        {
-            bullet.push(' ');
-            bullet.push_str(line.trim());
-        }
-    }
-    progress
 }

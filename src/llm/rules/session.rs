@@ -180,7 +180,7 @@ impl<'t> Message<'t> {
             return true;
         }
         if trimmed.starts_with('#') {
-            (self.label, self.before) = (markers().label(&folded(trimmed)), None);
+            (self.label, self.before) = (markers().label(&lowered(trimmed)), None);
             return true;
         }
         let (marker, checked) = item_of(trimmed);
@@ -194,7 +194,7 @@ impl<'t> Message<'t> {
         } else {
             self.label = None;
             if trimmed.ends_with([':', '：']) {
-                self.label = markers().label(&folded(trimmed));
+                self.label = markers().label(&lowered(trimmed));
                 if self.label.is_some() {
                     self.before = None;
                     return true;
@@ -217,7 +217,7 @@ impl<'t> Message<'t> {
             return true;
         }
         let start = range.end - text[range.clone()].trim_start().len();
-        let folded = folded(sentence);
+        let folded = lowered(sentence);
         let marks = markers().marks(&folded);
         let has = |kind| marks.iter().any(|mark| mark.kind == kind);
         let asks = sentence.ends_with(['?', '？']) || sentence.ends_with("か。");
@@ -364,7 +364,11 @@ fn sentence(line: &str) -> usize {
 
 /// The length of the quotation that a text begins with.
 fn quotation(text: &str) -> Option<usize> {
-    let first = text.chars().next()?;
+    // Most characters are none of the marks.
+    let first = text
+        .chars()
+        .next()
+        .filter(|c| !c.is_ascii_alphanumeric() && *c != ' ')?;
     let end = text.floor_char_boundary(QUOTATION_BYTES);
     let within = &text[first.len_utf8()..end.max(first.len_utf8())];
     let closes = QUOTATION_MARKS.iter().filter(|(opening, _)| *opening == first);
@@ -392,11 +396,15 @@ pub(super) fn quotations(text: &str) -> Vec<&str> {
 }
 
 /// A text in lower case with its quotations blanked, byte for byte as long.
-pub(super) fn folded(text: &str) -> String {
+pub(super) fn lowered(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     while let Some(c) = text[folded.len()..].chars().next() {
         if let Some(length) = quotation(&text[folded.len()..]) {
             folded.extend(std::iter::repeat_n('\u{1a}', length));
+            continue;
+        }
+        if c.is_ascii() {
+            folded.push(c.to_ascii_lowercase());
             continue;
         }
         let mut lower = c.to_lowercase();

@@ -4,9 +4,9 @@ use super::heard;
 use super::markers::{Kind, markers};
 use super::session::{Fence, Session, Statement, quotations};
 use crate::domain::document::Record;
-use crate::domain::evidence::has_secret;
 use crate::domain::ids::RecordKind;
 use crate::domain::operation::Operation;
+use crate::domain::text::has_secret;
 use std::collections::BTreeSet;
 
 /// The longest label, in characters.

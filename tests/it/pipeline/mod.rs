@@ -20,5 +20,6 @@ mod outcomes;
 mod payload;
 mod recorded;
 mod stored;
+mod strong;
 pub(crate) mod stub;
 mod whole;

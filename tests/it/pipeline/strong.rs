@@ -1,0 +1,225 @@
+//! A strong model: its answers to six sessions in five languages, prepared in `tests/data/answers/strong.json`. Nothing
+//! of what they hold may be lost on the way into the memory.
+
+use super::stub::{Reply, Stub};
+use crate::harness::{Memory, Service};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use working_memory::config::Config;
+use working_memory::config::llm::{Constrain, Provider};
+use working_memory::domain::operation::Role;
+
+const SESSIONS: &str = include_str!("../../data/answers/strong.json");
+
+#[derive(Deserialize)]
+struct Session {
+    id: String,
+    prior: Option<String>,
+    task: String,
+    messages: Value,
+    answers: Answers,
+}
+
+#[derive(Deserialize)]
+struct Answers {
+    progress: String,
+    learnings: String,
+    verbatim: String,
+}
+
+impl Answers {
+    fn of(&self, role: Role) -> &str {
+        match role {
+            Role::Progress => &self.progress,
+            Role::Learnings => &self.learnings,
+            Role::Verbatim => &self.verbatim,
+        }
+    }
+}
+
+fn sessions() -> Vec<Session> {
+    serde_json::from_str(SESSIONS).unwrap()
+}
+
+/// The session that a request is about.
+fn session_of<'s>(sessions: &'s [Session], input: &str) -> &'s Session {
+    sessions
+        .iter()
+        .find(|session| input.contains(&session.task))
+        .unwrap()
+}
+
+/// Plays a session, and checks that nothing of it was rejected.
+async fn play(memory: &Memory<'_>, session: &Session) -> String {
+    if let Some(prior) = &session.prior {
+        memory.put(prior.as_str()).await.is(201);
+    }
+    let body = json!({"task": session.task, "messages": session.messages});
+    let answer = memory.update(body).await.is(200).json();
+    assert_eq!(answer["rejected"], json!([]), "{}", session.id);
+    assert_eq!(answer["warnings"], json!([]), "{}", session.id);
+    memory.get("context").await.is(200).text().to_owned()
+}
+
+/// The lines of an answer that a memory has to hold, and the records that it archives with their reasons.
+fn said(answer: &str) -> (Vec<String>, Vec<(String, String)>) {
+    let (mut kept, mut archived) = (Vec::new(), Vec::new());
+    for line in answer.lines().skip(1).map(str::trim) {
+        let is_form = ["Completed:", "In Progress:", "Remaining:", "ADD:", "ARCHIVE:"].contains(&line);
+        match line.strip_prefix("- ") {
+            Some(item) if item.starts_with("KL-") || item.starts_with("VC-") => {
+                let (id, reason) = item.split_once(" because ").unwrap();
+                archived.push((id.to_owned(), reason.to_owned()));
+            }
+            Some(item) => kept.push(item.trim_end_matches(" =>").to_owned()),
+            None if !is_form => kept.push(line.to_owned()),
+            None => {}
+        }
+    }
+    (kept, archived)
+}
+
+#[tokio::test]
+async fn nothing_of_a_good_answer_is_lost() {
+    let answers = sessions();
+    let stub = Stub::start(move |asked| {
+        let input = asked.body["messages"][1]["content"].as_str().unwrap();
+        Reply::text(session_of(&answers, input).answers.of(asked.role()))
+    })
+    .await;
+    let service = Service::start_with(stub.configure(Provider::Openai, 0), None).await;
+    for session in sessions() {
+        let memory = service.memory(&session.id);
+        let document = play(&memory, &session).await;
+        for role in Role::ALL {
+            let (kept, archived) = said(session.answers.of(role));
+            for line in &kept {
+                assert!(document.contains(line), "{}: {line}\n{document}", session.id);
+            }
+            for (id, reason) in archived {
+                let record = memory.get(&format!("records/{id}")).await.is(200).json();
+                assert_eq!(
+                    (&record["status"], &record["archive_reason"]),
+                    (&json!("archived"), &json!(reason))
+                );
+            }
+        }
+        if let Some(prior) = &session.prior {
+            let stays = prior.lines().find(|line| line.contains("KL-2")).unwrap();
+            assert!(document.contains(stays), "{document}");
+        }
+    }
+    // Nobody was asked twice: the first answers were good.
+    assert_eq!(stub.asked(Role::Learnings).len(), sessions().len());
+}
+
+#[tokio::test]
+async fn the_same_answers_as_json_make_the_same_documents() {
+    let answers = sessions();
+    let stub = Stub::start(move |asked| {
+        let input = asked.body["messages"][1]["content"].as_str().unwrap();
+        let role = asked.role();
+        Reply::Text(as_json(role, session_of(&answers, input).answers.of(role)).to_string())
+    })
+    .await;
+    let configure = stub.configure(Provider::Openai, 0);
+    let configure = |config: &mut Config| {
+        configure(config);
+        config.llm.constrain = Constrain::JsonSchema;
+    };
+    let service = Service::start_with(configure, None).await;
+    for session in sessions() {
+        let document = play(&service.memory(&session.id), &session).await;
+        for role in Role::ALL {
+            let (kept, _) = said(session.answers.of(role));
+            for line in &kept {
+                assert!(document.contains(line), "{}: {line}\n{document}", session.id);
+            }
+        }
+    }
+}
+
+/// An answer as a model writes it that is held to the schema of its role.
+fn as_json(role: Role, answer: &str) -> Value {
+    let mut object = json!({});
+    let mut list = "";
+    for line in answer.lines().skip(1) {
+        let trimmed = line.trim();
+        let header = match trimmed {
+            "Completed:" => "completed",
+            "In Progress:" => "in_progress",
+            "Remaining:" => "remaining",
+            "ADD:" => "add",
+            "ARCHIVE:" => "archive",
+            _ => "",
+        };
+        if !header.is_empty() && line.starts_with("  ") && !line.starts_with("    ") {
+            list = header;
+            object[list] = json!([]);
+            continue;
+        }
+        let items = object[list].as_array_mut().unwrap();
+        match line.strip_prefix("    - ") {
+            Some(bullet) if role == Role::Progress => items.push(json!(bullet)),
+            Some(item) if list == "archive" => {
+                let (id, reason) = item.split_once(" because ").unwrap();
+                items.push(json!({"id": id, "reason": reason}));
+            }
+            Some(item) => {
+                let (reason, content) = item.split_once(": ").unwrap();
+                let reason = reason.trim_start_matches("because ");
+                items.push(match content.split_once(" =>") {
+                    Some((label, snippet)) if role == Role::Verbatim => {
+                        json!({"reason": reason, "label": label, "snippet": snippet.trim()})
+                    }
+                    _ => json!({"reason": reason, "content": content}),
+                });
+            }
+            None => {
+                let last = items.last_mut().unwrap();
+                let before = last["snippet"].as_str().unwrap();
+                let snippet = format!("{before}\n{trimmed}").trim_start().to_owned();
+                last["snippet"] = json!(snippet);
+            }
+        }
+    }
+    object
+}
+
+#[tokio::test]
+async fn the_number_of_additions_grows_with_the_input_up_to_the_setting_and_the_rest_is_reported() {
+    let additions: String = (1..=10)
+        .map(|number| format!("    - because it is measured: gauge {number} shows water\n"))
+        .collect();
+    let answer = format!("KEY_LEARNINGS:\n  ADD:\n{additions}");
+    let stub = Stub::start(move |_| Reply::text(&answer)).await;
+    let service = Service::start_with(stub.configure(Provider::Openai, 0), None).await;
+    // Three, one more for each 1,000 bytes, at most `pipeline.max_additions`.
+    for (bytes, most) in [(0, 3), (1_000, 4), (3_999, 6), (5_000, 8), (200_000, 8)] {
+        let name = format!("gauges-{bytes}");
+        let memory = service.memory(&name);
+        let task = "gauge 1 2 3 4 5 6 7 8 9 10 shows water";
+        let filling = "x".repeat(bytes.saturating_sub(task.len()).max(1));
+        let body = json!({
+            "task": task,
+            "messages": [{"role": "user", "content": filling}],
+            "roles": ["learnings"],
+        });
+        let answer = memory.update(body).await.is(200).json();
+        let records = memory.get("records").await.is(200).json();
+        assert_eq!(
+            records["items"].as_array().unwrap().len(),
+            most,
+            "{bytes}: {answer}"
+        );
+        let rejected = answer["rejected"].as_array().unwrap();
+        assert_eq!(rejected.len(), 10 - most, "{bytes}: {answer}");
+        assert!(
+            rejected.iter().all(|fault| fault["kind"] == "too_many_additions"),
+            "{answer}"
+        );
+        let input = stub.asked(Role::Learnings).last().unwrap().body["messages"][1]["content"].clone();
+        let told = format!("Most items under ADD: {most}\n");
+        assert!(input.as_str().unwrap().contains(&told), "{bytes}");
+    }
+}
