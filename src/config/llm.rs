@@ -6,10 +6,11 @@
 //! is never sent to another provider.
 
 use super::prices::Price;
-use super::words::read_from_words;
+use super::words::{one_of, read_from_words};
 use crate::domain::operation::Role;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
+use serde::de::{Deserializer, Error, IntoDeserializer};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -111,8 +112,8 @@ pub struct LlmConfig {
     pub max_retries: u32,
     /// Longest answer, in tokens.
     pub max_output_tokens: u32,
-    /// Whether a server is asked to constrain its model's output to the format of the answers: `off`, `gbnf`
-    /// (llama.cpp), `vllm`, or `json_schema` (OpenAI, Ollama).
+    /// Whether a server is asked to constrain its model's output to the format of the answers: `off`
+    /// or `json_schema`.
     pub constrain: Constrain,
     /// Prices of models in US dollars, by their names; for others usage is counted without a cost.
     #[serde(deserialize_with = "super::prices::table")]

@@ -18,4 +18,5 @@ pub mod prompt;
 pub mod redaction;
 pub mod retention;
 pub mod search;
+pub mod text;
 pub mod window;

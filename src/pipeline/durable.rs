@@ -109,7 +109,7 @@ impl Pipeline {
         };
         if is_redacted(&claimed.request) {
             return Err(unreadable(
-                "what was asked for quoted a version that was redacted meanwhile".to_owned(),
+                "the request quotes a version that has been redacted since".to_owned(),
             ));
         }
         let request = stored::read::<StoredUpdate>(&claimed.request)

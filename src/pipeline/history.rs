@@ -52,7 +52,7 @@ fn read_message(
     match members.get("content") {
         None if has_calls => is_silent = true,
         None => {
-            let problem = "missing field `content`; only a message with tool_calls may leave it out";
+            let problem = "missing field `content`; only a message with tool_calls may omit it";
             return Err(InvalidMessage::new(at, problem));
         }
         Some(Value::Null) => is_silent = has_calls,

@@ -1,6 +1,6 @@
 //! Masks credentials in what a finished run stores of its request and its model exchanges.
 
-use crate::domain::evidence::masked;
+use crate::domain::text::masked;
 use serde_json::Value;
 
 /// Returns the value with every credential in its texts masked. Texts for which `has_none` returns true are not

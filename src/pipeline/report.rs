@@ -266,8 +266,9 @@ impl Warning {
             section,
             index: None,
             kind: "no_model".to_owned(),
-            detail: "no model is configured: built-in rules answered, which keep only what is said outright"
-                .to_owned(),
+            detail:
+                "no model is configured: the built-in rules answered, which keep only what is said expressly"
+                    .to_owned(),
         };
         if roles.is_empty() {
             Vec::new()

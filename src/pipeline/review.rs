@@ -15,7 +15,8 @@ use super::{Mode, Pipeline, PipelineError};
 use crate::domain::faults::Omitted;
 use crate::domain::ids::{ActorId, ContextId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::operation::Role;
-use crate::domain::window::{SessionRecord, one_line};
+use crate::domain::text::one_line;
+use crate::domain::window::SessionRecord;
 use crate::storage::as_text::AsText;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::Answering;
@@ -284,8 +285,7 @@ impl Pipeline {
         let late = late.iter().map(|item| Rejection {
             section: Some(Role::Progress.name().to_owned()),
             kind: "progress_moved".to_owned(),
-            detail: "Current Progress was changed after this was proposed; what stands there stays."
-                .to_owned(),
+            detail: "Current Progress was changed after this was proposed; it stays as it is.".to_owned(),
             text: quote(&item.written.text),
             index: item.written.index,
         });

@@ -10,11 +10,11 @@ use super::running::Running;
 use super::steps::{Step, WRITE_EVERY};
 use super::stored_request::StoredUpdate;
 use super::{OnInvalid, Pipeline, PipelineError, UpdateRequest};
-use crate::domain::evidence::masked;
 use crate::domain::faults::Omitted;
 use crate::domain::ids::ActorId;
 use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
+use crate::domain::text::masked;
 use crate::llm::ModelError;
 use crate::storage::HeadSnapshot;
 use crate::storage::updates::{RunKind, RunStatus};
@@ -101,7 +101,7 @@ impl Pipeline {
         match self.storage.append_events(&target.vault, &events).await {
             Ok(()) => request.steps.written(&events),
             // They are written again at the end of the run, if possible.
-            Err(error) => tracing::debug!(%error, "steps of an update could not be written"),
+            Err(error) => tracing::debug!(%error, "the steps of an update could not be stored"),
         }
     }
 

@@ -43,7 +43,7 @@ impl Pipeline {
     /// Adds usage to the counts of the day of `at`.
     pub(super) async fn write_down(&self, vault: &VaultId, at: DateTime<Utc>, spent: &[RoleSpent]) {
         if let Err(error) = self.storage.add_usage(vault, at.date_naive(), spent).await {
-            tracing::warn!(%error, "what models spent could not be written down");
+            tracing::warn!(%error, "the usage of models could not be stored");
         }
     }
 }

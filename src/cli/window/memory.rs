@@ -2,9 +2,8 @@
 
 use super::folder::Folder;
 use crate::cli::client::{Exit, Failure, Method, Service, all};
-use crate::domain::window::{
-    ImportedDecision, ImportedTask, KnownEntries, Status, Task, TaskDetails, one_line,
-};
+use crate::domain::text::one_line;
+use crate::domain::window::{ImportedDecision, ImportedTask, KnownEntries, Status, Task, TaskDetails};
 use chrono::{DateTime, SubsecRound as _, Utc};
 use reqwest::header::HeaderValue;
 use serde::Deserialize;

@@ -71,5 +71,5 @@ pub use sections_changed::{SectionsChanged, sections_changed};
 pub(in crate::domain) use lines::Fence;
 pub(in crate::domain) use outline::Layout;
 pub(in crate::domain) use record::{Entry, RecordLines, end_of_reason, entries, entries_of, records_of};
-pub(in crate::domain) use render::{one_line, progress_body, record_lines};
+pub(in crate::domain) use render::{progress_body, record_lines};
 pub(in crate::domain) use snippet::normalise as normalised_snippet;

@@ -1,10 +1,10 @@
 //! Renders the text that the service writes: record lines and the body of `Current Progress`.
 
-use super::lines::BLANKS;
 use super::record::end_of_reason;
 use super::snippet;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::Progress;
+use crate::domain::text::one_line;
 use chrono::{DateTime, SecondsFormat, Utc};
 
 /// The text of a new record. Characters that a record line cannot represent are normalised when it is
@@ -72,15 +72,6 @@ pub(in crate::domain) fn progress_body(progress: &Progress) -> String {
         }
     }
     body
-}
-
-/// Joins the lines of a text into one line.
-pub(in crate::domain) fn one_line(text: &str) -> String {
-    let lines = text
-        .split('\n')
-        .map(|line| line.trim_matches(BLANKS))
-        .filter(|line| !line.is_empty());
-    lines.collect::<Vec<_>>().join(" ").replace('\0', "\u{fffd}")
 }
 
 /// Writes a reason so that parsing finds the same end. A `:` at its very end may stay, because the delimiter

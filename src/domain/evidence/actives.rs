@@ -1,10 +1,9 @@
 //! The active records that an answer is compared with.
 
-use super::word::{Key, Word};
-use super::words::content_words;
 use crate::domain::document::{Record, records_of};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Item, Operation};
+use crate::domain::text::content_words::{Key, Word, content_words};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeSet, HashMap};
 

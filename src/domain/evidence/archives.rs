@@ -3,10 +3,9 @@
 use super::judge::Judge;
 use super::passage::Evidence;
 use super::ruling::Ruling;
-use super::sharing::{keys, shared};
-use super::word::{Key, Word};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{FaultKind, Operation};
+use crate::domain::text::content_words::{Key, Word, keys, shared};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -121,7 +120,7 @@ impl Judge<'_> {
             None
         } else {
             let detail = format!(
-                "Neither the task nor the messages nor an addition of this answer speak of {id}; archive only what \
+                "Neither the task nor the messages nor an addition of this answer mention {id}; archive only what \
                  they make wrong."
             );
             Some(Ruling::of(FaultKind::UncalledArchive, detail))

@@ -2,6 +2,7 @@
 
 use crate::domain::dsl;
 use crate::domain::operation::Operation;
+use crate::domain::text::folded;
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 
@@ -26,7 +27,7 @@ impl Examples {
     }
 
     fn add_answer(&mut self, text: &str) {
-        for item in dsl::parse(text, &dsl::Options::default()).items {
+        for item in dsl::parse(text).items {
             match item.operation {
                 Operation::RewriteProgress(progress) => {
                     let lists = [progress.completed, progress.in_progress, progress.remaining];
@@ -60,12 +61,6 @@ impl Examples {
     pub fn has(&self, text: &str) -> bool {
         self.0.contains(&folded(text))
     }
-}
-
-/// Converts a text to lower case with single blanks.
-fn folded(text: &str) -> String {
-    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-    words.join(" ")
 }
 
 #[cfg(test)]

@@ -2,9 +2,8 @@
 
 use super::passage::{Evidence, Origin};
 use super::quotes::quote_of;
-use super::scripts::Scripts;
-use super::word::Key;
-use super::words::{Sieve, Token, scan};
+use crate::domain::text::content_words::{Key, Sieve, Token, scan};
+use crate::domain::text::scripts::Scripts;
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -4,11 +4,9 @@ use super::judge::{Judge, Judged, Support};
 use super::passage::Evidence;
 use super::progress;
 use super::ruling::{Ruling, example, not_comparable};
-use super::secrets::has_secret;
-use super::sharing::keys;
-use super::word::Word;
-use super::words::content_words;
 use crate::domain::operation::{FaultKind, Item, Operation};
+use crate::domain::text::content_words::{Word, content_words, keys};
+use crate::domain::text::{has_secret, masked};
 
 impl Judge<'_> {
     /// Judges additions and progress, in order. Archivings pass through and are judged by
@@ -98,10 +96,10 @@ impl Judge<'_> {
         let line = sources.and_then(|sources| sources.foreign_line(snippet))?.trim();
         let cut = &line[..line.floor_char_boundary(80)];
         let detail = format!(
-            "Its line `{cut}` stands neither in the task nor in the messages; copy a snippet character for \
+            "Its line `{cut}` is neither in the task nor in the messages; copy a snippet character for \
              character, or leave it out."
         );
-        Some(Ruling::of(FaultKind::NotVerbatim, super::masked(&detail)))
+        Some(Ruling::of(FaultKind::NotVerbatim, masked(&detail)))
     }
 }
 

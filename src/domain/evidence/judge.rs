@@ -6,11 +6,9 @@ use super::examples::Examples;
 use super::input::{Input, WordIndex};
 use super::passage::Evidence;
 use super::ruling::{Ruling, secret};
-use super::sharing::keys;
 use super::verbatim::Sources;
-use super::word::Word;
-use super::words::content_words;
 use crate::domain::operation::{FaultKind, Item, Operation};
+use crate::domain::text::content_words::{Word, content_words, keys};
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 

@@ -1,9 +1,9 @@
 //! Grounding: checks which passages of an update's input support each item of a role's answer.
 //!
-//! Valid syntax is not enough: small models under a grammar archive records that the task does not concern,
+//! Valid syntax is not enough: small models archive records that the task does not concern,
 //! and copy the examples of their instructions. So each item of an answer is compared with the update's task
-//! and messages (the [`Input`]): by significant words (`words`), by literal text (`verbatim`), and for
-//! content that must not be stored (`secrets`). The result is reported as [`Evidence`]: the sentences that
+//! and messages (the [`Input`]): by significant words ([`content_words`](crate::domain::text)), by literal
+//! text (`verbatim`), and for credentials, which must not be stored. The result is reported as [`Evidence`]: the sentences that
 //! share most words.
 //!
 //! Pure, and linear in the input: the input is indexed once per answer, for the words and texts of that
@@ -12,22 +12,15 @@
 mod actives;
 mod archives;
 mod examples;
-mod function_words;
 mod input;
 mod items;
 mod judge;
 mod passage;
-mod plain_words;
 mod progress;
 mod quotes;
 mod replacements;
 mod ruling;
-mod scripts;
-mod secrets;
-mod sharing;
 mod verbatim;
-mod word;
-mod words;
 
 pub use archives::{Addition, JudgedArchive};
 pub use examples::Examples;
@@ -36,8 +29,6 @@ pub use judge::{Judge, JudgeContext, Judged};
 pub use passage::{Evidence, Origin};
 pub use replacements::name_replaced;
 pub use ruling::Ruling;
-pub use secrets::{has_secret, masked};
-pub use sharing::shares_a_word;
 
 use serde::Deserialize;
 use strum::{Display, EnumString, IntoStaticStr, VariantNames};

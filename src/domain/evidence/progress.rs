@@ -2,10 +2,9 @@
 
 use super::judge::{Judge, Judged, Support};
 use super::ruling::{Ruling, example, not_comparable};
-use super::secrets::has_secret;
-use super::word::Word;
-use super::words::content_words;
 use crate::domain::operation::{FaultKind, Item, Operation, Progress};
+use crate::domain::text::content_words::{Word, content_words};
+use crate::domain::text::{bare_words, has_secret};
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,7 +12,7 @@ use std::ops::Range;
 /// Removes unsupported and duplicate bullets, and then checks that something is left in progress.
 pub(super) fn judge(judge: &Judge<'_>, progress: Progress, range: Range<usize>) -> Judged {
     let before = content_words(judge.case.progress);
-    let known: HashSet<String, RandomState> = judge.case.progress.lines().map(folded).collect();
+    let known: HashSet<String, RandomState> = judge.case.progress.lines().map(bare_words).collect();
     let mut seen: HashSet<String, RandomState> = HashSet::default();
     let mut rulings = Vec::new();
     let mut words = Vec::new();
@@ -21,7 +20,7 @@ pub(super) fn judge(judge: &Judge<'_>, progress: Progress, range: Range<usize>) 
     let mut kept = |bullets: Vec<String>, is_plan: bool| -> Vec<String> {
         let mut good = Vec::with_capacity(bullets.len());
         for bullet in bullets {
-            let folded = folded(&bullet);
+            let folded = bare_words(&bullet);
             if seen.contains(&folded) {
                 continue;
             }
@@ -85,18 +84,4 @@ fn bullet_ruling(
         }
     };
     judge.or_secret(ruling, || has_secret(bullet))
-}
-
-/// Normalises case, blanks and punctuation of a bullet.
-fn folded(bullet: &str) -> String {
-    let words: Vec<String> = bullet
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
-    if words.is_empty() {
-        bullet.trim().to_owned()
-    } else {
-        words.join(" ")
-    }
 }

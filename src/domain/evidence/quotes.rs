@@ -1,7 +1,7 @@
 //! Quotations of the input: short, exact, and without credentials.
 
 use super::passage::{Evidence, Origin};
-use super::secrets::{MASK, secrets};
+use crate::domain::text::{MASK, secrets};
 use std::ops::Range;
 
 /// Maximum length of a quotation in bytes.

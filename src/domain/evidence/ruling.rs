@@ -42,6 +42,6 @@ pub(super) fn not_comparable() -> Ruling {
 }
 
 pub(super) fn secret() -> Ruling {
-    let detail = "It holds a credential, which a memory may not keep; say where it is kept instead.";
+    let detail = "It contains a credential, which a memory must not keep; say where it is kept instead.";
     Ruling::of(FaultKind::Secret, detail)
 }

@@ -7,6 +7,8 @@ use super::input::Input;
 use super::passage::{Evidence, Origin};
 use super::quotes::quote_of;
 use crate::domain::document::Fence;
+use crate::domain::text::lines::blank_separated;
+use crate::domain::text::single_blanks;
 use memchr::memmem::Finder;
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -27,57 +29,11 @@ struct Folded<'a> {
     places: Vec<(usize, usize)>,
 }
 
-/// The words of a text with their byte offsets; equivalent to `split_whitespace`.
-fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        loop {
-            match blank(bytes, at) {
-                0 => break,
-                length => at += length,
-            }
-        }
-        let start = at;
-        while at < bytes.len() && blank(bytes, at) == 0 {
-            at += 1;
-        }
-        (at > start).then(|| (start, &text[start..at]))
-    })
-}
-
-/// Length in bytes of the blank at this offset; 0 if there is none.
-#[inline]
-fn blank(bytes: &[u8], at: usize) -> usize {
-    match bytes[at..] {
-        [b' ' | b'\t'..=b'\r', ..] => 1,
-        [..0xC2, ..] => 0,
-        [0xC2, 0x85 | 0xA0, ..] => 2,
-        [0xE1, 0x9A, 0x80, ..]
-        | [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF, ..]
-        | [0xE2, 0x81, 0x9F, ..]
-        | [0xE3, 0x80, 0x80, ..] => 3,
-        _ => 0,
-    }
-}
-
-/// Folds blanks and trims a text.
-pub(super) fn folded(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    for (_, word) in words(text) {
-        if !folded.is_empty() {
-            folded.push(' ');
-        }
-        folded.push_str(word);
-    }
-    folded
-}
-
 impl<'a> Folded<'a> {
     fn of(origin: Origin, text: &'a str) -> Self {
         let mut folded = String::with_capacity(text.len());
         let mut places = Vec::new();
-        for (count, (at, word)) in words(text).enumerate() {
+        for (count, (at, word)) in blank_separated(text).enumerate() {
             if count > 0 {
                 folded.push(' ');
             }
@@ -100,7 +56,7 @@ impl<'a> Folded<'a> {
         let Some((mut folded, base)) = index.checked_sub(1).map(|index| self.places[index]) else {
             return 0;
         };
-        for (at, word) in words(&self.text[base..]) {
+        for (at, word) in blank_separated(&self.text[base..]) {
             if folded_at < folded + word.len() {
                 return base + at + (folded_at - folded);
             }
@@ -160,7 +116,7 @@ impl<'a> Sources<'a> {
                 .texts()
                 .map(|(origin, text)| Folded::of(origin, text))
                 .collect(),
-            known: snippets.map(folded).collect(),
+            known: snippets.map(single_blanks).collect(),
             lower: OnceCell::new(),
         }
     }
@@ -172,7 +128,7 @@ impl<'a> Sources<'a> {
     }
 
     fn find(&self, snippet: &str) -> Option<InputMatch<'a>> {
-        let wanted = folded(snippet);
+        let wanted = single_blanks(snippet);
         if wanted.is_empty() {
             return None;
         }
@@ -196,7 +152,7 @@ impl<'a> Sources<'a> {
     /// The first line of a snippet that is neither in the input nor in a known snippet.
     pub(super) fn foreign_line<'s>(&self, snippet: &'s str) -> Option<&'s str> {
         snippet.lines().find(|line| {
-            let wanted = folded(line);
+            let wanted = single_blanks(line);
             let finder = Finder::new(&wanted);
             let mut texts = self.input.iter().map(|source| &source.folded).chain(&self.known);
             !wanted.is_empty() && !texts.any(|text| finder.find(text.as_bytes()).is_some())
@@ -205,7 +161,7 @@ impl<'a> Sources<'a> {
 
     /// Whether a text is in the input, ignoring blanks and case: for texts without comparable words.
     pub(super) fn has(&self, text: &str) -> bool {
-        let wanted = folded(text).to_lowercase();
+        let wanted = single_blanks(text).to_lowercase();
         let lower = self.lower.get_or_init(|| {
             let folded = self.input.iter().map(|source| &source.folded);
             folded.map(|folded| folded.to_lowercase()).collect()
@@ -224,18 +180,6 @@ mod tests {
         sources
             .find_in_input(snippet)
             .map(|find_in_input| find_in_input.text.to_owned())
-    }
-
-    #[test]
-    fn blanks_are_those_of_unicode() {
-        for c in (0..=0x3_FFFF).filter_map(char::from_u32) {
-            let text = format!("{c}a{c}{c}b");
-            let found: Vec<_> = words(&text).map(|(at, word)| (word, at)).collect();
-            let base = text.as_ptr() as usize;
-            let all = text.split_whitespace();
-            let expected: Vec<_> = all.map(|word| (word, word.as_ptr() as usize - base)).collect();
-            assert_eq!(found, expected, "{c:?}");
-        }
     }
 
     #[test]

@@ -9,16 +9,15 @@ use super::citation::{Citation, Subject, citations_in};
 use super::draft::{Caps, Line};
 use super::material::Material;
 use super::part::Part;
-use super::quote::{one_line, quote};
-use crate::domain::evidence::shares_a_word;
+use super::quote::quote;
+use crate::domain::text::content_words::{Key, content_words, keys, shared};
+use crate::domain::text::{shares_a_word, visible_line};
+use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use strum::IntoStaticStr;
 
 /// Number of characters of a dropped line that are kept for inspection.
 const DROPPED_CHARS: usize = 200;
-
-/// Number of leading characters in which two words must be equal: inflected forms differ at the end.
-const STEM_CHARS: usize = 4;
 
 /// Why a line of a model is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
@@ -63,7 +62,7 @@ impl DropReason {
             Self::Empty => "it says nothing besides its citation",
             Self::TooLong => "it is too long; say it in one short sentence",
             Self::TooMany => "the section has too many lines; keep the most important ones",
-            Self::UnknownSection => "it stands under none of the five headers",
+            Self::UnknownSection => "it is under none of the five headers",
             Self::Invented => "what it cites says nothing of that step; use only steps that are given",
             Self::Unsupported => {
                 "it shares no word with what it cites; say what the cited entries say, in their words"
@@ -126,7 +125,7 @@ pub fn read_answer(
     let mut part: Option<Part> = None;
     let mut is_known = true;
     for line in text.lines() {
-        let line = one_line(line);
+        let line = visible_line(line);
         if line.is_empty() || line.starts_with("```") || line.starts_with("~~~") {
             continue;
         }
@@ -177,7 +176,7 @@ fn check(
     caps: &Caps,
 ) -> Result<Line, DropReason> {
     let (text, citations) = citations_in(bullet);
-    let text = one_line(&text);
+    let text = visible_line(&text);
     if citations.is_empty() {
         return Err(DropReason::NoCitation);
     }
@@ -211,12 +210,12 @@ fn check(
     })
 }
 
-/// Whether at least half of a line's longer words occur in the cited entries. An invented step has other
+/// Whether at least half of a line's words that mean something occur in the cited entries. An invented step has other
 /// words.
 fn is_supported(text: &str, citations: &[Citation], material: &Material) -> bool {
-    let known: HashSet<String> = cited(citations, material).flat_map(stems).collect();
-    let words: Vec<String> = stems(text).collect();
-    let found = words.iter().filter(|word| known.contains(*word)).count();
+    let known: HashSet<Key, RandomState> = cited(citations, material).flat_map(keys).collect();
+    let words = content_words(text);
+    let found = shared(&words, &known);
     found > 0 && found * 2 >= words.len()
 }
 
@@ -230,15 +229,6 @@ fn cited<'m>(citations: &'m [Citation], material: &'m Material) -> impl Iterator
         Some([name, material.supplied.get(citation)?.text.as_str()])
     });
     cited.flatten()
-}
-
-/// The leading characters of the words that are long enough to be significant.
-fn stems(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| {
-            word.chars().count() >= STEM_CHARS || !word.is_ascii() || word.bytes().any(|b| b.is_ascii_digit())
-        })
-        .map(|word| word.to_lowercase().chars().take(STEM_CHARS).collect())
 }
 
 /// The section that a header line opens: `None` if the line is no header, `Some(None)` for an unknown header.

@@ -32,7 +32,7 @@ pub use freshness::{CurrentFacts, Freshness, Reason, StaleLine, Status, freshnes
 pub use material::{Entry, Material, Snapshot};
 pub use part::Part;
 pub use preface::{REFRESH_ROUTE, preface};
-pub use quote::{one_line, quote};
+pub use quote::quote;
 pub use render::{Cited, CitedLine, Rendered, Workspace, describes_workspace, render};
 pub use shown::shown;
 pub use steps::Steps;

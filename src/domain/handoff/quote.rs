@@ -1,6 +1,8 @@
 //! Escapes foreign text for a single line of Markdown: it cannot end the line, open a heading, a link, a tag
 //! or a citation, or hide anything.
 
+use crate::domain::text::visible_line;
+
 /// Returns the text on one line, at most `max_chars` characters before escaping, with whitespace folded.
 ///
 /// Brackets, backticks, asterisks, tildes and backslashes are escaped with a backslash, as are `_` where it
@@ -8,7 +10,7 @@
 /// paragraph separators, and invisible characters (including bidirectional controls) count as whitespace.
 #[must_use]
 pub fn quote(text: &str, max_chars: usize) -> String {
-    let line = shortened(&one_line(text), max_chars);
+    let line = shortened(&visible_line(text), max_chars);
     let mut safe = String::with_capacity(line.len() + 16);
     let mut before = ' ';
     let mut characters = line.chars().peekable();
@@ -37,30 +39,6 @@ pub fn quote(text: &str, max_chars: usize) -> String {
     safe
 }
 
-/// Removes line breaks and invisible characters and folds whitespace.
-#[must_use]
-pub fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for word in text
-        .split(|c: char| c.is_whitespace() || is_hidden(c))
-        .filter(|word| !word.is_empty())
-    {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    line
-}
-
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}')
-}
-
 fn shortened(line: &str, max_chars: usize) -> String {
     match line.char_indices().nth(max_chars) {
         None => line.to_owned(),
@@ -71,6 +49,7 @@ fn shortened(line: &str, max_chars: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::text::lines::is_hidden;
     use proptest::prelude::*;
 
     #[test]

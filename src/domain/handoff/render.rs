@@ -94,7 +94,7 @@ pub fn describes_workspace(markdown: &str, workspace: Option<&Workspace>, caps: 
 
 fn workspace_text(workspace: Option<&Workspace>, caps: &Caps) -> String {
     let Some(workspace) = workspace else {
-        return "_The caller told of no folder._\n".to_owned();
+        return "_The caller named no folder._\n".to_owned();
     };
     let mut text = String::new();
     let named = [

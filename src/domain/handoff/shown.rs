@@ -2,7 +2,7 @@
 
 use super::citation::Citation;
 use super::material::{Material, SectionChanges, noun, record_text};
-use super::quote::one_line;
+use crate::domain::text::visible_line;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
     let mut citations = BTreeSet::new();
     let mut entry = |citation: Citation, what: &str, content: &str| {
         // Brackets would look like citations of other entries.
-        let content: String = one_line(content)
+        let content: String = visible_line(content)
             .chars()
             .take(ENTRY_CHARS)
             .map(|c| match c {

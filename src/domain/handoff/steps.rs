@@ -1,7 +1,7 @@
 //! The current work according to the document: `Current Progress` and `Active Context`.
 
-use super::quote::one_line;
 use crate::domain::document::{Fence, ManagedSection, outline};
+use crate::domain::text::visible_line;
 use crate::domain::window::Status;
 
 /// Goal, blocker and progress bullets, each on one line.
@@ -26,7 +26,7 @@ impl Steps {
         let Status { goal, blocker, .. } = Status::of(document);
         let non_empty = |value: Option<String>| {
             value
-                .map(|value| one_line(&value))
+                .map(|value| visible_line(&value))
                 .filter(|value| has_content(value))
         };
         let mut steps = Self {
@@ -72,12 +72,12 @@ impl Steps {
             if let Some(bullet) = own.strip_prefix("- ").or_else(|| own.strip_prefix("* ")) {
                 is_open = has_content(bullet);
                 if is_open {
-                    bullets.push(one_line(bullet));
+                    bullets.push(visible_line(bullet));
                 }
             } else if is_open && own.starts_with([' ', '\t']) && says_something(own) {
                 if let Some(last) = bullets.last_mut() {
                     last.push(' ');
-                    last.push_str(&one_line(own));
+                    last.push_str(&visible_line(own));
                 }
             } else if !own.is_empty() {
                 is_open = false;

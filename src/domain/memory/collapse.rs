@@ -22,14 +22,6 @@ pub enum Collapse {
     IdsReused(Vec<RecordId>),
 }
 
-impl Collapse {
-    /// Whether content is lost. A reused id loses nothing: its earlier meaning stays in the history.
-    #[must_use]
-    pub fn is_loss(&self) -> bool {
-        !matches!(self, Self::IdsReused(_))
-    }
-}
-
 /// Detects losses between a document and its replacement; `changes` are the record changes between them.
 /// Empty if there was no document.
 #[must_use]

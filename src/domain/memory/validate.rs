@@ -5,6 +5,7 @@ use crate::domain::document::{Entry, RecordLines, entries_of, normalised_snippet
 use crate::domain::faults::{MAX_KEPT_FAULTS, Omitted, cut};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation};
+use crate::domain::text::folded;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
@@ -274,19 +275,6 @@ fn duplicate_key(kind: RecordKind, label: Option<&str>, content: &str) -> Duplic
         ),
         _ => (kind, String::new(), folded(content)),
     }
-}
-
-/// Converts a text to lower case with single blanks.
-fn folded(text: &str) -> String {
-    let lower = text.to_lowercase();
-    let mut folded = String::with_capacity(lower.len());
-    for word in lower.split_whitespace() {
-        if !folded.is_empty() {
-            folded.push(' ');
-        }
-        folded.push_str(word);
-    }
-    folded
 }
 
 fn never_existed(id: RecordId) -> String {

@@ -12,10 +12,8 @@
 mod command;
 mod edit;
 mod listing;
-mod occurrences;
 mod path;
 mod refusal;
-mod refused_commands;
 mod view;
 
 pub use command::{Command, is_edit};

@@ -2,7 +2,7 @@
 
 use super::part::{Part, Piece, PieceId};
 use crate::domain::ids::RecordId;
-use crate::domain::search::words::{folded, words};
+use crate::domain::text::words::{folded_word, words};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The score of a word. Similarities use the same unit, so they decide between records with the same number
@@ -55,5 +55,5 @@ impl Relevance {
 
 /// The distinct words of a text.
 fn words_of(text: &str) -> BTreeSet<String> {
-    words(text).map(|word| folded(&text[word])).collect()
+    words(text).map(|word| folded_word(&text[word])).collect()
 }

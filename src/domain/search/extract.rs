@@ -2,7 +2,7 @@
 
 use super::matches::{Matches, Terms};
 use super::query::Query;
-use super::words::{BYTES, Byte, count_words, words};
+use crate::domain::text::words::{BYTES, Byte, count_words, words};
 use std::collections::VecDeque;
 
 /// Number of words in an extract.

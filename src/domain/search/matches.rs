@@ -1,7 +1,7 @@
 //! Finds the words of a query in a text.
 
 use super::query::Query;
-use super::words::{BYTES, Byte, matches, word_from};
+use crate::domain::text::words::{BYTES, Byte, matches, word_from};
 use std::ops::Range;
 
 /// Number of bytes skipped at once, and the maximum number of words for which that is possible.

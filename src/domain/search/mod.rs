@@ -24,7 +24,6 @@ mod query;
 mod ranked;
 mod vector;
 pub mod vectors;
-pub mod words;
 
 pub use extract::{Extractor, extract};
 pub use passages::{Passage, PassageHash};

@@ -1,8 +1,8 @@
 //! Parses search queries.
 
 use super::vector::vault_lexeme;
-use super::words::{folded, is_single_char_word, words};
 use crate::domain::ids::VaultId;
+use crate::domain::text::words::{folded_word, is_single_char_word, words};
 
 /// A parsed query; the grammar is in the documentation of the parent module.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,7 +160,9 @@ impl Token<'_> {
 
     /// `None` if it contains no word.
     fn term(&self, last: bool) -> Option<Term> {
-        let words: Vec<_> = words(self.text).map(|place| folded(&self.text[place])).collect();
+        let words: Vec<_> = words(self.text)
+            .map(|place| folded_word(&self.text[place]))
+            .collect();
         let final_word = words.last()?;
         let grows = final_word.chars().nth(1).is_some() && !final_word.chars().any(is_single_char_word);
         Some(Term {

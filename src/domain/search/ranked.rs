@@ -1,7 +1,7 @@
 //! Ranks a small set of texts, those of one memory, by reading each of them.
 
 use super::query::{Query, Term};
-use super::words::{matches, words};
+use crate::domain::text::words::{matches, words};
 use std::ops::Range;
 
 /// BM25 parameters: saturation of repeated words, and penalty for long texts. The usual values.

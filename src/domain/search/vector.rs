@@ -1,7 +1,7 @@
 //! Builds the PostgreSQL `tsvector` of a document.
 
-use super::words::{MAX_WORD_BYTES, folded, words};
 use crate::domain::ids::VaultId;
+use crate::domain::text::words::{MAX_WORD_BYTES, folded_word, words};
 use foldhash::fast::RandomState;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ pub fn vector(vault: &VaultId, text: &str) -> String {
         let word = &lower[place.clone()];
         let lexeme = match word.is_ascii() {
             true => Cow::Borrowed(&word[..word.len().min(MAX_WORD_BYTES)]),
-            false => Cow::Owned(folded(&text[place])),
+            false => Cow::Owned(folded_word(&text[place])),
         };
         let positions = lexemes.entry(lexeme).or_default();
         if positions.count < MAX_POSITIONS && bytes < MAX_BYTES {
@@ -108,7 +108,7 @@ mod tests {
         fn every_word_is_in_it_as_it_is_compared(text in "([a-cA-C0-9]{1,3}[ ./]|\\PC|[éÉ記\u{301}]){0,80}") {
             let mut defined: BTreeMap<String, Vec<String>> = BTreeMap::new();
             for (place, position) in words(&text).zip(1..) {
-                defined.entry(folded(&text[place])).or_default().push(position.to_string());
+                defined.entry(folded_word(&text[place])).or_default().push(position.to_string());
             }
             let defined = defined.iter().map(|(lexeme, positions)| format!("'{lexeme}':{}", positions.join(",")));
             let vector = vector(&"acme".parse().unwrap(), &text);

@@ -2,10 +2,10 @@
 
 use super::derived_id::is_derived;
 use super::details::TaskDetails;
-use super::one_line::one_line;
 use super::task::FAILED;
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
+use crate::domain::text::one_line;
 use chrono::{DateTime, Utc};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 

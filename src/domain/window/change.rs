@@ -1,11 +1,11 @@
 //! Changes a document to record a task, a decision or a status.
 
-use super::one_line::one_line;
 use super::status::Status;
 use super::task::{Task, task_line, without_reason};
 use crate::domain::document::{Layout, ManagedSection, NewRecord, entries, records};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{AppliedOperation, Counters, Edit, IdsExhausted, OperationName};
+use crate::domain::text::one_line;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use std::cmp::Reverse;
 

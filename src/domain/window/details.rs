@@ -1,7 +1,7 @@
 //! The reported facts of a task besides its intent and summary.
 
-use super::one_line::one_line;
 use super::{EPIC_BYTES, OUTCOME_BYTES};
+use crate::domain::text::one_line;
 use serde::de::value::MapDeserializer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

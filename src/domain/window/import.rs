@@ -7,12 +7,12 @@
 use super::archive::first_sentence;
 use super::change::{Change, ChangedDocument, Sizes, WindowError};
 use super::derived_id::{derived_from, is_derived};
-use super::one_line::one_line;
 use super::status::Status;
 use super::task::{Task, task_line};
 use crate::domain::document::{NewRecord, Record, written_time};
 use crate::domain::ids::{RecordId, RecordKind, TaskId};
 use crate::domain::memory::Counters;
+use crate::domain::text::one_line;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use std::collections::HashSet;
 

@@ -12,7 +12,6 @@ mod change;
 mod derived_id;
 mod details;
 mod import;
-mod one_line;
 mod reason;
 mod session;
 mod status;
@@ -28,7 +27,6 @@ pub use import::{
     HistoricRecord, ImportCounts, ImportResult, ImportedDecision, ImportedTask, KnownEntries, WindowImport,
     import_window,
 };
-pub use one_line::one_line;
 pub use reason::{UnwritableReason, check_reason};
 pub use session::{SessionRecord, record_session};
 pub use status::Status;

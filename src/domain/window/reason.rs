@@ -1,8 +1,8 @@
 //! Checks that a record line can represent a reason unchanged: `because <reason>: <content>` is one line, and
 //! the reason ends at its first colon followed by a blank.
 
-use super::one_line::LINE_ENDS;
 use crate::domain::document::end_of_reason;
+use crate::domain::text::lines::LINE_ENDS;
 
 /// Why a record line cannot represent a reason. The message may be shown to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

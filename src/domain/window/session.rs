@@ -2,11 +2,11 @@
 //! matching bullet of `In Progress` to `Completed`.
 
 use super::change::{Change, ChangedDocument, Sizes, WindowError};
-use super::one_line::one_line;
 use super::status::Status;
 use super::task::Task;
 use crate::domain::document::{Fence, ManagedSection, outline};
 use crate::domain::memory::Counters;
+use crate::domain::text::{folded, one_line};
 use chrono::{DateTime, Utc};
 use std::ops::Range;
 
@@ -184,12 +184,6 @@ fn parts(lines: &[&str]) -> Vec<Part> {
         }
     }
     parts
-}
-
-/// Converts a text to lower case with single blanks.
-fn folded(text: &str) -> String {
-    let lower = one_line(text).to_lowercase();
-    lower.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `Active Context`: goal, blocker, and when they or the window last changed.
 
-use super::one_line::one_line;
 use crate::domain::document::{Layout, ManagedSection, outline, written_time};
+use crate::domain::text::one_line;
 use chrono::{DateTime, Utc};
 use strum::{EnumString, IntoStaticStr};
 

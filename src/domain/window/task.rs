@@ -2,8 +2,8 @@
 
 use super::derived_id::is_derived;
 use super::details::TaskDetails;
-use super::one_line::one_line;
 use crate::domain::ids::TaskId;
+use crate::domain::text::one_line;
 use serde_json::Value;
 
 /// A completed task as the caller reported it.

@@ -1,10 +1,10 @@
 //! The window for readers: status, recent tasks in full, decisions.
 
-use super::one_line::one_line;
 use super::status::Status;
 use super::task::Task;
 use crate::domain::document::{Record, records, written_time};
 use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::text::one_line;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::collections::HashMap;

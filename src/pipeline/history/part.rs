@@ -77,10 +77,7 @@ pub(super) fn read(at: &str, part: &Value) -> Result<Part, InvalidMessage> {
 pub(super) fn call(at: &str, called: &Value, input: &str) -> Result<String, InvalidMessage> {
     let field = format!("{at}.name");
     let Some(Value::String(name)) = called.get("name") else {
-        return Err(InvalidMessage::new(
-            field,
-            "must be there, a text that names the tool",
-        ));
+        return Err(InvalidMessage::new(field, "must be a text that names the tool"));
     };
     refuse_nul(&field, name)?;
     let arguments = match called.get(input) {

@@ -27,7 +27,7 @@ pub enum IndexError {
     #[error(transparent)]
     Embed(#[from] EmbedError),
     /// Another model has become the current one.
-    #[error("another embedding model is the current one by now")]
+    #[error("another embedding model has become the current one")]
     Superseded,
 }
 

@@ -142,7 +142,7 @@ impl Meaning {
         };
         let day = self.clock.now().date_naive();
         if let Err(error) = self.storage.add_usage(vault, day, &[spent]).await {
-            tracing::warn!(%error, "what the embedding model spent could not be written down");
+            tracing::warn!(%error, "the usage of the embedding model could not be stored");
         }
     }
 }

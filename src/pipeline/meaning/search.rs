@@ -4,8 +4,8 @@ mod candidate;
 mod hit;
 mod request;
 
+use super::Meaning;
 use super::query::EmbeddedQuery;
-use super::{Meaning, NoVector};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::search::fusion::fused;
 use crate::domain::search::{Query, ranked};
@@ -245,13 +245,5 @@ impl PassageFilter {
             status: Some(crate::storage::records::RecordStatus::Active),
             ..Self::default()
         }
-    }
-}
-
-impl NoVector {
-    /// Whether the reason is the configuration and not an outage.
-    #[must_use]
-    pub fn is_not_configured(&self) -> bool {
-        *self == Self::NotConfigured
     }
 }

@@ -339,7 +339,7 @@ async fn a_fence_that_only_the_model_wrote_is_no_part_of_the_snippet() {
     assert_eq!(kinds(&answer), ["not_verbatim"], "{answer}");
     let detail = answer["rejected"][0]["detail"].as_str().unwrap();
     assert!(
-        detail.starts_with("Its line ````` stands neither in the task nor in the messages"),
+        detail.starts_with("Its line ````` is neither in the task nor in the messages"),
         "{detail}"
     );
 }

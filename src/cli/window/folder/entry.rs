@@ -4,9 +4,10 @@ use super::items::{Item, Items, Undated, body_text};
 use crate::cli::window::folder::items::{Field, Kind, field};
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
+use crate::domain::text::one_line;
 use crate::domain::window::{
     DECISION_BYTES, FAILED, INTENT_BYTES, ImportedDecision, ImportedTask, SUMMARY_BYTES, Task, TaskDetails,
-    check_reason, fits, one_line, split_line, task_line,
+    check_reason, fits, split_line, task_line,
 };
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, SubsecRound as _, Utc};
 use serde_json::{Map, Value, json};

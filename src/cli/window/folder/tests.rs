@@ -4,9 +4,8 @@ use super::items::Item;
 use super::*;
 use crate::cli::window::folder::contents::{DECISIONS, HISTORY, STATUS};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::window::{
-    ImportedDecision, ImportedTask, Status, Task, TaskDetails, check_reason, one_line,
-};
+use crate::domain::text::one_line;
+use crate::domain::window::{ImportedDecision, ImportedTask, Status, Task, TaskDetails, check_reason};
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -2,13 +2,13 @@
 
 /// A set of scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Scripts(u32);
+pub(in crate::domain) struct Scripts(u32);
 
 impl Scripts {
-    pub(super) const NONE: Self = Self(0);
-    pub(super) const LATIN: Self = Self(1);
-    pub(super) const GREEK: Self = Self(1 << 1);
-    pub(super) const CYRILLIC: Self = Self(1 << 2);
+    pub(in crate::domain) const NONE: Self = Self(0);
+    pub(in crate::domain) const LATIN: Self = Self(1);
+    pub(in crate::domain) const GREEK: Self = Self(1 << 1);
+    pub(in crate::domain) const CYRILLIC: Self = Self(1 << 2);
     const HEBREW: Self = Self(1 << 3);
     const ARABIC: Self = Self(1 << 4);
     const HAN: Self = Self(1 << 5);
@@ -18,27 +18,27 @@ impl Scripts {
     /// The first of the scripts that are distinguished only by their Unicode block.
     const OTHERS: u32 = 9;
 
-    pub(super) fn with(self, other: Self) -> Self {
+    pub(in crate::domain) fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    pub(super) fn is_none(self) -> bool {
+    pub(in crate::domain) fn is_none(self) -> bool {
         self.0 == 0
     }
 
     /// Whether the sets intersect.
-    pub(super) fn share(self, other: Self) -> bool {
+    pub(in crate::domain) fn share(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
     /// Whether this is a subset of the other.
-    pub(super) fn are_among(self, others: Self) -> bool {
+    pub(in crate::domain) fn are_among(self, others: Self) -> bool {
         self.0 & !others.0 == 0
     }
 }
 
 /// The script of a character; none for digits and symbols.
-pub(super) fn of(c: char) -> Scripts {
+pub(in crate::domain) fn of(c: char) -> Scripts {
     // Blocks that contain only letters need no table lookup.
     match u32::from(c) {
         0x4E00..=0x9FFF => return Scripts::HAN,
@@ -66,13 +66,13 @@ pub(super) fn of(c: char) -> Scripts {
 }
 
 /// Han, Hiragana, Katakana, Thai and Hangul are compared by pairs of characters.
-pub(super) fn compared_by_pairs(c: char) -> bool {
+pub(in crate::domain) fn compared_by_pairs(c: char) -> bool {
     let code = u32::from(c);
     code >= 0xE00 && ((0xE01..=0xE4E).contains(&code) || is_hangul(code) || is_kana(code) || is_han(code))
 }
 
 /// Characters of these scripts that normalisation changes.
-pub(super) fn is_compatibility(c: char) -> bool {
+pub(in crate::domain) fn is_compatibility(c: char) -> bool {
     matches!(u32::from(c), 0x1100..=0x11FF | 0x2E80..=0x2FDF | 0x3099..=0x309A | 0x309F | 0x30FF | 0x3131..=0x318E
         | 0xE33 | 0xEB3 | 0xF900..=0xFAFF | 0xFF66..=0xFFDC | 0x2_F800..=0x2_FA1F)
 }

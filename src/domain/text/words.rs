@@ -26,7 +26,7 @@ pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 }
 
 /// Counts the words of a text, up to `most`. For ASCII it counts the beginnings of words in blocks.
-pub(super) fn count_words(text: &str, most: usize) -> usize {
+pub(in crate::domain) fn count_words(text: &str, most: usize) -> usize {
     if !text.is_ascii() {
         return words(text).take(most).count();
     }
@@ -45,7 +45,7 @@ pub(super) fn count_words(text: &str, most: usize) -> usize {
 
 /// The role of a byte in a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Byte {
+pub(in crate::domain) enum Byte {
     /// It separates words.
     Divides,
     /// A letter or digit.
@@ -55,7 +55,7 @@ pub(super) enum Byte {
 }
 
 /// Indexed by byte: a table lookup is the cheapest test when splitting a whole document.
-pub(super) static BYTES: [Byte; 256] = {
+pub(in crate::domain) static BYTES: [Byte; 256] = {
     let mut bytes = [Byte::Other; 256];
     let mut byte = 0_u8;
     while byte.is_ascii() {
@@ -72,7 +72,7 @@ pub(super) static BYTES: [Byte; 256] = {
 /// The first word that begins at or after `from`, which must be the start of a character. Most texts are
 /// mostly ASCII, whose characters need no decoding.
 #[inline]
-pub(super) fn word_from(text: &str, from: usize) -> Option<Range<usize>> {
+pub(in crate::domain) fn word_from(text: &str, from: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = from;
     let (start, alone) = loop {
@@ -112,14 +112,14 @@ pub(super) fn word_from(text: &str, from: usize) -> Option<Range<usize>> {
 
 /// Normalises a word for comparison.
 #[must_use]
-pub fn folded(word: &str) -> String {
+pub fn folded_word(word: &str) -> String {
     let mut folded = String::with_capacity(word.len().min(MAX_WORD_BYTES));
     fold(word, &mut folded);
     folded
 }
 
-/// Like [`folded`], replacing the content of `folded`.
-pub(super) fn fold(word: &str, folded: &mut String) {
+/// Like [`folded_word`], replacing the content of `folded`.
+pub(in crate::domain) fn fold(word: &str, folded: &mut String) {
     folded.clear();
     if word.is_ascii() {
         folded.push_str(&word[..word.len().min(MAX_WORD_BYTES)]);
@@ -135,7 +135,7 @@ pub(super) fn fold(word: &str, folded: &mut String) {
 }
 
 /// Whether a word of a text equals this folded word, or begins with it. Does not allocate.
-pub(super) fn matches(word: &str, folded: &str, prefix: bool) -> bool {
+pub(in crate::domain) fn matches(word: &str, folded: &str, prefix: bool) -> bool {
     if word.is_ascii() {
         let word = &word.as_bytes()[..word.len().min(MAX_WORD_BYTES)];
         let begins = word
@@ -171,8 +171,9 @@ fn is_accent(c: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&c)
 }
 
-/// Whether it is a Kana or Han character.
-pub(super) fn is_single_char_word(c: char) -> bool {
+/// Whether it is a Kana or Han character: in these scripts no blanks stand between words.
+#[must_use]
+pub fn is_single_char_word(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }
@@ -183,7 +184,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn all(text: &str) -> Vec<String> {
-        words(text).map(|place| folded(&text[place])).collect()
+        words(text).map(|place| folded_word(&text[place])).collect()
     }
 
     #[test]
@@ -218,7 +219,7 @@ mod tests {
             ("İstanbul", "istanbul"),
         ] {
             assert_eq!(all(one), all(other), "{one}");
-            assert!(matches(one, &folded(other), false), "{one}");
+            assert!(matches(one, &folded_word(other), false), "{one}");
         }
         assert_ne!(all("が"), all("か"));
         assert_eq!(all("か\u{3099}な").len(), 2);
@@ -227,7 +228,7 @@ mod tests {
     #[test]
     fn a_long_word_counts_by_its_beginning() {
         let (long, longer) = ("x".repeat(128), "x".repeat(500));
-        assert_eq!(folded(&longer), long);
+        assert_eq!(folded_word(&longer), long);
         assert!(matches(&longer, &long, false) && !matches(&longer, &long[1..], false));
     }
 
@@ -263,7 +264,7 @@ mod tests {
         fn a_word_matches_what_it_is_folded_to(text in "(\\PC|[\u{345}\u{363}\u{903}\u{e31}]){0,80}") {
             for place in words(&text) {
                 let word = &text[place];
-                let folded = folded(word);
+                let folded = folded_word(word);
                 prop_assert!(!folded.is_empty());
                 prop_assert!(matches(word, &folded, false) && matches(word, &folded, true));
             }

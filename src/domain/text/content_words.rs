@@ -7,21 +7,108 @@
 //!
 //! Two words match if their first six characters are equal; these are the word's [`Key`].
 
+use super::function_words::is_function_word;
 use super::plain_words;
 use super::scripts::{self, Scripts};
-use super::word::{Key, Word, WordBuilder, fold_char};
+use foldhash::fast::RandomState;
+use std::collections::HashSet;
+use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
+
+/// Number of leading characters in which two words must be equal.
+const KEY_CHARS: usize = 6;
+
+/// Minimum number of characters of a word without a digit.
+const LEAST_CHARS: usize = 3;
+
+/// The comparison key of a word: up to six folded characters, 21 bits each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::domain) struct Key(u128);
+
+/// A word of a text. Function words are included: see [`Word::is_content`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::domain) struct Word {
+    pub(in crate::domain) key: Key,
+    /// Its byte range in the text; for a pair the two characters, for a normalised run the whole run.
+    pub(in crate::domain) range: Range<usize>,
+    /// The scripts of its letters; none for a number.
+    pub(in crate::domain) scripts: Scripts,
+}
+
+impl Word {
+    /// Whether it is not a function word.
+    pub(in crate::domain) fn is_content(&self, text: &str) -> bool {
+        !is_function_word(&comparable(&text[self.range.clone()]))
+    }
+}
+
+/// Normalises a text for word comparison: NFKC, case folded.
+pub(super) fn comparable(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.nfkc().flat_map(fold_char).collect()
+}
+
+/// Completes case folding where lower case is not sufficient.
+pub(super) fn fold_char(c: char) -> impl Iterator<Item = char> {
+    let (first, second) = match c {
+        'ß' | 'ẞ' => ('s', Some('s')),
+        'ς' => ('σ', None),
+        _ => ('\0', None),
+    };
+    let lower = (first == '\0').then(|| c.to_lowercase());
+    let special = [Some(first).filter(|c| *c != '\0'), second];
+    lower.into_iter().flatten().chain(special.into_iter().flatten())
+}
+
+/// A word being read.
+pub(super) struct WordBuilder {
+    start: usize,
+    key: u128,
+    chars: usize,
+    pub(super) has_digit: bool,
+    pub(in crate::domain) scripts: Scripts,
+}
+
+impl WordBuilder {
+    pub(super) fn at(start: usize) -> Self {
+        Self {
+            start,
+            key: 0,
+            chars: 0,
+            has_digit: false,
+            scripts: Scripts::NONE,
+        }
+    }
+
+    /// Appends a folded character.
+    pub(super) fn push(&mut self, c: char) {
+        if self.chars < KEY_CHARS {
+            self.key = (self.key << 21) | u128::from(u32::from(c));
+        }
+        self.chars += 1;
+    }
+
+    pub(super) fn close(self, end: usize) -> Option<Word> {
+        (self.chars >= LEAST_CHARS || self.has_digit).then_some(Word {
+            key: Key(self.key),
+            range: self.start..end,
+            scripts: self.scripts,
+        })
+    }
+}
 
 /// Bits of a [`Sieve`].
 const SIEVE_BITS: u32 = 14;
 
 /// A fast filter that rejects most keys that are not in a small set.
 #[derive(Debug)]
-pub(super) struct Sieve(Vec<u64>);
+pub(in crate::domain) struct Sieve(Vec<u64>);
 
 impl Sieve {
-    pub(super) fn of<'k>(keys: impl Iterator<Item = &'k Key>) -> Self {
+    pub(in crate::domain) fn of<'k>(keys: impl Iterator<Item = &'k Key>) -> Self {
         let mut words = vec![0; 1 << (SIEVE_BITS - 6)];
         for key in keys {
             let (word, bit) = Self::place(*key);
@@ -31,7 +118,7 @@ impl Sieve {
     }
 
     /// Whether the key may be in the set.
-    pub(super) fn may_have(&self, key: Key) -> bool {
+    pub(in crate::domain) fn may_have(&self, key: Key) -> bool {
         let (word, bit) = Self::place(key);
         self.0[word] & (1 << bit) != 0
     }
@@ -49,16 +136,16 @@ impl Sieve {
 }
 
 /// A token found by a scan.
-pub(super) enum Token {
+pub(in crate::domain) enum Token {
     Word(Word),
     /// The byte offset of the end of a sentence.
     SentenceEnd(usize),
 }
 
 /// The content words of a short text in order, without duplicate keys.
-pub(super) fn content_words(text: &str) -> Vec<Word> {
+pub(in crate::domain) fn content_words(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen: HashSet<Key, RandomState> = HashSet::default();
     scan(text, |token| {
         if let Token::Word(word) = token
             && word.is_content(text)
@@ -71,7 +158,7 @@ pub(super) fn content_words(text: &str) -> Vec<Word> {
 }
 
 /// Calls `visit` for the words and sentence ends of a text, in order. Linear.
-pub(super) fn scan(text: &str, mut visit: impl FnMut(Token)) {
+pub(in crate::domain) fn scan(text: &str, mut visit: impl FnMut(Token)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -169,15 +256,39 @@ fn pairs(run: &str, offset: usize, visit: &mut impl FnMut(Token)) {
     }
 }
 
+/// Number of these words that a text contains.
+pub(in crate::domain) fn shared(words: &[Word], others: &HashSet<Key, RandomState>) -> usize {
+    words.iter().filter(|word| others.contains(&word.key)).count()
+}
+
+/// The keys of a text's content words.
+pub(in crate::domain) fn keys(text: &str) -> impl Iterator<Item = Key> {
+    content_words(text).into_iter().map(|word| word.key)
+}
+
+/// Whether a text shares a content word with one of the others. A text without content words, or in scripts
+/// that none of the others uses, cannot be compared and is accepted.
+#[must_use]
+pub fn shares_a_word<'t>(text: &str, others: impl IntoIterator<Item = &'t str>) -> bool {
+    let words = content_words(text);
+    let mut known: HashSet<Key, RandomState> = HashSet::default();
+    let mut scripts = Scripts::NONE;
+    for word in others.into_iter().flat_map(content_words) {
+        known.insert(word.key);
+        scripts = scripts.with(word.scripts);
+    }
+    let can_be_compared = words.iter().any(|word| word.scripts.share(scripts));
+    !can_be_compared || shared(&words, &known) > 0
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::word::folded;
     use super::*;
 
     fn words_of(text: &str) -> Vec<String> {
         content_words(text)
             .into_iter()
-            .map(|word| folded(&text[word.range]))
+            .map(|word| comparable(&text[word.range]))
             .collect()
     }
 
@@ -227,5 +338,16 @@ mod tests {
         assert_eq!(words_of("ภาษา").len(), 3);
         assert!(matches("ｶﾞｽ", "ガス"));
         assert_eq!(words_of("猫"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_text_shares_a_word_or_cannot_be_compared() {
+        assert!(shares_a_word(
+            "Retries were added",
+            ["a retry", "Added: retries with back-off"]
+        ));
+        assert!(!shares_a_word("The whale sings", ["retries with back-off"]));
+        assert!(shares_a_word("パーサーを書いた", ["wrote the parser"]));
+        assert!(shares_a_word("so it is", ["wrote the parser"]));
     }
 }

@@ -5,8 +5,8 @@
 //! The boundaries are those of Unicode (UAX 29): `:`, `.` and `'` between letters, `,`, `;`, `.` and `'`
 //! between digits, and `_` anywhere are part of a word.
 
+use super::content_words::{Word, WordBuilder};
 use super::scripts::Scripts;
-use super::word::{Word, WordBuilder};
 
 const LETTER: u8 = 1;
 const DIGIT: u8 = 1 << 1;
@@ -181,7 +181,7 @@ fn scan_with(
 
 #[cfg(test)]
 mod tests {
-    use super::super::word::folded;
+    use super::super::content_words::comparable;
     use super::*;
     use proptest::prelude::*;
     use unicode_segmentation::UnicodeSegmentation;
@@ -200,7 +200,7 @@ mod tests {
                 continue;
             };
             if plain.class == LETTER && c != 'ß' {
-                assert_eq!(plain.lower.to_string(), folded(&text), "{c}");
+                assert_eq!(plain.lower.to_string(), comparable(&text), "{c}");
                 assert_eq!(plain.script, super::super::scripts::of(c), "{c}");
             }
             assert_eq!(plain.bytes, c.len_utf8(), "{c}");
@@ -227,7 +227,7 @@ mod tests {
             prop_assume!(!text.contains(['×', '÷']));
             let expected: Vec<&str> = text
                 .unicode_words()
-                .filter(|word| folded(word).chars().count() >= 3 || word.chars().any(char::is_numeric))
+                .filter(|word| comparable(word).chars().count() >= 3 || word.chars().any(char::is_numeric))
                 .collect();
             prop_assert_eq!(found(&text), Some(expected));
         }
