@@ -155,7 +155,10 @@ fn is_meant(statement: &Statement<'_>, mark: &Mark) -> bool {
     use Kind::{Condition, Doubt, Hearsay, Not, Passing};
     let user = statement.speaker == Speaker::User;
     let others = || {
-        let is_apart = |other: &&Mark| other.end <= mark.start || other.start >= mark.end;
+        // A doubt may also be among the words that a `*` stands for.
+        let is_within =
+            |other: &Mark| other.kind == Doubt && mark.start < other.start && other.end < mark.end;
+        let is_apart = |other: &&Mark| other.end <= mark.start || other.start >= mark.end || is_within(other);
         statement.marks.iter().filter(is_apart)
     };
     let has = |kinds: &[Kind]| others().any(|other| kinds.contains(&other.kind));

@@ -127,6 +127,7 @@ fn value(kind: &str, is_json: bool) -> (&'static str, &'static str) {
         "Bytea" => ("bytea", "'\\x00'"),
         "Date" => ("date", "'2026-01-01'"),
         "Timestamptz" => ("timestamptz", "'2026-01-01'"),
+        "Interval" => ("interval", "'1 second'"),
         "Json" => ("json", "'{}'"),
         "Jsonb" => ("jsonb", "'{}'"),
         "TextArray" => ("text[]", "'{acme}'"),

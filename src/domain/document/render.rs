@@ -4,7 +4,7 @@ use super::record::end_of_reason;
 use super::snippet;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::Progress;
-use crate::domain::text::one_line;
+use crate::domain::text::lines::document_line;
 use chrono::{DateTime, SecondsFormat, Utc};
 
 /// The text of a new record. Characters that a record line cannot represent are normalised when it is
@@ -35,17 +35,17 @@ pub fn written_time(time: DateTime<Utc>) -> String {
 /// Renders the lines of a record.
 pub(in crate::domain) fn record_lines(id: RecordId, time: DateTime<Utc>, record: &NewRecord<'_>) -> String {
     let mut out = format!("- {id} [{}] ", written_time(time));
-    let reason = one_line(record.reason.unwrap_or_default());
+    let reason = document_line(record.reason.unwrap_or_default());
     if !reason.is_empty() {
         out.push_str("because ");
         push_reason(&mut out, &reason);
         out.push_str(": ");
     }
     if id.kind == RecordKind::Verbatim {
-        out.push_str(&one_line(record.label.unwrap_or_default()).replace("=>", "->"));
+        out.push_str(&document_line(record.label.unwrap_or_default()).replace("=>", "->"));
         snippet::write(&mut out, record.content);
     } else {
-        out.push_str(&one_line(record.content));
+        out.push_str(&document_line(record.content));
         out.push('\n');
     }
     out
@@ -62,7 +62,7 @@ pub(in crate::domain) fn progress_body(progress: &Progress) -> String {
     for (title, bullets) in lists {
         let bullets = bullets
             .iter()
-            .map(|bullet| one_line(bullet))
+            .map(|bullet| document_line(bullet))
             .filter(|bullet| !bullet.is_empty());
         for (index, bullet) in bullets.enumerate() {
             if index == 0 {

@@ -15,6 +15,16 @@ pub fn one_line(text: &str) -> String {
     lines.collect::<Vec<_>>().join(" ").replace('\0', "\u{fffd}")
 }
 
+/// A text as one line of a document: its lines without the blanks around them, joined by single blanks, with U+FFFD for
+/// NUL. Unlike in [`one_line`] only a line feed ends a line, as in documents, and all other characters stay.
+pub(in crate::domain) fn document_line(text: &str) -> String {
+    let lines = text
+        .split('\n')
+        .map(|line| line.trim_matches([' ', '\t', '\r']))
+        .filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ").replace('\0', "\u{fffd}")
+}
+
 /// A text as one line that hides nothing: each run of blanks, controls and invisible characters is one blank.
 #[must_use]
 pub fn visible_line(text: &str) -> String {

@@ -294,10 +294,13 @@ fn work_that_is_left() {
         ],
     );
     assert_eq!(
-        said("assistant", "- [x] wrote the parser\n- [ ] test the parser well"),
+        said(
+            "assistant",
+            "- [x] wrote the parser\n- [ ] test the renderer well"
+        ),
         [
             (Completed, "Wrote the parser".to_owned()),
-            (Remaining, "Test the parser well".to_owned())
+            (Remaining, "Test the renderer well".to_owned())
         ]
     );
 }

@@ -195,7 +195,7 @@ async fn the_number_of_additions_grows_with_the_input_up_to_the_setting_and_the_
     let stub = Stub::start(move |_| Reply::text(&answer)).await;
     let service = Service::start_with(stub.configure(Provider::Openai, 0), None).await;
     // Three, one more for each 1,000 bytes, at most `pipeline.max_additions`.
-    for (bytes, most) in [(0, 3), (1_000, 4), (3_999, 6), (5_000, 8), (200_000, 8)] {
+    for (bytes, most) in [(0_usize, 3), (1_000, 4), (3_999, 6), (5_000, 8), (200_000, 8)] {
         let name = format!("gauges-{bytes}");
         let memory = service.memory(&name);
         let task = "gauge 1 2 3 4 5 6 7 8 9 10 shows water";

@@ -7,7 +7,7 @@ use crate::domain::dsl::items::{self, ItemFault, after_because, placeholder};
 use crate::domain::dsl::progress::Block;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Fault, FaultKind, Operation, Role};
-use crate::domain::text::one_line;
+use crate::domain::text::lines::document_line;
 
 /// Converts requests like [`parse`](crate::domain::dsl::parse) converts a text. Total: every list has a
 /// result.
@@ -83,7 +83,7 @@ impl Parsed {
     fn progress(&mut self, request: &OperationRequest, index: usize) {
         let mut block = Block::new(index..index);
         for (_, list, _, text) in request.bullets() {
-            block.bullet(Some(list), 0, &one_line(text), index..index);
+            block.bullet(Some(list), 0, &document_line(text), index..index);
         }
         let finished = block.finish();
         let has_faults = !finished.faults.is_empty();
@@ -107,7 +107,7 @@ impl Parsed {
 
 /// Normalises a reason to one line, without a leading `because` and a trailing colon.
 fn reason_of(text: &str) -> String {
-    let text = one_line(text);
+    let text = document_line(text);
     let bare = after_because(&text).unwrap_or(&text);
     bare.trim().trim_end_matches(':').trim_end().to_owned()
 }
@@ -129,7 +129,7 @@ fn addition(
         let detail = "`content` is blank: write what is to be kept".to_owned();
         return Err((FaultKind::EmptyContent, detail));
     }
-    let label = one_line(label.unwrap_or_default());
+    let label = document_line(label.unwrap_or_default());
     let label = label.trim();
     if role == Role::Verbatim && label.is_empty() {
         let detail =
@@ -137,7 +137,7 @@ fn addition(
         return Err((FaultKind::MissingLabel, detail));
     }
     let replaces = replaces.map(|id| replaced(id, role)).transpose()?;
-    let insight = one_line(content);
+    let insight = document_line(content);
     let insight = insight.trim();
     let is_template = match role {
         Role::Verbatim => is_placeholder(label) || is_template_snippet(content),
