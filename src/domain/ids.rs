@@ -3,6 +3,7 @@
 //! Vault and memory ids appear in URLs: 1–128 of `A–Z a–z 0–9 . _ : @ -`, beginning with a letter or digit
 //! (DESIGN §4). Record ids (`KL-7`) are unique per memory and kind and never reused (DESIGN §1).
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use strum::{EnumString, IntoStaticStr, VariantNames};
@@ -34,7 +35,8 @@ fn check(text: &str) -> Result<(), InvalidId> {
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String")]
         pub struct $name(String);
 
         impl $name {
@@ -50,6 +52,14 @@ macro_rules! text_id {
             fn from_str(text: &str) -> Result<Self, InvalidId> {
                 check(text)?;
                 Ok(Self(text.to_owned()))
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidId;
+            fn try_from(text: String) -> Result<Self, InvalidId> {
+                check(&text)?;
+                Ok(Self(text))
             }
         }
 
@@ -197,7 +207,8 @@ impl RecordKind {
 }
 
 /// A record's id: kind and number, `KL-7`. The number is 1 to 2^63-1, written without leading zeros.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct RecordId {
     /// What kind of record it is.
     pub kind: RecordKind,
@@ -224,6 +235,20 @@ impl fmt::Display for RecordId {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("must be KL-, VC-, T- or D- and a number from 1 to 9223372036854775807 without leading zeros")]
 pub struct InvalidRecordId;
+
+impl From<RecordId> for String {
+    fn from(id: RecordId) -> Self {
+        id.to_string()
+    }
+}
+
+impl TryFrom<String> for RecordId {
+    type Error = InvalidRecordId;
+
+    fn try_from(text: String) -> Result<Self, InvalidRecordId> {
+        text.parse()
+    }
+}
 
 impl FromStr for RecordId {
     type Err = InvalidRecordId;

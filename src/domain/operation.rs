@@ -3,13 +3,28 @@
 //! [`crate::domain::dsl`] parses them from text; [`crate::domain::memory`] validates and applies them.
 
 use super::ids::{RecordId, RecordKind};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 
 /// One of the three sections that `/update` maintains, and the role of the model that maintains it.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumString, IntoStaticStr, VariantNames,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantNames,
 )]
+#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Role {
     /// `Current Progress`, rewritten as a whole.
@@ -52,7 +67,7 @@ impl Role {
 }
 
 /// The three lists of `Current Progress`. Bullets are single lines without the leading dash.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Progress {
     /// Completed work.
     pub completed: Vec<String>,
@@ -73,7 +88,8 @@ impl Progress {
 }
 
 /// One change of a memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
 pub enum Operation {
     /// Replaces the body of `Current Progress`.
     RewriteProgress(Progress),
@@ -84,6 +100,7 @@ pub enum Operation {
         /// The insight, one line.
         content: String,
         /// The record it replaces, which is archived with a reference to the new one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces: Option<RecordId>,
     },
     /// Adds a VC record.
@@ -95,6 +112,7 @@ pub enum Operation {
         /// The snippet, byte for byte, without the end of its last line.
         snippet: String,
         /// The record it replaces, which is archived with a reference to the new one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces: Option<RecordId>,
     },
     /// Archives a record: removes it from the document.

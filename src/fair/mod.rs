@@ -1,7 +1,8 @@
 //! Fairness between vaults: what one vault, or one key, may hold of shared resources, and the order of waiting requests.
 //!
-//! A [`FairSemaphore`] guards a limited resource: connections, processors, bytes. A permit is counted against its vault and its
-//! key, neither of which may ever hold the whole resource. Waiters are admitted vault by vault in rotation, not in the
+//! A [`FairSemaphore`] guards a limited resource: connections, processors, bytes, requests, updates. A permit is counted
+//! against its vault and its key, neither of which may ever hold the whole resource, and where one at a time is to be in a
+//! memory against that. Waiters are admitted vault by vault in rotation, not in the
 //! order of arrival: a vault with hundreds of waiting requests delays another by one of them.
 
 mod cpu;
@@ -10,4 +11,4 @@ mod semaphore;
 
 pub use cpu::{LONG_WORK, on_cpu, on_cpu_for, run_blocking, run_blocking_if_long};
 pub use party::Party;
-pub use semaphore::{FairSemaphore, Permit, ShareLimits};
+pub use semaphore::{FairSemaphore, NoRoom, Permit, ShareLimits};

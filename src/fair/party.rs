@@ -13,6 +13,8 @@ pub struct Party {
     pub(super) vault: Option<Arc<str>>,
     /// The key.
     pub(super) key: Option<Arc<str>>,
+    /// The memory, of what is done one at a time in each.
+    pub(super) memory: Option<Arc<str>>,
 }
 
 impl Party {
@@ -22,6 +24,16 @@ impl Party {
         Self {
             vault: vault.map(Arc::from),
             key: key.map(Arc::from),
+            memory: None,
+        }
+    }
+
+    /// A memory of a vault.
+    #[must_use]
+    pub fn of_memory(vault: &str, memory: &str) -> Self {
+        Self {
+            memory: Some(Arc::from(memory)),
+            ..Self::new(Some(vault), None)
         }
     }
 

@@ -15,6 +15,8 @@ pub struct ShareLimits {
     pub of_vault: usize,
     /// The limit of one key, in all its vaults: higher, so that the vaults of a gateway with one key can share it.
     pub of_key: usize,
+    /// The limit of one memory.
+    pub of_memory: usize,
     /// Up to this amount in use, a vault or a key may hold more than its limit: what nobody else asks for.
     pub lent: usize,
 }
@@ -28,6 +30,7 @@ impl ShareLimits {
             total,
             of_vault: (total / 2).max(1),
             of_key: (total / 4 * 3).max(total / 2).max(1),
+            of_memory: total,
             lent: 0,
         }
     }
@@ -42,9 +45,33 @@ impl ShareLimits {
             total,
             of_vault: quarter,
             of_key: quarter,
+            of_memory: total,
             lent: total / 2,
         }
     }
+
+    /// One for each memory, and as many for a vault.
+    #[must_use]
+    pub fn of_memories(total: usize, of_vault: usize) -> Self {
+        Self {
+            total,
+            of_vault,
+            of_key: total,
+            of_memory: 1,
+            lent: 0,
+        }
+    }
+}
+
+/// Which limit leaves no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoRoom {
+    /// That of all.
+    InAll,
+    /// That of the vault.
+    OfVault,
+    /// As many wait for the memory as may.
+    OfMemory,
 }
 
 /// A fair semaphore with permits of any size. Cheap to clone.
@@ -56,11 +83,13 @@ struct Inner {
     state: Mutex<State>,
 }
 
-/// A vault or a key.
+/// What permits are counted for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Holder {
     Vault(Arc<str>),
     Key(Arc<str>),
+    /// Of a vault.
+    Memory(Arc<str>, Arc<str>),
 }
 
 #[derive(Default)]
@@ -87,7 +116,12 @@ pub struct Permit {
 impl Party {
     fn holders(&self) -> impl Iterator<Item = Holder> {
         let vault = self.vault.clone().map(Holder::Vault);
-        vault.into_iter().chain(self.key.clone().map(Holder::Key))
+        let memory = self.vault.clone().zip(self.memory.clone());
+        let memory = memory.map(|(vault, memory)| Holder::Memory(vault, memory));
+        vault
+            .into_iter()
+            .chain(self.key.clone().map(Holder::Key))
+            .chain(memory)
     }
 }
 
@@ -96,18 +130,39 @@ impl ShareLimits {
         match holder {
             Holder::Vault(_) => self.of_vault,
             Holder::Key(_) => self.of_key,
+            Holder::Memory(..) => self.of_memory,
         }
     }
 }
 
 impl State {
+    fn held_by(&self, holder: &Holder) -> usize {
+        self.held.get(holder).copied().unwrap_or_default()
+    }
+
+    /// Which limit leaves no room for one more of this party, if `most` of its memory may run and wait.
+    fn no_room(&self, shares: &ShareLimits, party: &Party, most: usize) -> Option<NoRoom> {
+        let is_full = |holder: Holder| self.held_by(&holder) >= shares.of_holder(&holder);
+        if self.in_use >= shares.total {
+            return Some(NoRoom::InAll);
+        }
+        if party.vault.clone().map(Holder::Vault).is_some_and(is_full) {
+            return Some(NoRoom::OfVault);
+        }
+        let queue = self.queues.iter().find(|(vault, _)| *vault == party.vault);
+        let waiting = queue.into_iter().flat_map(|(_, queue)| queue);
+        let waiting = waiting.filter(|waiting| waiting.party == *party && !waiting.granted.is_closed());
+        let memory = party.vault.clone().zip(party.memory.clone());
+        let running = memory.map_or(0, |(vault, memory)| self.held_by(&Holder::Memory(vault, memory)));
+        (running + waiting.count() >= most).then_some(NoRoom::OfMemory)
+    }
+
     fn fits(&self, shares: &ShareLimits, party: &Party, amount: usize) -> bool {
-        let held = |holder: &Holder| self.held.get(holder).copied().unwrap_or_default();
-        let in_use = self.in_use + amount;
+        let in_use = self.in_use.saturating_add(amount);
         let within_shares = || {
             party
                 .holders()
-                .all(|holder| held(&holder) + amount <= shares.of_holder(&holder))
+                .all(|holder| self.held_by(&holder) + amount <= shares.of_holder(&holder))
         };
         in_use <= shares.total && (in_use <= shares.lent || within_shares())
     }
@@ -212,6 +267,19 @@ impl FairSemaphore {
         }
     }
 
+    /// Waits for a permit behind those of the party's memory, of which at most `most` run and wait. Waits for no other
+    /// limit: a client that is refused at once can come back.
+    ///
+    /// # Errors
+    /// The limit that leaves no room.
+    pub async fn enter(&self, party: &Party, most: usize) -> Result<Permit, NoRoom> {
+        let refused = self.state().no_room(&self.0.shares, party, most);
+        match refused {
+            Some(refused) => Err(refused),
+            None => Ok(self.acquire(party, 1).await),
+        }
+    }
+
     /// A permit, if it is available at once.
     #[must_use]
     pub fn try_acquire(&self, party: &Party, amount: usize) -> Option<Permit> {
@@ -242,15 +310,9 @@ impl FairSemaphore {
         let (state, most) = (self.state(), self.0.shares.of_vault);
         let at_limit = state.held.iter().filter_map(|(holder, held)| match holder {
             Holder::Vault(vault) if *held >= most => Some(vault.to_string()),
-            Holder::Vault(_) | Holder::Key(_) => None,
+            Holder::Vault(_) | Holder::Key(_) | Holder::Memory(..) => None,
         });
         at_limit.collect()
-    }
-
-    /// The number of waiters.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.state().queues.iter().map(|(_, queue)| queue.len()).sum()
     }
 
     /// The total and the limits.
@@ -259,11 +321,14 @@ impl FairSemaphore {
         self.0.shares
     }
 
-    fn give_out(&self) {
-        loop {
-            let Some(next) = self.state().next(&self.0.shares) else {
-                return;
-            };
+    /// Returns an amount and passes on what fits now, before anybody else can take it.
+    fn give_back(&self, party: &Party, amount: usize) {
+        let next: Vec<Waiting> = {
+            let mut state = self.state();
+            state.give_back(party, amount);
+            std::iter::from_fn(|| state.next(&self.0.shares)).collect()
+        };
+        for next in next {
             // Outside the lock: a permit whose receiver was dropped is returned through `drop`.
             let permit = self.permit(&next.party, next.amount);
             drop(next.granted.send(permit));
@@ -285,28 +350,11 @@ impl Permit {
         }
         fits
     }
-
-    /// Returns all but this amount.
-    pub fn shrink(&mut self, to: usize) {
-        let less = self.amount.saturating_sub(to);
-        if less > 0 {
-            self.amount = to;
-            self.gate.state().give_back(&self.party, less);
-            self.gate.give_out();
-        }
-    }
-
-    /// The permit's amount.
-    #[must_use]
-    pub fn amount(&self) -> usize {
-        self.amount
-    }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.gate.state().give_back(&self.party, self.amount);
-        self.gate.give_out();
+        self.gate.give_back(&self.party, self.amount);
     }
 }
 
@@ -385,12 +433,7 @@ mod tests {
 
     #[tokio::test]
     async fn waiters_are_admitted_vault_by_vault_and_not_by_arrival() {
-        let gate = FairSemaphore::new(ShareLimits {
-            total: 1,
-            of_vault: 1,
-            of_key: 1,
-            lent: 0,
-        });
+        let gate = FairSemaphore::new(ShareLimits::of(1));
         let (a, b) = (party("a"), party("b"));
         let first = gate.acquire(&a, 1).await;
         let mut a2 = pin!(gate.acquire(&a, 1));
@@ -411,6 +454,27 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn one_memory_is_served_in_the_order_of_arrival_and_others_do_not_wait_for_it() {
+        let gate = FairSemaphore::new(ShareLimits::of_memories(3, 2));
+        let (m, other) = (Party::of_memory("a", "m"), Party::of_memory("a", "other"));
+        let first = gate.enter(&m, 3).await.unwrap();
+        let mut second = pin!(gate.acquire(&m, 1));
+        let mut third = pin!(gate.acquire(&m, 1));
+        assert!(turn(second.as_mut()).await.is_none() && turn(third.as_mut()).await.is_none());
+        assert_eq!(gate.enter(&m, 3).await.unwrap_err(), NoRoom::OfMemory);
+        let beside = gate.enter(&other, 3).await.unwrap();
+        assert_eq!(gate.enter(&m, 9).await.unwrap_err(), NoRoom::OfVault);
+        let far = gate.enter(&Party::of_memory("b", "m"), 3).await.unwrap();
+        let refused = gate.enter(&Party::of_memory("c", "m"), 3).await;
+        assert_eq!(refused.unwrap_err(), NoRoom::InAll);
+        drop((first, far));
+        let second = turn(second.as_mut()).await.unwrap();
+        assert!(turn(third.as_mut()).await.is_none());
+        drop((second, beside));
+        assert!(turn(third.as_mut()).await.is_some());
+    }
+
+    #[tokio::test]
     async fn a_dropped_waiter_or_permit_blocks_no_other() {
         let gate = FairSemaphore::new(ShareLimits::of(1));
         let first = gate.acquire(&party("a"), 1).await;
@@ -428,9 +492,10 @@ mod tests {
     #[tokio::test]
     async fn an_amount_over_the_share_is_cut_to_it_and_a_growing_one_stays_within() {
         let gate = FairSemaphore::new(ShareLimits::of(8));
-        let mut all = gate.acquire(&party("a"), 100).await;
-        assert_eq!((all.amount(), gate.in_use()), (4, 4));
-        all.shrink(1);
+        let all = gate.acquire(&party("a"), 100).await;
+        assert_eq!((all.amount, gate.in_use()), (4, 4));
+        drop(all);
+        let mut all = gate.acquire(&party("a"), 1).await;
         let other = gate.try_acquire(&party("a"), 1).unwrap();
         assert!(!all.grow(3), "the other holds some of the share");
         drop(other);

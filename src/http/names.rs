@@ -2,15 +2,13 @@
 //! names from the type itself, so it cannot miss one.
 
 use crate::domain::access::AccessRole;
-use crate::domain::dsl::requests::RecordSection;
-use crate::domain::evidence::{Origin, Strictness};
+use crate::domain::evidence::Strictness;
 use crate::domain::history::ChangeKind;
 use crate::domain::ids::RecordKind;
 use crate::domain::memory::Collapse;
 use crate::domain::operation::Role;
 use crate::domain::prompt::PartSource;
 use crate::domain::window::Grouping;
-use crate::pipeline::report::UpdateStatus;
 use crate::pipeline::{ModeKind, OnInvalid, meaning};
 use crate::storage::Source;
 use crate::storage::events::EventKind;
@@ -93,8 +91,6 @@ listed! {
     pub(crate) CollapseKind of Collapse as "PutWarningKind";
     /// What an event can tell of.
     pub(crate) EventKindName of EventKind as "EventKind";
-    /// Which of the texts of an update's input.
-    pub(crate) EvidenceOrigin of Origin as "EvidenceOrigin";
     /// The values of `by`.
     pub(crate) GroupingName of Grouping as "Grouping";
     /// What becomes of the operations: they are saved, or wait for somebody to approve them.
@@ -105,8 +101,6 @@ listed! {
     pub(crate) PartSourceName of PartSource as "PromptPartSource";
     /// The kinds of records.
     pub(crate) RecordKindName of RecordKind as "RecordKind";
-    /// A section that records are added to.
-    pub(crate) RecordSectionName of RecordSection as "RecordSection";
     /// Whether a record is in the newest version.
     pub(crate) RecordStatusName of RecordStatus as "RecordStatus";
     /// A section that is updated, and the model that updates it.
@@ -121,6 +115,4 @@ listed! {
     pub(crate) SearchModeName of meaning::Mode as "SearchMode";
     /// What can make a version.
     pub(crate) SourceName of Source as "Source";
-    /// How an update ended well.
-    pub(crate) UpdateStatusName of UpdateStatus as "UpdateStatus";
 }

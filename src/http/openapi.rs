@@ -3,10 +3,6 @@
 //! A route documents its parameters, bodies, responses, and each problem by status and description. What all routes
 //! share is added here: the ids in paths, the schema of problems, and the problems that any request can cause.
 
-pub(super) mod preamble;
-mod shared;
-
-use super::id_patterns::{ID_PATTERN, RECORD_ID_PATTERN};
 use super::middleware::{access, idempotency, replica, site};
 use super::problem::{self, Kind, ProblemDocument};
 use super::table;
@@ -18,6 +14,9 @@ use utoipa::openapi::{
     Components, ContentBuilder, OpenApi, Ref, RefOr, Required, Response, ResponseBuilder, Schema,
 };
 use utoipa::{PartialSchema, ToSchema};
+
+pub(super) mod preamble;
+mod shared;
 
 /// Path parameters: name, pattern, description.
 const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
@@ -81,7 +80,7 @@ pub(crate) fn document() -> OpenApi {
     document
 }
 
-fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operation)> {
+pub(super) fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operation)> {
     let verbs = [
         (Method::GET, &mut item.get),
         (Method::PUT, &mut item.put),
@@ -174,6 +173,12 @@ fn path_parameter((name, pattern, description): &(&str, &str, &str)) -> Paramete
         .schema(Some(schema))
         .build()
 }
+
+/// The rule of [`crate::domain::ids`] as a regular expression.
+pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$";
+
+/// Record ids of up to eighteen digits. Ids of nineteen digits below 2^63 are accepted too.
+pub(crate) const RECORD_ID_PATTERN: &str = "^(KL|VC|T|D)-[1-9][0-9]{0,17}$";
 
 #[cfg(test)]
 mod tests {

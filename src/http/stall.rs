@@ -1,4 +1,5 @@
-//! Closes a connection whose client reads nothing for too long. Otherwise a client that requests much and reads
+//! Closes a connection whose client reads nothing for too long, as docs/operations.md promises; hyper limits only the time
+//! for a head. Otherwise a client that requests much and reads
 //! nothing would keep its response in memory, and its connection open, forever.
 
 use std::future::Future;

@@ -3,7 +3,7 @@
 
 use super::middleware;
 use super::middleware::layer::layer;
-use super::passing::Passing;
+use super::problem::Passing;
 use super::routes::health;
 use super::{Settings, serve};
 use crate::clock::Clock;

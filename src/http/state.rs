@@ -61,7 +61,7 @@ impl AppState {
                 // So that neither a vault nor a key takes all of them.
                 of_vault: settings.max_streams.div_ceil(2),
                 of_key: settings.max_streams.div_ceil(2),
-                lent: 0,
+                ..ShareLimits::of(settings.max_streams)
             }),
             feeds: Arc::new(Feeds::new(storage.clone())),
             stopping: CancellationToken::new(),

@@ -1,6 +1,6 @@
 //! The route table. Each route is registered together with its documentation.
 
-use super::openapi::preamble::preamble;
+use super::openapi::{self, preamble::preamble};
 use super::routes::{
     archive, blame, contexts, decisions, events, guidance, handoff, health, items, keys, log, mcp, memories,
     memory_tool, operations, prompt, records, search, sections, status, tasks, update, updates, vaults,
@@ -8,7 +8,7 @@ use super::routes::{
 };
 use super::state::AppState;
 use axum::extract::Extension;
-use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
 /// The documented routes, without the limits that come from the configuration. One of them returns the OpenAPI
@@ -48,9 +48,9 @@ pub(super) fn quick() -> OpenApiRouter<AppState> {
             memory_tool::files::put::put,
             memory_tool::files::unlink::unlink
         ))
-        .routes(routes!(contexts::put::put, contexts::latest::latest))
-        .routes(routes!(contexts::list::list))
-        .routes(routes!(contexts::get::get))
+        .routes(routes!(contexts::put::put, contexts::read::latest))
+        .routes(routes!(contexts::read::list))
+        .routes(routes!(contexts::read::get))
         .routes(routes!(contexts::older::restore))
         .routes(routes!(contexts::older::redact))
         .routes(routes!(contexts::diff::diff))
@@ -73,26 +73,12 @@ pub(super) fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(handoff::read::artifact))
         .routes(routes!(search::search))
         .routes(routes!(search::search_memory))
-        .routes(routes!(
-            items::read::list_of_memory,
-            items::add::to_memory,
-            items::remove::category_of_memory
-        ))
-        .routes(routes!(
-            items::read::get_of_memory,
-            items::replace::of_memory,
-            items::remove::of_memory
-        ))
-        .routes(routes!(
-            items::read::list_of_vault,
-            items::add::to_vault,
-            items::remove::category_of_vault
-        ))
-        .routes(routes!(
-            items::read::get_of_vault,
-            items::replace::of_vault,
-            items::remove::of_vault
-        ))
+        .routes(also_of_vaults(routes!(
+            items::list,
+            items::add,
+            items::remove_category
+        )))
+        .routes(also_of_vaults(routes!(items::get, items::replace, items::remove)))
         .routes(routes!(prompt::prompt))
         .routes(routes!(guidance::guidance))
         .routes(routes!(updates::runs::list))
@@ -100,6 +86,27 @@ pub(super) fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(updates::review::approve))
         .routes(routes!(updates::review::reject))
         .routes(routes!(events::events))
+}
+
+/// Serves the routes for items of a memory for those of a vault as well, under their own operation ids.
+fn also_of_vaults(
+    (schemas, mut paths, methods): UtoipaMethodRouter<AppState>,
+) -> UtoipaMethodRouter<AppState> {
+    let mut of_vaults = paths.paths.clone();
+    for (_, operation) in of_vaults.values_mut().flat_map(openapi::operations) {
+        let of_memory = operation.operation_id.take().unwrap_or_default();
+        operation.operation_id = Some(of_memory.replace("Item", "VaultItem"));
+        if let Some(summary) = &mut operation.summary {
+            *summary = summary.replace("a memory", "a vault");
+        }
+    }
+    let path = |path: String| path.replace("/memories/{memory_id}", "");
+    paths.paths.extend(
+        of_vaults
+            .into_iter()
+            .map(|(of_memory, item)| (path(of_memory), item)),
+    );
+    (schemas, paths, methods)
 }
 
 /// Routes that may call models.

@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::llm::Constrain;
@@ -66,7 +67,7 @@ impl ChatMessage {
 }
 
 /// One of the caller's messages. It is data, never instructions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationMessage {
     /// The role given by the caller: `user`, `assistant`, `tool`, `system`, or any other.
     pub role: String,

@@ -156,9 +156,10 @@ fn is_meant(statement: &Statement<'_>, mark: &Mark) -> bool {
     let user = statement.speaker == Speaker::User;
     let others = || {
         // A doubt may also be among the words that a `*` stands for.
-        let is_within =
-            |other: &Mark| other.kind == Doubt && mark.start < other.start && other.end < mark.end;
-        let is_apart = |other: &&Mark| other.end <= mark.start || other.start >= mark.end || is_within(other);
+        let is_apart = |other: &&Mark| {
+            let is_within = mark.start < other.start && other.end < mark.end;
+            other.end <= mark.start || other.start >= mark.end || (other.kind == Doubt && is_within)
+        };
         statement.marks.iter().filter(is_apart)
     };
     let has = |kinds: &[Kind]| others().any(|other| kinds.contains(&other.kind));

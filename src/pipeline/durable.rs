@@ -1,11 +1,10 @@
 //! Asynchronous updates: how they are queued, and how a worker runs them.
 
-use super::request::UpdateRequest;
+use super::request::{UpdateInput, UpdateRequest};
 use super::stored;
-use super::stored_preconditions::StoredPreconditions;
-use super::stored_request::StoredUpdate;
-use super::{Pipeline, PipelineError, measured};
+use super::{Pipeline, PipelineError, Steps, measured};
 use crate::domain::ids::UpdateId;
+use crate::fair::Party;
 use crate::storage::idempotency::Answering;
 use crate::storage::updates::queue::{Claimed, EnqueueError, NewUpdate, QueueLimits, is_redacted};
 use crate::storage::updates::{Run, RunKind};
@@ -48,8 +47,8 @@ impl Pipeline {
             per_vault: i64::from(self.settings.queue.max_per_vault),
         };
         let new = NewUpdate {
-            request: json!(StoredUpdate::from(&request)),
-            preconditions: json!(StoredPreconditions::from(&request.preconditions)),
+            request: json!(request.input),
+            preconditions: json!(request.preconditions),
             vault: request.vault,
             memory: request.memory,
             update_id,
@@ -87,9 +86,9 @@ impl Pipeline {
         claimed: &Claimed,
         is_tried_again: bool,
     ) -> Result<UpdateAnswer, PipelineError> {
-        let request = self.kept(claimed)?;
-        let _turn = self.queue.enter_anyway(&request.vault, &request.memory).await;
-        let _place = self.admission.enter(&request.vault).await;
+        let request = Self::read_claimed(claimed)?;
+        let party = Party::of_memory(request.vault.as_str(), request.memory.as_str());
+        let _permit = self.updates.acquire(&party, 1).await;
         let claim = Claim {
             id: claimed.claim.clone(),
             update_id: claimed.due.update_id.clone(),
@@ -102,7 +101,7 @@ impl Pipeline {
         result
     }
 
-    fn kept(&self, claimed: &Claimed) -> Result<UpdateRequest, PipelineError> {
+    fn read_claimed(claimed: &Claimed) -> Result<UpdateRequest, PipelineError> {
         let unreadable = |problem: String| PipelineError::Unreadable {
             update_id: claimed.due.update_id.clone(),
             problem,
@@ -112,14 +111,18 @@ impl Pipeline {
                 "the request quotes a version that has been redacted since".to_owned(),
             ));
         }
-        let request = stored::read::<StoredUpdate>(&claimed.request)
-            .map_err(|problem| unreadable(format!("the stored request cannot be read: {problem}")))?;
-        let preconditions = stored::read::<StoredPreconditions>(&claimed.preconditions)
-            .map_err(|problem| unreadable(format!("the stored preconditions cannot be read: {problem}")))?;
-        Ok(request.into_request(
-            (claimed.due.vault.clone(), claimed.due.memory.clone()),
-            claimed.actor.clone(),
-            preconditions.into(),
-        ))
+        let unreadable_part =
+            |of: &str, problem: &str| unreadable(format!("the stored {of} cannot be read: {problem}"));
+        Ok(UpdateRequest {
+            vault: claimed.due.vault.clone(),
+            memory: claimed.due.memory.clone(),
+            actor: claimed.actor.clone(),
+            preconditions: stored::read(&claimed.preconditions)
+                .map_err(|problem| unreadable_part("preconditions", &problem))?,
+            input: stored::read::<UpdateInput>(&claimed.request)
+                .map_err(|problem| unreadable_part("request", &problem))?,
+            steps: Steps::default(),
+            idempotency: None,
+        })
     }
 }

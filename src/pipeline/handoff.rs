@@ -12,6 +12,7 @@ use crate::domain::handoff::{
     describes_workspace, freshness, render,
 };
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
+use crate::fair::Party;
 use crate::storage::handoffs::{Handoff, SaveHandoff};
 use crate::storage::{Storage, StorageError};
 use serde_json::{Map, Value, json};
@@ -101,7 +102,8 @@ impl Pipeline {
         let known = self.storage.latest_handoff(vault, memory).await?;
         let known = known.map_or(0, |handoff| handoff.number);
         let limit = super::QUEUE_PER_MEMORY;
-        let permit = self.handoffs.enter(vault, memory).await;
+        let party = Party::of_memory(vault.as_str(), memory.as_str());
+        let permit = self.handoffs.enter(&party, limit).await;
         let _permit = permit.map_err(|_| HandoffError::QueueFull { limit })?;
         for _ in 0..TRIES {
             let latest = self.storage.latest_handoff(vault, memory).await?;

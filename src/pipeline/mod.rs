@@ -1,24 +1,22 @@
 //! `/update`: from a task and messages to a new version, in six steps (DESIGN §3).
 //!
-//! 1. **Capture** the head and build a payload for each role ([`prompts`]).
-//! 2. **Ask** the models of the roles in parallel, without a database connection.
+//! 1. **Capture** the head (`update`; the state of a run is `running`) and build a payload for each role ([`prompts`]).
+//! 2. **Ask** the models of the roles in parallel, without a database connection (`role`; `ruled` without models).
 //! 3. **Parse** the answers ([`crate::domain::dsl`]).
-//! 4. **Validate** them against the head snapshot, and ask a role again about its faulty items.
+//! 4. **Validate** them against the head snapshot, and ask a role again about its faulty items (`reading`).
 //! 5. **Merge** the items into the current head, under its lock: learnings and snippets are validated again; progress
-//!    is replaced only if its section is unchanged since the snapshot, and is asked for again otherwise.
-//! 6. **Save** the version with its operations, rejected items and run in the same transaction.
+//!    is replaced only if its section is unchanged since the snapshot, and is asked for again otherwise (`merge`).
+//! 6. **Save** the version with its operations, rejected items and run in the same transaction (`save`, `row`).
 //!
 //! No change of another writer is lost: a model's answer never replaces a document. It only contains operations, which
 //! are applied to the document that is current at that time.
 
-mod admission;
 mod conversation;
 mod durable;
 mod error;
 mod handoff;
 mod handoff_model;
 pub mod history;
-mod kept;
 mod log;
 pub mod meaning;
 mod measured;
@@ -26,23 +24,18 @@ mod merge;
 mod operations;
 pub mod prompts;
 mod proposal;
-mod queue;
 mod reading;
 pub mod report;
-mod reported_head;
 mod request;
 mod review;
-mod reviewed;
 mod role;
+mod row;
 mod ruled;
-mod run;
-mod run_row;
 mod running;
+mod save;
 mod session;
 pub mod steps;
 mod stored;
-mod stored_preconditions;
-mod stored_request;
 mod update;
 mod usage;
 mod written_item;
@@ -50,7 +43,9 @@ mod written_item;
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;
 pub use handoff::{HandoffError, HandoffRequest, Refreshed, judge};
-pub use request::{Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest, UpdateRequest};
+pub use request::{
+    Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest, UpdateInput, UpdateRequest,
+};
 pub use review::{Approval, Rejecting};
 pub use steps::{Step, Steps};
 
@@ -62,6 +57,7 @@ use crate::config::retention::ReviewConfig;
 use crate::config::window::WindowConfig;
 use crate::domain::evidence::Strictness;
 use crate::domain::ids::UpdateId;
+use crate::fair::{FairSemaphore, ShareLimits};
 use crate::llm::Models;
 use crate::llm::embeddings::Embedder;
 use crate::storage::Storage;
@@ -77,8 +73,9 @@ pub struct Pipeline {
     storage: Storage,
     models: Arc<Models>,
     prompts: Arc<prompts::Prompts>,
-    queue: Arc<queue::Queue>,
-    admission: Arc<admission::Admission>,
+    /// A permit for each running update: one of a memory, since each is to see the result of the one before; several of a
+    /// vault.
+    updates: FairSemaphore,
     clock: Arc<dyn Clock>,
     limits: LimitsConfig,
     settings: PipelineConfig,
@@ -87,7 +84,7 @@ pub struct Pipeline {
     review: ReviewConfig,
     meaning: meaning::Meaning,
     /// Serializes the handoffs of one memory, so that a concurrent request uses the handoff of the first.
-    handoffs: Arc<queue::Queue>,
+    handoffs: FairSemaphore,
 }
 
 impl Pipeline {
@@ -106,14 +103,13 @@ impl Pipeline {
             storage,
             models: Arc::new(models),
             prompts: Arc::new(prompts),
-            queue: Arc::new(queue::Queue::new(QUEUE_PER_MEMORY)),
-            admission: Arc::new(admission::Admission::new(
-                settings.concurrent_updates_per_vault(),
+            updates: FairSemaphore::new(ShareLimits::of_memories(
                 settings.concurrent_updates,
+                settings.concurrent_updates_per_vault(),
             )),
             clock,
             limits,
-            handoffs: Arc::new(queue::Queue::new(QUEUE_PER_MEMORY)),
+            handoffs: FairSemaphore::new(ShareLimits::of_memories(usize::MAX, usize::MAX)),
             settings,
             handoff: HandoffConfig::default(),
             window: WindowConfig::default(),

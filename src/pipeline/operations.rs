@@ -3,19 +3,16 @@
 use super::measured;
 use super::reading::{self, Reading};
 use super::report::{QUOTE_BYTES, Target, UpdateAnswer};
-use super::run::Saved;
 use super::running::Running;
-use super::stored_request::StoredOperations;
+use super::save::Saved;
 use super::written_item::WrittenItem;
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl;
 use crate::domain::dsl::requests::{self, OperationRequest};
-use crate::domain::faults::Omitted;
 use crate::fair;
 use crate::storage::StorageError;
 use crate::storage::updates::{RunKind, RunStatus};
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
 
@@ -146,35 +143,20 @@ impl Pipeline {
         let base = self.capture(&target, &request.preconditions).await?;
         // Only models are limited to few additions by default.
         let max_additions = request.max_additions.unwrap_or(usize::MAX);
+        let title = match request.mode {
+            Mode::Apply => "operations applied".to_owned(),
+            Mode::Propose { .. } => "operations proposed".to_owned(),
+        };
+        let by = (request.actor.clone(), created_at);
+        let limits = self.limits.of_operations(max_additions);
         Ok(Running {
-            target,
-            kind: RunKind::Operations,
-            actor: request.actor.clone(),
-            created_at,
-            request: json!(StoredOperations::from(request)),
+            request: json!(request),
             preconditions: request.preconditions.clone(),
             dry_run: request.dry_run,
             resolves: request.resolves.clone(),
-            limits: self.limits.of_operations(max_additions),
-            title: match request.mode {
-                Mode::Apply => "operations applied".to_owned(),
-                Mode::Propose { .. } => "operations proposed".to_owned(),
-            },
-            progress_base: base.clone(),
-            base,
-            accepted: Vec::new(),
-            rejected: Vec::new(),
-            warnings: Vec::new(),
-            omitted: Omitted::default(),
-            models: BTreeMap::new(),
-            exchanges: Vec::new(),
-            spent: Vec::new(),
-            claim: None,
             idempotency: request.idempotency.clone(),
-            steps: None,
             mode: request.mode.clone(),
-            record: None,
-            review: None,
+            ..Running::begin(target, RunKind::Operations, by, (limits, title), base)
         })
     }
 }

@@ -10,18 +10,22 @@ use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use crate::fair;
 use crate::storage::{Storage, StorageError};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 /// Approximate length of an item, used to estimate the work of many.
 const ITEM_BYTES: usize = 100;
 
-/// A valid item and the text it was read from.
-#[derive(Debug, Clone)]
+/// A valid item and the text it was read from. A proposal stores it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Accepted {
+    #[serde(flatten)]
     pub(super) operation: Operation,
+    #[serde(flatten)]
     pub(super) written: WrittenItem,
     /// The evidence from the input; only for items of a model's answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) evidence: Vec<Evidence>,
 }
 
@@ -124,7 +128,7 @@ pub(super) fn mentioned(items: &[Item], faults: &[Fault]) -> Vec<RecordId> {
     ids.into_iter().collect()
 }
 
-fn archived_id(operation: &Operation) -> Option<RecordId> {
+pub(super) fn archived_id(operation: &Operation) -> Option<RecordId> {
     match operation {
         Operation::Archive { id, .. } => Some(*id),
         _ => None,

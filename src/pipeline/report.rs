@@ -3,21 +3,20 @@
 use super::Step;
 use super::written_item::WrittenItem;
 use crate::domain::document;
+use crate::domain::evidence::{Evidence, EvidenceForm};
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::AppliedOperation;
 use crate::domain::operation::{Fault, Role};
-use crate::storage::records::evidence::StoredEvidence;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use strum::{IntoStaticStr, VariantNames};
+use utoipa::ToSchema;
 
 /// The maximum length of a quoted faulty item, in bytes.
 pub(super) const QUOTE_BYTES: usize = 2_000;
 
-/// The status of a successful update.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, VariantNames)]
-#[serde(into = "&'static str")]
-#[strum(serialize_all = "snake_case")]
+/// How an update ended well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum UpdateStatus {
     /// A new version was saved.
     Applied,
@@ -29,57 +28,71 @@ pub enum UpdateStatus {
     Proposed,
 }
 
-/// An item that was not applied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// Something that was not applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Rejection {
-    /// `progress`, `learnings`, `verbatim`, or null if it belongs to no section.
+    /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
+    #[schema(required, examples("learnings"))]
     pub section: Option<String>,
-    /// The stable name of the fault.
+    /// The fault's stable name.
+    #[schema(examples("missing_reason"))]
     pub kind: String,
-    /// A sentence that says what is wrong and what is expected.
+    /// A sentence that says what is wrong and what would be right.
     pub detail: String,
-    /// The item as it was written, truncated to 2,000 bytes.
+    /// The item as it was written, cut after 2,000 bytes.
     pub text: String,
-    /// The position in the list of operations sent as JSON, from 0; otherwise absent.
+    /// Of operations sent as JSON the place in their list, from 0; absent otherwise.
+    #[schema(nullable = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
 }
 
-/// A notice. It prevented nothing from being applied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// Something worth knowing that kept nothing from being applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Warning {
-    /// `progress`, `learnings`, `verbatim`, or null if it belongs to no section.
+    /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
+    #[schema(required, examples("learnings"))]
     pub section: Option<String>,
-    /// Its stable name; `no_model` if the built-in rules answered because no model is configured.
+    /// Its stable name; `no_model` where the built-in rules answered because no model is configured.
+    #[schema(examples("truncated", "no_model"))]
     pub kind: String,
     /// A sentence.
     pub detail: String,
-    /// The position in the list of operations sent as JSON, from 0; otherwise absent.
+    /// Of operations sent as JSON the place in their list, from 0; absent otherwise.
+    #[schema(nullable = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
 }
 
-/// A change that was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// One change that was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct OperationReport {
-    /// The number by which it is approved; only in a proposal, and absent for changes of its session record.
+    /// The number by which it is approved; only of a proposal, and not of what belongs to its record.
+    #[schema(nullable = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<usize>,
     /// `rewrite_progress`, `add` or `archive`; with a record also `rewrite_status`.
+    #[schema(examples("add"))]
     pub op: String,
-    /// The record that was created or archived.
+    /// The record it made or archived.
+    #[schema(required, examples("KL-3"))]
     pub id: Option<String>,
     /// The label of a verbatim record.
+    #[schema(required)]
     pub label: Option<String>,
-    /// The reason.
+    /// Why.
+    #[schema(required)]
     pub reason: Option<String>,
-    /// The insight, snippet or new progress; for an archived record its content.
+    /// The insight, snippet or new progress; of an archived record what it said.
+    #[schema(required)]
     pub content: Option<String>,
-    /// For an archived record, the record that supersedes it; absent if there is none.
+    /// Of an archived record the one that takes its place; absent where none does.
+    #[schema(nullable = false, examples("KL-4"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
-    /// The evidence in the task and the messages, at most two passages; only for changes by a model.
-    pub evidence: Vec<StoredEvidence>,
+    /// What of the task and the messages carries it, at most two passages; of a model's change only.
+    #[schema(value_type = Vec<EvidenceForm>)]
+    pub evidence: Vec<Evidence>,
 }
 
 impl From<&AppliedOperation> for OperationReport {
@@ -92,40 +105,44 @@ impl From<&AppliedOperation> for OperationReport {
             reason: operation.reason.clone(),
             content: operation.content.clone(),
             superseded_by: operation.superseded_by.map(|id| id.to_string()),
-            evidence: operation.evidence.iter().map(StoredEvidence::from).collect(),
+            evidence: operation.evidence.clone(),
         }
     }
 }
 
-/// The usage of a role's model.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+/// What a role's model cost.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
 pub struct ModelReport {
     /// The model's name.
     pub model: String,
     /// Calls made, retries included.
     pub attempts: u32,
-    /// How often it was asked again about faulty items or a changed memory.
+    /// How often it was asked again about faulty items or a moved memory.
     pub reprompts: u32,
-    /// Input tokens, if the provider reports them.
+    /// Tokens it read, where it tells.
+    #[schema(required)]
     pub input_tokens: Option<u64>,
-    /// Input tokens read from the provider's cache, if reported.
+    /// Of these, tokens its provider had in its cache, where it tells.
+    #[schema(required)]
     pub cached_tokens: Option<u64>,
-    /// Input tokens written to the provider's cache, if reported.
+    /// Of these, tokens its provider put into its cache, where it tells.
+    #[schema(required)]
     pub cache_write_tokens: Option<u64>,
-    /// Output tokens, if reported.
+    /// Tokens it wrote, where it tells.
+    #[schema(required)]
     pub output_tokens: Option<u64>,
     /// Time until its last answer, in milliseconds.
     pub millis: u64,
 }
 
-/// How much of its size limit the document uses.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// How full the document is.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct DocumentReport {
     /// Its size in bytes.
     pub bytes: usize,
-    /// The approximate number of tokens for a model.
+    /// Roughly how many tokens that is for a model.
     pub estimated_tokens: u64,
-    /// The size in percent of `limits.context_bytes`, with one decimal.
+    /// Its size in percent of `limits.context_bytes`, with one decimal.
     pub percent_of_cap: f64,
 }
 
@@ -148,8 +165,8 @@ pub fn percent_of_cap(bytes: usize, cap: usize) -> f64 {
     f64::from(u32::try_from(tenths).unwrap_or(u32::MAX)) / 10.0
 }
 
-/// The response of `/update` and `/operations`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// The answer to `/update` and `/operations`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct UpdateAnswer {
     /// The run, see `GetUpdate`.
     pub update_id: String,
@@ -157,35 +174,38 @@ pub struct UpdateAnswer {
     pub vault_id: String,
     /// The memory.
     pub memory_id: String,
-    /// The status.
+    /// How it ended.
     pub status: UpdateStatus,
-    /// The version of the head snapshot; 0 if the memory did not exist.
+    /// The version that was captured; 0 if the memory did not exist.
     pub base_version: i64,
-    /// The current version; for a dry run the base version.
+    /// The version that stands now; of a dry run the base version.
     pub version: i64,
     /// Its id; null if the memory does not exist.
+    #[schema(required)]
     pub context_id: Option<String>,
-    /// Whether the memory had changed since the snapshot.
+    /// Whether the memory had moved since it was captured.
     pub rebased: bool,
-    /// The changes that were made.
+    /// What was changed.
     pub operations: Vec<OperationReport>,
-    /// The items that were not applied; of each text the first 200.
+    /// What was not applied; of each text the first 200 items.
     pub rejected: Vec<Rejection>,
-    /// How many more items were not applied; absent if none.
+    /// How many more items were not applied; absent if those are all.
+    #[schema(required = false, minimum = 1)]
     #[serde(skip_serializing_if = "is_zero")]
     pub more_rejected: usize,
-    /// Notices; of each text the first 200.
+    /// What is worth knowing; of each text the first 200 warnings.
     pub warnings: Vec<Warning>,
-    /// How many more warnings there are; absent if none.
+    /// How many more warnings there are; absent if those are all.
+    #[schema(required = false, minimum = 1)]
     #[serde(skip_serializing_if = "is_zero")]
     pub more_warnings: usize,
     /// A unified diff of the document.
     pub diff: String,
     /// The change in words.
     pub log: String,
-    /// The usage of each role's model; empty for `/operations`.
+    /// What each role's model cost; empty for `/operations`.
     pub models: BTreeMap<String, ModelReport>,
-    /// How much of its size limit the document uses.
+    /// How full the document is.
     pub document: DocumentReport,
 }
 

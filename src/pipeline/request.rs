@@ -1,4 +1,5 @@
-//! Requests to the pipeline. The route has already validated their values.
+//! Requests to the pipeline. The route has already validated their values. What was asked for is stored with the run in
+//! the form in which these types serialize it; a queued request is read from there again.
 
 use super::report::UpdateAnswer;
 use crate::domain::dsl::requests::OperationRequest;
@@ -9,13 +10,28 @@ use crate::domain::window::SessionRecord;
 use crate::llm::ConversationMessage;
 use crate::storage::Preconditions;
 use crate::storage::idempotency::Answering;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use strum::{Display, EnumDiscriminants, EnumString, IntoStaticStr, VariantNames};
 
 use super::steps::Steps;
 
 /// What to do with items that are still faulty after the repair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Display, EnumString, IntoStaticStr, VariantNames)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantNames,
+)]
+#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum OnInvalid {
     /// Drop and report them, apply the rest.
@@ -34,7 +50,8 @@ impl OnInvalid {
 }
 
 /// What to do with the operations.
-#[derive(Debug, Clone, PartialEq, Eq, Default, EnumDiscriminants)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, EnumDiscriminants)]
+#[serde(tag = "mode", rename_all = "snake_case")]
 #[strum_discriminants(
     name(ModeKind),
     doc = "What becomes of the operations, without by whom.",
@@ -48,6 +65,7 @@ pub enum Mode {
     /// Store them until somebody approves them.
     Propose {
         /// The key that makes the proposal, which must not approve it; `None` if the service requires no keys.
+        #[serde(rename = "key_id")]
         key: Option<KeyId>,
     },
 }
@@ -63,6 +81,17 @@ pub struct UpdateRequest {
     pub actor: ActorId,
     /// Conditions on the head, checked on the head snapshot and again when the version is saved.
     pub preconditions: Preconditions,
+    /// What is asked for.
+    pub input: UpdateInput,
+    /// Receives the steps.
+    pub steps: Steps,
+    /// The answer to store under the claim of the request's idempotency key.
+    pub idempotency: Option<Answering<'static, UpdateAnswer>>,
+}
+
+/// What an update is asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UpdateInput {
     /// What was just done or is in progress.
     pub task: String,
     /// The conversation around it, oldest first.
@@ -74,31 +103,35 @@ pub struct UpdateRequest {
     /// What to do with items that are still faulty after the repair.
     pub on_invalid: OnInvalid,
     /// What to do about items that the input does not support; `None` for the configured value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Strictness>,
     /// The roles to ask.
     pub roles: BTreeSet<Role>,
     /// Whether the operations are applied or proposed.
+    #[serde(flatten)]
     pub mode: Mode,
     /// The session record, written into the same version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<SessionRecord>,
-    /// Receives the steps.
-    pub steps: Steps,
-    /// The answer to store under the claim of the request's idempotency key.
-    pub idempotency: Option<Answering<'static, UpdateAnswer>>,
 }
 
 /// A request for `/operations`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct OperationsRequest {
     /// The vault.
+    #[serde(skip)]
     pub vault: VaultId,
     /// The memory; it is created if it does not exist.
+    #[serde(skip)]
     pub memory: MemoryId,
     /// Who sends the request.
+    #[serde(skip)]
     pub actor: ActorId,
     /// Conditions on the head.
+    #[serde(skip)]
     pub preconditions: Preconditions,
     /// The operations.
+    #[serde(flatten)]
     pub input: OperationsInput,
     /// Do everything except saving.
     pub dry_run: bool,
@@ -107,18 +140,23 @@ pub struct OperationsRequest {
     /// Maximum number of additions to a section; unlimited if `None`.
     pub max_additions: Option<usize>,
     /// The invalid run that this text finishes by hand.
+    #[serde(rename = "update_id")]
     pub resolves: Option<UpdateId>,
     /// Whether the operations are applied or proposed.
+    #[serde(flatten)]
     pub mode: Mode,
     /// The answer to store under the claim of the request's idempotency key.
+    #[serde(skip)]
     pub idempotency: Option<Answering<'static, UpdateAnswer>>,
 }
 
 /// Operations in one of the two request forms.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OperationsInput {
     /// The DSL text that models write.
     Text(String),
     /// A list of operations.
+    #[serde(rename = "operations")]
     List(Vec<OperationRequest>),
 }

@@ -6,18 +6,15 @@ use super::merge::{self, Refused};
 use super::proposal::{Proposal, rewrites_progress};
 use super::reading::{Accepted, mentioned};
 use super::report::{Rejection, Target, UpdateAnswer, quote};
-use super::reviewed::Review;
 use super::role::numbered;
-use super::run::RunResult;
+use super::row::Review;
 use super::running::Running;
+use super::save::RunResult;
 use super::session;
-use super::{Mode, Pipeline, PipelineError};
-use crate::domain::faults::Omitted;
+use super::{Pipeline, PipelineError};
 use crate::domain::ids::{ActorId, ContextId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::operation::Role;
 use crate::domain::text::one_line;
-use crate::domain::window::SessionRecord;
-use crate::storage::as_text::AsText;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::Answering;
 use crate::storage::records::StoredRecord;
@@ -25,7 +22,7 @@ use crate::storage::updates::queue::is_redacted;
 use crate::storage::updates::{Run, RunStatus};
 use crate::storage::{ChangeError, Decision, Head, Preconditions, StorageError};
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The approval of a proposal.
 #[derive(Debug, Clone)]
@@ -78,7 +75,7 @@ impl Pipeline {
     ) -> Result<UpdateAnswer, PipelineError> {
         let place = (&approval.vault, &approval.memory);
         let (run, proposal) = self.waiting(place, &approval.update_id).await?;
-        if proposal.key_id.is_some() && proposal.key_id == approval.key.clone().map(AsText) {
+        if proposal.key_id.is_some() && proposal.key_id == approval.key {
             return Err(PipelineError::OwnProposal {
                 update_id: run.update_id,
             });
@@ -87,23 +84,25 @@ impl Pipeline {
         let running = self.begin_approval(&approval, &run, &proposal, numbers).await?;
         let base_version = run.base_version;
         let ids: Vec<RecordId> = mentioned(&numbered(&running.accepted), &[]);
-        let task = running
-            .record
-            .as_ref()
-            .and_then(|record| record.task.task_id.as_ref());
         let before = proposal.progress_before.as_deref().unwrap_or_default();
         let saved = self
             .storage
-            .change_with_task(place, &ids, task, |head, known| {
-                let decided = self.decide_approval(&running, head, known, before, base_version)?;
-                Ok(match decided {
-                    Decision::Save(mut version, result) => {
-                        version.answer_under(under, &result.answer);
-                        Decision::Save(version, result)
-                    }
-                    kept @ Decision::Keep(_) => kept,
-                })
-            })
+            .change_snapshot(
+                place,
+                (&running.base, false),
+                &ids,
+                running.task_id(),
+                |head, known| {
+                    let decided = self.decide_approval(&running, head, known, before, base_version)?;
+                    Ok(match decided {
+                        Decision::Save(mut version, result) => {
+                            version.answer_under(under, &result.answer);
+                            Decision::Save(version, result)
+                        }
+                        kept @ Decision::Keep(_) => kept,
+                    })
+                },
+            )
             .await;
         match saved {
             Ok(outcome) => {
@@ -217,36 +216,19 @@ impl Pipeline {
             .as_deref()
             .map(|comment| format!(": {comment}"))
             .unwrap_or_default();
+        let title = format!(
+            "{}\napproved by {}{comment_text}",
+            log.lines().next().unwrap_or_default(),
+            approval.actor
+        );
+        // The operations were within the limits when they were proposed.
+        let limits = self.limits.of_operations(usize::MAX);
+        let by = (run.actor_id.clone(), run.created_at);
         Ok(Running {
-            kind: run.kind,
-            actor: run.actor_id.clone(),
-            created_at: run.created_at,
             request: run.request.clone(),
             preconditions: approval.preconditions.clone(),
-            dry_run: false,
-            resolves: None,
-            // The operations were within the limits when they were proposed.
-            limits: self.limits.of_operations(usize::MAX),
-            title: format!(
-                "{}\napproved by {}{comment_text}",
-                log.lines().next().unwrap_or_default(),
-                approval.actor
-            ),
-            target,
-            progress_base: base.clone(),
-            base,
             accepted: proposal.chosen(&numbers),
-            rejected: Vec::new(),
-            warnings: Vec::new(),
-            omitted: Omitted::default(),
-            models: BTreeMap::new(),
-            exchanges: Vec::new(),
-            spent: Vec::new(),
-            claim: None,
-            idempotency: None,
-            steps: None,
-            mode: Mode::Apply,
-            record: proposal.record.clone().map(SessionRecord::from),
+            record: proposal.record.clone(),
             review: Some(Review {
                 by: approval.actor.clone(),
                 at: self.clock.now(),
@@ -255,6 +237,7 @@ impl Pipeline {
                 base_version: run.base_version,
                 proposal: json!(proposal),
             }),
+            ..Running::begin(target, run.kind, by, (limits, title), base)
         })
     }
 

@@ -50,10 +50,10 @@ impl Pipeline {
     ) -> Result<RoleOutcome, StorageError> {
         let strictness = self.strictness(request);
         let sent = sent(request);
-        let messages = conversation::messages(&request.messages, self.settings.messages_bytes);
+        let messages = conversation::messages(&request.input.messages, self.settings.messages_bytes);
         let memory = conversation::memory(&snapshot.text, role);
         let input = self.prompts.input(
-            (memory, &request.task, &messages),
+            (memory, &request.input.task, &messages),
             &existing_ids(&snapshot.text, role),
             limits.max_additions,
         );
@@ -178,15 +178,15 @@ impl Pipeline {
     }
 
     fn strictness(&self, request: &UpdateRequest) -> Strictness {
-        request.evidence.unwrap_or(self.settings.evidence)
+        request.input.evidence.unwrap_or(self.settings.evidence)
     }
 }
 
 /// The input that a role's answer is compared with.
 pub(super) fn sent(request: &UpdateRequest) -> Input<'_> {
-    let messages = request.messages.iter();
+    let messages = request.input.messages.iter();
     Input {
-        task: &request.task,
+        task: &request.input.task,
         messages: messages.map(|message| message.content.as_str()).collect(),
     }
 }

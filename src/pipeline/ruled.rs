@@ -34,7 +34,7 @@ impl Pipeline {
         }
         let input = sent(request);
         let bytes = input.bytes() + snapshot.text.len();
-        let heard = || rules::operations(&snapshot.text, &request.task, &request.messages);
+        let heard = || rules::operations(&snapshot.text, &request.input.task, &request.input.messages);
         let mut operations = fair::on_cpu(bytes, heard).await;
         operations.retain(|operation| operation.role().is_some_and(|role| roles.contains(&role)));
         // The input is indexed once for the operations of all roles.

@@ -3,11 +3,10 @@
 use super::durable::Claim;
 use super::reading::Accepted;
 use super::report::{ModelReport, Rejection, Target, UpdateAnswer, Warning};
-use super::reported_head::ReportedHead;
-use super::reviewed::Review;
+use super::row::Review;
 use super::{Mode, Step, Steps};
 use crate::domain::faults::Omitted;
-use crate::domain::ids::{ActorId, UpdateId};
+use crate::domain::ids::{ActorId, ContextId, TaskId, UpdateId};
 use crate::domain::memory::Limits;
 use crate::domain::operation::FaultKind;
 use crate::domain::window::SessionRecord;
@@ -15,7 +14,7 @@ use crate::storage::events::NewEvent;
 use crate::storage::idempotency::{Answering, ClaimedAnswer};
 use crate::storage::updates::{RunKind, RunStatus};
 use crate::storage::usage::RoleSpent;
-use crate::storage::{HeadSnapshot, Preconditions};
+use crate::storage::{Head, HeadSnapshot, Preconditions};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -62,12 +61,56 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// The head snapshot on which the result is computed before the head is locked (optimistic write). `None` for runs
-    /// that save no version, that end a queued run or resolve another one, or whose snapshot was taken again.
-    pub(super) fn likely_head(&self) -> Option<&HeadSnapshot> {
+    /// A run of a head snapshot that applies what it is given; the caller sets what its request says besides.
+    pub(super) fn begin(
+        target: Target,
+        kind: RunKind,
+        (actor, created_at): (ActorId, DateTime<Utc>),
+        (limits, title): (Limits, String),
+        base: HeadSnapshot,
+    ) -> Self {
+        Self {
+            target,
+            kind,
+            actor,
+            created_at,
+            request: Value::Null,
+            preconditions: Preconditions::default(),
+            dry_run: false,
+            resolves: None,
+            limits,
+            title,
+            progress_base: base.clone(),
+            base,
+            accepted: Vec::new(),
+            rejected: Vec::new(),
+            warnings: Vec::new(),
+            omitted: Omitted::default(),
+            models: BTreeMap::new(),
+            exchanges: Vec::new(),
+            spent: Vec::new(),
+            claim: None,
+            idempotency: None,
+            steps: None,
+            mode: Mode::Apply,
+            record: None,
+            review: None,
+        }
+    }
+
+    /// Whether the result is computed on the head snapshot before the head is locked (optimistic write). Not for runs that
+    /// save no version, that end a queued run, resolve another one or record a session, or whose snapshot was taken again.
+    pub(super) fn is_likely(&self) -> bool {
         let makes_one =
             !self.dry_run && self.claim.is_none() && self.resolves.is_none() && self.mode == Mode::Apply;
-        (makes_one && self.base.context_id == self.progress_base.context_id).then_some(&self.base)
+        makes_one && self.record.is_none() && self.base.context_id == self.progress_base.context_id
+    }
+
+    /// The id of the task that it records.
+    pub(super) fn task_id(&self) -> Option<&TaskId> {
+        self.record
+            .as_ref()
+            .and_then(|record| record.task.task_id.as_ref())
     }
 
     /// The identity of the memory that it began with; `None` if there was none.
@@ -115,5 +158,22 @@ impl Running {
         let mut events = steps.events(&self.target, &self.actor);
         events.extend(steps.finished(&self.target, &self.actor, status.name()));
         events
+    }
+}
+
+/// The head that a response reports.
+pub(super) struct ReportedHead<'h> {
+    pub(super) version: i64,
+    pub(super) context_id: Option<&'h ContextId>,
+    pub(super) text: &'h str,
+}
+
+impl<'h> From<&'h Head> for ReportedHead<'h> {
+    fn from(head: &'h Head) -> Self {
+        Self {
+            version: head.version,
+            context_id: head.context_id.as_ref(),
+            text: &head.text,
+        }
     }
 }

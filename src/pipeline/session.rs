@@ -2,8 +2,7 @@
 
 use super::merge::Refused;
 use super::report::{DocumentReport, UpdateAnswer, UpdateStatus, Warning};
-use super::reported_head::ReportedHead;
-use super::running::Running;
+use super::running::{ReportedHead, Running};
 use super::{Pipeline, PipelineError};
 use crate::domain::memory::{Applied, OperationName};
 use crate::domain::window::{SessionRecord, Sizes, WindowError, record_session};

@@ -1,20 +1,19 @@
 //! `UpdateContext`: runs the steps in order.
 
-use super::admission::NoPermit;
 use super::durable::Claim;
 use super::measured;
 use super::report::{ModelReport, Rejection, Target, UpdateAnswer, Warning};
 use super::role::RoleOutcome;
-use super::run::Saved;
 use super::running::Running;
+use super::save::Saved;
 use super::steps::{Step, WRITE_EVERY};
-use super::stored_request::StoredUpdate;
-use super::{OnInvalid, Pipeline, PipelineError, UpdateRequest};
+use super::{OnInvalid, Pipeline, PipelineError, UpdateInput, UpdateRequest};
 use crate::domain::faults::Omitted;
 use crate::domain::ids::ActorId;
 use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
 use crate::domain::text::masked;
+use crate::fair::{NoRoom, Party};
 use crate::llm::ModelError;
 use crate::storage::HeadSnapshot;
 use crate::storage::updates::{RunKind, RunStatus};
@@ -46,22 +45,30 @@ impl Pipeline {
     }
 
     async fn update_in_turn(&self, request: &UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
-        self.admission
-            .check(&request.vault)
-            .map_err(|refused| match refused {
-                NoPermit::OfVault(limit) => PipelineError::VaultBusy { limit },
-                NoPermit::OfAll(limit) => PipelineError::Busy { limit },
-            })?;
-        let permit = measured::step("queue", self.queue.enter(&request.vault, &request.memory)).await;
-        let _permit = permit.map_err(|_| PipelineError::QueueFull {
-            limit: super::QUEUE_PER_MEMORY,
-        })?;
-        let _place = self.admission.enter(&request.vault).await;
+        let party = Party::of_memory(request.vault.as_str(), request.memory.as_str());
+        let permit = self.updates.enter(&party, super::QUEUE_PER_MEMORY);
+        let _permit = measured::step("queue", permit)
+            .await
+            .map_err(|refused| self.no_room(refused))?;
         self.refuse_over_tokens(&request.vault).await?;
         Box::pin(self.run_update(request, None)).await
     }
 
-    /// Runs an update that holds the memory's lock; if it was queued, under its claim and with the time of its
+    fn no_room(&self, refused: NoRoom) -> PipelineError {
+        match refused {
+            NoRoom::InAll => PipelineError::Busy {
+                limit: self.settings.concurrent_updates,
+            },
+            NoRoom::OfVault => PipelineError::VaultBusy {
+                limit: self.settings.concurrent_updates_per_vault(),
+            },
+            NoRoom::OfMemory => PipelineError::QueueFull {
+                limit: super::QUEUE_PER_MEMORY,
+            },
+        }
+    }
+
+    /// Runs an update that holds its permit; if it was queued, under its claim and with the time of its
     /// acceptance. Its steps are written while it runs, its model usage at the end.
     pub(super) async fn run_update(
         &self,
@@ -115,13 +122,13 @@ impl Pipeline {
             return Ok(answer);
         }
         let limits = running.limits;
-        let asked = self.ask_roles(request, &running.base, &request.roles, &limits);
+        let asked = self.ask_roles(request, &running.base, &request.input.roles, &limits);
         let mut outcomes = measured::step("ask", asked).await?;
         let spent = outcomes.iter().map(|(role, outcome)| outcome.spent(*role, true));
         running.spent.extend(spent);
         let mut rebases = 0;
         loop {
-            running.take(&outcomes, request.allow_partial);
+            running.take(&outcomes, request.input.allow_partial);
             self.stop_on_failed_models(request, running, &outcomes).await?;
             self.stop_on_faults(request, running, &outcomes).await?;
             let spent = take(&mut running.spent);
@@ -172,34 +179,26 @@ impl Pipeline {
             version: base.version,
             context_id: base.context_id.clone(),
         });
+        let input = &request.input;
+        let most = most_additions(input, self.settings.max_additions);
+        let title = format!("update: {}", title_of(&masked(&input.task)));
+        let by = (request.actor.clone(), created_at);
         Ok(Running {
-            target,
-            kind: RunKind::Update,
-            actor: request.actor.clone(),
-            created_at,
-            request: json!(StoredUpdate::from(request)),
+            request: json!(input),
             preconditions: request.preconditions.clone(),
-            dry_run: request.dry_run,
-            resolves: None,
-            limits: self
-                .limits
-                .of_operations(most_additions(request, self.settings.max_additions)),
-            title: format!("update: {}", title_of(&masked(&request.task))),
-            progress_base: base.clone(),
-            base,
-            accepted: Vec::new(),
-            rejected: Vec::new(),
-            warnings: Vec::new(),
-            omitted: Omitted::default(),
-            models: BTreeMap::new(),
-            exchanges: Vec::new(),
-            spent: Vec::new(),
+            dry_run: input.dry_run,
             claim,
             idempotency: request.idempotency.clone(),
             steps: Some(request.steps.clone()),
-            mode: request.mode.clone(),
-            record: request.record.clone(),
-            review: None,
+            mode: input.mode.clone(),
+            record: input.record.clone(),
+            ..Running::begin(
+                target,
+                RunKind::Update,
+                by,
+                (self.limits.of_operations(most), title),
+                base,
+            )
         })
     }
 
@@ -264,7 +263,7 @@ impl Pipeline {
         let Some((role, error)) = failed.first().copied() else {
             return Ok(());
         };
-        if request.allow_partial && failed.len() < outcomes.len() {
+        if request.input.allow_partial && failed.len() < outcomes.len() {
             return Ok(());
         }
         let error = PipelineError::ModelFailed {
@@ -290,7 +289,7 @@ impl Pipeline {
         outcomes: &BTreeMap<Role, RoleOutcome>,
     ) -> Result<(), PipelineError> {
         let faulty = outcomes.values().any(|outcome| outcome.reading.needs_repair());
-        if request.on_invalid == OnInvalid::Drop || !faulty {
+        if request.input.on_invalid == OnInvalid::Drop || !faulty {
             return Ok(());
         }
         let error = PipelineError::Invalid {
@@ -333,9 +332,9 @@ impl Running {
 }
 
 /// The most additions of a section: more for a longer input, up to the configured number.
-fn most_additions(request: &UpdateRequest, most: usize) -> usize {
-    let messages = request.messages.iter().map(|message| message.content.len());
-    let bytes = request.task.len() + messages.sum::<usize>();
+fn most_additions(input: &UpdateInput, most: usize) -> usize {
+    let messages = input.messages.iter().map(|message| message.content.len());
+    let bytes = input.task.len() + messages.sum::<usize>();
     most.min(LEAST_ADDITIONS + bytes / BYTES_FOR_AN_ADDITION)
 }
 

@@ -1,12 +1,14 @@
 //! The text that an operation was read from.
 
 use crate::domain::text::masked;
+use serde::{Deserialize, Serialize};
 
 /// An item as it was written.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct WrittenItem {
     pub(super) text: String,
     /// Its position in the list of operations; `None` for operations sent as text.
+    #[serde(skip)]
     pub(super) index: Option<usize>,
 }
 

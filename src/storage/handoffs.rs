@@ -1,6 +1,5 @@
 //! Stored handoffs: `handoffs`.
 
-pub(in crate::storage) mod citations;
 pub(in crate::storage) mod reads;
 
 use crate::domain::handoff::{CitedLine, Snapshot, Window};
@@ -12,6 +11,7 @@ use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::write::lock_memory;
 use crate::storage::{Storage, StorageError, records};
 use chrono::{DateTime, Utc};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::slice::from_ref;
 
@@ -76,12 +76,13 @@ struct Row {
 
 impl Row {
     fn into_handoff(self, vault: &VaultId, memory: &MemoryId) -> Result<Handoff, StorageError> {
-        let citations = citations::from_stored(&self.citations).map_err(|error| StorageError::Corrupt {
-            table: "handoffs",
-            column: "citations",
-            row: format!("({vault}, {memory}, {})", self.handoff_id),
-            problem: error.to_string(),
-        })?;
+        let citations =
+            Vec::<CitedLine>::deserialize(&self.citations).map_err(|error| StorageError::Corrupt {
+                table: "handoffs",
+                column: "citations",
+                row: format!("({vault}, {memory}, {})", self.handoff_id),
+                problem: error.to_string(),
+            })?;
         Ok(Handoff {
             vault_id: vault.clone(),
             memory_id: memory.clone(),
@@ -275,7 +276,7 @@ async fn insert(connection: &mut Connection, handoff: &Handoff) -> Result<(), St
         handoff.base_time,
         handoff.markdown,
         handoff.manifest,
-        citations::to_stored(&handoff.citations),
+        json!(handoff.citations),
     )
     .execute(connection)
     .await?;

@@ -7,7 +7,6 @@
 //! SQLSTATE and statement.
 
 pub mod access;
-pub(crate) mod as_text;
 mod batcher;
 mod columns;
 pub mod contexts;

@@ -18,7 +18,9 @@ use working_memory::domain::retention::Retention;
 use working_memory::llm::{Models, Retry, RoleModel, scripted::Scripted, scripted::Step as Says};
 use working_memory::pipeline::prompts::Prompts;
 use working_memory::pipeline::report::UpdateStatus;
-use working_memory::pipeline::{OnInvalid, OperationsInput, OperationsRequest, Pipeline, UpdateRequest};
+use working_memory::pipeline::{
+    OnInvalid, OperationsInput, OperationsRequest, Pipeline, UpdateInput, UpdateRequest,
+};
 use working_memory::storage::records::{RecordFilter, StoredRecord};
 use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
 use working_memory::storage::{
@@ -265,15 +267,17 @@ impl Life<'_> {
             memory: self.memory.clone(),
             actor: self.actor.clone(),
             preconditions: Preconditions::default(),
-            task: text.to_owned(),
-            messages: Vec::new(),
-            dry_run: false,
-            allow_partial: false,
-            on_invalid: OnInvalid::Drop,
-            evidence: None,
-            roles: working_memory::domain::operation::Role::ALL.into_iter().collect(),
-            mode: working_memory::pipeline::Mode::Apply,
-            record: None,
+            input: UpdateInput {
+                task: text.to_owned(),
+                messages: Vec::new(),
+                dry_run: false,
+                allow_partial: false,
+                on_invalid: OnInvalid::Drop,
+                evidence: None,
+                roles: working_memory::domain::operation::Role::ALL.into_iter().collect(),
+                mode: working_memory::pipeline::Mode::Apply,
+                record: None,
+            },
             steps: working_memory::pipeline::Steps::default(),
             idempotency: None,
         }

@@ -350,7 +350,7 @@ async fn a_queued_update_that_cannot_be_parsed_fails_and_applies_nothing() {
         ),
         (
             "UPDATE updates SET request = request || '{\"mode\": \"later\"}' WHERE update_id = $1",
-            "the stored request cannot be read: mode: ",
+            "the stored request cannot be read: unknown variant `later`",
         ),
         (
             "UPDATE updates SET request = jsonb_set(request, '{roles}', '[\"other\"]') WHERE update_id = $1",

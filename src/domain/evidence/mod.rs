@@ -26,11 +26,11 @@ pub use archives::{Addition, JudgedArchive};
 pub use examples::Examples;
 pub use input::Input;
 pub use judge::{Judge, JudgeContext, Judged};
-pub use passage::{Evidence, Origin};
+pub use passage::{Evidence, EvidenceForm, Origin};
 pub use replacements::name_replaced;
 pub use ruling::Ruling;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 
 /// What to do about items that the input does not support, the laxest first.
@@ -43,6 +43,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantNames};
     PartialOrd,
     Ord,
     Default,
+    Serialize,
     Deserialize,
     Display,
     EnumString,

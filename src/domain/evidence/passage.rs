@@ -1,10 +1,10 @@
 //! Passages of an update's input.
 
-use strum::{IntoStaticStr, VariantNames};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The text that contains a passage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr, VariantNames)]
-#[strum(serialize_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// In the task.
     Task,
@@ -12,8 +12,9 @@ pub enum Origin {
     Message(usize),
 }
 
-/// A passage of the input that supports an operation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A passage of the input that supports an operation. Its JSON is an [`EvidenceForm`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "EvidenceForm", try_from = "EvidenceForm")]
 pub struct Evidence {
     /// The text that contains it.
     pub origin: Origin,
@@ -23,4 +24,63 @@ pub struct Evidence {
     pub end: usize,
     /// Its text.
     pub quote: String,
+}
+
+/// A passage of an update's input that carries a change.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[schema(as = Evidence)]
+pub struct EvidenceForm {
+    /// The text it stands in.
+    from: EvidenceOrigin,
+    /// Which message, from 0; null for the task.
+    #[schema(required, minimum = 0)]
+    index: Option<usize>,
+    /// Its first byte in that text.
+    start: usize,
+    /// The byte behind its last.
+    end: usize,
+    /// Its text, at most 200 bytes; a credential in it is masked.
+    quote: String,
+}
+
+/// Which of the texts of an update's input.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum EvidenceOrigin {
+    Task,
+    Message,
+}
+
+impl From<Evidence> for EvidenceForm {
+    fn from(evidence: Evidence) -> Self {
+        let (from, index) = match evidence.origin {
+            Origin::Task => (EvidenceOrigin::Task, None),
+            Origin::Message(index) => (EvidenceOrigin::Message, Some(index)),
+        };
+        Self {
+            from,
+            index,
+            start: evidence.start,
+            end: evidence.end,
+            quote: evidence.quote,
+        }
+    }
+}
+
+impl TryFrom<EvidenceForm> for Evidence {
+    type Error = &'static str;
+
+    fn try_from(form: EvidenceForm) -> Result<Self, Self::Error> {
+        let origin = match (form.from, form.index) {
+            (EvidenceOrigin::Task, None) => Origin::Task,
+            (EvidenceOrigin::Message, Some(index)) => Origin::Message(index),
+            _ => return Err("index is the number of a message, and null for the task"),
+        };
+        Ok(Self {
+            origin,
+            start: form.start,
+            end: form.end,
+            quote: form.quote,
+        })
+    }
 }

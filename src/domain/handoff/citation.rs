@@ -3,11 +3,13 @@
 
 use crate::domain::document::ManagedSection;
 use crate::domain::ids::RecordId;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// A record or a section in a specific version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Citation {
     /// What is cited.
     pub subject: Subject,
@@ -63,9 +65,24 @@ impl fmt::Display for Citation {
     }
 }
 
+impl From<Citation> for String {
+    fn from(citation: Citation) -> Self {
+        citation.to_string()
+    }
+}
+
 /// The text is not a citation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("is not a record or section with a version, as in KL-3@12")]
 pub struct NoCitation;
+
+impl TryFrom<String> for Citation {
+    type Error = NoCitation;
+
+    fn try_from(text: String) -> Result<Self, NoCitation> {
+        text.parse()
+    }
+}
 
 impl FromStr for Citation {
     type Err = NoCitation;
@@ -126,6 +143,8 @@ fn cite(inside: &str) -> Option<Vec<Citation>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::handoff::CitedLine;
+    use serde_json::{Value, json};
 
     #[test]
     fn citations_read_back_as_written() {
@@ -153,5 +172,51 @@ mod tests {
         assert_eq!(text, "a [x] b  c  [ [oops");
         let shown: Vec<String> = citations.iter().map(Citation::to_string).collect();
         assert_eq!(shown, ["KL-1@2", "D-2@3", "T-1@4"]);
+    }
+
+    fn read(stored: &Value) -> Result<Vec<CitedLine>, serde_json::Error> {
+        Vec::deserialize(stored)
+    }
+
+    fn literal() -> Value {
+        json!([
+            {"line": 7, "cited": [
+                {"citation": "KL-3@12", "active": true, "sha256": null},
+                {"citation": "Current Progress@12", "active": false, "sha256": "ab"},
+            ]},
+            {"line": 9, "cited": []},
+        ])
+    }
+
+    #[test]
+    fn citations_have_one_stored_form() {
+        let lines = read(&literal()).unwrap();
+        assert_eq!(json!(lines), literal());
+        let cited = &lines[0].cited[1];
+        assert_eq!(
+            (
+                cited.citation.to_string().as_str(),
+                cited.is_active,
+                cited.sha256.as_deref()
+            ),
+            ("Current Progress@12", false, Some("ab"))
+        );
+    }
+
+    #[test]
+    fn citations_of_another_form_are_an_error() {
+        for (place, other) in [
+            ("/0/line", json!(-1)),
+            ("/0/cited", json!(null)),
+            ("/0/cited/0", json!("KL-3@12")),
+            ("/0/cited/0/citation", json!("KL-3")),
+            ("/0/cited/0/active", json!(null)),
+            ("/0/cited/1/sha256", json!(7)),
+        ] {
+            let mut stored = literal();
+            *stored.pointer_mut(place).unwrap() = other;
+            assert!(read(&stored).is_err(), "{stored}");
+        }
+        assert!(read(&json!(null)).is_err());
     }
 }

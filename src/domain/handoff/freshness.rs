@@ -7,8 +7,10 @@ use crate::domain::document::ManagedSection;
 use crate::domain::history::RecordEvent;
 use crate::domain::ids::RecordId;
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use strum::{IntoStaticStr, VariantNames};
+use utoipa::ToSchema;
 
 /// Maximum number of reasons of one kind that are listed individually.
 const MAX_REASONS: usize = 50;
@@ -34,7 +36,8 @@ pub struct CurrentFacts {
 }
 
 /// Whether a handoff is valid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, VariantNames)]
+#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
     /// There is no handoff.
@@ -54,39 +57,47 @@ impl Status {
 }
 
 /// Why a handoff is stale.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = HandoffReason)]
 pub struct Reason {
     /// `cited_record_gone`, `cited_record_archived`, `records_changed`, `section_changed` or `window_passed`.
     pub kind: &'static str,
-    /// A sentence for people.
+    /// A sentence.
     pub detail: String,
-    /// The record concerned, if any.
+    /// The record it is about.
+    #[schema(required, value_type = Option<String>)]
     pub record_id: Option<RecordId>,
-    /// The version that caused it, if any.
+    /// The version that did it.
+    #[schema(required)]
     pub version: Option<i64>,
 }
 
-/// A line that is not valid any more.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A line that does not hold any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = HandoffStaleLine)]
 pub struct StaleLine {
-    /// Its line number in the stored Markdown, from 1.
+    /// Its number in the stored Markdown, from 1.
+    #[schema(minimum = 1)]
     pub line: usize,
-    /// Its text.
+    /// The line.
     pub text: String,
-    /// The invalid citation, without its brackets.
+    /// The citation that does not hold, without its brackets.
+    #[schema(example = "KL-3@12")]
     pub citation: String,
-    /// Why, as [`Reason::kind`]; `record_changed` for a record that was changed or is active again.
+    /// As `kind` of a reason; `record_changed` for a record that changed.
     pub reason: &'static str,
 }
 
-/// The freshness report of a handoff.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Whether a handoff can be relied on, judged when it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = HandoffFreshness)]
 pub struct Freshness {
-    /// The state.
+    /// `missing`, `stale` or `fresh`.
+    #[schema(value_type = String)]
     pub status: Status,
-    /// Why it is stale, in the order that the design defines.
+    /// Why it is stale: cited records that are gone or archived, then changes since, then its age.
     pub reasons: Vec<Reason>,
-    /// The stale lines.
+    /// The lines it is stale in.
     pub stale_lines: Vec<StaleLine>,
 }
 

@@ -7,6 +7,7 @@ use super::part::Part;
 use super::quote::quote;
 use super::window::Window;
 use crate::domain::document::{ManagedSection, outline};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -25,18 +26,19 @@ pub struct Workspace {
 }
 
 /// A citation in a line, and the state of its subject at that time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cited {
     /// The citation.
     pub citation: Citation,
     /// Whether the subject was in the newest version.
+    #[serde(rename = "active")]
     pub is_active: bool,
     /// For a section the SHA-256 of its text, in hexadecimal.
     pub sha256: Option<String>,
 }
 
 /// A line with citations.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CitedLine {
     /// Its line number in the Markdown, from 1.
     pub line: usize,

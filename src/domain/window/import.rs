@@ -14,7 +14,9 @@ use crate::domain::ids::{RecordId, RecordKind, TaskId};
 use crate::domain::memory::Counters;
 use crate::domain::text::one_line;
 use chrono::{DateTime, SubsecRound as _, Utc};
+use serde::Serialize;
 use std::collections::HashSet;
+use utoipa::ToSchema;
 
 /// A task to import, and when it was completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,16 +70,17 @@ pub struct HistoricRecord {
     pub task: Option<Task>,
 }
 
-/// Number of imported entries by type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Numbers of what was brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, ToSchema)]
+#[schema(as = WindowImportCounts)]
 pub struct ImportCounts {
-    /// Statuses: 0 or 1.
+    /// 0 or 1.
     pub status: usize,
-    /// Tasks for the window.
+    /// Recent tasks.
     pub tasks: usize,
     /// Decisions.
     pub decisions: usize,
-    /// Tasks for the archive.
+    /// Older tasks.
     pub history: usize,
 }
 

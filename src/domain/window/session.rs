@@ -8,16 +8,20 @@ use crate::domain::document::{Fence, ManagedSection, outline};
 use crate::domain::memory::Counters;
 use crate::domain::text::{folded, one_line};
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The data recorded at the end of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SessionRecord {
     /// The completed task.
+    #[serde(flatten)]
     pub task: Task,
     /// The new goal; without it the current goal stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
     /// The blocker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocker: Option<String>,
 }
 

@@ -3,19 +3,25 @@
 use crate::domain::document::{Layout, ManagedSection, outline, written_time};
 use crate::domain::text::one_line;
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use strum::{EnumString, IntoStaticStr};
+use utoipa::ToSchema;
 
 /// Written if there is no goal or no blocker.
 const NONE: &str = "none";
 
-/// The content of the section.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// What is aimed at, and what stands in the way.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
+#[schema(as = WindowStatus)]
 pub struct Status {
-    /// The current goal, one line; `None` if it is missing or `none`.
+    /// What is aimed at; null for nothing.
+    #[schema(required)]
     pub goal: Option<String>,
-    /// The current blocker, one line.
+    /// What stands in the way; null for nothing.
+    #[schema(required)]
     pub blocker: Option<String>,
-    /// When status, tasks or decisions last changed, in whole seconds.
+    /// When status, tasks or decisions last changed.
+    #[schema(required)]
     pub updated: Option<DateTime<Utc>>,
 }
 

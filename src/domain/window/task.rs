@@ -4,18 +4,21 @@ use super::derived_id::is_derived;
 use super::details::TaskDetails;
 use crate::domain::ids::TaskId;
 use crate::domain::text::one_line;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A completed task as the caller reported it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Task {
     /// The caller's id; unique within a memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
     /// What was to be done.
     pub intent: String,
     /// What was done.
     pub summary: String,
     /// Its other reported facts.
+    #[serde(flatten)]
     pub details: TaskDetails,
 }
 

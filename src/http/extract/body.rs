@@ -2,6 +2,7 @@
 
 use crate::http::middleware::bounds::busy_at_its_end;
 use crate::http::problem::{Kind, Problem};
+use crate::http::state::AppState;
 use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, EXPECT};
@@ -20,6 +21,16 @@ pub(crate) struct Limit {
     pub(crate) name: &'static str,
     /// The maximum number of bytes.
     pub(crate) bytes: usize,
+}
+
+impl Limit {
+    /// That of every body other than a document.
+    pub(crate) fn of_bodies(state: &AppState) -> Self {
+        Self {
+            name: "limits.body_bytes",
+            bytes: state.settings.body_bytes,
+        }
+    }
 }
 
 /// Reads a body of at most `limit`, which must arrive within `time`.
@@ -76,6 +87,19 @@ async fn read_bounded(headers: &HeaderMap, body: Body, limit: Limit) -> Result<V
     } else {
         Ok(kept.into())
     }
+}
+
+/// Reads a body of at most `limit` as text.
+///
+/// # Errors
+/// As [`read`]; 400 that names the first byte that is not UTF-8.
+pub(crate) async fn read_text(
+    state: &AppState,
+    headers: &HeaderMap,
+    body: Body,
+    limit: Limit,
+) -> Result<String, Problem> {
+    text(read(headers, body, limit, state.settings.body_timeout).await?)
 }
 
 /// Decodes a body as UTF-8.

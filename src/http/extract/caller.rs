@@ -1,11 +1,16 @@
-//! The authenticated caller, as determined by the layer `middleware/access`.
+//! The authenticated caller, as determined by the layer `middleware/access`; the actor that it names in `X-Actor-Id`, the author
+//! of a version; and the claim of an idempotency key under which its request runs.
 
+use super::single_header;
 use crate::domain::access::{AccessRole, Caller};
-use crate::domain::ids::KeyId;
+use crate::domain::ids::{ActorId, KeyId};
+use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::{Kind, Problem};
 use crate::pipeline::Mode;
+use crate::storage::idempotency::{Answering, IdempotencyClaim, KeptAnswer};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use std::convert::Infallible;
 
 /// The caller of a request.
 #[derive(Debug)]
@@ -58,6 +63,84 @@ impl<S: Send + Sync> FromRequestParts<S> for CallerOf {
         caller
             .map(Self)
             .ok_or_else(|| Problem::internal("nobody has said who makes the request"))
+    }
+}
+
+/// The header that names the actor.
+pub(crate) const X_ACTOR_ID: &str = "X-Actor-Id";
+
+/// The header, for the documentation.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "documents the header that `Actor` reads")]
+pub(crate) struct ActorHeader {
+    /// Who makes the change. Without it the name of the key, or `anonymous` where no keys are asked for. A name
+    /// other than the key's needs a key that speaks for others; 403 without that right.
+    #[param(
+        rename = "X-Actor-Id",
+        nullable = false,
+        min_length = 1,
+        max_length = 128,
+        pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
+    )]
+    actor: Option<String>,
+}
+
+/// The actor of a request.
+#[derive(Debug)]
+pub(crate) struct Actor(pub(crate) ActorId);
+
+impl<S: Send + Sync> FromRequestParts<S> for Actor {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let CallerOf(caller) = CallerOf::from_request_parts(parts, state).await?;
+        let named = single_header(&parts.headers, X_ACTOR_ID)?
+            .map(|text| text.parse())
+            .transpose()
+            .map_err(|rule| Problem::invalid(X_ACTOR_ID, format!("{X_ACTOR_ID} {rule}")))?;
+        let actor = caller.actor(named).ok_or_else(|| {
+            Problem::new(
+                Kind::Forbidden,
+                format!(
+                    "this key may not speak for others: leave {X_ACTOR_ID} out, or send the key's own name in it"
+                ),
+            )
+            .with("field", X_ACTOR_ID)
+        })?;
+        Ok(Self(actor))
+    }
+}
+
+/// The claim, if the request has a key. The layer for `Idempotency-Key` puts it into the extensions.
+#[derive(Debug)]
+pub(crate) struct UnderClaim(pub(crate) Option<IdempotencyClaim>);
+
+impl UnderClaim {
+    /// Combines the claim with a function that builds the response, for a transaction that stores the response with
+    /// its changes.
+    pub(crate) fn answering<'a, T>(
+        self,
+        answer: impl Fn(&T) -> JsonAnswer + Send + Sync + 'a,
+    ) -> Option<Answering<'a, T>> {
+        self.keeping(move |done| answer(done).into())
+    }
+
+    /// As [`Self::answering`], for a response that is not JSON.
+    pub(crate) fn keeping<'a, T>(
+        self,
+        answer: impl Fn(&T) -> KeptAnswer + Send + Sync + 'a,
+    ) -> Option<Answering<'a, T>> {
+        let Self(claim) = self;
+        claim.map(|claim| Answering::new(claim, answer))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for UnderClaim {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+        Ok(Self(parts.extensions.get::<IdempotencyClaim>().cloned()))
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! The text of a version has the tag `"<context_id>"`. Other representations of the same version have different bytes
 //! and therefore their own tags: the context id, `;`, and the representation's name (`"<context_id>;json"`).
-//! `If-Match` on a write compares versions, so the tag of any representation is accepted.
+//! `If-Match` on a write compares versions, so the tag of any representation is accepted. The typed headers of libraries
+//! compare with one tag and do not give out theirs; here those of a write are compared later, under a lock, and stored with
+//! a queued update.
 
 use super::list_header;
 use crate::domain::ids::ContextId;

@@ -24,12 +24,8 @@ impl<T: DeserializeOwned> FromRequest<AppState> for JsonBody<T> {
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         media_type::of_body(&parts.headers, &[MediaType::Json])?;
-        let limit = Limit {
-            name: "limits.body_bytes",
-            bytes: state.settings.body_bytes,
-        };
-        let bytes = body::read(&parts.headers, body, limit, state.settings.body_timeout).await?;
-        parse(&body::text(bytes)?).map(Self)
+        let limit = Limit::of_bodies(state);
+        parse(&body::read_text(state, &parts.headers, body, limit).await?).map(Self)
     }
 }
 
@@ -42,10 +38,7 @@ pub(crate) async fn optional<T: DeserializeOwned + Default>(
     request: Request,
 ) -> Result<T, Problem> {
     let (parts, body) = request.into_parts();
-    let limit = Limit {
-        name: "limits.body_bytes",
-        bytes: state.settings.body_bytes,
-    };
+    let limit = Limit::of_bodies(state);
     let bytes = body::read(&parts.headers, body, limit, state.settings.body_timeout).await?;
     if bytes.is_empty() {
         return Ok(T::default());

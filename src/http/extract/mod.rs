@@ -4,10 +4,8 @@
 //! [`Problem`]: crate::http::problem::Problem
 
 pub(crate) mod accept;
-pub(crate) mod actor;
 pub(crate) mod body;
 pub(crate) mod caller;
-pub(crate) mod claim;
 pub(crate) mod conditions;
 pub(crate) mod exact;
 pub(crate) mod freshness;
@@ -15,7 +13,6 @@ pub(crate) mod json;
 pub(crate) mod media_type;
 pub(crate) mod page;
 pub(crate) mod path;
-pub(crate) mod prefer;
 pub(crate) mod query;
 
 use crate::http::problem::Problem;

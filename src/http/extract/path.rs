@@ -3,6 +3,7 @@
 use crate::domain::ids::{Category, HandoffId, ItemId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::http::problem::Problem;
 use crate::storage::ContextRef;
+use crate::storage::prompt_items::ItemOwner;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
@@ -90,12 +91,16 @@ pub(crate) struct EntryPath<T> {
     pub(crate) entry: T,
 }
 
-/// `/v1/vaults/{vault_id}/…/{entry}`
+/// `…/items` of a memory or of a vault.
 #[derive(Debug)]
-pub(crate) struct VaultEntryPath<T> {
-    /// The tenant.
-    pub(crate) vault_id: VaultId,
-    /// One thing of that vault.
+pub(crate) struct ItemsPath(pub(crate) ItemOwner);
+
+/// `…/items/{entry}` of a memory or of a vault.
+#[derive(Debug)]
+pub(crate) struct ItemPath<T> {
+    /// The memory or the vault.
+    pub(crate) owner: ItemOwner,
+    /// One of its items, or a category.
     pub(crate) entry: T,
 }
 
@@ -165,13 +170,30 @@ impl<S: Send + Sync, T: PathId> FromRequestParts<S> for EntryPath<T> {
     }
 }
 
-impl<S: Send + Sync, T: PathId> FromRequestParts<S> for VaultEntryPath<T> {
+/// Whose items a path is about.
+fn owner(params: &RawPathParams) -> Result<ItemOwner, Problem> {
+    let has_memory = params.iter().any(|(name, _)| name == MemoryId::NAME);
+    Ok(ItemOwner {
+        vault: id(params)?,
+        memory: has_memory.then(|| id(params)).transpose()?,
+    })
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ItemsPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        owner(&decoded(parts, state).await?).map(Self)
+    }
+}
+
+impl<S: Send + Sync, T: PathId> FromRequestParts<S> for ItemPath<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let params = decoded(parts, state).await?;
         Ok(Self {
-            vault_id: id(&params)?,
+            owner: owner(&params)?,
             entry: id(&params)?,
         })
     }

@@ -1,5 +1,6 @@
 //! Query parameters, parsed strictly: an unknown, repeated or invalid parameter is 422 with its name, one that cannot
-//! be decoded is 400. Otherwise a misspelled filter would return everything.
+//! be decoded is 400. Otherwise a misspelled filter would return everything. axum's extractor passes over what it does not
+//! know and replaces what it cannot decode.
 
 use crate::http::problem::Problem;
 use axum::extract::FromRequestParts;

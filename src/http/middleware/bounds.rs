@@ -1,22 +1,24 @@
 //! Limits concurrent requests, the memory of their bytes, and their duration.
 
-use super::held;
 use crate::fair::{FairSemaphore, Party, Permit};
 use crate::http::budget::{Full, KEPT_COST, SMALL_ANSWER};
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::telemetry;
 use axum::BoxError;
-use axum::body::{Body, HttpBody};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use futures::stream::unfold;
+use http_body::{Frame, SizeHint};
 use std::error::Error;
 use std::future::poll_fn;
 use std::iter::successors;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 /// The concurrency permit of a request and the reservation of its bytes. Work that outlives the connection holds a
@@ -43,7 +45,7 @@ impl Slot {
     }
 
     /// Gives the permit back while the request only waits: for its client, or for another request.
-    pub(super) fn leave(&self) {
+    pub(crate) fn leave(&self) {
         self.held().place = None;
     }
 
@@ -233,10 +235,11 @@ fn answer(state: &AppState, party: &Party, is_read: bool, slot: Slot, response: 
         // The request already had its effect, so its response must be sent.
         _ => Some(state.budget.carry_anyway(party, bytes)),
     };
-    response.map(|body| held::Held::body(body, (slot, room)))
+    response.map(|body| HeldBody::body(body, (slot, room)))
 }
 
-/// Cancels a request that takes longer than `time`. Open transactions are rolled back.
+/// Cancels a request that takes longer than `time`. Open transactions are rolled back. The contract is a problem of status
+/// 503 that names the limit; the layer of `tower-http` answers with an empty body.
 pub(super) async fn time<F: Future<Output = Response>>(
     time: Duration,
     request: Request,
@@ -251,4 +254,93 @@ pub(super) async fn time<F: Future<Output = Response>>(
 fn given_up(time: Duration) -> Response {
     telemetry::refused("time");
     Problem::given_up(time).into_response()
+}
+
+/// The maximum size of a piece passed to the connection. The connection takes the next piece when most of the previous
+/// one is sent, so the body ends here only shortly before it is completely sent.
+const PIECE: usize = 64 << 10;
+
+/// A body and what it holds.
+struct HeldBody<T> {
+    body: Body,
+    /// The rest of a frame.
+    rest: Bytes,
+    _held: T,
+}
+
+impl<T: Send + Unpin + 'static> HeldBody<T> {
+    /// Wraps a body so that `held` is dropped together with it.
+    fn body(body: Body, held: T) -> Body {
+        Body::new(Self {
+            body,
+            rest: Bytes::new(),
+            _held: held,
+        })
+    }
+
+    fn piece(&mut self) -> Frame<Bytes> {
+        let length = PIECE.min(self.rest.len());
+        Frame::data(self.rest.split_to(length))
+    }
+}
+
+impl<T: Send + Unpin + 'static> HttpBody for HeldBody<T> {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        if !self.rest.is_empty() {
+            return Poll::Ready(Some(Ok(self.piece())));
+        }
+        match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+            None => Poll::Ready(None),
+            Some(Err(error)) => Poll::Ready(Some(Err(error.into()))),
+            Some(Ok(frame)) => Poll::Ready(Some(Ok(match frame.into_data() {
+                Ok(data) => {
+                    self.rest = data;
+                    self.piece()
+                }
+                Err(trailers) => trailers,
+            }))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let rest = self.rest.len() as u64;
+        let remaining = self.body.size_hint();
+        let mut hint = SizeHint::new();
+        hint.set_lower(remaining.lower() + rest);
+        if let Some(upper) = remaining.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::to_bytes;
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn what_is_held_goes_with_the_last_piece_and_no_byte_is_lost() {
+        let held = Arc::new(());
+        let sent = vec![7_u8; PIECE * 2 + 5];
+        let mut body = HeldBody::body(Body::from(sent.clone()), held.clone());
+        assert_eq!(body.size_hint().exact(), Some(sent.len() as u64));
+        let first = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
+        assert_eq!(first.unwrap().unwrap().into_data().unwrap().len(), PIECE);
+        assert_eq!(Arc::strong_count(&held), 2);
+        assert_eq!(body.size_hint().exact(), Some((PIECE + 5) as u64));
+        assert_eq!(to_bytes(body, usize::MAX).await.unwrap().len(), PIECE + 5);
+        assert_eq!(Arc::strong_count(&held), 1);
+    }
 }

@@ -9,7 +9,6 @@
 pub(crate) mod access;
 pub(crate) mod bounds;
 pub(crate) mod headers;
-mod held;
 pub(crate) mod idempotency;
 pub(crate) mod layer;
 pub(crate) mod observe;

@@ -5,7 +5,7 @@
 //! a path.
 
 use crate::clock::Clock;
-use crate::http::passing::Passing;
+use crate::http::problem::Passing;
 use crate::http::problem::{Cause, Problem};
 use crate::telemetry::requests::{self, FailedRequest};
 use crate::telemetry::traces;
@@ -39,7 +39,8 @@ const NO_ROUTE: &str = "none";
 /// nginx's "client closed request": no response was sent. It appears only in the log and in metrics.
 const CLIENT_GONE: u16 = 499;
 
-/// The outermost middleware.
+/// The outermost middleware. A panic becomes a problem here and not in a layer of `tower-http`, because it has its cause in
+/// the same log line as every other failure; and a request id is taken from the client only where a log can hold it.
 pub(super) async fn observe<F: Future<Output = Response>>(
     clock: &dyn Clock,
     request: Request,

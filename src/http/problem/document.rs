@@ -1,7 +1,7 @@
 //! The schema of problems for the OpenAPI document.
 
 use super::collapse::CollapseBody;
-use crate::http::routes::update::answer::RejectionSchema;
+use crate::pipeline::report::Rejection;
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -116,7 +116,7 @@ pub(crate) struct ProblemDocument {
     checks: Option<BTreeMap<String, String>>,
     /// What could not be applied.
     #[schema(nullable = false)]
-    rejected: Option<Vec<RejectionSchema>>,
+    rejected: Option<Vec<Rejection>>,
     /// What the document would lose.
     #[schema(nullable = false)]
     warnings: Option<Vec<CollapseBody>>,

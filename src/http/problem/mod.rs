@@ -4,15 +4,6 @@
 //! names the field and the limit, and further machine-readable members. The operator receives the cause: it is
 //! attached to the response as [`Cause`], is written to the request's log line, and is never sent.
 
-mod collapse;
-mod document;
-mod of_pipeline;
-mod of_storage;
-
-pub(crate) use collapse::CollapseBody;
-pub(crate) use document::ProblemDocument;
-
-use crate::http::passing::Passing;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -20,6 +11,14 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::sync::Arc;
+
+mod collapse;
+mod document;
+mod of_pipeline;
+mod of_storage;
+
+pub(crate) use collapse::CollapseBody;
+pub(crate) use document::ProblemDocument;
 
 /// The media type of every error.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
@@ -311,6 +310,10 @@ impl IntoResponse for Problem {
         response
     }
 }
+
+/// Marks a response about a temporary state, such as that the service is starting: its log line is not an error.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Passing;
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use super::contexts::view;
 use super::lookup::{self, VersionParams};
 use crate::domain::document::{Run, record_ranges, written_time};
-use crate::domain::evidence::Evidence;
+use crate::domain::evidence::{Evidence, EvidenceForm};
 use crate::domain::ids::RecordId;
 use crate::fair::{self, Party};
 use crate::http::extract::accept::{Accept, Representation};
@@ -11,7 +11,6 @@ use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdi
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
-use crate::http::routes::evidence::EvidenceBody;
 use crate::http::state::AppState;
 use crate::storage::{Blame, ContextMetadata};
 use axum::body::{Body, Bytes};
@@ -76,7 +75,8 @@ pub(crate) struct BlameLine<'l> {
     /// The line without its end.
     text: &'l str,
     /// Of a record's first line: what of an update's input carried the record, at most two passages.
-    evidence: Vec<EvidenceBody>,
+    #[schema(value_type = Vec<EvidenceForm>)]
+    evidence: Vec<Evidence>,
 }
 
 /// Read where each line comes from
@@ -290,7 +290,7 @@ impl Lines {
                 actor_id: origin.map(|origin| origin.actor_id.as_str()),
                 creation_time: time,
                 text,
-                evidence: evidence.iter().map(EvidenceBody::from).collect(),
+                evidence,
             };
             if self.number > 1 {
                 piece.push(b',');

@@ -6,7 +6,6 @@ pub(crate) mod blame;
 pub(crate) mod contexts;
 pub(crate) mod decisions;
 pub(crate) mod events;
-mod evidence;
 pub(crate) mod guidance;
 pub(crate) mod handoff;
 pub(crate) mod health;

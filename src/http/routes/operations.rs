@@ -1,26 +1,25 @@
 //! `POST M/operations`
 
-use super::update::{ok, refuse_nul};
+use super::update::ok;
 use crate::domain::dsl::requests::{OperationRequest, first_nul};
 use crate::domain::faults::MAX_TEXT_ITEMS;
 use crate::domain::ids::UpdateId;
-use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
-use crate::http::extract::caller::CallerOf;
-use crate::http::extract::claim::UnderClaim;
+use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{self, Object};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::json_answer::JsonAnswer;
-use crate::http::names::{ModeName, OnInvalidName, RecordSectionName};
+use crate::http::names::{ModeName, OnInvalidName};
 use crate::http::problem::Problem;
-use crate::http::routes::update::answer::UpdateAnswerSchema;
+use crate::http::routes::window::fields;
 use crate::http::state::AppState;
+use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest};
 use axum::extract::{Request, State};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Operations in the text that models write.
 #[derive(utoipa::ToSchema)]
@@ -39,7 +38,7 @@ pub(crate) struct OperationsText(String);
 ]}))]
 pub(crate) struct OperationsBody {
     /// The operations. An empty list changes nothing.
-    #[schema(value_type = Option<Vec<OperationSchema>>, nullable = false)]
+    #[schema(value_type = Option<Vec<OperationRequest>>, nullable = false)]
     operations: Option<Vec<Object<OperationRequest>>>,
     /// The text that models write, see docs/dsl.md.
     #[schema(
@@ -48,50 +47,6 @@ pub(crate) struct OperationsBody {
         pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
     )]
     text: Option<String>,
-}
-
-/// One operation.
-#[derive(Serialize, utoipa::ToSchema)]
-#[serde(tag = "op", rename_all = "snake_case")]
-#[schema(as = OperationRequest)]
-#[expect(dead_code, reason = "documents what `OperationRequest` reads")]
-pub(crate) enum OperationSchema {
-    /// A new record.
-    Add {
-        /// Where it goes.
-        section: RecordSectionName,
-        /// Why it is worth keeping.
-        reason: String,
-        /// What a snippet is, such as a file path or a config key. Of snippets only, and they need one.
-        #[schema(nullable = false)]
-        label: Option<String>,
-        /// The insight, one line, or the snippet, stored as it is.
-        content: String,
-        /// The record whose place it takes: it is archived, by an operation of the same request or else for this
-        /// one's reason, and names the new one in `superseded_by`.
-        #[schema(nullable = false, example = "KL-1")]
-        replaces: Option<String>,
-    },
-    /// Takes a learning or snippet out of the document.
-    Archive {
-        /// Its id.
-        #[schema(example = "KL-2")]
-        id: String,
-        /// Why.
-        reason: String,
-    },
-    /// Replaces `Current Progress` as a whole.
-    RewriteProgress {
-        /// What is done.
-        #[schema(required = false)]
-        completed: Vec<String>,
-        /// What is being done.
-        #[schema(min_items = 1)]
-        in_progress: Vec<String>,
-        /// What is left to do.
-        #[schema(required = false)]
-        remaining: Vec<String>,
-    },
 }
 
 /// How a text of operations is applied.
@@ -141,7 +96,7 @@ impl FromQuery for OperationsParams {
         content((OperationsBody = "application/json"), (OperationsText = "text/plain"), (OperationsText = "text/markdown"))
     ),
     responses(
-        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswerSchema),
+        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
         (status = 404, description = "There is no run `update_id`."),
         (status = 409, description = "Run `update_id` is not one to be finished by hand, or the memory was deleted meanwhile."),
         (status = 422, description = "The request is not valid, items are faulty with `on_invalid=fail`, or the document would be too large; nothing was saved."),
@@ -186,11 +141,7 @@ async fn read_input(state: &AppState, request: Request) -> Result<OperationsInpu
     let (parts, body) = request.into_parts();
     let accepted = [MediaType::Json, MediaType::Plain, MediaType::Markdown];
     let media_type = media_type::of_body(&parts.headers, &accepted)?;
-    let limit = Limit {
-        name: "limits.body_bytes",
-        bytes: state.settings.body_bytes,
-    };
-    let text = body::text(body::read(&parts.headers, body, limit, state.settings.body_timeout).await?)?;
+    let text = body::read_text(state, &parts.headers, body, Limit::of_bodies(state)).await?;
     if media_type == MediaType::Json && !text.trim().is_empty() {
         return json::parse::<OperationsBody>(&text)?.into_input();
     }
@@ -204,7 +155,7 @@ fn text_input(field: &str, text: String) -> Result<OperationsInput, Problem> {
             format!("the {field} is empty; it must hold operations"),
         ));
     }
-    refuse_nul(field, &text)?;
+    fields::refuse_nul(field, &text)?;
     Ok(OperationsInput::Text(text))
 }
 

@@ -3,8 +3,7 @@
 use super::window::answer as window_answer;
 use super::window::{fields, writer};
 use crate::domain::window::{FieldUpdate, STATUS_BYTES};
-use crate::http::extract::actor::{Actor, ActorHeader};
-use crate::http::extract::claim::UnderClaim;
+use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::MemoryPath;

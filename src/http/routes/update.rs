@@ -1,6 +1,5 @@
 //! `POST M/update`
 
-pub(crate) mod answer;
 mod messages;
 mod record;
 mod response_mode;
@@ -8,28 +7,25 @@ mod stream;
 
 use crate::domain::evidence::Strictness;
 use crate::domain::operation::Role;
-use crate::http::extract::actor::{Actor, ActorHeader};
-use crate::http::extract::caller::CallerOf;
-use crate::http::extract::claim::UnderClaim;
+use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
-use crate::http::extract::prefer::RESPOND_ASYNC;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::json_answer::JsonAnswer;
 use crate::http::names::{ModeName, Named, OnInvalidName, RoleName, StrictnessName};
 use crate::http::problem::Problem;
 use crate::http::routes::updates::view::RunBody;
+use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
-use crate::pipeline::{ModeKind, Steps, UpdateRequest, history};
+use crate::pipeline::{ModeKind, Steps, UpdateInput, UpdateRequest, history};
 use crate::storage::updates::Run;
-use answer::UpdateAnswerSchema;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use record::RecordBody;
-use response_mode::ResponseMode;
+use response_mode::{RESPOND_ASYNC, ResponseMode};
 use serde::Deserialize;
 use strum::VariantNames as _;
 
@@ -103,7 +99,7 @@ pub(crate) struct PreferHeader {
     request_body(content = UpdateBody, content_type = "application/json"),
     responses(
         (status = 200, description = "What was changed, what was not, and why; with `Accept: text/event-stream` the steps as they are made, then an event `done` with that or `problem` with a problem.", content(
-            (UpdateAnswerSchema = "application/json"),
+            (UpdateAnswer = "application/json"),
             (String = "text/event-stream"),
         )),
         (status = 202, description = "With `Prefer: respond-async`: it is stored and will be run; its run as `GetUpdate` shows it.", body = RunBody, headers(
@@ -138,18 +134,20 @@ pub(crate) async fn update(
         memory: memory_id,
         actor,
         preconditions: conditions.for_write(),
-        task: body.task,
-        messages: history::read(&body.messages)?,
-        dry_run: body.dry_run,
-        allow_partial: body.allow_partial,
-        on_invalid: body.on_invalid.0,
-        evidence: body.evidence.map(|Named(evidence)| evidence),
-        roles: body.roles.into_iter().map(|Named(role)| role).collect(),
-        mode: caller.mode(body.mode == Named(ModeKind::Propose)),
-        record: body
-            .record
-            .map(|Object(record)| record.into_record())
-            .transpose()?,
+        input: UpdateInput {
+            task: body.task,
+            messages: history::read(&body.messages)?,
+            dry_run: body.dry_run,
+            allow_partial: body.allow_partial,
+            on_invalid: body.on_invalid.0,
+            evidence: body.evidence.map(|Named(evidence)| evidence),
+            roles: body.roles.into_iter().map(|Named(role)| role).collect(),
+            mode: caller.mode(body.mode == Named(ModeKind::Propose)),
+            record: body
+                .record
+                .map(|Object(record)| record.into_record())
+                .transpose()?,
+        },
         steps: Steps::default(),
         idempotency: None,
     };
@@ -187,7 +185,7 @@ const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-appli
 impl UpdateBody {
     /// Checks what the types do not ensure.
     fn check(&self) -> Result<(), Problem> {
-        require_text("task", &self.task)?;
+        fields::required("task", &self.task, usize::MAX)?;
         if self.roles.is_empty() {
             return Err(Problem::invalid(
                 "roles",
@@ -216,22 +214,4 @@ fn at_least(asked: Strictness, configured: Strictness) -> Result<(), Problem> {
                 .join(" or ")
         ),
     ))
-}
-
-fn require_text(field: &str, text: &str) -> Result<(), Problem> {
-    if text.trim().is_empty() {
-        return Err(Problem::invalid(field, format!("{field} must not be blank")));
-    }
-    refuse_nul(field, text)
-}
-
-/// Rejects NUL: the run is stored in PostgreSQL, whose texts cannot contain it.
-pub(super) fn refuse_nul(field: &str, text: &str) -> Result<(), Problem> {
-    match text.find('\0') {
-        Some(at) => Err(Problem::invalid(
-            field,
-            format!("{field} holds a NUL character at byte {at}; remove it"),
-        )),
-        None => Ok(()),
-    }
 }

@@ -1,6 +1,8 @@
 use super::*;
-use crate::domain::evidence::Origin;
+use crate::domain::evidence::{Evidence, Origin};
+use crate::domain::operation::Progress;
 use crate::domain::window::{Task, TaskDetails};
+use crate::pipeline::written_item::WrittenItem;
 use serde_json::json;
 
 fn item(operation: Operation) -> Accepted {
@@ -71,11 +73,11 @@ fn what_is_kept_is_read_as_it_was() {
             (&expected.operation, &expected.written.text, &expected.evidence)
         );
     }
-    assert_eq!(SessionRecord::from(read.record.unwrap()), record);
+    assert_eq!(read.record.unwrap(), record);
     assert!(Proposal::read(&json!({"form": 2, "operations": [], "key_id": null})).is_err());
 }
 
-/// A proposal as earlier releases stored it. Later releases must be able to read it.
+/// A proposal as it is stored.
 fn literal() -> Value {
     json!({
         "form": 1,
@@ -102,7 +104,7 @@ fn a_proposal_has_one_stored_form() {
     let read = Proposal::read(&literal()).unwrap();
     assert_eq!(json!(read), literal());
     let operations = read.chosen(&[0, 1, 2, 3]);
-    let record = SessionRecord::from(read.record.unwrap());
+    let record = read.record.unwrap();
     let key = "k-1".parse().unwrap();
     assert_eq!(
         json!(Proposal::new(&operations, "- before", Some(&record), Some(&key))),
@@ -171,8 +173,7 @@ fn what_is_approved_alone_replaces_nothing_that_stays() {
 fn the_order_is_that_of_what_is_applied() {
     let names = |applied: &[AppliedOperation]| -> Vec<String> {
         let ordered = in_order(&items(), applied);
-        let kept: Vec<_> = ordered.iter().map(StoredItem::of).collect();
-        let value = serde_json::to_value(kept).unwrap();
+        let value = serde_json::to_value(ordered).unwrap();
         let list = value.as_array().unwrap();
         list.iter()
             .map(|item| item["op"].as_str().unwrap().to_owned())

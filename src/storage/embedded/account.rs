@@ -60,8 +60,8 @@ impl Account {
         command
     }
 
-    /// Makes a data folder that does not exist and gives it to the account, if nobody but root can interfere there. In any
-    /// other place the account makes it itself, if it may.
+    /// Makes a data folder that does not exist and gives it to the account, if nobody but root can interfere there, as it
+    /// gives it an empty one of root, such as a volume. In any other place the account makes it itself, if it may.
     ///
     /// # Errors
     /// [`EmbeddedError::Folder`].
@@ -78,7 +78,14 @@ impl Account {
             }
             Ok(())
         };
+        let give = || -> io::Result<()> {
+            if is_roots_alone(&data_dir.canonicalize()?)? && fs::read_dir(data_dir)?.next().is_none() {
+                lchown(data_dir, Some(self.uid), Some(self.gid))?;
+            }
+            Ok(())
+        };
         match fs::symlink_metadata(data_dir) {
+            Ok(found) if found.is_dir() => give().map_err(EmbeddedError::folder("use", data_dir)),
             Ok(_) => Ok(()),
             Err(_) => make().map_err(EmbeddedError::folder("make", data_dir)),
         }

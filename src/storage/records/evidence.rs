@@ -2,138 +2,45 @@
 //!
 //! It is stored only there, so that redaction and transfer of operations cover it too.
 
-use crate::domain::evidence::{Evidence, Origin};
+use crate::domain::evidence::Evidence;
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::storage::{Storage, StorageError};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashMap;
-
-/// A passage as stored in an operation.
-///
-/// It is only shown: members that a newer release adds are ignored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "from", rename_all = "snake_case")]
-pub enum StoredEvidence {
-    /// In the task.
-    Task {
-        /// Always null.
-        #[serde(default)]
-        index: (),
-        /// Its start in that text, in bytes.
-        start: usize,
-        /// Its end in that text, in bytes (exclusive).
-        end: usize,
-        /// Its text, at most 200 bytes; credentials in it are masked.
-        quote: String,
-    },
-    /// In a message.
-    Message {
-        /// The index of the message, from 0.
-        index: usize,
-        /// Its start in that text, in bytes.
-        start: usize,
-        /// Its end in that text, in bytes (exclusive).
-        end: usize,
-        /// Its text, at most 200 bytes; credentials in it are masked.
-        quote: String,
-    },
-}
-
-impl From<&Evidence> for StoredEvidence {
-    fn from(evidence: &Evidence) -> Self {
-        let Evidence {
-            origin,
-            start,
-            end,
-            quote,
-        } = evidence.clone();
-        match origin {
-            Origin::Task => Self::Task {
-                index: (),
-                start,
-                end,
-                quote,
-            },
-            Origin::Message(index) => Self::Message {
-                index,
-                start,
-                end,
-                quote,
-            },
-        }
-    }
-}
-
-impl From<StoredEvidence> for Evidence {
-    fn from(stored: StoredEvidence) -> Self {
-        match stored {
-            StoredEvidence::Task {
-                index: (),
-                start,
-                end,
-                quote,
-            } => Self {
-                origin: Origin::Task,
-                start,
-                end,
-                quote,
-            },
-            StoredEvidence::Message {
-                index,
-                start,
-                end,
-                quote,
-            } => Self {
-                origin: Origin::Message(index),
-                start,
-                end,
-                quote,
-            },
-        }
-    }
-}
-
-/// Converts to the stored form.
-pub(in crate::storage) fn to_stored(evidence: &[Evidence]) -> Value {
-    let stored: Vec<_> = evidence.iter().map(StoredEvidence::from).collect();
-    serde_json::json!(stored)
-}
 
 /// The evidence in the operation that added this record of a memory.
 ///
 /// # Errors
-/// It is not in the stored form.
+/// It is not in its form.
 pub(in crate::storage) fn from_stored(
     stored: &Value,
     vault: &VaultId,
     memory: &MemoryId,
     record: RecordId,
 ) -> Result<Vec<Evidence>, StorageError> {
-    let read = Vec::<StoredEvidence>::deserialize(stored);
-    let read = read.map_err(|error| StorageError::Corrupt {
+    Vec::<Evidence>::deserialize(stored).map_err(|error| StorageError::Corrupt {
         table: "memory_contexts",
         column: "operations",
         row: format!("({vault}, {memory}, {record})"),
         problem: format!("its evidence: {error}"),
-    })?;
-    Ok(read.into_iter().map(Evidence::from).collect())
+    })
 }
 
-/// Whether all evidence in the operations of a version is in the stored form.
+/// Whether all evidence in the operations of a version is in its form.
 pub(in crate::storage) fn is_stored(operations: &Value) -> bool {
     let lists = operations.as_array().into_iter().flatten();
     let mut lists = lists
         .map(|operation| &operation["evidence"])
         .filter(|evidence| evidence.is_array());
-    lists.all(|evidence| Vec::<StoredEvidence>::deserialize(evidence).is_ok())
+    lists.all(|evidence| Vec::<Evidence>::deserialize(evidence).is_ok())
 }
 
 impl Storage {
     /// The evidence of these records of a memory. Records written by hand have none and are missing.
     ///
     /// # Errors
-    /// Database errors, or evidence that is not in the stored form.
+    /// Database errors, or evidence that is not in its form.
     #[tracing::instrument(name = "db.memory_contexts.evidence", skip_all)]
     pub async fn evidence(
         &self,
@@ -177,6 +84,7 @@ impl Storage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::evidence::Origin;
     use serde_json::json;
 
     fn read(stored: &Value) -> Result<Vec<Evidence>, StorageError> {
@@ -207,7 +115,7 @@ mod tests {
                 quote: quote.to_owned(),
             },
         );
-        assert_eq!(to_stored(&passages), literal());
+        assert_eq!(json!(passages), literal());
         assert_eq!(read(&literal()).unwrap(), passages);
     }
 

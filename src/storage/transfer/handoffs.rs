@@ -1,11 +1,10 @@
 //! `handoffs`: the row, the line, and the statements of export and import.
 
 use super::line::{Fault, fault, id, json, order, text, time};
-use crate::domain::handoff::Window;
+use crate::domain::handoff::{CitedLine, Window};
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, VaultId};
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
-use crate::storage::handoffs::citations;
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use futures::stream::BoxStream;
@@ -48,7 +47,7 @@ impl HandoffLine {
         order("manifest", self.manifest.is_object(), "an object")?;
         json("manifest", &self.manifest)?;
         json("citations", &self.citations)?;
-        citations::from_stored(&self.citations)
+        Vec::<CitedLine>::deserialize(&self.citations)
             .map(|_| ())
             .map_err(|problem| fault("citations", &problem))
     }

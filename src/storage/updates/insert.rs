@@ -13,9 +13,14 @@ pub(in crate::storage) fn quotes_the_head_only(run: &Run) -> bool {
     matches!(run.version, Some((made, _)) if made == run.base_version + 1)
 }
 
-/// Whether a version that a run may quote was redacted before the run ended.
+/// Whether a version that a run may quote was redacted before the run ended. A proposal or dry run is computed on the head
+/// of its end, which may be newer than the one that models were shown: it quotes both, and what lies between.
 #[tracing::instrument(name = "db.memory_contexts.redacted_under", skip_all)]
 async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, StorageError> {
+    let shown = run
+        .shown
+        .as_ref()
+        .map_or(run.base_version, |(version, _)| *version);
     let redacted = sqlx::query_scalar!(
         r#"SELECT EXISTS (
                SELECT 1 FROM memory_contexts
@@ -24,7 +29,7 @@ async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, 
            ) AS "redacted!""#,
         run.vault_id.as_str(),
         run.memory_id.as_str(),
-        run.base_version,
+        run.base_version.min(shown),
         run.created_at,
     )
     .fetch_one(connection)

@@ -93,8 +93,6 @@ impl<E, S: Into<StorageError>> From<S> for ChangeError<E> {
 /// A head that is probably still the newest one, with which a change can be decided before anything is locked.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Likely<'a> {
-    /// None: the change is decided under the lock.
-    Unknown,
     /// The newest version known to this process. Its counters are unknown, so it suits only changes that assign no
     /// numbers.
     Cached,
@@ -118,25 +116,40 @@ impl Storage {
         decide: impl Fn(&Head) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
         let decide = |head: &Head, _: AdditionalData| decide(head);
-        self.change_locked((vault, memory), mentioned, &AdditionalRead::Nothing, &decide)
-            .await
+        self.change_locked(
+            (vault, memory),
+            mentioned,
+            &AdditionalRead::Nothing,
+            None,
+            &decide,
+        )
+        .await
     }
 
-    /// As [`Self::change`], with a `snapshot` that is probably still the newest version. If it is, the change is
-    /// decided before anything is locked, and saved in a batch with others. If it is not, or if `decide` does not save
-    /// a version, the change is decided again under the lock. With `None` it is decided under the lock at once.
+    /// As [`Self::change`], of what began with a `snapshot`, and with the record of `task`. If `is_likely` the snapshot is
+    /// probably still the newest version: then the change is decided before anything is locked, without a task, and saved
+    /// in a batch with others. If it is not, or if `decide` does not save a version, it is decided again under the lock.
     ///
     /// # Errors
-    /// As [`Self::change`].
+    /// As [`Self::change`]. [`StorageError::MemoryDeleted`] if the memory did not exist then and was deleted since.
     pub async fn change_snapshot<T, E>(
         &self,
-        (vault, memory): (&VaultId, &MemoryId),
-        snapshot: Option<&HeadSnapshot>,
+        of: (&VaultId, &MemoryId),
+        (snapshot, is_likely): (&HeadSnapshot, bool),
         mentioned: &[RecordId],
-        decide: impl Fn(&Head) -> Result<Decision<T>, E>,
+        task: Option<&TaskId>,
+        decide: impl Fn(&Head, Option<StoredRecord>) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        let likely = snapshot.map_or(Likely::Unknown, Likely::Snapshot);
-        self.change_likely((vault, memory), likely, mentioned, &decide)
+        if is_likely {
+            let decide = |head: &Head| decide(head, None);
+            let likely = Likely::Snapshot(snapshot);
+            if let Some(outcome) = self.change_optimistic(of, likely, &decide).await? {
+                return Ok(outcome);
+            }
+        }
+        let decide = |head: &Head, found: AdditionalData| decide(head, found.task);
+        let read = task.map_or(AdditionalRead::Nothing, AdditionalRead::Task);
+        self.change_locked(of, mentioned, &read, Some(snapshot), &decide)
             .await
     }
 
@@ -152,7 +165,7 @@ impl Storage {
             return Ok(outcome);
         }
         let decide = |head: &Head, _: AdditionalData| decide(head);
-        self.change_locked(of, mentioned, &AdditionalRead::Nothing, &decide)
+        self.change_locked(of, mentioned, &AdditionalRead::Nothing, None, &decide)
             .await
     }
 
@@ -163,7 +176,7 @@ impl Storage {
         read: &AdditionalRead<'_>,
         decide: impl Fn(&Head, AdditionalData) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        self.change_locked(of, &[], read, &decide).await
+        self.change_locked(of, &[], read, None, &decide).await
     }
 
     #[tracing::instrument(name = "db.memories.change", skip_all)]
@@ -172,12 +185,13 @@ impl Storage {
         of: (&VaultId, &MemoryId),
         mentioned: &[RecordId],
         read: &AdditionalRead<'_>,
+        began: Option<&HeadSnapshot>,
         decide: &impl Fn(&Head, AdditionalData) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
         self.know_room(of.0).await?;
         let changed = self
             .transaction("db.memories.change", |transaction| {
-                self.change_in(transaction, of, mentioned, read, decide)
+                self.change_in(transaction, of, mentioned, (read, began), decide)
             })
             .await?;
         Ok(match changed {
@@ -198,11 +212,16 @@ impl Storage {
         mut transaction: Transaction,
         (vault, memory): (&VaultId, &MemoryId),
         mentioned: &[RecordId],
-        read: &AdditionalRead<'_>,
+        (read, began): (&AdditionalRead<'_>, Option<&HeadSnapshot>),
         decide: &impl Fn(&Head, AdditionalData) -> Result<Decision<T>, E>,
     ) -> Result<Ending<Changed<T>>, ChangeError<E>> {
         let token = self.head_cache.fill_token(vault, memory);
         let head = self.lock_head(&mut transaction, vault, memory, mentioned).await?;
+        if let Some(began) = began {
+            began
+                .must_not_have_been_deleted(&mut transaction, (vault, memory))
+                .await?;
+        }
         let mut found = AdditionalData::default();
         match read {
             AdditionalRead::Nothing => {}

@@ -103,16 +103,12 @@ impl Storage {
         likely: Likely<'_>,
         decide: &impl Fn(&Head) -> Result<Decision<T>, E>,
     ) -> Result<Option<Outcome<T>>, ChangeError<E>> {
-        if matches!(likely, Likely::Unknown) {
-            return Ok(None);
-        }
         let Some(locks) = self.group_commit_locks().await? else {
             return Ok(None);
         };
         self.know_room(vault).await?;
         let lock = locks.lock((vault, memory)).await;
         let (head, counted) = match likely {
-            Likely::Unknown => return Ok(None),
             Likely::Cached => (self.cached_head(vault, memory).await?, None),
             // The archived state of the mentioned ids was read with the snapshot.
             Likely::Snapshot(snapshot) => {

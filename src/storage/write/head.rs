@@ -211,6 +211,8 @@ pub struct HeadSnapshot {
     pub version: i64,
     /// The identity of the memory; `None` if it did not exist.
     pub identity: Option<String>,
+    /// If it did not exist: the event of its last deletion, if there is one.
+    deletion: Option<String>,
     /// The newest version's id.
     pub context_id: Option<ContextId>,
     /// The newest version's text; empty if the memory did not exist.
@@ -231,20 +233,23 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<HeadSnapshot, StorageError> {
+        let mut reader = self.reader().await?;
         let row = sqlx::query!(
-            "SELECT c.version, c.context_id, c.context, c.line_origins, m.identity, m.counters, m.changed_at
+            r#"SELECT m.head_version, m.head_context_id, COALESCE(c.context, '') AS "context!", c.line_origins, m.identity,
+                      m.counters, m.changed_at
              FROM memories m
-             JOIN memory_contexts c ON c.vault_id = $1 AND c.memory_id = $2 AND c.version = m.head_version
-             WHERE m.vault_id = $1 AND m.memory_id = $2",
+             LEFT JOIN memory_contexts c ON c.vault_id = $1 AND c.memory_id = $2 AND c.version = m.head_version
+             WHERE m.vault_id = $1 AND m.memory_id = $2"#,
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut *reader)
         .await?;
         let Some(row) = row else {
             return Ok(HeadSnapshot {
                 version: 0,
                 identity: None,
+                deletion: last_deletion(&mut reader, (vault, memory)).await?,
                 context_id: None,
                 text: "".into(),
                 counters: Counters::default(),
@@ -253,9 +258,10 @@ impl Storage {
             });
         };
         Ok(HeadSnapshot {
-            version: row.version,
+            version: row.head_version,
             identity: Some(row.identity),
-            context_id: Some(row.context_id),
+            deletion: None,
+            context_id: row.head_context_id,
             origins: row
                 .line_origins
                 .and_then(|stored| origins::from_stored(&stored, &row.context)),
@@ -276,4 +282,38 @@ impl Storage {
             ..self.empty_head(snapshot.changed_at)
         }
     }
+}
+
+impl HeadSnapshot {
+    /// Fails if the memory did not exist and was made and deleted since: what began then is not to bring it back. Under the
+    /// lock of the memory's row.
+    pub(super) async fn must_not_have_been_deleted(
+        &self,
+        connection: &mut Connection,
+        of: (&VaultId, &MemoryId),
+    ) -> Result<(), StorageError> {
+        if self.identity.is_none() && last_deletion(connection, of).await? != self.deletion {
+            return Err(StorageError::MemoryDeleted);
+        }
+        Ok(())
+    }
+}
+
+/// The event of the last deletion of a memory, while events are kept.
+#[tracing::instrument(name = "db.events.last_deletion", skip_all)]
+async fn last_deletion(
+    connection: &mut Connection,
+    (vault, memory): (&VaultId, &MemoryId),
+) -> Result<Option<String>, StorageError> {
+    let event = sqlx::query_scalar!(
+        "SELECT event_id FROM events
+         WHERE vault_id = $1 AND memory_id = $2 AND kind = 'memory_deleted'
+         ORDER BY insert_order DESC
+         LIMIT 1",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(event)
 }

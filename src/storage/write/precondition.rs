@@ -1,7 +1,10 @@
 //! Preconditions of a write, checked against the head while its row is locked (RFC 9110 section 13).
 
+use serde::{Deserialize, Serialize};
+
 /// The tags of an `If-Match` or `If-None-Match` header.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EntityTags {
     /// `*`: any existing memory.
     Any,
@@ -22,7 +25,7 @@ impl EntityTags {
 }
 
 /// The conditions of a write; without any it is unconditional.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Preconditions {
     /// The head must be one of these.
     pub if_match: Option<EntityTags>,

@@ -7,7 +7,6 @@ use crate::domain::history::OperationDetails;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::OperationName;
 use crate::domain::window::{Task, TaskDetails};
-use crate::storage::records::evidence;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -30,7 +29,7 @@ impl NewVersion {
                 stored["superseded_by"] = json!(by.to_string());
             }
             if !operation.evidence.is_empty() {
-                stored["evidence"] = evidence::to_stored(&operation.evidence);
+                stored["evidence"] = json!(operation.evidence);
             }
             stored
         });

@@ -480,20 +480,4 @@ impl Storage {
     ) -> Result<Option<StoredRecord>, StorageError> {
         find_task(&mut *self.reader().await?, vault, memory, task).await
     }
-
-    /// As [`Self::change`], with the record of `task`, read while the memory's row is locked.
-    ///
-    /// # Errors
-    /// As [`Self::change`].
-    pub async fn change_with_task<T, E>(
-        &self,
-        of: (&VaultId, &MemoryId),
-        mentioned: &[RecordId],
-        task: Option<&TaskId>,
-        decide: impl Fn(&Head, Option<StoredRecord>) -> Result<Decision<T>, E>,
-    ) -> Result<Outcome<T>, ChangeError<E>> {
-        let read = task.map_or(AdditionalRead::Nothing, AdditionalRead::Task);
-        self.change_locked(of, mentioned, &read, &|head, found| decide(head, found.task))
-            .await
-    }
 }

@@ -23,7 +23,6 @@ const FORBIDDEN: [(&str, &[&str]); 12] = [
             "sqlx",
             "reqwest",
             "tokio",
-            "utoipa",
             "Utc::now",
             "std::fs",
             "std::net",
@@ -43,7 +42,6 @@ const FORBIDDEN: [(&str, &[&str]); 12] = [
             "crate::cli",
             "axum",
             "reqwest",
-            "utoipa",
         ],
     ),
     (
@@ -57,7 +55,6 @@ const FORBIDDEN: [(&str, &[&str]); 12] = [
             "crate::cli",
             "axum",
             "sqlx",
-            "utoipa",
         ],
     ),
     (
@@ -168,7 +165,7 @@ const FORBIDDEN: [(&str, &[&str]); 12] = [
 const RESERVED: [(&str, &[&str]); 5] = [
     ("sqlx::query", &["storage"]),
     ("axum::", &["http", "dashboard"]),
-    ("utoipa", &["http"]),
+    ("utoipa", &["http", "pipeline", "storage", "domain"]),
     ("rmcp::", &["mcp", "http", "cli"]),
     ("reqwest::", &["llm", "cli"]),
 ];

@@ -98,3 +98,33 @@ async fn a_vault_whose_requests_all_wait_for_the_database_does_not_block_others(
     let saved = answers.iter().filter(|answer| answer.status < 300).count();
     assert!(saved > 0, "those that waited in time went on: {answers:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn streamed_updates_that_wait_for_a_model_hold_no_permits() {
+    let gate = Gate::new();
+    let service = Service::start_with(eight_at_once, Some(gate.before(Role::Learnings))).await;
+    let update = |number: usize| {
+        let task = dictate(json!({ "learnings": learning("insight") }));
+        let request = of(&service, Method::POST, "evil", &format!("m{number}/update"));
+        tokio::spawn(Answer::to(
+            request.header("Accept", "text/event-stream").json(&task),
+        ))
+    };
+    // More than half of all permits, which one vault may not hold.
+    let mut running = Vec::new();
+    for number in 0..6 {
+        running.push(update(number));
+        gate.asked().await;
+    }
+
+    get(&service, "evil", "other").await.is(404);
+    put(&service, "evil", "other", "# A\n").await.is(201);
+
+    for _ in &running {
+        gate.open();
+    }
+    for answer in join_all(running).await {
+        let answer = answer.unwrap().is(200);
+        assert!(answer.text().contains("event: done"), "{}", answer.text());
+    }
+}

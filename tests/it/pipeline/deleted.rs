@@ -283,3 +283,84 @@ async fn words_of_the_deleted_memory_are_not_indexed_for_the_new_one() {
 
     assert_eq!(service.count("search_entries").await, 0);
 }
+
+#[tokio::test]
+async fn an_update_that_began_without_a_memory_does_not_bring_one_back() {
+    let recorded = || {
+        let mut body = update();
+        body["record"] = json!({ "intent": "late", "summary": "late", "task_id": "t-1" });
+        body
+    };
+    for (body, anew) in [(update(), false), (update(), true), (recorded(), false)] {
+        let gate = Gate::new();
+        let service = Service::with_models(gate.before(Role::Learnings)).await;
+        let memory = service.memory("agent");
+
+        let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
+            gate.asked().await;
+            memory.put(format!("# Notes\n{SECRET}\n")).await.is(201);
+            memory.delete().await.is(204);
+            if anew {
+                memory.put("# Notes\nanew 3\n").await.is(201);
+            }
+            gate.open();
+        });
+
+        answer.problem(409, "conflict", None);
+        let expected = i64::from(anew);
+        assert_eq!(service.count("memory_contexts").await, expected);
+        assert_eq!(service.count("memories").await, expected);
+        assert_eq!(service.count("updates").await, 0);
+    }
+}
+
+#[tokio::test]
+async fn an_update_of_a_memory_that_others_make_meanwhile_is_merged_into_it() {
+    let gate = Gate::new();
+    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let memory = service.memory("agent");
+    // Of an earlier life of the memory, which the update knows of.
+    memory.put("# Notes\n").await.is(201);
+    memory.delete().await.is(204);
+    let body = dictate(json!({ "learnings": learning("late") }));
+
+    let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
+        gate.asked().await;
+        memory.put("# Notes\ntheirs\n").await.is(201);
+        gate.open();
+    });
+
+    let answer = answer.is(200).json();
+    assert_eq!(
+        (&answer["rebased"], &answer["version"]),
+        (&json!(true), &json!(2))
+    );
+    let text = memory.get("context").await.is(200).text().to_owned();
+    assert!(text.contains("theirs") && text.contains("late"), "{text}");
+}
+
+#[tokio::test]
+async fn a_proposal_that_models_made_of_a_version_that_was_redacted_meanwhile_quotes_nothing() {
+    let gate = Gate::new();
+    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let memory = service.memory("agent");
+    memory
+        .put(format!("# Key Learnings\n- KL-1 because a: {SECRET}\n"))
+        .await
+        .is(201);
+    let mut body = dictate(json!({ "learnings": learning("late") }));
+    body["mode"] = json!("propose");
+
+    let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
+        gate.asked().await;
+        memory.put("# Notes\nwithout it\n").await.is(201);
+        let redact = memory.request(Method::POST, "contexts/1/redact");
+        Answer::to(redact.json(&json!({ "reason": "a secret" })))
+            .await
+            .is(200);
+        gate.open();
+    });
+
+    answer.is(200);
+    assert_eq!(service.tables_that_hold(SECRET).await, [""; 0]);
+}

@@ -4,46 +4,57 @@ use crate::domain::dsl::headers::List;
 use crate::domain::operation::Role;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
+use utoipa::ToSchema;
 
-/// One operation as requested by a caller. A missing text is treated as an empty one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// One operation.
+// A missing text is read as an empty one, which is a fault of the item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "op", rename_all = "snake_case", try_from = "Members")]
 pub enum OperationRequest {
     /// A new record.
     Add {
-        /// The section that gets the record.
+        /// Where it goes.
         section: RecordSection,
-        /// The reason for keeping it, with or without the word `because`.
+        /// Why it is worth keeping.
         reason: String,
-        /// The label of a snippet; only for snippets.
+        /// What a snippet is, such as a file path or a config key. Of snippets only, and they need one.
+        #[schema(nullable = false)]
         #[serde(skip_serializing_if = "Option::is_none")]
         label: Option<String>,
-        /// The insight, which is joined into one line, or the snippet, which is stored unchanged.
+        /// The insight, one line, or the snippet, stored as it is.
         content: String,
-        /// The id of the record that it replaces.
+        /// The record whose place it takes: it is archived, by an operation of the same request or else for this
+        /// one's reason, and names the new one in `superseded_by`.
+        #[schema(nullable = false, example = "KL-1")]
         #[serde(skip_serializing_if = "Option::is_none")]
         replaces: Option<String>,
     },
-    /// Archives a record: removes it from the document.
+    /// Takes a learning or snippet out of the document.
     Archive {
-        /// Id of the record.
+        /// Its id.
+        #[schema(example = "KL-2")]
         id: String,
-        /// The reason for archiving it.
+        /// Why.
         reason: String,
     },
-    /// Replaces `Current Progress`.
+    /// Replaces `Current Progress` as a whole.
     RewriteProgress {
-        /// Completed work.
+        /// What is done.
+        #[schema(required = false)]
         completed: Vec<String>,
-        /// Work in progress; at least one bullet.
+        /// What is being done.
+        #[schema(min_items = 1)]
         in_progress: Vec<String>,
-        /// Remaining work.
+        /// What is left to do.
+        #[schema(required = false)]
         remaining: Vec<String>,
     },
 }
 
 /// A section that records are added to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames, ToSchema,
+)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum RecordSection {

@@ -1,19 +1,19 @@
 //! Authenticates and authorizes a request, and authorizes further calls by an authenticated caller.
 
-use super::admission::Admission;
-use super::refused::{Refused, unauthorized};
+use super::gate::Admission;
 use super::{credentials, policy, session};
-use crate::dashboard;
 use crate::domain::access::{Caller, Token};
 use crate::domain::ids::VaultId;
 use crate::fair::Party;
 use crate::http::extract::caller::CallerOf;
 use crate::http::middleware::rate::{RateLimitState, Subject};
-use crate::http::problem::Problem;
+use crate::http::problem::{Kind, Problem};
 use crate::http::serve::Peer;
 use crate::http::state::AppState;
-use crate::telemetry;
+use crate::{dashboard, telemetry};
 use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request};
+use axum::http::HeaderValue;
+use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
@@ -152,4 +152,13 @@ async fn vault(parts: &mut Parts) -> Option<VaultId> {
     let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
     let (_, id) = params.iter().find(|(name, _)| *name == "vault_id")?;
     id.parse().ok()
+}
+
+/// A problem, and the state of the caller's rate limit.
+pub(super) type Refused = (Problem, Option<RateLimitState>);
+
+/// 401; also counted as a metric.
+pub(super) fn unauthorized(detail: &str, challenge: &'static str) -> Problem {
+    telemetry::refused("unauthorized");
+    Problem::new(Kind::Unauthorized, detail).header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
 }

@@ -1,6 +1,7 @@
-//! `Authorization: Bearer <key>` (RFC 6750).
+//! `Authorization: Bearer <key>` (RFC 6750): a missing or other scheme is 401 with a challenge, a header that cannot be read
+//! 400, which typed headers do not tell apart.
 
-use super::refused::unauthorized;
+use super::check::unauthorized;
 use crate::http::problem::Problem;
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue};

@@ -1,9 +1,9 @@
 //! Authenticates visitors of the dashboard by the session cookie. The cookie is valid only for pages, never for API
-//! routes.
+//! routes. It is the only one, of hexadecimal digits, so that a crate for cookies would have little to do.
 
-use super::admission::Admission;
+use super::check::Refused;
+use super::gate::Admission;
 use super::gate::Gate;
-use super::refused::Refused;
 use crate::dashboard::{self, Visitor};
 use crate::domain::access::{Caller, SessionToken};
 use crate::fair::Party;

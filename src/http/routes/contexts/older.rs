@@ -3,8 +3,7 @@
 use super::put::PutBody;
 use super::view::ContextBody;
 use super::{put, view};
-use crate::http::extract::actor::{Actor, ActorHeader};
-use crate::http::extract::claim::UnderClaim;
+use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, refused_write};
 use crate::http::extract::json::{self, JsonBody};
 use crate::http::extract::path::EntryPath;

@@ -2,9 +2,8 @@
 
 use super::view::{ContextBody, X_CONTEXT_VERSION};
 use crate::domain::document::{self, InvalidDocument};
-use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
-use crate::http::extract::claim::UnderClaim;
+use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, refused_write};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
@@ -15,9 +14,10 @@ use crate::http::problem::{CollapseBody, Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::idempotency::Answering;
 use crate::storage::{Guard, Put, PutError, PutJob};
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::http::header::ETAG;
+use axum::http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -193,23 +193,32 @@ impl From<PutError> for Problem {
     }
 }
 
-async fn read_document(state: &AppState, request: Request) -> Result<String, Problem> {
-    let (parts, body) = request.into_parts();
+/// Reads a document's text, or JSON that holds one, which may be several times as long.
+pub(in crate::http::routes) async fn read_text_or_json(
+    state: &AppState,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(MediaType, String), Problem> {
     let cap = state.settings.context_bytes;
-    let media_type = media_type::of_body(&parts.headers, &[MediaType::Plain, MediaType::Json])?;
-    // A text encoded as JSON may be several times as long as the text.
+    let media_type = media_type::of_body(headers, &[MediaType::Plain, MediaType::Json])?;
     let limit = match media_type {
         MediaType::Json => Limit {
-            name: "limits.body_bytes",
             bytes: state.settings.body_bytes.max(cap),
+            ..Limit::of_bodies(state)
         },
         _ => Limit {
             name: "limits.context_bytes",
             bytes: cap,
         },
     };
-    let bytes = body::read(&parts.headers, body, limit, state.settings.body_timeout).await?;
-    let text = body::text(bytes)?;
+    let text = body::read_text(state, headers, body, limit).await?;
+    Ok((media_type, text))
+}
+
+async fn read_document(state: &AppState, request: Request) -> Result<String, Problem> {
+    let (parts, body) = request.into_parts();
+    let cap = state.settings.context_bytes;
+    let (media_type, text) = read_text_or_json(state, &parts.headers, body).await?;
     let text = if media_type == MediaType::Json {
         document_of_json(text)?
     } else {

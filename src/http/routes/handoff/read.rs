@@ -1,6 +1,6 @@
 //! `GET M/handoff`, `GET M/handoff/status`, `GET M/handoffs` and `GET M/handoffs/{handoff_id}`
 
-use super::view::{FreshnessBody, HandoffBody, HandoffEntry, OFFERED, answer};
+use super::view::{HandoffBody, HandoffEntry, OFFERED, answer};
 use crate::domain::handoff::{Freshness, preface};
 use crate::domain::ids::HandoffId;
 use crate::http::extract::accept::{Accept, Representation};
@@ -78,7 +78,7 @@ pub(crate) async fn get(
 pub(crate) struct StatusBody {
     /// What is so now.
     #[serde(flatten)]
-    freshness: FreshnessBody,
+    freshness: Freshness,
     /// The handoff; null if there is none.
     #[schema(required)]
     handoff_id: Option<String>,
@@ -111,7 +111,7 @@ pub(crate) async fn status(
     let Some(handoff) = state.storage.latest_handoff(&vault_id, &memory_id).await? else {
         lookup::require(&state, &vault_id, &memory_id).await?;
         return Ok(Json(StatusBody {
-            freshness: (&Freshness::missing()).into(),
+            freshness: Freshness::missing(),
             handoff_id: None,
             generated_at: None,
             window: None,
@@ -119,7 +119,7 @@ pub(crate) async fn status(
     };
     let freshness = judge(&state.storage, &handoff).await?;
     Ok(Json(StatusBody {
-        freshness: (&freshness).into(),
+        freshness,
         handoff_id: Some(handoff.handoff_id.to_string()),
         generated_at: Some(handoff.generated_at),
         window: Some(handoff.window.to_string()),

@@ -2,7 +2,7 @@
 
 use super::view::HandoffBody;
 use crate::domain::handoff::{Window, Workspace};
-use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::caller::{Actor, ActorHeader};
 use crate::http::extract::json::{self, Object};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};

@@ -1,6 +1,6 @@
 //! The representations of a handoff and of its freshness.
 
-use crate::domain::handoff::{Freshness, Reason, StaleLine, preface};
+use crate::domain::handoff::{Freshness, preface};
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ETag, Verdict};
 use crate::http::problem::Problem;
@@ -19,82 +19,6 @@ pub(crate) const OFFERED: [Representation; 3] = [
     Representation::Plain,
     Representation::Json,
 ];
-
-/// Why a handoff is stale.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = HandoffReason)]
-pub(crate) struct ReasonBody {
-    /// `cited_record_gone`, `cited_record_archived`, `records_changed`, `section_changed` or `window_passed`.
-    kind: &'static str,
-    /// A sentence.
-    detail: String,
-    /// The record it is about.
-    #[schema(required)]
-    record_id: Option<String>,
-    /// The version that did it.
-    #[schema(required)]
-    version: Option<i64>,
-}
-
-impl From<&Reason> for ReasonBody {
-    fn from(reason: &Reason) -> Self {
-        Self {
-            kind: reason.kind,
-            detail: reason.detail.clone(),
-            record_id: reason.record_id.map(|id| id.to_string()),
-            version: reason.version,
-        }
-    }
-}
-
-/// A line that does not hold any more.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = HandoffStaleLine)]
-pub(crate) struct StaleLineBody {
-    /// Its number in the stored Markdown, from 1.
-    #[schema(minimum = 1)]
-    line: usize,
-    /// The line.
-    text: String,
-    /// The citation that does not hold, without its brackets.
-    #[schema(example = "KL-3@12")]
-    citation: String,
-    /// As `kind` of a reason; `record_changed` for a record that changed.
-    reason: &'static str,
-}
-
-impl From<&StaleLine> for StaleLineBody {
-    fn from(line: &StaleLine) -> Self {
-        Self {
-            line: line.line,
-            text: line.text.clone(),
-            citation: line.citation.clone(),
-            reason: line.reason,
-        }
-    }
-}
-
-/// Whether a handoff can be relied on, judged when it is asked for.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = HandoffFreshness)]
-pub(crate) struct FreshnessBody {
-    /// `missing`, `stale` or `fresh`.
-    pub(super) status: &'static str,
-    /// Why it is stale: cited records that are gone or archived, then changes since, then its age.
-    pub(super) reasons: Vec<ReasonBody>,
-    /// The lines it is stale in.
-    pub(super) stale_lines: Vec<StaleLineBody>,
-}
-
-impl From<&Freshness> for FreshnessBody {
-    fn from(freshness: &Freshness) -> Self {
-        Self {
-            status: freshness.status.name(),
-            reasons: freshness.reasons.iter().map(ReasonBody::from).collect(),
-            stale_lines: freshness.stale_lines.iter().map(StaleLineBody::from).collect(),
-        }
-    }
-}
 
 /// A handoff with its present freshness.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -117,7 +41,7 @@ pub(crate) struct HandoffBody {
     #[schema(minimum = 1)]
     base_version: i64,
     /// Its freshness now.
-    freshness: FreshnessBody,
+    freshness: Freshness,
     /// The same as Markdown: what stands above the text where it is read as text.
     preface: String,
     /// The eight sections, as they were made.
@@ -142,7 +66,7 @@ impl HandoffBody {
             window: handoff.window.to_string(),
             base_version: handoff.base_version,
             preface: preface(freshness, handoff.generated_at, handoff.base_version),
-            freshness: freshness.into(),
+            freshness: freshness.clone(),
             markdown: handoff.markdown,
             manifest: handoff.manifest,
             refreshed,

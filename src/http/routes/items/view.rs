@@ -5,10 +5,9 @@ use crate::domain::ids::{Category, VaultId};
 use crate::domain::prompt::{InvalidItem, NewItem, PromptItem, RULES, check_writable};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::exact::exact;
-use crate::http::extract::path::{EntryPath, MemoryPath, VaultEntryPath, VaultPath};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::storage::prompt_items::{AddItemsError, ItemOwner};
+use crate::storage::prompt_items::AddItemsError;
 use chrono::{DateTime, SubsecRound, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -87,45 +86,6 @@ impl From<ItemContent> for NewItem {
             expires_at: item.expires_at.map(|time| time.trunc_subsecs(6)),
         }
     }
-}
-
-impl From<MemoryPath> for ItemOwner {
-    fn from(MemoryPath { vault_id, memory_id }: MemoryPath) -> Self {
-        Self {
-            vault: vault_id,
-            memory: Some(memory_id),
-        }
-    }
-}
-
-impl From<VaultPath> for ItemOwner {
-    fn from(VaultPath { vault_id }: VaultPath) -> Self {
-        Self {
-            vault: vault_id,
-            memory: None,
-        }
-    }
-}
-
-/// The owner and the entry in the path of a memory's item.
-pub(super) fn below_memory<T>(path: EntryPath<T>) -> (ItemOwner, T) {
-    let EntryPath {
-        vault_id,
-        memory_id,
-        entry,
-    } = path;
-    (MemoryPath { vault_id, memory_id }.into(), entry)
-}
-
-/// The owner and the entry in the path of a vault's item.
-pub(super) fn below_vault<T>(path: VaultEntryPath<T>) -> (ItemOwner, T) {
-    (
-        VaultPath {
-            vault_id: path.vault_id,
-        }
-        .into(),
-        path.entry,
-    )
 }
 
 /// Requires the role `admin` for changes to the rules.

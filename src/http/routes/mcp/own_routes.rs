@@ -3,7 +3,7 @@
 //! is neither counted by the rate limit nor logged again.
 
 use crate::domain::access::Caller;
-use crate::http::extract::actor::X_ACTOR_ID;
+use crate::http::extract::caller::X_ACTOR_ID;
 use crate::http::middleware::access::Admission;
 use crate::http::middleware::bounds::Slot;
 use crate::http::problem::{Cause, Problem};

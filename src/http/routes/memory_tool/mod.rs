@@ -5,7 +5,7 @@ pub(crate) mod run;
 
 use crate::domain::ids::RootName;
 use crate::http::extract::query::{FromQuery, QueryReader};
-use crate::http::id_patterns::ID_PATTERN;
+use crate::http::openapi::ID_PATTERN;
 use crate::http::problem::Problem;
 
 /// Which tree of files a request is about.

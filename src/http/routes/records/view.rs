@@ -1,8 +1,7 @@
 //! The JSON representation of a record.
 
-use crate::domain::evidence::Evidence;
+use crate::domain::evidence::{Evidence, EvidenceForm};
 use crate::http::names::{ChangeKindName, RecordKindName, RecordStatusName};
-use crate::http::routes::evidence::EvidenceBody;
 use crate::http::routes::task_details::task_answer;
 use crate::storage::records::history::PastState;
 use crate::storage::records::{RecordStatus, StoredRecord};
@@ -55,7 +54,8 @@ pub(crate) struct RecordBody {
     superseded_by: Option<String>,
     /// What of the task and the messages carried it into the memory, at most two passages; nothing of what was put
     /// by hand.
-    evidence: Vec<EvidenceBody>,
+    #[schema(value_type = Vec<EvidenceForm>)]
+    evidence: Vec<Evidence>,
     /// What became of it, the newest change first; where `history=true` asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -168,7 +168,7 @@ impl RecordBody {
     pub(super) fn with_evidence(record: StoredRecord, evidence: Option<&Vec<Evidence>>) -> Self {
         let evidence = evidence.into_iter().flatten();
         Self {
-            evidence: evidence.map(EvidenceBody::from).collect(),
+            evidence: evidence.cloned().collect(),
             ..record.into()
         }
     }

@@ -1,8 +1,8 @@
 //! The JSON representation of search results.
 
+use crate::domain::evidence::{Evidence, EvidenceForm};
 use crate::http::extract::page::List;
 use crate::http::names::RecordStatusName;
-use crate::http::routes::evidence::EvidenceBody;
 use crate::pipeline::meaning::{Hit, Mode};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -64,7 +64,8 @@ pub(crate) struct SearchBody {
     #[schema(required)]
     recorded_by: Option<String>,
     /// What of the task and the messages carried the record into the memory.
-    evidence: Vec<EvidenceBody>,
+    #[schema(value_type = Vec<EvidenceForm>)]
+    evidence: Vec<Evidence>,
 }
 
 impl SearchPage {
@@ -99,7 +100,7 @@ impl From<Hit> for SearchBody {
             evidence: origin
                 .iter()
                 .flat_map(|origin| &origin.evidence)
-                .map(EvidenceBody::from)
+                .cloned()
                 .collect(),
             section: hit.passage.section,
             memory_id: hit.memory.to_string(),

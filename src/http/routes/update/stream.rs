@@ -2,7 +2,7 @@
 
 use super::response_mode::StreamContext;
 use crate::fair::Party;
-use crate::http::extract::claim::UnderClaim;
+use crate::http::extract::caller::UnderClaim;
 use crate::http::feed::{COMMENT, frame};
 use crate::http::json_answer::kept;
 use crate::http::problem::Problem;
@@ -44,6 +44,10 @@ pub(super) async fn stream(
     StreamContext { slot, admission }: StreamContext,
 ) -> Result<Response, Problem> {
     let open = OpenStream::new(state)?;
+    if let Some(slot) = &slot {
+        // It counts as a stream and, where it does more than wait, as an update.
+        slot.leave();
+    }
     let (sender, mut steps) = unbounded_channel();
     request.steps = Steps::watched(sender);
     if claim.0.is_some() {

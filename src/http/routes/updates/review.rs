@@ -2,16 +2,13 @@
 
 use super::view::RunBody;
 use crate::domain::ids::{KeyId, UpdateId};
-use crate::http::extract::actor::{Actor, ActorHeader};
-use crate::http::extract::caller::CallerOf;
-use crate::http::extract::claim::UnderClaim;
+use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
-use crate::http::routes::update::answer::UpdateAnswerSchema;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
@@ -72,7 +69,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Approver {
     params(ActorHeader, ConditionHeaders),
     request_body(content = Option<ApproveBody>, content_type = "application/json"),
     responses(
-        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswerSchema),
+        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
         (status = 404, description = "There is no such run."),
         (status = 409, description = "It is no proposal, or was decided already; `run_status` says what it is."),
         (status = 410, description = "It has expired, its memory was deleted, or what it quotes was redacted."),

@@ -57,7 +57,11 @@ fn too_long(field: &str, actual: usize, limit: usize) -> Problem {
     .with("actual", actual)
 }
 
-fn refuse_nul(field: &str, text: &str) -> Result<(), Problem> {
+/// Rejects NUL, which no text of the database can hold.
+///
+/// # Errors
+/// 422 that names the field and the place.
+pub(in crate::http::routes) fn refuse_nul(field: &str, text: &str) -> Result<(), Problem> {
     match text.find('\0') {
         Some(at) => Err(Problem::invalid(
             field,

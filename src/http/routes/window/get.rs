@@ -34,26 +34,11 @@ pub(crate) struct WindowBody {
     /// Its id.
     context_id: String,
     /// What is aimed at.
-    status: StatusBody,
+    status: Status,
     /// Recent tasks in the order of the document, the newest first.
     tasks: Vec<TaskBody>,
     /// Decisions, likewise.
     decisions: Vec<DecisionBody>,
-}
-
-/// What is aimed at, and what stands in the way.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = WindowStatus)]
-struct StatusBody {
-    /// What is aimed at; null for nothing.
-    #[schema(required)]
-    goal: Option<String>,
-    /// What stands in the way; null for nothing.
-    #[schema(required)]
-    blocker: Option<String>,
-    /// When status, tasks or decisions last changed.
-    #[schema(required)]
-    updated: Option<DateTime<Utc>>,
 }
 
 task_answer! {
@@ -94,22 +79,6 @@ struct DecisionBody {
     /// Why.
     #[schema(required)]
     reason: Option<String>,
-}
-
-impl From<Status> for StatusBody {
-    fn from(
-        Status {
-            goal,
-            blocker,
-            updated,
-        }: Status,
-    ) -> Self {
-        Self {
-            goal,
-            blocker,
-            updated,
-        }
-    }
 }
 
 /// Read the window
@@ -194,7 +163,7 @@ pub(crate) async fn get(
         memory_id: memory_id.to_string(),
         version: version.metadata.version,
         context_id: version.metadata.context_id.to_string(),
-        status: window.status.into(),
+        status: window.status,
         tasks: tasks.collect(),
         decisions: decisions.collect(),
     };

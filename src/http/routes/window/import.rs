@@ -5,8 +5,7 @@ use crate::domain::window::{
     DECISION_BYTES, ImportCounts, ImportedDecision, ImportedTask, STATUS_BYTES, Status, WindowImport,
 };
 use crate::fair::run_blocking;
-use crate::http::extract::actor::{Actor, ActorHeader};
-use crate::http::extract::claim::UnderClaim;
+use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
@@ -101,43 +100,11 @@ pub(crate) struct ImportAnswer {
     /// Whether nothing was new, so that no version was made.
     unchanged: bool,
     /// How much was taken.
-    taken: CountsBody,
+    taken: ImportCounts,
     /// How much was there already.
-    present: CountsBody,
+    present: ImportCounts,
     /// The records that left the document for it.
     archived: Vec<String>,
-}
-
-/// Numbers of what was brought.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = WindowImportCounts)]
-struct CountsBody {
-    /// 0 or 1.
-    status: usize,
-    /// Recent tasks.
-    tasks: usize,
-    /// Decisions.
-    decisions: usize,
-    /// Older tasks.
-    history: usize,
-}
-
-impl From<ImportCounts> for CountsBody {
-    fn from(
-        ImportCounts {
-            status,
-            tasks,
-            decisions,
-            history,
-        }: ImportCounts,
-    ) -> Self {
-        Self {
-            status,
-            tasks,
-            decisions,
-            history,
-        }
-    }
 }
 
 /// Take over a window
@@ -182,8 +149,8 @@ fn answer(done: &WindowImported) -> JsonAnswer {
         version: metadata.map(|metadata| metadata.version),
         context_id: metadata.map(|metadata| metadata.context_id.to_string()),
         unchanged: done.unchanged,
-        taken: done.imported.into(),
-        present: done.present.into(),
+        taken: done.imported,
+        present: done.present,
         archived: done.archived.iter().map(ToString::to_string).collect(),
     };
     let answer = JsonAnswer::new(answer::status(done.unchanged), &body);

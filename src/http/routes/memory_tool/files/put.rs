@@ -2,16 +2,15 @@
 
 use super::{FileBody, FileParams};
 use crate::domain::memory_files::new_file;
-use crate::http::extract::actor::{Actor, ActorHeader};
-use crate::http::extract::body::{self, Limit};
-use crate::http::extract::claim::UnderClaim;
+use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
-use crate::http::extract::media_type::{self, MediaType};
+use crate::http::extract::media_type::MediaType;
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::Query;
 use crate::http::json_answer::JsonAnswer;
 use crate::http::middleware::idempotency::AnswerAbout;
 use crate::http::problem::Problem;
+use crate::http::routes::contexts::put::read_text_or_json;
 use crate::http::state::AppState;
 use crate::storage::memories::paths::{FileTree, WrittenFile};
 use axum::Extension;
@@ -120,21 +119,7 @@ fn answer(WrittenFile { file, unchanged }: &WrittenFile) -> JsonAnswer {
 }
 
 async fn read_text(state: &AppState, headers: &HeaderMap, body: Body) -> Result<String, Problem> {
-    let cap = state.settings.context_bytes;
-    let media_type = media_type::of_body(headers, &[MediaType::Plain, MediaType::Json])?;
-    // A text encoded as JSON may be several times as long as the text.
-    let limit = match media_type {
-        MediaType::Json => Limit {
-            name: "limits.body_bytes",
-            bytes: state.settings.body_bytes.max(cap),
-        },
-        _ => Limit {
-            name: "limits.context_bytes",
-            bytes: cap,
-        },
-    };
-    let bytes = body::read(headers, body, limit, state.settings.body_timeout).await?;
-    let text = body::text(bytes)?;
+    let (media_type, text) = read_text_or_json(state, headers, body).await?;
     if media_type != MediaType::Json {
         return Ok(text);
     }

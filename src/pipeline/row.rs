@@ -1,15 +1,16 @@
 //! The stored row of a run, whether it saved a version, made a proposal or failed.
 
-use super::kept::without_secrets;
 use super::merge::Refused;
 use super::proposal::Proposal;
 use super::report::UpdateAnswer;
 use super::running::Running;
 use super::{Pipeline, PipelineError};
-use crate::domain::ids::ContextId;
+use crate::domain::ids::{ActorId, ContextId};
+use crate::domain::text::masked;
 use crate::storage::StorageError;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::updates::{Run, RunStatus};
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 impl Pipeline {
@@ -192,5 +193,75 @@ fn keep_more(outcome: &mut Value, rejected: usize, warnings: usize) {
         if more > 0 {
             outcome[name] = json!(more);
         }
+    }
+}
+
+/// An approval as its run stores it.
+#[derive(Debug, Clone)]
+pub(super) struct Review {
+    /// Who approved.
+    pub(super) by: ActorId,
+    pub(super) at: DateTime<Utc>,
+    pub(super) comment: Option<String>,
+    pub(super) numbers: Vec<usize>,
+    /// The version that the proposal was made for; the run's snapshot is the head of the approval.
+    pub(super) base_version: i64,
+    /// The proposal as it was stored.
+    pub(super) proposal: Value,
+}
+
+impl Review {
+    /// Adds the approval to the stored outcome of the run.
+    fn write(&self, outcome: &mut Value) {
+        outcome["proposal"] = self.proposal.clone();
+        outcome["review"] = json!({
+            "decision": RunStatus::Approved.name(),
+            "by": self.by.as_str(),
+            "at": self.at,
+            "operations": self.numbers,
+            "comment": self.comment,
+        });
+    }
+
+    /// The details of its event: no texts.
+    fn details(&self) -> Value {
+        json!({ "operations": self.numbers })
+    }
+}
+
+/// Returns the value with every credential in its texts masked. Texts for which `has_none` returns true are not
+/// searched.
+fn without_secrets(value: &Value, has_none: &impl Fn(&str) -> bool) -> Value {
+    let same = |value| without_secrets(value, has_none);
+    match value {
+        Value::String(text) if has_none(text) => value.clone(),
+        Value::String(text) => Value::String(masked(text)),
+        Value::Array(values) => values.iter().map(same).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| (name.clone(), same(value)))
+            .collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn credentials_are_masked_wherever_they_are_and_all_else_stays() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        let exchange = json!({
+            "messages": [{"role": "user", "content": format!("use {token} for it")}],
+            "attempts": 2,
+            "error": null,
+        });
+        let kept = without_secrets(&exchange, &|text| text == "assistant");
+        assert!(!kept.to_string().contains(&token), "{kept}");
+        assert_eq!(kept["messages"][0]["content"], "use [secret] for it");
+        assert_eq!(kept["messages"][0]["role"], "user");
+        assert_eq!((&kept["attempts"], &kept["error"]), (&json!(2), &Value::Null));
     }
 }

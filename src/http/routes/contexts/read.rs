@@ -1,16 +1,20 @@
-//! `GET M/context`
+//! `GET M/context`, `GET M/contexts` and `GET M/contexts/{ref}`
 
 use super::view::{self, ContextBody, SectionParams};
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::fair::Party;
+use crate::http::budget::LIST_BYTES;
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::freshness::{Freshness, FreshnessHeader};
-use crate::http::extract::path::MemoryPath;
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::{EntryPath, MemoryPath};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
 use crate::http::state::AppState;
-use crate::storage::{Context, StorageError};
+use crate::storage::{Context, ContextRef, StorageError};
+use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
@@ -98,4 +102,93 @@ async fn newest(
         Freshness::Recent => state.storage.recent_context(vault, memory).await,
         Freshness::Latest => Ok(state.storage.latest_context(vault, memory).await?.map(Arc::new)),
     }
+}
+
+/// Read one version
+///
+/// By its number or its context_id, as text or as JSON.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}",
+    operation_id = "GetContext",
+    tag = "contexts",
+    params(SectionParams, ConditionHeaders),
+    responses(
+        (status = 200, description = "The text.", headers(
+            ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),
+            ("Last-Modified" = String, description = "When the version was made."),
+            ("X-Context-Version" = i64, description = "Its number."),
+            ("Vary" = String, description = "Accept"),
+        ), content(
+            (String = "text/plain; charset=utf-8"),
+            (String = "text/markdown; charset=utf-8"),
+            (ContextBody = "application/json"),
+        )),
+        (status = 304, description = "The client has it already."),
+        (status = 404, description = "There is no such memory, version or section."),
+        (status = 406, description = "No acceptable representation"),
+        (status = 410, description = "The version was redacted."),
+    )
+)]
+pub(crate) async fn get(
+    State(state): State<AppState>,
+    EntryPath {
+        vault_id,
+        memory_id,
+        entry,
+    }: EntryPath<ContextRef>,
+    Query(SectionParams { section }): Query<SectionParams>,
+    representation: Representation,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let context = state
+        .storage
+        .context(&vault_id, &memory_id, &entry)
+        .await?
+        .ok_or_else(|| Problem::not_found("there is no such memory or version").with("field", "ref"))?;
+    view::answer(
+        &state,
+        context.into(),
+        section.as_deref(),
+        representation,
+        &conditions,
+    )
+}
+
+/// List the versions
+///
+/// The newest first, without their texts.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts",
+    operation_id = "ListContexts",
+    tag = "contexts",
+    params(Page),
+    responses(
+        (status = 200, description = "One page.", body = List<ContextBody>),
+        (status = 404, description = "There is no such memory."),
+    )
+)]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(page): Query<Page>,
+) -> Result<Json<List<ContextBody>>, Problem> {
+    let name = format!("contexts/{vault_id}/{memory_id}");
+    let before = page.after::<i64>(&name)?;
+    let _work = state.budget.work(&Party::current(), LIST_BYTES).await?;
+    let versions = state
+        .storage
+        .list_contexts(&vault_id, &memory_id, before, page.fetch())
+        .await?;
+    if versions.items.is_empty() {
+        lookup::require(&state, &vault_id, &memory_id).await?;
+    }
+    let cap = state.settings.context_bytes;
+    Ok(Json(page.of_rows(
+        &name,
+        versions,
+        |version| version.version,
+        |version| ContextBody::of(&version, cap),
+    )))
 }

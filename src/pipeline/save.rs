@@ -1,4 +1,4 @@
-//! One run, from its head snapshot to its response. Shared by `/update` and `/operations`.
+//! The head snapshot that a run begins with, and step 6: saves what was merged. Shared by `/update`, `/operations` and approvals.
 
 use super::conversation::section_of;
 use super::log::{log, with_header_hint};
@@ -6,9 +6,8 @@ use super::merge::{self, Merged, Refused};
 use super::proposal::{self, Proposal};
 use super::reading::{Accepted, mentioned};
 use super::report::{DocumentReport, OperationReport, Target, UpdateAnswer, UpdateStatus, Warning};
-use super::reported_head::ReportedHead;
 use super::role::numbered;
-use super::running::Running;
+use super::running::{ReportedHead, Running};
 use super::session;
 use super::{Mode, Pipeline, PipelineError};
 use crate::domain::document;
@@ -82,26 +81,16 @@ impl Pipeline {
         };
         let written = |item: &Accepted| item.written.text.len();
         let bytes = running.base.text.len() + running.accepted.iter().map(written).sum::<usize>();
-        let outcome = match &running.record {
-            None => {
-                let decide = |head: &Head| {
-                    let decide = || self.decide(running, head, merged(head)?, (None, None));
-                    fair::run_blocking_if_long(bytes, decide)
-                };
-                self.storage
-                    .change_snapshot(place, running.likely_head(), &ids, decide)
-                    .await
-            }
-            Some(record) => {
-                let decide = |head: &Head, known: Option<StoredRecord>| {
-                    let decide = || self.decide(running, head, merged(head)?, (Some(record), known));
-                    fair::run_blocking_if_long(bytes, decide)
-                };
-                self.storage
-                    .change_with_task(place, &ids, record.task.task_id.as_ref(), decide)
-                    .await
-            }
+        let (record, task) = (running.record.as_ref(), running.task_id());
+        let decide = |head: &Head, known: Option<StoredRecord>| {
+            let decide = || self.decide(running, head, merged(head)?, (record, known));
+            fair::run_blocking_if_long(bytes, decide)
         };
+        let began = (&running.base, running.is_likely());
+        let outcome = self
+            .storage
+            .change_snapshot(place, began, &ids, task, decide)
+            .await;
         match outcome {
             Ok(outcome) => {
                 let RunResult {
