@@ -21,7 +21,7 @@ const MAX_RETRIES: u32 = 2;
 const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The `[embeddings]` section.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 pub struct EmbeddingsConfig {
     /// Address of an OpenAI-compatible API with its `/v1`. Unset: searches use words only.
@@ -36,19 +36,6 @@ pub struct EmbeddingsConfig {
     pub query_prefix: String,
     /// A prefix for every text of a memory (`passage: `).
     pub document_prefix: String,
-}
-
-impl Default for EmbeddingsConfig {
-    fn default() -> Self {
-        Self {
-            base_url: None,
-            api_key: None,
-            model: None,
-            dimensions: None,
-            query_prefix: String::new(),
-            document_prefix: String::new(),
-        }
-    }
 }
 
 /// The checked settings of the section.
