@@ -39,7 +39,7 @@ fn rules(criterion: &mut Criterion) {
             .repeat(8),
         };
         ConversationMessage {
-            role: if n % 2 == 0 { "assistant" } else { "user" }.to_owned(),
+            role: if n.is_multiple_of(2) { "assistant" } else { "user" }.to_owned(),
             content: said,
         }
     };
