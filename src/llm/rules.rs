@@ -132,7 +132,8 @@ fn heard(statement: &Statement<'_>, kind: Kind) -> Option<Mark> {
     if let Some((listed, language)) = statement.listed
         && listed == kind
     {
-        let doubts = |mark: &Mark| matches!(mark.kind, Kind::Doubt | Kind::Hearsay);
+        // At the beginning of an item "wrote" has no subject: it is what the speaker did.
+        let doubts = |mark: &Mark| mark.kind == Kind::Doubt || mark.kind == Kind::Hearsay && mark.start > 0;
         let of_user = matches!(kind, Kind::Keep | Kind::Rule | Kind::Decision | Kind::Exact);
         let by_another = of_user && statement.speaker == Speaker::Assistant;
         let is_doubted = statement.asks || statement.marks.iter().any(doubts);

@@ -296,10 +296,10 @@ fn work_that_is_left() {
     assert_eq!(
         said(
             "assistant",
-            "- [x] wrote the parser\n- [ ] test the renderer well"
+            "- [x] wrote the invoice parser\n- [ ] test the renderer well"
         ),
         [
-            (Completed, "Wrote the parser".to_owned()),
+            (Completed, "Wrote the invoice parser".to_owned()),
             (Remaining, "Test the renderer well".to_owned())
         ]
     );
