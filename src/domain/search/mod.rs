@@ -1,6 +1,6 @@
 //! Full-text search: the words of a document, the words of a query, and extracts that show the matches.
 //!
-//! Documents, queries and extracts are split into words by the same rule ([`words`]), so they always agree,
+//! Documents, queries and extracts are split into words by the same rule ([`crate::domain::text::words`]), so they always agree,
 //! regardless of the language of the text and the locale of the database. The database receives finished
 //! lexemes and does the matching and ranking.
 //!

@@ -2,10 +2,10 @@
 //!
 //! | | for | compares |
 //! |---|---|---|
-//! | [`lines`] | texts of one line, duplicates | whole texts, without regard to blanks, case or punctuation |
-//! | [`words`] | search, budgets | words without accents and case, each a lexeme |
-//! | [`content_words`] | evidence, handoffs | words that mean something, by their first six characters |
-//! | [`credentials`] | all that is stored or quoted | |
+//! | `lines` | texts of one line, duplicates | whole texts, without regard to blanks, case or punctuation |
+//! | `words` | search, budgets | words without accents and case, each a lexeme |
+//! | `content_words` | evidence, handoffs | words that mean something, by their first six characters |
+//! | `credentials` | all that is stored or quoted | |
 
 pub(in crate::domain) mod content_words;
 mod credentials;
