@@ -1,8 +1,8 @@
 //! Applies `create`, `str_replace` and `insert` to a file.
 
 use super::path::FilePath;
-use super::push_numbered;
 use super::refusal::Refusal;
+use super::{occurrences, push_numbered};
 
 /// Number of lines shown before and after a replaced line.
 const LINES_AROUND: usize = 2;
@@ -51,13 +51,13 @@ pub fn str_replace(
     (old, new): (&str, &str),
     limit: usize,
 ) -> Result<Edited, Refusal> {
-    let places: Vec<usize> = text.match_indices(old).map(|(at, _)| at).collect();
+    let places = occurrences::all(text, old);
     let Some(first) = places.first().copied() else {
         return Err(Refusal::new(format!(
             "No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
         )));
     };
-    if places.len() > 1 {
+    if occurrences::count_apart(&places, old.len()) > 1 {
         let lines: Vec<_> = lines_of(text, &places).iter().map(usize::to_string).collect();
         return Err(Refusal::new(format!(
             "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {}. Please ensure it is \
@@ -178,7 +178,7 @@ mod tests {
         assert!(
             replaced("aaaa", "aa", "b")
                 .unwrap_err()
-                .contains("in lines: 1, 1.")
+                .contains("in lines: 1, 1, 1.")
         );
         assert_eq!(replaced("", "", "b").unwrap().text, "b");
         assert!(

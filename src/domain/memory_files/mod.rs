@@ -12,6 +12,7 @@
 mod command;
 mod edit;
 mod listing;
+mod occurrences;
 mod path;
 mod refusal;
 mod view;
