@@ -1,9 +1,10 @@
 //! `working-memory items`: parts of system prompts, one category at a time.
 
 use super::client::{
-    Call, Failure, Look, Method, Output, PageArgs, Service, ServiceArgs, one_line, read, read_text, text,
+    Call, Failure, Look, Method, Output, PageArgs, Service, ServiceArgs, read, read_text, text,
 };
 use super::lists::{Show, print};
+use crate::domain::text::single_blanks;
 use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -199,7 +200,7 @@ fn item(out: &mut Output, item: &Value) {
     if let Some(time) = item["expires_at"].as_str() {
         out.styled(Look::Dim, &format!(" until {time}"));
     }
-    out.text(": ").text(&one_line(&text(item, "content"))).end();
+    out.text(": ").text(&single_blanks(&text(item, "content"))).end();
 }
 
 impl RemoveItem {

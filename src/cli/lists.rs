@@ -2,8 +2,9 @@
 
 use super::client::{
     Column, Failure, Feed, FeedEvent, Look, Method, Output, PageArgs, Service, ServiceArgs, ServiceResponse,
-    note, number, one_line, text, time, when, write_table,
+    note, number, text, time, when, write_table,
 };
+use crate::domain::text::single_blanks;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 use serde_json::Value;
@@ -471,7 +472,7 @@ fn found(out: &mut Output, hit: &Value) {
     }
     out.end().text("  ");
     // An extract is HTML that contains only `<mark>` and five entities.
-    let extract = one_line(&text(hit, "extract"));
+    let extract = single_blanks(&text(hit, "extract"));
     for (index, piece) in extract.split("<mark>").enumerate() {
         let (inside, after) = match piece.split_once("</mark>") {
             Some(pair) if index > 0 => pair,

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
 
-/// What a model costs, in the currency of `llm.currency` per million tokens.
+/// What a model costs, in US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {

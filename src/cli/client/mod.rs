@@ -20,7 +20,7 @@ pub(super) use events::{Feed, FeedEvent};
 pub(super) use failure::{EXIT_CODES, Exit, Failure, finish, note, print_failure, wants_json};
 pub(super) use input::{confirm, members, read, read_json, read_text};
 pub use output::Color;
-pub(super) use output::{Look, Output, one_line, set_color};
+pub(super) use output::{Look, Output, set_color};
 pub(super) use reqwest::Method;
 pub(super) use response::ServiceResponse;
 pub(super) use service::Service;

@@ -191,11 +191,6 @@ fn is_obeyed(c: char) -> bool {
         || (c.is_control() && c != '\n' && c != '\t')
 }
 
-/// `text` on one line: its lines joined by single blanks.
-pub(in crate::cli) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// `--color`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Color {

@@ -2,7 +2,7 @@
 
 use super::failure::{Exit, Failure};
 use super::output::Output;
-use crate::cli::client::output::one_line;
+use crate::domain::text::single_blanks;
 use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -149,7 +149,7 @@ fn sentence(answer: &ServiceResponse, problem: &Value, about: &str) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    one_line(text).chars().take(QUOTED_CHARS).collect()
+    single_blanks(text).chars().take(QUOTED_CHARS).collect()
 }
 
 #[cfg(test)]

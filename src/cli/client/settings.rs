@@ -481,7 +481,7 @@ impl Project {
             .add_source(config::File::from_str(&text, config::FileFormat::Toml))
             .build()
             .and_then(config::Config::try_deserialize)
-            .map_err(|error| wrong(&crate::cli::client::output::one_line(&error.to_string())))?;
+            .map_err(|error| wrong(&crate::domain::text::single_blanks(&error.to_string())))?;
         if let (Some(key_file), Some(folder)) = (&mut entries.key_file, path.parent()) {
             *key_file = folder.join(&*key_file);
         }

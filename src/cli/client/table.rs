@@ -2,8 +2,9 @@
 
 use crate::cli::client::call::Call;
 use crate::cli::client::failure::Failure;
-use crate::cli::client::output::{Look, Output, one_line, visible};
+use crate::cli::client::output::{Look, Output, visible};
 use crate::clock::{Clock as _, SystemClock};
+use crate::domain::text::single_blanks;
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::Args;
 use serde::Deserialize;
@@ -111,7 +112,7 @@ pub(in crate::cli) fn time(entry: &Value, name: &str) -> String {
 
 /// A cell on one line, cut if it is too long. Escaped here, so that its width is known.
 fn shown(cell: &str) -> String {
-    let cell = visible(&one_line(cell)).into_owned();
+    let cell = visible(&single_blanks(cell)).into_owned();
     match cell.char_indices().nth(MAX_CELL) {
         None => cell,
         Some((end, _)) => format!("{}…", &cell[..end]),

@@ -1,7 +1,7 @@
 //! `working-memory show`: prints the handoff with its current freshness. `working-memory status`: prints the age of the local
 //! copy, and whether it is stale according to the service.
 
-use crate::cli::client::{Exit, Failure, Look, MemoryRef, Output, ServiceResponse, ago, one_line, when};
+use crate::cli::client::{Exit, Failure, Look, MemoryRef, Output, ServiceResponse, ago, when};
 use crate::cli::handoff::copy::{Copy, NoCopy};
 use crate::cli::handoff::home::Workspace;
 use crate::cli::handoff::live::{Aim, Checked, LiveArgs, LiveStatus};
@@ -9,6 +9,7 @@ use crate::cli::handoff::manifest::Freshness;
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::document::written_time;
 use crate::domain::handoff::REFRESH_ROUTE;
+use crate::domain::text::single_blanks;
 use chrono::{DateTime, Utc};
 use clap::Args;
 use serde::Deserialize;
@@ -98,11 +99,11 @@ impl Show {
                 local.base_version,
             ));
             if let Some(why) = checked.unchecked_because() {
-                out.text("; not checked: ").text(&one_line(why));
+                out.text("; not checked: ").text(&single_blanks(why));
             }
             out.text(".");
             if !reasons.is_empty() {
-                let reasons = one_line(&reasons.join("; "));
+                let reasons = single_blanks(&reasons.join("; "));
                 out.text(&format!(" Stale ({reasons}): {}.", checked.advice()));
             }
             out.text("\n\n");

@@ -1,12 +1,13 @@
 //! `working-memory window import`: imports a folder, in requests that a service accepts, and reports how much was imported.
 
-use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note, one_line};
+use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note};
 use crate::cli::folder::tree::Tree;
 use crate::cli::window::folder::{
     By, EPICS, End, FILES, Folder, Newest, Parsed, RULES, Unplaced, WEEKLY, parse,
 };
 use crate::cli::window::memory::{RULES as RULES_CATEGORY, known, rules};
 use crate::clock::{Clock as _, SystemClock};
+use crate::domain::text::single_blanks;
 use crate::domain::window::{ImportCounts, ImportedDecision, ImportedTask, WindowImport, task_line};
 use chrono::SubsecRound as _;
 use clap::Args;
@@ -247,12 +248,12 @@ fn show(new: &WindowImport, rules: &[String]) -> Result<(), Failure> {
         }
     }
     for ImportedDecision { time, decision, .. } in &new.decisions {
-        let line = one_line(decision);
+        let line = single_blanks(decision);
         out.text(&format!("decision {}: {line}", time.format("%FT%TZ")))
             .end();
     }
     for rule in rules {
-        out.text(&format!("rule: {}", one_line(rule))).end();
+        out.text(&format!("rule: {}", single_blanks(rule))).end();
     }
     out.write()
 }

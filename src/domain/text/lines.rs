@@ -12,7 +12,7 @@ pub fn one_line(text: &str) -> String {
         .split(LINE_ENDS)
         .map(str::trim)
         .filter(|line| !line.is_empty());
-    lines.collect::<Vec<_>>().join(" ").replace('\0', "\u{fffd}")
+    joined(lines).replace('\0', "\u{fffd}")
 }
 
 /// A text as one line of a document: its lines without the blanks around them, joined by single blanks, with U+FFFD for
@@ -22,7 +22,7 @@ pub(in crate::domain) fn document_line(text: &str) -> String {
         .split('\n')
         .map(|line| line.trim_matches([' ', '\t', '\r']))
         .filter(|line| !line.is_empty());
-    lines.collect::<Vec<_>>().join(" ").replace('\0', "\u{fffd}")
+    joined(lines).replace('\0', "\u{fffd}")
 }
 
 /// A text as one line that hides nothing: each run of blanks, controls and invisible characters is one blank.

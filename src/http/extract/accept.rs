@@ -1,6 +1,7 @@
 //! `Accept`: content negotiation between text and JSON (RFC 9110, section 12.5.1).
 //!
-//! No library in use negotiates. Each route lists its representations in its order of preference. Documents default to text, listings to JSON.
+//! No library in use negotiates. Each route lists its representations in its order of preference. Documents default to
+//! text, listings to JSON.
 
 use super::list_header;
 use crate::http::problem::{Kind, Problem};

@@ -127,9 +127,10 @@ pub(crate) fn busy_at_its_end(error: &axum::Error) -> Option<Problem> {
     })
 }
 
-/// Rejects a request while `max_requests` are running, or so many of its vault or key that others would find no room. A client that is rejected at once can retry; one that waits in
-/// a queue may give up, and its request would be processed for nobody. A request that waits for its client to send the
-/// body holds no permit, so slow clients do not block others. A response in transfer does.
+/// Rejects a request while `max_requests` are running, or so many of its vault or key that others would find no room. A
+/// client that is rejected at once can retry; one that waits in a queue may give up, and its request would be processed for
+/// nobody. A request that waits for its client to send the body holds no permit, so slow clients do not block others. A
+/// response in transfer does.
 pub(super) async fn concurrency<F: Future<Output = Response>>(
     state: &AppState,
     weighs: Weighs,

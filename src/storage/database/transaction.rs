@@ -175,7 +175,7 @@ impl Storage {
         E: TransactionError,
         F: Future<Output = Result<Ending<T>, E>>,
     {
-        run(name, may_repeat, || self.begin_for(class), body).await
+        self.transaction_after(class, name, may_repeat, body).await
     }
 
     /// As [`Self::transaction_for`], and repeats also after other errors that a new attempt can avoid.

@@ -260,7 +260,8 @@ impl Running {
         self.end(response).await
     }
 
-    /// Stores the response for retries unless that of a saved effect is stored already, or releases the claim if a retry may succeed.
+    /// Stores the response for retries unless that of a saved effect is stored already, or releases the claim if a retry may
+    /// succeed.
     async fn end(self, response: Response) -> Response {
         if !is_kept(response.status()) {
             self.release().await;

@@ -101,7 +101,7 @@ pub(crate) async fn get(
 #[schema(as = NewPromptItem)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewItemBody {
-    /// Its text: not blank, no NUL, at most `prompt.item_bytes` (65,536) bytes.
+    /// Its text: not blank, no NUL, at most 65,536 bytes.
     #[schema(
         min_length = 1,
         pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$",
@@ -248,7 +248,7 @@ pub(crate) struct ReplacedBody {
     tag = "prompt",
     params(ActorHeader),
     request_body(
-        description = "The items in their order; as text one item, at most `prompt.item_bytes` (65,536) bytes.",
+        description = "The items in their order; as text one item, at most 65,536 bytes.",
         content((CategoryBody = "application/json"), (ItemText = "text/plain"))
     ),
     responses(

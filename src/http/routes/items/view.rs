@@ -60,7 +60,7 @@ impl ItemBody {
 #[schema(as = ItemOfCategory)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ItemContent {
-    /// Its text: not blank, no NUL, at most `prompt.item_bytes` (65,536) bytes.
+    /// Its text: not blank, no NUL, at most 65,536 bytes.
     #[schema(
         min_length = 1,
         pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$",
