@@ -148,9 +148,9 @@ async fn a_request_whose_claim_was_taken_over_while_it_waited_saves_nothing() {
 
     for (number, saving) in savings.iter().enumerate() {
         let what = format!("{} {} {:?}", saving.operation, saving.path, saving.body);
-        // The rows that writers lock first.
+        // The tables that writers lock first, and those of writers that lock none of a memory's rows.
         let mut locks = service.rows().begin().await.unwrap();
-        sqlx::query("LOCK TABLE memory_roots, memories IN EXCLUSIVE MODE")
+        sqlx::query("LOCK TABLE memory_roots, memories, prompt_items, updates IN EXCLUSIVE MODE")
             .execute(&mut *locks)
             .await
             .unwrap();
@@ -158,7 +158,7 @@ async fn a_request_whose_claim_was_taken_over_while_it_waited_saves_nothing() {
         let request_task = tokio::spawn(Answer::to(request));
         let claims = async || {
             let claims =
-                sqlx::query("UPDATE idempotency_keys SET claim_id = 'another' WHERE claim_id <> 'another'")
+                sqlx::query("UPDATE idempotency_keys SET claim_id = 'another' WHERE claim_id <> 'another' AND status = 'running'")
                     .execute(service.rows())
                     .await
                     .unwrap();
