@@ -52,7 +52,7 @@ fn rules(criterion: &mut Criterion) {
     });
 }
 
-/// 100 operations checked against 2 MB of messages (`docs/evidence.md`): half insights, a quarter snippets, a quarter archives.
+/// 100 operations checked against 2 MB of messages (`docs/quality.md`): half insights, a quarter snippets, a quarter archives.
 fn evidence(criterion: &mut Criterion) {
     let line = |n: usize| {
         format!(

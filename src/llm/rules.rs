@@ -12,7 +12,7 @@
 //!
 //! Guesses, wishes, conditions, questions, jokes, what others say, what is withdrawn or denied, code, quotations
 //! and messages of tools are not heard. Text is copied, never rephrased. When in doubt nothing is stored.
-//! docs/rules.md lists every phrase.
+//! docs/quality.md describes them.
 
 mod markers;
 mod progress;
