@@ -17,7 +17,7 @@ program=$(sh scripts/program.sh)
 without='test(/^(gathered|failing_vaults|distribute|distribution|exactly_once|migrations)::/)'
 
 [ -n "${TEST_CITUS_URL:-}${TEST_CITUS_NODES_URL:-}" ] || {
-    echo "set TEST_CITUS_URL, TEST_CITUS_NODES_URL or both: docs/performance.md says to what" >&2
+    echo "set TEST_CITUS_URL, TEST_CITUS_NODES_URL or both: docs/deploy.md says to what" >&2
     exit 2
 }
 if [ -n "${TEST_CITUS_NODES_URL:-}" ]; then
