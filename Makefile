@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 FUZZ_SECONDS ?= 60
 
-.PHONY: help run install test test-clients test-dashboard test-docs test-packaging test-citus test-rolling docs deb deny demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
+.PHONY: help run install test test-clients test-dashboard test-docs test-packaging test-citus test-rolling docs deb deny demo fuzz fuzz-http check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
 .PHONY: bench bench-micro bench-history bench-start bench-handoff bench-dashboard bench-neighbours
 .PHONY: bench-quality bench-search bench-storage bench-scale
 
@@ -53,6 +53,9 @@ demo: rust postgres ## Show what the service does, with a temporary database
 fuzz: rust ## Fuzz the parser of updates for FUZZ_SECONDS (60)
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
 	RUSTC_BOOTSTRAP=1 cargo fuzz run dsl_parse -- -max_total_time=$(FUZZ_SECONDS) -dict=fuzz/dsl.dict
+
+fuzz-http: rust postgres ## Send requests made from openapi.yaml to a service of its own, with schemathesis (nightly; EXAMPLES=50)
+	@WORKING_MEMORY_BIN=$$(sh scripts/program.sh) sh scripts/fuzz-http.sh
 
 check: fmt clippy doc deny prepare-check $(if $(wildcard openapi.yaml),openapi-check) ## All checks except the tests
 

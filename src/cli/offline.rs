@@ -7,14 +7,12 @@ use crate::cli::run::{Stop, fail, load_config};
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::storage::embedded::{
-    Account, EmbeddedError, EmbeddedOptions, has_cluster, url_of_answering, url_of_running,
-};
+use crate::storage::embedded::{Account, EmbeddedError, EmbeddedOptions, has_cluster, url_of_answering};
 use crate::storage::{ACQUIRE_TIMEOUT, Deadlines, PoolOptions, Storage, is_direct};
 use clap::Args;
 use secrecy::ExposeSecret;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -60,6 +58,10 @@ impl Offline {
         };
         let storage = Storage::connect(&options, Arc::new(SystemClock)).await?;
         let offline = Self { storage, server };
+        if is_anothers && !matches!(offline.storage.schema_is_current().await, Ok(true)) {
+            offline.close().await?;
+            return Err(still_starting(&config.database.data_dir).into());
+        }
         let checked = match (offline.server.is_some() || access == Access::Write) && !is_anothers {
             true => offline.storage.migrate().await,
             false => offline.storage.check_schema().await,
@@ -109,11 +111,24 @@ async fn embedded(config: &Config) -> Result<(Option<Embedded>, String), Box<dyn
             Ok((Some(server), url))
         }
         Err(error) => {
-            let is_in_use = matches!(error.downcast_ref(), Some(EmbeddedError::InUse { .. }));
-            let running = is_in_use.then(|| url_of_running(&data_dir)).flatten();
-            running.map_or(Err(error), |url| Ok((None, url)))
+            if !matches!(error.downcast_ref(), Some(EmbeddedError::InUse { .. })) {
+                return Err(error);
+            }
+            match url_of_answering(&data_dir).await {
+                Some(url) => Ok((None, url)),
+                None => Err(still_starting(&data_dir).into()),
+            }
         }
     }
+}
+
+/// The folder is in use, but its database does not answer, or has no tables yet.
+fn still_starting(data_dir: &Path) -> String {
+    format!(
+        "the service that uses the data folder {} is still starting (or it stops, or is of an earlier version than this \
+         program): try again once `working-memory health` says that it is ready",
+        data_dir.display()
+    )
 }
 
 const NO_EXTENSION: &str = "the schema is up to date; its tables cannot be distributed, since the database does not have the \

@@ -27,8 +27,8 @@ pub struct HttpConfig {
     pub rate_per_key: u32,
     /// Requests per minute from one address without a key; 0 means no limit.
     pub rate_per_address: u32,
-    /// Concurrent requests; more are answered 503. Each may hold a body several times over. A vault and a key may have a
-    /// quarter of them, and half while nobody else asks; more are answered 429.
+    /// Concurrent requests; more wait for a second and are then answered 503. Each may hold a body several times over. A
+    /// vault and a key may have a quarter of them; more wait too, and are then answered 429.
     pub max_requests: usize,
     /// Bytes of requests and responses that are held at once, including the memory for processing them; more are answered
     /// 503. Never less than eight of the largest accepted bodies. A vault may use a quarter of them for bodies that arrive

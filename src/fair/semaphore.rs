@@ -17,8 +17,6 @@ pub struct ShareLimits {
     pub of_key: usize,
     /// The limit of one memory.
     pub of_memory: usize,
-    /// Up to this amount in use, a vault or a key may hold more than its limit: what nobody else asks for.
-    pub lent: usize,
 }
 
 impl ShareLimits {
@@ -31,12 +29,11 @@ impl ShareLimits {
             of_vault: (total / 2).max(1),
             of_key: (total / 4 * 3).max(total / 2).max(1),
             of_memory: total,
-            lent: 0,
         }
     }
 
-    /// A quarter for a vault and for a key, and half while nobody else asks: others always find the other half, so
-    /// that one key can fill it with requests that take long.
+    /// A quarter for a vault and for a key: others always find the rest, so that one key can fill its share with requests
+    /// that take long.
     #[must_use]
     pub fn of_requests(total: usize) -> Self {
         let total = total.max(1);
@@ -46,7 +43,6 @@ impl ShareLimits {
             of_vault: quarter,
             of_key: quarter,
             of_memory: total,
-            lent: total / 2,
         }
     }
 
@@ -58,7 +54,6 @@ impl ShareLimits {
             of_vault,
             of_key: total,
             of_memory: 1,
-            lent: 0,
         }
     }
 }
@@ -159,12 +154,8 @@ impl State {
 
     fn fits(&self, shares: &ShareLimits, party: &Party, amount: usize) -> bool {
         let in_use = self.in_use.saturating_add(amount);
-        let within_shares = || {
-            party
-                .holders()
-                .all(|holder| self.held_by(&holder) + amount <= shares.of_holder(&holder))
-        };
-        in_use <= shares.total && (in_use <= shares.lent || within_shares())
+        let fits = |holder: Holder| self.held_by(&holder) + amount <= shares.of_holder(&holder);
+        in_use <= shares.total && party.holders().all(fits)
     }
 
     fn take(&mut self, party: &Party, amount: usize) {
@@ -415,19 +406,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_nobody_asks_for_is_lent_and_the_other_half_is_for_others() {
+    async fn of_requests_a_vault_and_a_key_hold_a_quarter() {
         let gate = FairSemaphore::new(ShareLimits::of_requests(8));
         let of = |vault: &str, key: &str| gate.try_acquire(&Party::new(Some(vault), Some(key)), 1);
         let greedy: Vec<_> = (0..9)
             .filter_map(|n| of(&format!("vault{}", n % 3), "greedy"))
             .collect();
-        assert_eq!(greedy.len(), 4);
-        let others: Vec<_> = (0..3).filter_map(|_| of("other", "other")).collect();
-        assert_eq!(others.len(), 2, "a quarter, since others ask");
-        let third = of("third", "third").unwrap();
-        let fourth = of("fourth", "fourth").unwrap();
-        assert!(of("fifth", "fifth").is_none(), "all are in use");
-        drop((greedy, others, third, fourth));
+        assert_eq!(greedy.len(), 2);
+        let others: Vec<_> = (0..9)
+            .filter_map(|n| of("other", &format!("key{}", n % 3)))
+            .collect();
+        assert_eq!(others.len(), 2);
+        let rest: Vec<_> = (0..9)
+            .filter_map(|n| of(&format!("of{n}"), &format!("of{n}")))
+            .collect();
+        assert_eq!(rest.len(), 4, "all are in use");
+        drop((greedy, others, rest));
         assert_eq!(gate.in_use(), 0);
     }
 

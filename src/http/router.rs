@@ -12,8 +12,8 @@ use crate::dashboard;
 use axum::Router;
 use axum::extract::Extension;
 use axum::handler::Handler;
-use axum::http::Method;
-use std::sync::Arc;
+use axum::http::{Method, Uri};
+use std::sync::{Arc, LazyLock};
 use utoipa_axum::router::OpenApiRouter;
 
 /// The router of the service.
@@ -25,12 +25,13 @@ pub fn router(state: AppState) -> Router {
     let shared = Arc::new(state.clone());
     let no_such_route = no_such_route.layer(layer(shared.clone(), middleware::around_all));
     let method_not_allowed = method_not_allowed.layer(layer(shared, middleware::around_all));
+    let clock = state.clock.clone();
     let router = router
         .merge(pages)
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(state);
-    middleware::headers::around_routes(router)
+    middleware::standard::around_routes(router, clock)
 }
 
 fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
@@ -86,8 +87,41 @@ fn of_pages(state: &AppState) -> Router {
     router.fallback(no_such_route).with_state(state.clone())
 }
 
-async fn no_such_route() -> Problem {
-    Problem::not_found("there is no route with this path")
+/// 404, with the route that was probably meant: a typing error in one word, or a slash at the end.
+async fn no_such_route(uri: Uri) -> Problem {
+    const DETAIL: &str = "there is no route with this path";
+    match nearest_route(uri.path()) {
+        Some(route) => Problem::not_found(format!("{DETAIL}; did you mean {route}?")).with("nearest", route),
+        None => Problem::not_found(format!("{DETAIL}; GET /openapi.yaml lists them")),
+    }
+}
+
+/// The route whose words differ by few letters from those of a path. It is named with its placeholders: what the path
+/// contains is not repeated.
+fn nearest_route(path: &str) -> Option<&'static str> {
+    static ROUTES: LazyLock<Vec<String>> =
+        LazyLock::new(|| openapi::document().paths.paths.into_keys().collect());
+    let asked: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let distance = |route: &str| {
+        let words = route.split('/').skip(1);
+        let pairs = words.zip(&asked).filter(|(word, _)| !word.starts_with('{'));
+        pairs
+            .map(|(word, asked)| strsim::damerau_levenshtein(word, &clipped(asked)))
+            .sum::<usize>()
+    };
+    let same_length = ROUTES
+        .iter()
+        .filter(|route| route.split('/').count() == asked.len() + 1);
+    let nearest = same_length.min_by_key(|route| distance(route))?;
+    (distance(nearest) <= FEW_LETTERS).then_some(nearest)
+}
+
+/// How many letters of a path may be wrong.
+const FEW_LETTERS: usize = 2;
+
+/// The beginning of a segment, which may be long: no word of a route is.
+fn clipped(segment: &str) -> String {
+    segment.chars().take(40).collect()
 }
 
 /// The router adds `Allow`.
@@ -172,6 +206,31 @@ mod tests {
         assert!(body.contains("not-found"), "{body}");
     }
 
+    #[test]
+    fn a_mistyped_path_names_the_nearest_route() {
+        let memory = "/v1/vaults/{vault_id}/memories/{memory_id}";
+        for (path, route) in [
+            ("/v1/vaults/v/memories/m/context/", format!("{memory}/context")),
+            ("/v1/vaults/v/memorys/m/context", format!("{memory}/context")),
+            ("/v1/vaults/v/memories/m/cotnext", format!("{memory}/context")),
+            ("/v1//vaults", "/v1/vaults".to_owned()),
+            ("/helthz", "/healthz".to_owned()),
+        ] {
+            assert_eq!(nearest_route(path), Some(&*route), "{path}");
+        }
+        for path in [
+            "/",
+            "/v2/nothing",
+            "/v1/vaults/v/memories/m/unrelated",
+            "/.env",
+            "//",
+            "/ü",
+        ] {
+            assert_eq!(nearest_route(path), None, "{path}");
+        }
+        assert_eq!(nearest_route(&format!("/v1/{}", "x".repeat(1 << 20))), None);
+    }
+
     #[tokio::test]
     async fn a_wrong_method_names_the_right_ones() {
         for method in ["POST", "DELETE", "OPTIONS", "TRACE", "MADEUP"] {
@@ -220,47 +279,53 @@ mod tests {
         }
     }
 
-    /// The layer of [`router`] around handlers that fail.
-    fn misbehaving(settings: Settings) -> Router {
+    /// The layer of [`router`] around handlers that fail, with this time limit.
+    fn misbehaving(settings: Settings, time: Duration) -> Router {
         let state = state(Settings {
             require_keys: Some(false),
             ..settings
         });
-        let time = Duration::from_millis(20);
+        let work = Work {
+            state: state.clone(),
+            time,
+            weighs: Weighs::Work,
+        };
         let router = Router::new()
             .route("/panics", get(|| async { panic!("secret") as &'static str }))
             .route("/hangs", get(std::future::pending::<&'static str>))
-            .route_layer(layer(
-                Arc::new(Work {
-                    state: state.clone(),
-                    time,
-                    weighs: Weighs::Work,
-                }),
-                middleware::around_work,
-            ));
-        router.with_state(state)
+            .route_layer(layer(Arc::new(work), middleware::around_work));
+        let clock = state.clock.clone();
+        middleware::standard::around_routes(router.with_state(state), clock)
     }
 
     #[tokio::test]
     async fn a_panic_is_a_problem_without_its_message() {
-        let (response, body) = ask(misbehaving(Settings::default()), "GET", "/panics").await;
+        let router = misbehaving(Settings::default(), Duration::from_secs(3));
+        let (response, body) = ask(router, "GET", "/panics").await;
         assert_eq!(response.status(), 500);
+        assert_eq!(response.headers()[X_REQUEST_ID], "req-1");
         assert!(body.contains("internal") && !body.contains("secret"), "{body}");
     }
 
     #[tokio::test]
-    async fn a_request_that_hangs_times_out_and_one_too_many_is_refused_at_once() {
-        let router = misbehaving(Settings {
-            max_requests: 1,
-            ..Settings::default()
-        });
-        let first = tokio::spawn(ask(router.clone(), "GET", "/hangs"));
-        tokio::task::yield_now().await;
-        let (second, _) = ask(router, "GET", "/hangs").await;
-        assert_eq!(second.status(), 503);
-        assert_eq!(second.headers()["retry-after"], "1");
-        let (first, body) = first.await.unwrap();
-        assert_eq!(first.status(), 503);
-        assert!(body.contains("given up"), "{body}");
+    async fn one_request_too_many_waits_a_second_for_its_turn() {
+        let refused_if_first_takes = async |time: Duration| {
+            let settings = Settings {
+                max_requests: 1,
+                ..Settings::default()
+            };
+            let router = misbehaving(settings, time);
+            let first = tokio::spawn(ask(router.clone(), "GET", "/hangs"));
+            tokio::task::yield_now().await;
+            let (second, body) = ask(router, "GET", "/hangs").await;
+            assert_eq!(second.status(), 503);
+            assert!(second.headers().contains_key("retry-after"), "{body}");
+            let (first, given_up) = first.await.unwrap();
+            assert_eq!(first.status(), 503);
+            assert!(given_up.contains("given up"), "{given_up}");
+            body.contains("http.max_requests")
+        };
+        assert!(!refused_if_first_takes(Duration::from_millis(20)).await);
+        assert!(refused_if_first_takes(Duration::from_secs(3)).await);
     }
 }

@@ -86,8 +86,9 @@ fn router(clock: Arc<dyn Clock>) -> Router {
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(starting))
         .fallback(starting);
-    middleware::headers::around_routes(router.layer((
-        layer(Arc::new(clock), middleware::around_start),
+    let router = router.layer((
+        layer(Arc::new(()), middleware::around_start),
         map_response(last_of_its_connection),
-    )))
+    ));
+    middleware::standard::around_routes(router, clock)
 }

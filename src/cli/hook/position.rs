@@ -31,6 +31,9 @@ pub(super) struct Span {
     from: u64,
     to: u64,
     digest: String,
+    /// The bytes before it that were never sent, because there are too many.
+    #[serde(default)]
+    pub(super) skipped: u64,
 }
 
 /// The stored record.
@@ -125,6 +128,7 @@ impl Position {
             from,
             to: from + end as u64,
             digest: digest(&[&text]),
+            skipped: from - sent,
         };
         Ok((end > 0).then_some((span, text)))
     }
@@ -257,8 +261,9 @@ mod tests {
         let lines = "x".repeat(1023) + "\n";
         fs::write(&transcript, lines.repeat(9 * 1024)).unwrap();
         let position = of(folder.path(), &transcript).await;
-        let (_, text) = position.next(&transcript).unwrap().unwrap();
+        let (span, text) = position.next(&transcript).unwrap().unwrap();
         assert_eq!(text.len() as u64, MOST_BYTES);
+        assert_eq!(span.skipped, 1024 * 1024);
         assert!(
             of(folder.path(), folder.path())
                 .await

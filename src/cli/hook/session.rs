@@ -5,7 +5,7 @@ use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceResponse
 use crate::cli::hook::briefing;
 use crate::cli::hook::input::{Host, Input};
 use crate::cli::hook::position::Position;
-use crate::cli::hook::transcript::{self, Conversation};
+use crate::cli::hook::transcript::{self, Conversation, Lost};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -99,6 +99,9 @@ pub(super) async fn end(service: &Service, input: &Input) -> Result<(), Failure>
             return Ok(());
         };
         let conversation = transcript::parse(&text);
+        if let Some(lost) = told(span.skipped, conversation.lost) {
+            note(&format!("working-memory: {lost}"));
+        }
         if !conversation.messages.is_empty() {
             position.begin(&span)?;
             send(service, &position.key(&span), &conversation).await?;
@@ -106,6 +109,34 @@ pub(super) async fn end(service: &Service, input: &Input) -> Result<(), Failure>
         position.done(&span, transcript)?;
     }
     Ok(())
+}
+
+/// What of a transcript is not sent, in one sentence.
+fn told(skipped: u64, lost: Lost) -> Option<String> {
+    let counted = |count: u64, one: &str, several: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {several}")),
+    };
+    let parts = [
+        counted(skipped, "older byte", "older bytes"),
+        counted(lost.older_messages as u64, "older message", "older messages"),
+        counted(
+            lost.unreadable_lines as u64,
+            "line that is no JSON",
+            "lines that are no JSON",
+        ),
+    ];
+    let skipped: Vec<String> = parts.into_iter().flatten().collect();
+    let skipped = (!skipped.is_empty()).then(|| format!("skipped {}", skipped.join(", ")));
+    let cut = counted(lost.cut_texts as u64, "long text was cut", "long texts were cut");
+    let told: Vec<String> = skipped.into_iter().chain(cut).collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "of the transcript, {}; the newest part is sent",
+            told.join(", and ")
+        )
+    })
 }
 
 /// Lets the service queue the update. A permanent rejection counts as sent; after a transient failure a later hook sends
@@ -126,5 +157,35 @@ async fn send(service: &Service, key: &str, conversation: &Conversation) -> Resu
             Ok(())
         }
         answer => answer.map(drop),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_sent_is_one_sentence() {
+        assert_eq!(told(0, Lost::default()), None);
+        let lost = Lost {
+            unreadable_lines: 1,
+            older_messages: 0,
+            cut_texts: 2,
+        };
+        assert_eq!(
+            told(1_024, lost).as_deref(),
+            Some(
+                "of the transcript, skipped 1024 older bytes, 1 line that is no JSON, and 2 long texts were cut; the \
+                 newest part is sent"
+            )
+        );
+        let cut = Lost {
+            cut_texts: 1,
+            ..Lost::default()
+        };
+        assert_eq!(
+            told(0, cut).as_deref(),
+            Some("of the transcript, 1 long text was cut; the newest part is sent")
+        );
     }
 }

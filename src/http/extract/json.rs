@@ -44,10 +44,14 @@ pub(crate) async fn optional<T: DeserializeOwned + Default>(
         return Ok(T::default());
     }
     media_type::of_body(&parts.headers, &[MediaType::Json])?;
-    parse(&body::text(bytes)?)
+    let text = body::text(bytes)?;
+    if text.trim() == "null" {
+        return Ok(T::default());
+    }
+    parse(&text)
 }
 
-/// An optional JSON body. No body means an empty object.
+/// An optional JSON body. No body, like `null`, means an empty object.
 #[derive(Debug)]
 pub(crate) struct OptionalJsonBody<T>(pub(crate) T);
 

@@ -53,11 +53,10 @@ impl Slot {
     ///
     /// # Errors
     /// [`Busy`].
-    pub(super) fn take_again(&self) -> Result<(), Busy> {
-        let mut held = self.held();
-        if held.place.is_none() {
-            let free = self.slots.try_acquire(&self.party, 1);
-            held.place = Some(free.ok_or_else(|| Busy::of(&self.slots))?);
+    pub(super) async fn take_again(&self) -> Result<(), Busy> {
+        if self.held().place.is_none() {
+            let permit = place(&self.slots, &self.party).await?;
+            self.held().place = Some(permit);
         }
         Ok(())
     }
@@ -127,10 +126,20 @@ pub(crate) fn busy_at_its_end(error: &axum::Error) -> Option<Problem> {
     })
 }
 
-/// Rejects a request while `max_requests` are running, or so many of its vault or key that others would find no room. A
-/// client that is rejected at once can retry; one that waits in a queue may give up, and its request would be processed for
-/// nobody. A request that waits for its client to send the body holds no permit, so slow clients do not block others. A
-/// response in transfer does.
+/// How long a request waits for a permit. Refusing at once would make hundreds of clients come back at once: a refused
+/// connection costs as much as a small read.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// A permit to run, for which a request waits at most [`LONGEST_WAIT`].
+async fn place(slots: &FairSemaphore, party: &Party) -> Result<Permit, Busy> {
+    let waited = tokio::time::timeout(LONGEST_WAIT, slots.acquire(party, 1)).await;
+    waited.map_err(|_| Busy::of(slots))
+}
+
+/// Lets a request wait while `max_requests` are running, or so many of its vault or key that others would find no room, and
+/// rejects it if it waited in vain: a client that waited long may give up, and its request would be processed for nobody.
+/// A request that waits for its client to send the body holds no permit, so slow clients do not block others. A response in
+/// transfer does.
 pub(super) async fn concurrency<F: Future<Output = Response>>(
     state: &AppState,
     weighs: Weighs,
@@ -138,8 +147,9 @@ pub(super) async fn concurrency<F: Future<Output = Response>>(
     next: impl FnOnce(Request) -> F,
 ) -> Response {
     let party = Party::current();
-    let Some(permit) = state.slots.try_acquire(&party, 1) else {
-        return Busy::of(&state.slots).problem().into_response();
+    let permit = match place(&state.slots, &party).await {
+        Ok(permit) => permit,
+        Err(busy) => return busy.problem().into_response(),
     };
     let slot = Slot {
         held: Arc::new(Mutex::new(Held {
@@ -205,7 +215,8 @@ fn counted(body: Body, state: AppState, (slot, party): (Slot, Party), weighs: We
                             Err(full) => return Some((Err(full.into()), None)),
                         }
                     }
-                    slot.take_again().err().map(|busy| (Err(busy.into()), None))
+                    let taken = slot.take_again().await;
+                    taken.err().map(|busy| (Err(busy.into()), None))
                 }
             }
         }

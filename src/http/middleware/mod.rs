@@ -1,5 +1,5 @@
-//! The middleware of every request. From the outside in: [`headers`] (the layers of `tower-http`), [`observe`] (request
-//! id, log line, metrics, panics), [`unread`] (the rest of a body), [`site`] (host and origin), [`access`]
+//! The middleware of every request. From the outside in: [`standard`] (the layers of `tower-http` for headers, compression,
+//! request ids, panics; between them [`observe`]: log line and metrics), [`unread`] (the rest of a body), [`site`] (host and origin), [`access`]
 //! (authentication, authorization, and [`rate`]), [`bounds`] (concurrency), [`idempotency`] (PUT and POST of a vault),
 //! [`bounds`] again (time limit), [`replica`] (which database answers a read).
 //!
@@ -8,20 +8,18 @@
 
 pub(crate) mod access;
 pub(crate) mod bounds;
-pub(crate) mod headers;
 pub(crate) mod idempotency;
 pub(crate) mod layer;
 pub(crate) mod observe;
 pub(crate) mod rate;
 pub(crate) mod replica;
 pub(crate) mod site;
+pub(crate) mod standard;
 mod unread;
 
 use super::dashboard::Pages;
 use super::problem::Cause;
 use super::state::AppState;
-use crate::clock::Clock;
-use crate::dashboard;
 use crate::fair::Party;
 use axum::extract::Request;
 use axum::response::Response;
@@ -40,32 +38,13 @@ async fn all<F: Future<Output = Response>>(
     request: Request,
     next: impl FnOnce(Request) -> F,
 ) -> Response {
-    let is_page = dashboard::is_page(request.uri().path());
     let admit = |request| access::check(state, request, next);
-    let check = |request| unread::discard(request, |request| site::check(state, request, admit));
-    let response = observe::observe(&*state.clock, request, check).await;
-    complete(response, is_page).await
+    unread::discard(request, |request| site::check(state, request, admit)).await
 }
 
 /// The layer around the responses while the service starts.
-pub(crate) async fn around_start<S: Inner>(
-    clock: Arc<Arc<dyn Clock>>,
-    request: Request,
-    next: Next<S>,
-) -> Response {
-    let is_page = dashboard::is_page(request.uri().path());
-    let check = |request| site::check_host(request, |request| next.run(request));
-    let response = observe::observe(&**clock, request, check).await;
-    complete(response, is_page).await
-}
-
-/// Converts problems of the dashboard into pages.
-async fn complete(response: Response, is_page: bool) -> Response {
-    if is_page {
-        Box::pin(dashboard::as_page(response)).await
-    } else {
-        response
-    }
+pub(crate) async fn around_start<S: Inner>(_: Arc<()>, request: Request, next: Next<S>) -> Response {
+    site::check_host(request, |request| next.run(request)).await
 }
 
 /// The limits of a route.

@@ -5,22 +5,18 @@
 //! a path.
 
 use crate::clock::Clock;
+use crate::http::problem::Cause;
 use crate::http::problem::Passing;
-use crate::http::problem::{Cause, Problem};
 use crate::telemetry::requests::{self, FailedRequest};
 use crate::telemetry::traces;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use axum::response::{IntoResponse, Response};
-use futures::FutureExt;
+use axum::response::Response;
 use opentelemetry_http::HeaderExtractor;
 use sha2::{Digest, Sha256};
-use std::any::Any;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 use tracing::{Instrument, Span};
-use uuid::Uuid;
 
 /// Identifies a request in the log and in the response.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -39,50 +35,38 @@ const NO_ROUTE: &str = "none";
 /// nginx's "client closed request": no response was sent. It appears only in the log and in metrics.
 const CLIENT_GONE: u16 = 499;
 
-/// The outermost middleware. A panic becomes a problem here and not in a layer of `tower-http`, because it has its cause in
-/// the same log line as every other failure; and a request id is taken from the client only where a log can hold it.
+/// Observes a request that has an id. A panic is a response by then.
 pub(super) async fn observe<F: Future<Output = Response>>(
     clock: &dyn Clock,
     request: Request,
     next: impl FnOnce(Request) -> F,
 ) -> Response {
-    let request_id = sane_request_id(request.headers()).unwrap_or_else(|| new_request_id(clock));
-    let mut line = LogLine::start(&request, request_id);
+    let mut line = LogLine::start(&request);
     let span = line.span(request.headers());
-    // Boxed: the future has a size of some kilobytes and is moved several times below.
-    let answered = AssertUnwindSafe(Box::pin(async { next(request).await })).catch_unwind();
-    let mut response = match answered.instrument(span.clone()).await {
-        Ok(response) => response,
-        Err(panic) => Problem::internal(format_args!("panic: {}", panic_text(&*panic))).into_response(),
-    };
+    let response = next(request).instrument(span.clone()).await;
     line.end(&response);
     line.keep_failure(clock);
     traces::request_ended(&span, line.status);
-    response.headers_mut().insert(X_REQUEST_ID, line.written());
+    line.write();
     response
 }
 
-fn new_request_id(clock: &dyn Clock) -> HeaderValue {
-    let mut text = Uuid::encode_buffer();
-    let text = clock.new_id().hyphenated().encode_lower(&mut text);
-    // A UUID consists of visible ASCII characters.
-    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("none"))
+/// The request without a client's id that is not safe to log: it gets a new one.
+pub(super) fn without_unsafe_id(mut request: Request) -> Request {
+    if request.headers().contains_key(X_REQUEST_ID) && !has_safe_id(request.headers()) {
+        request.headers_mut().remove(X_REQUEST_ID);
+    }
+    request
 }
 
-/// The client's request id, if it is safe to log.
-fn sane_request_id(headers: &HeaderMap) -> Option<HeaderValue> {
-    let value = headers.get(X_REQUEST_ID)?;
+fn has_safe_id(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(X_REQUEST_ID).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return false;
+    };
     let bytes = value.as_bytes();
-    let sane = bytes
-        .iter()
-        .all(|b| b.is_ascii_alphanumeric() || b"._:@+/=-".contains(b));
-    (sane && !bytes.is_empty() && bytes.len() <= MAX_REQUEST_ID_BYTES).then(|| value.clone())
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
+    let is_safe = |byte: &u8| byte.is_ascii_alphanumeric() || b"._:@+/=-".contains(byte);
+    bytes.iter().all(is_safe) && !bytes.is_empty() && bytes.len() <= MAX_REQUEST_ID_BYTES
 }
 
 /// Methods are a metric label: a client must not be able to create new values.
@@ -104,7 +88,7 @@ struct LogLine {
     method: &'static str,
     /// The matched route.
     route: Option<MatchedPath>,
-    request_id: HeaderValue,
+    request_id: Option<HeaderValue>,
     started: Instant,
     status: u16,
     cause: Option<Cause>,
@@ -145,7 +129,7 @@ impl VaultHash {
 }
 
 impl LogLine {
-    fn start(request: &Request, request_id: HeaderValue) -> Self {
+    fn start(request: &Request) -> Self {
         let route = request.extensions().get::<MatchedPath>().cloned();
         requests::began();
         Self {
@@ -154,7 +138,7 @@ impl LogLine {
                 .as_ref()
                 .and_then(|route| VaultHash::of(route.as_str(), request.uri().path())),
             route,
-            request_id,
+            request_id: request.headers().get(X_REQUEST_ID).cloned(),
             started: Instant::now(),
             status: CLIENT_GONE,
             cause: None,
@@ -168,9 +152,14 @@ impl LogLine {
         self.route.as_ref().map_or(NO_ROUTE, MatchedPath::as_str)
     }
 
+    fn request_id(&self) -> &str {
+        let value = self.request_id.as_ref().and_then(|value| value.to_str().ok());
+        value.unwrap_or_default()
+    }
+
     fn span(&self, headers: &HeaderMap) -> Span {
-        let request_id = self.request_id.to_str().unwrap_or_default();
-        traces::request_span(self.method, self.route(), request_id, &HeaderExtractor(headers))
+        let headers = HeaderExtractor(headers);
+        traces::request_span(self.method, self.route(), self.request_id(), &headers)
     }
 
     fn end(&mut self, response: &Response) {
@@ -197,26 +186,20 @@ impl LogLine {
             route: self.route().into(),
             status: self.status,
             millis: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            request_id: self.request_id.to_str().unwrap_or_default().to_owned(),
+            request_id: self.request_id().to_owned(),
             cause: self.cause.as_ref().map(|Cause(cause)| cause.clone()),
         });
     }
 }
 
 impl LogLine {
-    /// Writes the line and returns the request id. A clone of it would cost more than the rest of the line.
-    fn written(mut self) -> HeaderValue {
-        self.write();
-        std::mem::replace(&mut self.request_id, HeaderValue::from_static(""))
-    }
-
     fn write(&mut self) {
         self.is_written = true;
         let elapsed = self.started.elapsed();
         let (method, route, status) = (self.method, self.route(), self.status);
         requests::ended(method, route, status, elapsed);
         let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        let request_id = self.request_id.to_str().unwrap_or_default();
+        let request_id = self.request_id();
         let vault = self.vault.as_ref().map(VaultHash::as_str);
         let cause = self.cause.as_ref().map(|cause| &*cause.0);
         let detail = self.detail.as_ref().map(|detail| &*detail.0);
@@ -243,7 +226,9 @@ impl Drop for LogLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::problem::Problem;
     use crate::telemetry::captured_log::CapturedLog;
+    use axum::response::IntoResponse;
 
     fn logged(log: impl FnOnce()) -> String {
         let written = CapturedLog::default();
@@ -262,6 +247,7 @@ mod tests {
             .uri("/v1/vaults/id-secret/x?query=secret");
         request
             .header("authorization", "Bearer secret")
+            .header("x-request-id", "req-7")
             .body("body secret".into())
             .unwrap()
     }
@@ -269,7 +255,7 @@ mod tests {
     #[test]
     fn a_failure_is_one_line_with_its_cause_and_without_what_the_client_sent() {
         let text = logged(|| {
-            let mut line = LogLine::start(&request(), HeaderValue::from_static("req-7"));
+            let mut line = LogLine::start(&request());
             line.end(&Problem::internal("the disk is full").into_response());
         });
         assert_eq!(text.lines().count(), 1, "{text}");
@@ -316,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_client_that_goes_away_is_logged_too() {
-        let text = logged(|| drop(LogLine::start(&request(), HeaderValue::from_static("req-7"))));
+        let text = logged(|| drop(LogLine::start(&request())));
         assert!(text.contains("499"), "{text}");
     }
 
@@ -324,7 +310,7 @@ mod tests {
     fn a_request_id_is_kept_only_if_it_is_safe_in_a_log() {
         let sane = |value: &[u8]| {
             let value = HeaderValue::from_bytes(value).unwrap();
-            sane_request_id(&HeaderMap::from_iter([(X_REQUEST_ID, value)])).is_some()
+            has_safe_id(&HeaderMap::from_iter([(X_REQUEST_ID, value)]))
         };
         assert!(sane(b"7f3a-01:b_c@d.e"));
         assert!(!sane(b"") && !sane(b"a b") && !sane(b"a\"b") && !sane(b"\xff") && !sane(&[b'a'; 129]));

@@ -44,7 +44,7 @@ pub(super) async fn version(
             .storage
             .context(vault, memory, reference)
             .await?
-            .ok_or_else(|| Problem::not_found("there is no such memory or version").with("field", "ref")),
+            .ok_or_else(no_such_version),
     };
     readable(version?, "ref")
 }
@@ -52,6 +52,15 @@ pub(super) async fn version(
 /// 404 for a memory that does not exist; it is never shown as an empty one.
 pub(super) fn missing() -> Problem {
     Problem::not_found("the memory does not exist")
+}
+
+/// 404 for a version that does not exist.
+pub(super) fn no_such_version() -> Problem {
+    Problem::not_found(
+        "there is no such memory or version; a ref is the number of a version (such as 3) or its context_id, and \
+         GET …/contexts lists them",
+    )
+    .with("field", "ref")
 }
 
 /// Checks that a memory exists, if nothing else shows that.

@@ -152,7 +152,11 @@ pub(crate) async fn update(
         idempotency: None,
     };
     match response_mode {
-        ResponseMode::Sync => {
+        ResponseMode::Sync(slot) => {
+            if let Some(slot) = slot {
+                // It waits for models, and is limited as an update.
+                slot.leave();
+            }
             request.idempotency = claim.answering(ok);
             Ok(ok(&state.pipeline.update(request).await?).into_response())
         }

@@ -48,8 +48,8 @@ pub enum EmbeddedError {
     },
     /// Another service uses the data folder.
     #[error(
-        "the data folder {folder} is in use by another working-memory service ({}); stop that one, or choose \
-         another folder with WORKING_MEMORY__DATABASE__DATA_DIR", Owner(*.pid)
+        "the data folder {folder} is in use by another working-memory service ({}); if that one is still starting, try again \
+         in a moment, or else stop it, or choose another folder with WORKING_MEMORY__DATABASE__DATA_DIR", Owner(*.pid)
     )]
     InUse {
         /// The data folder.

@@ -53,8 +53,7 @@ pub fn has_cluster(data_dir: &Path) -> bool {
 
 /// The URL of a data folder's server that another process runs: the socket recorded by the server. `None` if nothing is
 /// recorded, or this process may not read it.
-#[must_use]
-pub fn url_of_running(data_dir: &Path) -> Option<String> {
+fn url_of_running(data_dir: &Path) -> Option<String> {
     let written = small_text(&data_dir.join("postgres/cluster/postmaster.pid"))?;
     // Process id, folder, start time, port, then the folder of the socket.
     let is_one = |dir: &&str| dir.starts_with('/') && folder::fits_a_socket(dir);

@@ -101,6 +101,21 @@ async fn keys_are_created_and_vaults_exported_while_a_service_runs() {
     }
 }
 
+#[tokio::test]
+async fn a_key_while_the_service_starts_is_asked_for_again() {
+    let folder = used_folder().await;
+    // A service has taken the folder, and its server does not answer yet.
+    let lock = std::fs::File::open(folder.path().join("data/service.lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let refused = keys(folder.path(), &["create", "--name", "root", "--role", "admin"]);
+    let error_output = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{error_output}");
+    for part in ["still starting", "try again", "data"] {
+        assert!(error_output.contains(part), "{part}: {error_output}");
+    }
+    assert!(refused.stdout.is_empty());
+}
+
 #[track_caller]
 fn printed(output: &Output) -> &str {
     assert!(

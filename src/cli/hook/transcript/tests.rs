@@ -119,6 +119,31 @@ fn what_is_too_much_is_cut_and_of_many_messages_the_newest_stay() {
     assert!(kept.last().unwrap().to_string().contains("2999 "));
 }
 
+#[test]
+fn what_is_left_out_is_counted() {
+    let lost = |lines: &[String]| parse(lines.join("\n").as_bytes()).lost;
+    let line = |text: &str| json!({ "role": "user", "content": text }).to_string();
+    assert_eq!(lost(&[line("short"), String::new()]), Lost::default());
+    let cut = Lost {
+        cut_texts: 1,
+        ..Lost::default()
+    };
+    assert_eq!(lost(&[line("short"), line(&"x".repeat(MOST_OF_TEXT + 1))]), cut);
+    let unreadable = Lost {
+        unreadable_lines: 1,
+        ..Lost::default()
+    };
+    assert_eq!(lost(&["{\"role\": \"us".to_owned(), line("short")]), unreadable);
+    // The long text is among those left out.
+    let mut many = vec![line(&"x".repeat(MOST_OF_TEXT + 1))];
+    many.extend((0..MOST_MESSAGES).map(|number| line(&number.to_string())));
+    let older = Lost {
+        older_messages: 1,
+        ..Lost::default()
+    };
+    assert_eq!(lost(&many), older);
+}
+
 fn json_value() -> impl Strategy<Value = Value> {
     let name = prop_oneof![
         Just("role".to_owned()),

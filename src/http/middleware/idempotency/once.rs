@@ -107,7 +107,9 @@ impl Once<'_> {
             storage: self.state.storage.clone(),
             claim: IdempotencyClaim { key, token: claim },
         };
-        if let Some(Err(busy)) = slot.as_ref().map(Slot::take_again) {
+        if let Some(slot) = &slot
+            && let Err(busy) = slot.take_again().await
+        {
             running.release().await;
             return Err(busy.into());
         }

@@ -11,6 +11,7 @@ use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::RecordKindName;
 use crate::http::problem::Problem;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use crate::storage::window::archivings::Archiving;
 use crate::storage::{Context, ContextRef};
@@ -175,8 +176,7 @@ pub(crate) async fn diff(
     use Representation::{Diff, Json as AsJson, Plain};
     let representation = accept.choose(&[Plain, Diff, AsJson])?;
     let version = state.storage.context(&vault_id, &memory_id, &entry).await?;
-    let version = version
-        .ok_or_else(|| Problem::not_found("there is no such memory or version").with("field", "ref"))?;
+    let version = version.ok_or_else(lookup::no_such_version)?;
     let version = view::readable(version, "ref")?;
     let before = version.metadata.version - 1;
     let base = match base.or((before > 0).then_some(ContextRef::Version(before))) {

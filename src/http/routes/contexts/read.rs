@@ -145,7 +145,7 @@ pub(crate) async fn get(
         .storage
         .context(&vault_id, &memory_id, &entry)
         .await?
-        .ok_or_else(|| Problem::not_found("there is no such memory or version").with("field", "ref"))?;
+        .ok_or_else(lookup::no_such_version)?;
     view::answer(
         &state,
         context.into(),

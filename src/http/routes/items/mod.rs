@@ -32,7 +32,12 @@ use view::{ItemBody, ItemContent, check_category, check_item, missing, require_r
 #[into_params(parameter_in = Query)]
 pub(crate) struct ItemParams {
     /// Only this category.
-    #[param(value_type = Option<String>, min_length = 1, max_length = 128)]
+    #[param(
+        value_type = Option<String>,
+        min_length = 1,
+        max_length = 128,
+        pattern = r"^[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]([^,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff])?$"
+    )]
     category: Option<Category>,
 }
 
@@ -115,12 +120,13 @@ pub(crate) struct NewItemBody {
     #[schema(
         min_length = 1,
         max_length = 128,
-        pattern = r"^[^\s,\u0000-\u001f]([^,\u0000-\u001f]*[^\s,\u0000-\u001f])?$",
+        pattern = r"^[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]([^,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff])?$",
         required
     )]
     #[serde(default)]
     category: String,
-    /// Any JSON object of at most 8,192 bytes; empty if it is missing or null.
+    /// Any JSON object of at most 8,192 bytes; empty if it is missing or null. A number with more digits than a double or a
+    /// 64-bit integer keeps is 422: send it as a string.
     #[schema(value_type = Option<std::collections::HashMap<String, Value>>)]
     #[serde(default, deserialize_with = "exact")]
     metadata: Option<Map<String, Value>>,
@@ -367,7 +373,12 @@ pub(crate) async fn remove(
 #[into_params(parameter_in = Query)]
 pub(crate) struct RemovedParams {
     /// All items of this category.
-    #[param(value_type = String, min_length = 1, max_length = 128)]
+    #[param(
+        value_type = String,
+        min_length = 1,
+        max_length = 128,
+        pattern = r"^[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]([^,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff])?$"
+    )]
     category: Category,
 }
 

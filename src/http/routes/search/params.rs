@@ -101,7 +101,7 @@ pub(crate) struct FilterParams {
     #[param(value_type = Option<StatusChoiceName>, inline)]
     pub(super) status: Option<RecordStatus>,
     /// Only what this actor wrote.
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     actor: Option<ActorId>,
     /// Only what was written at this time or later.
     since: Option<DateTime<Utc>>,

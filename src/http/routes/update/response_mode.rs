@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 /// The response mode that the client requests with `Prefer` and `Accept`.
 pub(crate) enum ResponseMode {
     /// Synchronous: respond at the end of the update.
-    Sync,
+    Sync(Option<Slot>),
     /// Stream the steps, then the response.
     Stream(StreamContext),
     /// Asynchronous: respond as soon as the update is stored.
@@ -41,7 +41,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ResponseMode {
                 slot: parts.extensions.get::<Slot>().cloned(),
                 admission: Admission::from_request_parts(parts, state).await?,
             })),
-            _ => Ok(Self::Sync),
+            _ => Ok(Self::Sync(parts.extensions.get::<Slot>().cloned())),
         }
     }
 }

@@ -1,5 +1,6 @@
 use super::{refresh, section};
-use crate::harness::Service;
+use crate::harness::{Answer, Service};
+use reqwest::Method;
 use serde_json::json;
 use std::time::Duration;
 
@@ -123,4 +124,24 @@ async fn a_retry_with_the_same_key_creates_no_second_one() {
     let first = send().await.is(201).json();
     assert_eq!(send().await.is(201).json(), first);
     assert_eq!(service.count("handoffs").await, 1);
+}
+
+#[tokio::test]
+async fn a_body_of_null_is_none() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    memory.put(DOCUMENT).await.is(201);
+    for (body, status) in [
+        ("null", 201),
+        (" null\n", 200),
+        ("nul", 400),
+        ("[]", 422),
+        ("0", 422),
+    ] {
+        let request = memory
+            .request(Method::POST, "handoff/refresh")
+            .header("content-type", "application/json")
+            .body(body);
+        assert_eq!(Answer::to(request).await.status, status, "{body}");
+    }
 }

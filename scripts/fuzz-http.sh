@@ -1,0 +1,43 @@
+#!/bin/sh
+# Sends requests made from openapi.yaml to a service of its own, with a temporary database and keys, and fails on answers that
+# the document does not have: an undocumented status, a body of another form, a valid request refused, an invalid one accepted.
+# Installs schemathesis into target/fuzz-http. Keys are not rotated or revoked, as the requests use one.
+#
+#   scripts/fuzz-http.sh [ARGUMENTS OF schemathesis run …]    EXAMPLES=50 requests for each operation and check
+set -eu
+cd "$(dirname "$0")/.."
+root=$(pwd)
+folder="$root/target/fuzz-http"
+version=4.32.5
+program=${WORKING_MEMORY_BIN:-$(sh scripts/program.sh)}
+
+if [ "$("$folder/venv/bin/schemathesis" --version 2>/dev/null | grep -o '[0-9.]*$')" != "$version" ]; then
+    python3 -m venv "$folder/venv"
+    "$folder/venv/bin/pip" install --quiet --disable-pip-version-check "schemathesis==$version"
+fi
+
+if [ -z "${DATABASE_URL:-}" ]; then
+    WORKING_MEMORY_BIN=$program exec "$program" with-postgres -- sh "$root/scripts/fuzz-http.sh" "$@"
+fi
+
+port=$((20000 + $$ % 20000))
+url="http://127.0.0.1:$port"
+WORKING_MEMORY__HTTP__BIND="127.0.0.1:$port" WORKING_MEMORY__LOG__FILTER=warn \
+    WORKING_MEMORY__HTTP__REQUIRE_KEYS=true "$program" serve >"$folder/serve.log" 2>&1 &
+service=$!
+trap 'kill "$service" 2>/dev/null; wait "$service" 2>/dev/null || true' EXIT
+tries=0
+until curl -fsS "$url/readyz" >/dev/null 2>&1; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 120 ] || { cat "$folder/serve.log" >&2; exit 1; }
+    sleep 0.5
+done
+key=$("$program" keys create --name fuzz --role admin)
+
+cd "$folder"
+"$folder/venv/bin/schemathesis" run "$url/openapi.yaml" \
+    --header "Authorization: Bearer $key" \
+    --exclude-operation-id RotateKey --exclude-operation-id RevokeKey --exclude-operation-id SpeakMcp \
+    --max-examples "${EXAMPLES:-50}" --continue-on-failure --request-timeout 60 \
+    --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance \
+    "$@"
