@@ -63,6 +63,7 @@ pub fn markdown(file: &SourceFile, note: Note) -> Result<Pieces, BadInput> {
         reading.line(index + 1, line);
     }
     reading.end_item();
+    reading.leave(1);
     reading.end_section();
     Ok(reading.found)
 }
@@ -114,12 +115,24 @@ struct Item<'t> {
     /// The first line after its marker.
     text: &'t str,
     lines: Vec<&'t str>,
-    /// A code fence of it that is open.
-    fence: Option<Fence>,
+    /// A code fence of it that is open, and whether it is one where the service reads the text, too: in columns 0 to 3.
+    /// There only its like ends it, so that both agree on what follows.
+    fence: Option<(Fence, bool)>,
     /// It contains a code block, which one line cannot represent.
     is_text: bool,
     /// How many blank lines follow it so far.
     blanks: usize,
+}
+
+/// A heading of any level.
+struct Heading<'t> {
+    level: u8,
+    number: usize,
+    line: &'t str,
+    /// Whether it is in the section's text; that of level 1 is its title.
+    is_shown: bool,
+    /// Whether a learning names it.
+    is_named: bool,
 }
 
 struct Reading<'f> {
@@ -131,8 +144,8 @@ struct Reading<'f> {
     section_line: usize,
     body: String,
     is_blank_before: bool,
-    /// The headings below the section's: level, line, and whether it is in the text already.
-    path: Vec<(u8, &'f str, bool)>,
+    /// The headings that the next line is below.
+    path: Vec<Heading<'f>>,
     item: Option<Item<'f>>,
     fence: Option<Fence>,
     in_comment: bool,
@@ -152,13 +165,16 @@ impl<'f> Reading<'f> {
             }
             return;
         }
-        if self.in_comment {
+        let is_section = line.starts_with("# ");
+        if self.in_comment && !is_section {
+            // The service reads fences and sections also in comments.
             self.in_comment = !line.contains("-->");
+            self.fence = Fence::opened_by(line);
             self.text(line);
         } else if let Some((level, title)) = heading_of(line) {
             self.heading(number, level, title, line);
         } else if let Some((at, text)) = marker(line) {
-            let fence = Fence::opened_by(text);
+            let fence = Fence::opened_by(text).map(|fence| (fence, false));
             self.item = Some(Item {
                 line: number,
                 indent: at,
@@ -181,16 +197,26 @@ impl<'f> Reading<'f> {
     /// Adds a line to the item before it, if it belongs to that.
     fn continue_item(&mut self, line: &'f str) -> bool {
         let Some(item) = &mut self.item else { return false };
-        if let Some(fence) = item.fence {
-            if fence.is_closed_by(line.trim_start()) {
-                item.fence = None;
-            }
-        } else if is_blank_line(line) {
+        if is_blank_line(line) {
             item.blanks += 1;
+        } else if let Some((fence, true)) = item.fence {
+            item.fence = Some((fence, true)).filter(|_| !fence.is_closed_by(line));
+            item.blanks = 0;
         } else if indent(line) >= item.indent + 2 {
-            item.fence = Fence::opened_by(line.trim_start());
+            let is_closed = item
+                .fence
+                .is_some_and(|(fence, _)| fence.is_closed_by(line.trim_start()));
+            let visible = Fence::opened_by(line).map(|fence| (fence, true));
+            item.fence = visible.or_else(|| match item.fence {
+                Some(_) if is_closed => None,
+                None => Fence::opened_by(line.trim_start()).map(|fence| (fence, false)),
+                open => open,
+            });
             item.is_text |= item.fence.is_some();
             item.blanks = 0;
+        } else if item.fence.is_some() {
+            // A code block ends with the item that contains it.
+            return false;
         } else {
             // A paragraph goes on without indentation until something else begins.
             let begins = heading_of(line).is_some()
@@ -239,7 +265,11 @@ impl<'f> Reading<'f> {
             text = format!("{} {text}", one_line(&self.title));
         }
         let top = Some(self.title.as_str()).filter(|title| *title != self.file.name);
-        let below = self.path.iter().map(|(_, line, _)| line.trim_matches('#').trim());
+        for heading in &mut self.path {
+            heading.is_named = true;
+        }
+        let below = self.path.iter().filter(|heading| heading.level > 1);
+        let below = below.map(|heading| heading.line.trim_matches('#').trim());
         let path: Vec<&str> = top.into_iter().chain(below).collect();
         self.found.pieces.push(Piece {
             memory: None,
@@ -252,14 +282,32 @@ impl<'f> Reading<'f> {
     }
 
     fn heading(&mut self, number: usize, level: u8, title: &str, line: &'f str) {
+        self.leave(level);
         if level == 1 {
             self.end_section();
+            self.in_comment = false;
             title.trim().clone_into(&mut self.title);
             self.section_line = number;
-            self.path.clear();
-        } else {
-            self.path.retain(|(above, ..)| *above < level);
-            self.path.push((level, line, false));
+        }
+        self.path.push(Heading {
+            level,
+            number,
+            line,
+            is_shown: false,
+            is_named: false,
+        });
+    }
+
+    /// Ends the headings of this level and below. One that has nothing below it is listed.
+    fn leave(&mut self, level: u8) {
+        for heading in self.path.extract_if(.., |heading| heading.level >= level) {
+            if !heading.is_shown && !heading.is_named {
+                let (file, number) = (&self.file.name, heading.number);
+                let title = brief(heading.line);
+                self.found
+                    .left
+                    .push(format!("{file}:{number}: {title}, with nothing below it"));
+            }
         }
     }
 
@@ -269,12 +317,12 @@ impl<'f> Reading<'f> {
             self.is_blank_before = true;
             return;
         }
-        for (_, heading, is_shown) in &mut self.path {
-            if !std::mem::replace(is_shown, true) {
+        for heading in &mut self.path {
+            if !std::mem::replace(&mut heading.is_shown, true) && heading.level > 1 {
                 if !self.body.is_empty() {
                     self.body.push('\n');
                 }
-                self.body.push_str(heading.trim_end());
+                self.body.push_str(heading.line.trim_end());
                 self.body.push('\n');
                 self.is_blank_before = false;
             }

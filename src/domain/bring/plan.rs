@@ -104,8 +104,10 @@ pub fn plan(
     }
     let (text, _) = edit.finish();
     let mut expected = managed(document);
-    if added.iter().any(|piece| piece.id.is_some()) && !expected.contains(&ManagedSection::KeyLearnings) {
-        expected.push(ManagedSection::KeyLearnings);
+    let learnings = ManagedSection::KeyLearnings;
+    let has_learnings = expected.iter().any(|(section, _)| *section == learnings);
+    if !has_learnings && added.iter().any(|piece| piece.id.is_some()) {
+        expected.push((learnings, learnings.title().to_owned()));
     }
     if managed(&text) != expected {
         return Err(Unplaceable::ChangesSections);
@@ -169,10 +171,10 @@ fn append(text: &mut String, title: &str, body: &str) {
     text.push_str(&format!("# {title}\n{body}\n"));
 }
 
-/// The sections that the service maintains, in the order of the document.
-fn managed(text: &str) -> Vec<ManagedSection> {
-    outline(text)
-        .into_iter()
-        .filter_map(|section| section.managed)
+/// The sections that the service maintains with their titles, in the order of the document.
+fn managed(text: &str) -> Vec<(ManagedSection, String)> {
+    let sections = outline(text).into_iter();
+    sections
+        .filter_map(|section| Some((section.managed?, section.title)))
         .collect()
 }
