@@ -9,6 +9,7 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use clap::{Args, ValueEnum};
 use reqwest::header::HeaderValue;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 /// How often a memory is read again because it was changed between reading and writing.
@@ -70,16 +71,13 @@ impl Bring {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
         let Pieces { pieces, left } = self.read()?;
-        let mut memories: Vec<(MemoryId, Vec<Piece>)> = Vec::new();
+        let mut memories: BTreeMap<MemoryId, Vec<Piece>> = BTreeMap::new();
         for piece in pieces {
             let memory = match &piece.memory {
                 Some(memory) => memory.clone(),
                 None => service.memory_ref()?.memory,
             };
-            match memories.iter_mut().find(|(known, _)| *known == memory) {
-                Some((_, pieces)) => pieces.push(piece),
-                None => memories.push((memory, vec![piece])),
-            }
+            memories.entry(memory).or_default().push(piece);
         }
         let now = SystemClock.now().trunc_subsecs(0);
         let mut done: Vec<Brought> = Vec::new();

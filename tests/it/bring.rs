@@ -146,7 +146,7 @@ async fn records_have_their_place_as_reason_and_the_times_of_their_system() {
         .is(0)
         .json();
     assert_eq!(json["memories"][0]["version"], 1);
-    assert_eq!(json["memories"][0]["added"][0]["place"], "agent.af:11");
+    assert_eq!(json["memories"][0]["added"][0]["place"], "agent.af:15");
     assert_eq!(json["memories"][0]["added"][3]["record_id"], "KL-2");
     assert_eq!(json["not_kept"].as_array().unwrap().len(), 3);
 }
@@ -233,8 +233,13 @@ async fn files_with_credentials_or_of_another_form_are_refused_before_anything_i
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bringing_exporting_and_bringing_changes_nothing() {
-    for (system, file, _) in SAMPLES.into_iter().filter(|(system, ..)| *system != "mem0") {
+    for (system, file, _) in SAMPLES {
         let (_service, user) = service_and_user().await;
+        // Exports and documents are those of one memory; mem0's is that of a user.
+        let user = match system {
+            "mem0" => user.with("WORKING_MEMORY_MEMORY", "user-ann"),
+            _ => user,
+        };
         bring(&user, system, &[file]).await.is(0);
         let before = vault(&user).await;
         for format in ["claude-md", "markdown"] {
@@ -331,4 +336,22 @@ async fn a_memory_that_would_be_too_large_is_named_with_those_that_are_finished(
             .len(),
         1
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_one_memory_at_the_same_time_lose_nothing_of_each_other() {
+    let (_service, user) = service_and_user().await;
+    let done = tokio::join!(
+        bring(&user, "claude-md", &["CLAUDE.md"]),
+        bring(&user, "agents-md", &["AGENTS.md"]),
+        bring(&user, "letta", &["passages.json"]),
+        bring(&user, "basic-memory", &["coffee.md"]),
+    );
+    for done in [done.0, done.1, done.2, done.3] {
+        done.is(0);
+    }
+    let records = user.run(&["records", "--json"]).await.is(0).json();
+    assert_eq!(records["items"].as_array().unwrap().len(), 5 + 3 + 2 + 4);
+    let versions = user.run(&["versions", "--json"]).await.is(0).json();
+    assert_eq!(versions["items"].as_array().unwrap().len(), 4);
 }

@@ -17,6 +17,8 @@ pub struct BadInput {
 pub struct SourceFile {
     pub(super) name: String,
     pub(super) text: String,
+    /// Where each line begins.
+    lines: Vec<usize>,
 }
 
 impl SourceFile {
@@ -34,10 +36,7 @@ impl SourceFile {
                 (String::from_utf8_lossy(&valid[..at]).into_owned(), Some(at))
             }
         };
-        let file = Self {
-            name: name.to_owned(),
-            text,
-        };
+        let file = Self::new(name, text);
         if let Some(at) = invalid {
             return Err(file.bad(at, "the file is not UTF-8 here"));
         }
@@ -49,7 +48,16 @@ impl SourceFile {
         if text.trim().is_empty() {
             return Err(file.bad(0, "the file is empty"));
         }
-        Ok(Self { text, ..file })
+        Ok(Self::new(name, text))
+    }
+
+    fn new(name: &str, text: String) -> Self {
+        let after_lf = memchr::memchr_iter(b'\n', text.as_bytes()).map(|lf| lf + 1);
+        Self {
+            lines: std::iter::once(0).chain(after_lf).collect(),
+            name: name.to_owned(),
+            text,
+        }
     }
 
     /// Each credential of the file, by its place and what it is, never by itself.
@@ -79,10 +87,11 @@ impl SourceFile {
         }
     }
 
+    /// The line and column of a byte, from 1; columns are characters.
     fn line_column(&self, at: usize) -> (usize, usize) {
-        let before = &self.text[..self.text.floor_char_boundary(at)];
-        let line_start = before.rfind('\n').map_or(0, |lf| lf + 1);
-        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-        (line, before[line_start..].chars().count() + 1)
+        let at = self.text.floor_char_boundary(at);
+        let line = self.lines.partition_point(|start| *start <= at);
+        let start = self.lines.get(line - 1).copied().unwrap_or_default();
+        (line, self.text[start..at].chars().count() + 1)
     }
 }

@@ -13,6 +13,8 @@ use super::file::{BadInput, SourceFile};
 use super::{Piece, Pieces, brief};
 use crate::domain::document::{Fence, heading_of, indent, is_blank_line};
 use crate::domain::text::one_line;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// Whose Markdown it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +41,7 @@ pub fn markdown(file: &SourceFile, note: Note) -> Result<Pieces, BadInput> {
         file,
         note,
         found: Pieces::default(),
+        titles: HashMap::new(),
         title: file.name.clone(),
         section_line: 1,
         body: String::new(),
@@ -139,6 +142,8 @@ struct Reading<'f> {
     file: &'f SourceFile,
     note: Note,
     found: Pieces,
+    /// The section of each title, by its index among the pieces.
+    titles: HashMap<String, usize>,
     /// The title of the section, and the text in it so far.
     title: String,
     section_line: usize,
@@ -343,14 +348,16 @@ impl<'f> Reading<'f> {
         }
         let place = format!("{}:{}", self.file.name, self.section_line);
         let piece = Piece::section(&self.title, &body, place);
-        match self
-            .found
-            .pieces
-            .iter_mut()
-            .find(|known| known.title == piece.title)
-        {
-            Some(known) => known.text = format!("{}\n\n{}", known.text, piece.text),
-            None => self.found.pieces.push(piece),
+        let next = self.found.pieces.len();
+        match self.titles.entry(piece.title.clone().unwrap_or_default()) {
+            Entry::Occupied(known) => {
+                let known = &mut self.found.pieces[*known.get()];
+                known.text = format!("{}\n\n{}", known.text, piece.text);
+            }
+            Entry::Vacant(free) => {
+                free.insert(next);
+                self.found.pieces.push(piece);
+            }
         }
     }
 
