@@ -89,6 +89,7 @@ impl Bring {
             match target.bring(&pieces, now, self.dry_run).await {
                 Ok(brought) => done.push(brought),
                 Err(mut failure) => {
+                    failure.sentence = format!("memory {}: {}", target.memory, failure.sentence);
                     let finished: Vec<&str> = done.iter().map(|done| done.memory.as_str()).collect();
                     if !finished.is_empty() && !self.dry_run {
                         let finished = finished.join(", ");
@@ -200,19 +201,16 @@ impl Target<'_> {
 
     /// Adds the pieces in one version, unless all of them are there.
     async fn bring(&self, pieces: &[Piece], now: DateTime<Utc>, dry_run: bool) -> Result<Brought, Failure> {
-        let archived = self.archived().await?;
         for _ in 0..MAX_READINGS {
+            // The document comes first: if it has not changed when it is put, what was read after it is not older.
+            let context = self.call(Method::GET, &["context"])?.accept("text/plain");
+            let context = found(context.send().await)?;
             let head = found(self.call(Method::GET, &[])?.send().await)?;
             let counters = counters(head.map(|head| head.json::<Value>()).transpose()?);
-            let context = found(
-                self.call(Method::GET, &["context"])?
-                    .accept("text/plain")
-                    .send()
-                    .await,
-            )?;
+            let archived = self.archived().await?;
             let document = context.as_ref().map_or(Ok(""), |context| context.text())?;
             let plan = bring::plan(document, counters, &archived, pieces, now)
-                .map_err(|error| Failure::new(Exit::Refused, format!("memory {}: {error}", self.memory)))?;
+                .map_err(|error| Failure::new(Exit::Refused, error.to_string()))?;
             let Plan {
                 text: new,
                 added,
@@ -234,25 +232,19 @@ impl Target<'_> {
             };
             let answer = put.exchange().await?;
             if answer.status != 412 {
-                let answer = answer.into_success(&format!("memory {}", self.memory))?;
+                let answer = answer.into_success("")?;
                 brought.version = answer.json::<Value>()?["version"].as_i64();
                 return Ok(brought);
             }
         }
-        Err(Failure::new(
-            Exit::Busy,
-            format!("memory {} changes faster than it can be read", self.memory),
-        ))
+        Err(Failure::new(Exit::Busy, "it changes faster than it can be read"))
     }
 
-    /// The contents of all records, also archived ones: what was archived on purpose is not added again.
+    /// The contents of the archived records: what was archived on purpose is not added again.
     async fn archived(&self) -> Result<Vec<String>, Failure> {
         let page = || Ok(self.call(Method::GET, &["records"])?.query("status", "archived"));
-        match all::<Value>(page).await {
-            Ok(records) => Ok(records.iter().map(|record| text(record, "content")).collect()),
-            Err(failure) if failure.exit == Exit::NotFound => Ok(Vec::new()),
-            Err(failure) => Err(failure),
-        }
+        let records = found(all::<Value>(page).await)?.unwrap_or_default();
+        Ok(records.iter().map(|record| text(record, "content")).collect())
     }
 }
 

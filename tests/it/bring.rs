@@ -58,20 +58,20 @@ async fn service_and_user() -> (Service, User) {
     (service, user)
 }
 
-/// All of the vault that a person can read: memories with their versions, documents, records and prompt items.
-async fn vault(user: &User) -> BTreeMap<String, String> {
-    let list = user.run(&["memories", "--json"]).await.is(0).json();
-    let mut all = BTreeMap::from([(String::new(), list["items"].to_string())]);
+/// All that the vault has: memories with their versions, documents, records and prompt items.
+async fn vault(service: &Service) -> BTreeMap<String, Value> {
+    let mut all = BTreeMap::new();
+    let mut add = async |path: String| {
+        let read = service.get(&format!("/v1/vaults/acme/{path}")).await.json();
+        all.insert(path, read.clone());
+        read
+    };
+    let list = add("memories".to_owned()).await;
+    add("items".to_owned()).await;
     for memory in list["items"].as_array().unwrap() {
         let memory = memory["memory_id"].as_str().unwrap();
-        for command in [
-            &["get", "--json"][..],
-            &["versions", "--json"],
-            &["records", "--status", "all", "--json"],
-            &["items", "list", "--json"],
-        ] {
-            let read = user.run(&[command, &["--memory", memory]].concat()).await.is(0);
-            all.insert(format!("{memory} {}", command.join(" ")), read.out);
+        for part in ["context", "contexts", "records?status=all", "items"] {
+            add(format!("memories/{memory}/{part}")).await;
         }
     }
     all
@@ -85,19 +85,23 @@ async fn bring(user: &User, system: &str, arguments: &[&str]) -> Done {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_system_moves_in_by_one_command_and_a_second_run_changes_nothing() {
     for (system, file, said) in SAMPLES {
-        let (_service, user) = service_and_user().await;
-        let before = vault(&user).await;
+        let (service, user) = service_and_user().await;
+        let before = vault(&service).await;
         let tried = bring(&user, system, &["--dry-run", file]).await.is(0);
         assert!(
             tried.out.contains(" would be added; 0 already there\n  "),
             "{tried:?}"
         );
         assert!(tried.out.contains(&format!(" from {file}:")), "{tried:?}");
-        assert_eq!(vault(&user).await, before, "{system}: a dry run writes nothing");
+        assert_eq!(
+            vault(&service).await,
+            before,
+            "{system}: a dry run writes nothing"
+        );
 
         let done = bring(&user, system, &[file]).await.is(0);
         assert_eq!(done.out, said);
-        let after = vault(&user).await;
+        let after = vault(&service).await;
         assert_ne!(after, before);
         let again = bring(&user, system, &[file]).await.is(0);
         assert!(
@@ -105,7 +109,7 @@ async fn each_system_moves_in_by_one_command_and_a_second_run_changes_nothing() 
             "{again:?}"
         );
         assert_eq!(
-            vault(&user).await,
+            vault(&service).await,
             after,
             "{system}: a second run changes nothing"
         );
@@ -153,7 +157,7 @@ async fn records_have_their_place_as_reason_and_the_times_of_their_system() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_with_credentials_or_of_another_form_are_refused_before_anything_is_written() {
-    let (_service, user) = service_and_user().await;
+    let (service, user) = service_and_user().await;
     let token = format!("ghp_{}", "a1".repeat(12));
     user.file("SECRET.md", &format!("- fine\n- the token is {token}\n"));
     user.file(
@@ -225,23 +229,21 @@ async fn files_with_credentials_or_of_another_form_are_refused_before_anything_i
         .is(2);
     bring(&user, "claude-md", &["no such file"]).await.is(2);
     bring(&user, "claude-md", &[]).await.is(2);
-    assert_eq!(
-        vault(&user).await,
-        BTreeMap::from([(String::new(), "[]".to_owned())])
-    );
+    let list = &vault(&service).await["memories"]["items"];
+    assert_eq!(*list, serde_json::json!([]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bringing_exporting_and_bringing_changes_nothing() {
     for (system, file, _) in SAMPLES {
-        let (_service, user) = service_and_user().await;
+        let (service, user) = service_and_user().await;
         // Exports and documents are those of one memory; mem0's is that of a user.
         let user = match system {
             "mem0" => user.with("WORKING_MEMORY_MEMORY", "user-ann"),
             _ => user,
         };
         bring(&user, system, &[file]).await.is(0);
-        let before = vault(&user).await;
+        let before = vault(&service).await;
         for format in ["claude-md", "markdown"] {
             let out = user
                 .run(&["export", "--format", format, "--output", "BACK.md"])
@@ -258,7 +260,7 @@ async fn bringing_exporting_and_bringing_changes_nothing() {
                     "{done:?}\n{back}"
                 );
             }
-            assert_eq!(vault(&user).await, before);
+            assert_eq!(vault(&service).await, before);
         }
     }
     let (_service, user) = service_and_user().await;
@@ -322,11 +324,15 @@ async fn a_memory_that_would_be_too_large_is_named_with_those_that_are_finished(
     let long = "word ".repeat(30_000);
     user.file(
         "big.json",
-        &format!("[{{\"memory\": \"a\", \"user_id\": \"small\"}}, {{\"memory\": \"{long}\", \"user_id\": \"large\"}}]"),
+        &format!(
+            "[{{\"memory\": \"a\", \"user_id\": \"a\"}}, {{\"memory\": \"{long}\", \"user_id\": \"b\"}}]"
+        ),
     );
     let refused = bring(&user, "mem0", &["big.json"]).await.is(5);
     assert!(
-        refused.err.contains("102400") && refused.err.contains("; finished before: user-small"),
+        refused.err.contains("memory user-b: body has ")
+            && refused.err.contains("102400")
+            && refused.err.contains("; finished before: user-a"),
         "{refused:?}"
     );
     assert_eq!(

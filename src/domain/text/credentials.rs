@@ -83,7 +83,8 @@ pub(in crate::domain) fn secrets(text: &str) -> Vec<Range<usize>> {
 
 /// All credentials with what they are, in order; one that is found in two ways occurs twice. Linear.
 pub(in crate::domain) fn secrets_with_kind(text: &str) -> Vec<(Range<usize>, &'static str)> {
-    let kinds: [(&'static str, fn(&str, &mut Vec<Range<usize>>)); 4] = [
+    type Find = fn(&str, &mut Vec<Range<usize>>);
+    let kinds: [(&str, Find); 4] = [
         ("private key", private_keys),
         ("token", tokens),
         ("password in a URL", url_passwords),
