@@ -42,6 +42,7 @@ pub fn markdown(file: &SourceFile, note: Note) -> Result<Pieces, BadInput> {
         note,
         found: Pieces::default(),
         titles: HashMap::new(),
+        subject: file.name.clone(),
         title: file.name.clone(),
         section_line: 1,
         body: String::new(),
@@ -56,6 +57,7 @@ pub fn markdown(file: &SourceFile, note: Note) -> Result<Pieces, BadInput> {
     if let Some((lines, title)) = front {
         skipped = lines.len() + 2;
         if let (Some(title), Note::BasicMemory) = (title, note) {
+            reading.subject.clone_from(&title);
             reading.title = title;
         }
         let lines = lines.join("\n");
@@ -144,6 +146,8 @@ struct Reading<'f> {
     found: Pieces,
     /// The section of each title, by its index among the pieces.
     titles: HashMap<String, usize>,
+    /// The title of the note, of which relations are.
+    subject: String,
     /// The title of the section, and the text in it so far.
     title: String,
     section_line: usize,
@@ -267,7 +271,7 @@ impl<'f> Reading<'f> {
         let is_relation = self.note == Note::BasicMemory && is_relation(&text);
         if is_relation {
             // Its subject is the note, which the line alone does not say.
-            text = format!("{} {text}", one_line(&self.title));
+            text = format!("{} {text}", one_line(&self.subject));
         }
         let top = Some(self.title.as_str()).filter(|title| *title != self.file.name);
         for heading in &mut self.path {
@@ -409,7 +413,8 @@ fn opens_comment(line: &str) -> bool {
     line.rfind("<!--").is_some_and(|at| !line[at..].contains("-->"))
 }
 
-/// Whether an item says how its note is related to another: `type [[Target]]`, with the type as one word or in quotes.
+/// Whether an item says how its note is related to another: `type [[Target]] (context)`, with the type as one word or in
+/// quotes and the context optional. An item with other words after it is a sentence.
 fn is_relation(text: &str) -> bool {
     let Some((kind, rest)) = text.split_once("[[") else {
         return false;
@@ -417,5 +422,9 @@ fn is_relation(text: &str) -> bool {
     let kind = kind.trim();
     let is_quoted = kind.len() > 2 && kind.starts_with(['"', '\'']) && kind.ends_with(['"', '\'']);
     let is_word = !kind.is_empty() && !kind.contains(char::is_whitespace);
-    rest.contains("]]") && (is_quoted || is_word)
+    let is_last = rest.split_once("]]").is_some_and(|(_, after)| {
+        let after = after.trim();
+        after.is_empty() || (after.starts_with('(') && after.ends_with(')'))
+    });
+    is_last && (is_quoted || is_word)
 }

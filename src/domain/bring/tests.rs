@@ -245,6 +245,18 @@ fn notes_of_basic_memory_keep_front_matter_observations_and_relations() {
 }
 
 #[test]
+fn a_relation_is_one_of_its_note_under_any_heading() {
+    let note =
+        "---\ntitle: \"A: b\"\n---\n# Other\n- part_of [[C]] (x)\n- see [[C]] and [[D]]\n- two words [[C]]\n";
+    let read = markdown(&file("n.md", note), Note::BasicMemory).unwrap();
+    let texts: Vec<_> = read.pieces[1..].iter().map(|piece| piece.text.as_str()).collect();
+    assert_eq!(
+        texts,
+        ["A: b part_of [[C]] (x)", "see [[C]] and [[D]]", "two words [[C]]"]
+    );
+}
+
+#[test]
 fn a_file_of_another_form_is_rejected_with_its_place_and_the_form_that_was_expected() {
     type Reader = fn(&SourceFile) -> Result<Pieces, BadInput>;
     let plain: Reader = |file| markdown(file, Note::Plain);
