@@ -87,6 +87,7 @@ const GROUPS: [Group; 7] = [
             ("sync", "sync notes --root agent-1 --watch"),
             ("mcp", "mcp --print-config claude-code"),
             ("hook", "hook session-start"),
+            ("bring", "bring --from claude-md CLAUDE.md --dry-run"),
             ("prompt", "prompt --max-tokens 4000"),
             ("items", "items list"),
             (

@@ -2,6 +2,7 @@
 #![expect(clippy::print_stderr, reason = "a command line talks to its user on stderr")]
 
 mod api;
+mod bring;
 mod client;
 mod doctor;
 mod documents;

@@ -1,10 +1,11 @@
-//! `working-memory export` and `import`: a vault as a file of JSON Lines.
+//! `working-memory export` and `import`: a vault as a file of JSON Lines, or a memory as Markdown.
 
-use crate::cli::client::Failure;
+use crate::cli::client::{Failure, Method, Output, Service, ServiceArgs};
 use crate::cli::offline::{Access, Offline};
 use crate::cli::run::Stop;
 use crate::cli::run::{fail, load_config};
 use crate::config::limits::MOST_BYTES;
+use crate::domain::bring::as_markdown;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::Storage;
 use crate::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
@@ -21,29 +22,73 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufRead, AsyncWriteExt as _, BufReader, BufWriter};
 
 /// Arguments of `export`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the
-/// folder, also while a service runs it; this command never creates it.
+/// folder, also while a service runs it; this command never creates it. With `--format` it asks the service instead.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// The vault to export.
-    #[arg(long, value_name = "VAULT")]
-    vault: VaultId,
-    /// Only this memory of the vault.
+    /// The vault to export; with --format also that of the other commands' settings.
+    #[arg(long, value_name = "VAULT", required_unless_present = "format")]
+    vault: Option<VaultId>,
+    /// Only this memory of the vault; with --format also that of the other commands' settings.
     #[arg(long, value_name = "MEMORY")]
     memory: Option<MemoryId>,
     /// Write to this file, which appears when it is complete, instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Write one memory of a running service as Markdown, without ids, times and reasons: the way back from `bring`.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<MarkdownFormat>,
+    /// Address of the service [env: WORKING_MEMORY_URL] [default: http://127.0.0.1:8080].
+    #[arg(long, value_name = "URL", requires = "format")]
+    url: Option<String>,
+    /// A file with the API key; without it the key is that of the environment's WORKING_MEMORY_API_KEY.
+    #[arg(long, value_name = "FILE", requires = "format")]
+    key_file: Option<PathBuf>,
     /// Read this file instead of `working-memory.toml`.
-    #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "WORKING_MEMORY_CONFIG",
+        conflicts_with = "format"
+    )]
     config: Option<PathBuf>,
+}
+
+/// `--format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MarkdownFormat {
+    /// What applies to every session: not progress, status and tasks.
+    ClaudeMd,
+    /// The whole document.
+    Markdown,
 }
 
 impl Export {
     pub(super) async fn run(self) -> ExitCode {
-        match self.export().await {
+        let done = match self.format {
+            Some(format) => self.export_markdown(format).await,
+            None => self.export().await,
+        };
+        match done {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(error),
         }
+    }
+
+    async fn export_markdown(&self, format: MarkdownFormat) -> Result<(), Box<dyn Error>> {
+        let (url, key_file) = (self.url.clone(), self.key_file.clone());
+        let args = ServiceArgs::of(url, key_file, self.vault.clone(), self.memory.clone());
+        let service = Service::of(&args)?;
+        let call = service.of_memory(Method::GET, &["context"])?;
+        let answer = call.accept("text/plain").send().await?;
+        let text = as_markdown(answer.text()?, format == MarkdownFormat::Markdown);
+        let Some(path) = self.output.as_deref().filter(|path| *path != Path::new("-")) else {
+            Output::of_document().text(&text).write()?;
+            return Ok(());
+        };
+        let unfinished = Unfinished::beside(path)?;
+        fs::write(&unfinished.path, text)
+            .map_err(|error| format!("cannot write {}: {error}", unfinished.path.display()))?;
+        Ok(unfinished.take_place(path)?)
     }
 
     async fn export(&self) -> Result<(), Box<dyn Error>> {
@@ -87,9 +132,13 @@ impl Export {
         storage: &Storage,
         out: &mut (impl tokio::io::AsyncWrite + Unpin),
     ) -> Result<(), Box<dyn Error>> {
+        let vault = self
+            .vault
+            .as_ref()
+            .ok_or_else(|| Failure::usage("--vault is missing"))?;
         let mut line = ProgressLine::new();
         let written = storage
-            .export_vault(&self.vault, self.memory.as_ref(), out, &mut |progress| {
+            .export_vault(vault, self.memory.as_ref(), out, &mut |progress| {
                 line.show(progress)
             })
             .await;

@@ -2,6 +2,7 @@
 //! no HTTP, no SQL, no clock; time and ids are arguments.
 
 pub mod access;
+pub mod bring;
 pub mod changelog;
 pub mod document;
 pub mod dsl;

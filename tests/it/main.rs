@@ -4,6 +4,7 @@
 mod access;
 mod architecture;
 mod bounds;
+mod bring;
 mod citus;
 mod cli;
 mod dashboard;

@@ -5,7 +5,7 @@ use crate::cli::documents::{Blame, Delete, Diff, Get, Prompt, Put, Redact, Resto
 use crate::cli::lists::Listing;
 use crate::cli::updates::{Approve, Operations, Reject, Update};
 use crate::cli::window_entries::{Decision, SetStatus, Task};
-use crate::cli::{api, doctor, edit, generate, handoff, hook, init, items, mcp, sync, window};
+use crate::cli::{api, bring, doctor, edit, generate, handoff, hook, init, items, mcp, sync, window};
 use clap::Subcommand;
 use std::process::ExitCode;
 
@@ -23,6 +23,8 @@ pub enum ClientCommand {
     List(Listing),
     /// Send any request to the service.
     Api(api::Api),
+    /// Bring in what another system kept: files of CLAUDE.md, mem0, Letta and others.
+    Bring(bring::Bring),
     /// Print which version added each line.
     Blame(Blame),
     /// Remove the text of an old version permanently.
@@ -104,6 +106,7 @@ impl ClientCommand {
                 Self::Edit(command) => command.run().await,
                 Self::List(command) => command.run().await,
                 Self::Api(command) => command.run().await,
+                Self::Bring(command) => command.run().await,
                 Self::Blame(command) => command.run().await,
                 Self::Redact(command) => command.run().await,
                 Self::Delete(command) => command.run().await,

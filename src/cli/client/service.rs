@@ -110,7 +110,17 @@ impl Service {
 
     /// A request below the memory: `&["contexts", "3"]`.
     pub(in crate::cli) fn of_memory(&self, method: Method, below: &[&str]) -> Result<Call<'_>, Failure> {
-        let MemoryRef { vault, memory } = self.memory_ref()?;
+        self.of_memory_named(&self.memory_ref()?.memory, method, below)
+    }
+
+    /// A request below a memory of the vault, whichever is selected.
+    pub(in crate::cli) fn of_memory_named(
+        &self,
+        memory: &MemoryId,
+        method: Method,
+        below: &[&str],
+    ) -> Result<Call<'_>, Failure> {
+        let vault = self.vault()?;
         let path = ["v1", "vaults", vault.as_str(), "memories", memory.as_str()];
         let call = self.call(method, &[&path, below].concat())?;
         Ok(call.about(format!("memory {memory} of vault {vault}")))

@@ -109,6 +109,21 @@ pub(in crate::cli) enum KeySource {
 }
 
 impl ServiceArgs {
+    /// The options of a command that has some of them under other conditions.
+    pub(in crate::cli) fn of(
+        url: Option<String>,
+        key_file: Option<PathBuf>,
+        vault: Option<VaultId>,
+        memory: Option<MemoryId>,
+    ) -> Self {
+        Self {
+            url,
+            key_file,
+            memory_ref: MemoryArgs { vault, memory },
+            ..Self::default()
+        }
+    }
+
     /// The timeout of a response, where `--timeout` sets one.
     pub(in crate::cli) fn timeout(&self) -> Option<Duration> {
         self.timeout.map(|seconds| Duration::from_secs(seconds.into()))

@@ -33,7 +33,7 @@ pub struct Headings {
 }
 
 /// Level and text if the line is a heading: one to six `#` from column 0 and a blank.
-pub(super) fn heading_of(line: &str) -> Option<(u8, &str)> {
+pub(in crate::domain) fn heading_of(line: &str) -> Option<(u8, &str)> {
     let rest = line.trim_start_matches('#');
     let level = u8::try_from(line.len() - rest.len())
         .ok()

@@ -51,13 +51,13 @@ pub(super) fn is_blank_byte(byte: u8) -> bool {
 }
 
 /// Whether the line contains only blanks.
-pub(super) fn is_blank(line: &str) -> bool {
+pub(in crate::domain) fn is_blank(line: &str) -> bool {
     line.bytes().all(is_blank_byte)
 }
 
 /// The column of the first character that is neither space nor tab. A tab advances to the next multiple of
 /// four.
-pub(super) fn indent(line: &str) -> usize {
+pub(in crate::domain) fn indent(line: &str) -> usize {
     let mut column = 0;
     for byte in line.bytes() {
         match byte {

@@ -68,7 +68,8 @@ pub use record::{Record, location_of, record_ranges, records};
 pub use render::{NewRecord, written_time};
 pub use sections_changed::{SectionsChanged, sections_changed};
 
-pub(in crate::domain) use lines::Fence;
+pub(in crate::domain) use headings::heading_of;
+pub(in crate::domain) use lines::{Fence, indent, is_blank as is_blank_line};
 pub(in crate::domain) use outline::Layout;
 pub(in crate::domain) use record::{Entry, RecordLines, end_of_reason, entries, entries_of, records_of};
 pub(in crate::domain) use render::{progress_body, record_lines};

@@ -71,20 +71,33 @@ pub fn masked(text: &str) -> String {
 
 /// The byte ranges of all credentials, in order, not nested. Linear.
 pub(in crate::domain) fn secrets(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    private_keys(text, &mut found);
-    tokens(text, &mut found);
-    url_passwords(text, &mut found);
-    named_values(text, &mut found);
-    found.sort_by_key(|range| (range.start, range.end));
-    let mut apart: Vec<Range<usize>> = Vec::with_capacity(found.len());
-    for range in found {
+    let mut apart: Vec<Range<usize>> = Vec::new();
+    for (range, _) in secrets_with_kind(text) {
         match apart.last_mut() {
             Some(last) if range.start < last.end => last.end = last.end.max(range.end),
             _ => apart.push(range),
         }
     }
     apart
+}
+
+/// All credentials with what they are, in order; one that is found in two ways occurs twice. Linear.
+pub(in crate::domain) fn secrets_with_kind(text: &str) -> Vec<(Range<usize>, &'static str)> {
+    type Find = fn(&str, &mut Vec<Range<usize>>);
+    let kinds: [(&str, Find); 4] = [
+        ("private key", private_keys),
+        ("token", tokens),
+        ("password in a URL", url_passwords),
+        ("named password or key", named_values),
+    ];
+    let mut all = Vec::new();
+    for (kind, find) in kinds {
+        let mut found = Vec::new();
+        find(text, &mut found);
+        all.extend(found.into_iter().map(|range| (range, kind)));
+    }
+    all.sort_by_key(|(range, _)| (range.start, range.end));
+    all
 }
 
 fn private_keys(text: &str, found: &mut Vec<Range<usize>>) {

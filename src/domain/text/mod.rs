@@ -16,6 +16,6 @@ pub(in crate::domain) mod scripts;
 pub mod words;
 
 pub use content_words::shares_a_word;
-pub(in crate::domain) use credentials::{MASK, secrets};
+pub(in crate::domain) use credentials::{MASK, secrets, secrets_with_kind};
 pub use credentials::{has_secret, masked};
 pub use lines::{bare_words, folded, one_line, single_blanks, visible_line};

@@ -9,7 +9,7 @@ mod handoff;
 mod hook;
 mod mcp;
 mod memory;
-mod program;
+pub(crate) mod program;
 mod settings;
 mod stub;
 mod sync;

@@ -7,27 +7,27 @@ use tempfile::TempDir;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_working-memory");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_working-memory");
 
 /// A user with a folder of their own, and nothing of the test's environment but the `PATH`.
-pub(super) struct User {
+pub(crate) struct User {
     /// The folder that commands run in; the home directory is `home` below it.
-    pub(super) folder: TempDir,
+    pub(crate) folder: TempDir,
     /// The environment of every command.
-    pub(super) environment: Vec<(String, String)>,
+    pub(crate) environment: Vec<(String, String)>,
 }
 
 /// The result of a command.
 #[derive(Debug)]
-pub(super) struct Done {
-    pub(super) code: Option<i32>,
-    pub(super) out: String,
-    pub(super) err: String,
+pub(crate) struct Done {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl User {
     /// A user of the memory `agent` of the vault `acme` at this address.
-    pub(super) fn of(url: &str) -> Self {
+    pub(crate) fn of(url: &str) -> Self {
         let user = Self::nobody();
         user.with("WORKING_MEMORY_URL", url)
             .with("WORKING_MEMORY_VAULT", "acme")
@@ -35,7 +35,7 @@ impl User {
     }
 
     /// A user without any settings.
-    pub(super) fn nobody() -> Self {
+    pub(crate) fn nobody() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().join("home");
         let user = Self {
@@ -47,24 +47,24 @@ impl User {
     }
 
     /// Sets a variable.
-    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Writes a file into the folder.
-    pub(super) fn file(&self, name: &str, content: &str) {
+    pub(crate) fn file(&self, name: &str, content: &str) {
         let path = self.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
     }
 
     /// A command of the user's.
-    pub(super) fn command(&self, program: &str, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -77,12 +77,12 @@ impl User {
     }
 
     /// Runs `working-memory` to its end.
-    pub(super) async fn run(&self, arguments: &[&str]) -> Done {
+    pub(crate) async fn run(&self, arguments: &[&str]) -> Done {
         Done::of(self.command(PROGRAM, arguments).output().await.unwrap())
     }
 
     /// The same with something on standard input.
-    pub(super) async fn run_with(&self, arguments: &[&str], input: &str) -> Done {
+    pub(crate) async fn run_with(&self, arguments: &[&str], input: &str) -> Done {
         let mut child = self
             .command(PROGRAM, arguments)
             .stdin(Stdio::piped())
@@ -108,14 +108,14 @@ impl Done {
 
     /// Checks the exit code; shows the output if the code differs.
     #[track_caller]
-    pub(super) fn is(self, code: i32) -> Self {
+    pub(crate) fn is(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self:?}");
         self
     }
 
     /// What it printed, as JSON.
     #[track_caller]
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap()
     }
 }

@@ -1,0 +1,313 @@
+//! `working-memory bring`: adds what another system kept for an agent to the memories of a running service.
+
+use super::client::{Exit, Failure, Look, Method, Output, Service, ServiceArgs, all, note, read, text};
+use crate::clock::{Clock as _, SystemClock};
+use crate::domain::bring::{self, Added, BadInput, Note, Piece, Pieces, Plan, SourceFile};
+use crate::domain::ids::{MemoryId, RecordKind};
+use crate::domain::memory::Counters;
+use chrono::{DateTime, SubsecRound as _, Utc};
+use clap::{Args, ValueEnum};
+use reqwest::header::HeaderValue;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+/// How often a memory is read again because it was changed between reading and writing.
+const MAX_READINGS: usize = 5;
+
+/// The most credentials that are named.
+const NAMED_SECRETS: usize = 20;
+
+/// Arguments of `bring`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "All files are read before anything is written. What is there already stays as it is, so the command can be \
+                  run again. With mem0 each user or agent has a memory of its own: user-ID or agent-ID."
+)]
+pub struct Bring {
+    /// The system that the files are of.
+    #[arg(long, value_enum, value_name = "SYSTEM")]
+    from: System,
+    /// The files; standard input for `-`.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Print what would be added, and write nothing.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+/// `--from`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum System {
+    /// CLAUDE.md of Claude Code.
+    ClaudeMd,
+    /// AGENTS.md.
+    AgentsMd,
+    /// The JSON of mem0's `get_all`.
+    Mem0,
+    /// Letta's agent file (.af), or a JSON list of archival passages.
+    Letta,
+    /// Notes of basic-memory.
+    BasicMemory,
+    /// Any Markdown.
+    Markdown,
+}
+
+impl System {
+    fn read(self, file: &SourceFile) -> Result<Pieces, BadInput> {
+        match self {
+            Self::ClaudeMd => bring::markdown(file, Note::WithImports),
+            Self::AgentsMd | Self::Markdown => bring::markdown(file, Note::Plain),
+            Self::BasicMemory => bring::markdown(file, Note::BasicMemory),
+            Self::Mem0 => bring::mem0(file),
+            Self::Letta => bring::letta(file),
+        }
+    }
+}
+
+impl Bring {
+    pub(super) async fn run(self) -> Result<(), Failure> {
+        let service = Service::of(&self.service)?;
+        let Pieces { pieces, left } = self.read()?;
+        let mut memories: BTreeMap<MemoryId, Vec<Piece>> = BTreeMap::new();
+        for piece in pieces {
+            let memory = match &piece.memory {
+                Some(memory) => memory.clone(),
+                None => service.memory_ref()?.memory,
+            };
+            memories.entry(memory).or_default().push(piece);
+        }
+        let now = SystemClock.now().trunc_subsecs(0);
+        let mut done: Vec<Brought> = Vec::new();
+        for (memory, pieces) in memories {
+            let target = Target {
+                service: &service,
+                memory,
+            };
+            match target.bring(&pieces, now, self.dry_run).await {
+                Ok(brought) => done.push(brought),
+                Err(mut failure) => {
+                    failure.sentence = format!("memory {}: {}", target.memory, failure.sentence);
+                    let finished: Vec<&str> = done.iter().map(|done| done.memory.as_str()).collect();
+                    if !finished.is_empty() && !self.dry_run {
+                        let finished = finished.join(", ");
+                        failure
+                            .sentence
+                            .push_str(&format!("; finished before: {finished}"));
+                    }
+                    return Err(failure);
+                }
+            }
+        }
+        self.print(&done, &left)
+    }
+
+    /// Reads all files, before anything is written.
+    fn read(&self) -> Result<Pieces, Failure> {
+        let mut all = Pieces::default();
+        let (mut files, mut secrets) = (Vec::<SourceFile>::new(), Vec::new());
+        let refused = |error: BadInput| Failure::new(Exit::Refused, format!("{error}; nothing was written"));
+        let mut names = Vec::new();
+        for path in &self.files {
+            let name = shown_name(path);
+            if names.contains(&name) {
+                return Err(Failure::usage(format!("two of the files are named {name}")));
+            }
+            let file = SourceFile::of(&name, read(path)?).map_err(refused)?;
+            secrets.extend(file.secrets());
+            names.push(name);
+            files.push(file);
+        }
+        if secrets.is_empty() {
+            for file in &files {
+                let Pieces { pieces, left } = self.from.read(file).map_err(refused)?;
+                secrets.extend(pieces.iter().filter(|piece| piece.has_secret()).map(|piece| {
+                    // Only visible once the text is decoded.
+                    format!("{}: credential", piece.place)
+                }));
+                all.pieces.extend(pieces);
+                all.left.extend(left);
+            }
+        }
+        for secret in secrets.iter().take(NAMED_SECRETS) {
+            note(secret);
+        }
+        match secrets.len() {
+            0 => Ok(all),
+            number => Err(Failure::new(
+                Exit::Refused,
+                format!(
+                    "nothing was written: the files contain credentials, in {number} places (listed above); remove them"
+                ),
+            )),
+        }
+    }
+
+    fn print(&self, done: &[Brought], left: &[String]) -> Result<(), Failure> {
+        let mut out = Output::new();
+        if self.service.is_json() {
+            let memories: Vec<Value> = done.iter().map(Brought::json).collect();
+            let report = json!({ "dry_run": self.dry_run, "memories": memories, "not_kept": left });
+            return out.text(&report.to_string()).end().write();
+        }
+        for brought in done {
+            brought.write(self.dry_run, &mut out);
+        }
+        if !left.is_empty() {
+            out.text("not kept:").end();
+        }
+        for line in left {
+            out.text("  ").text(line).end();
+        }
+        out.write()
+    }
+}
+
+/// The name of a file in places. Where a folder lies on this machine is nothing that a memory should keep.
+fn shown_name(path: &Path) -> String {
+    if path == Path::new("-") {
+        return "standard input".to_owned();
+    }
+    let mut parts = path.components().filter(|part| *part != Component::CurDir);
+    let is_below = parts.clone().all(|part| matches!(part, Component::Normal(_)));
+    let shown: PathBuf = if is_below {
+        parts.collect()
+    } else {
+        parts.next_back().into_iter().collect()
+    };
+    crate::domain::text::visible_line(&shown.to_string_lossy())
+}
+
+/// A memory that pieces are added to.
+struct Target<'s> {
+    service: &'s Service,
+    memory: MemoryId,
+}
+
+/// What was added to a memory.
+struct Brought {
+    memory: MemoryId,
+    added: Vec<Added>,
+    present: usize,
+    version: Option<i64>,
+}
+
+impl Target<'_> {
+    fn call(&self, method: Method, below: &[&str]) -> Result<super::client::Call<'_>, Failure> {
+        self.service.of_memory_named(&self.memory, method, below)
+    }
+
+    /// Adds the pieces in one version, unless all of them are there.
+    async fn bring(&self, pieces: &[Piece], now: DateTime<Utc>, dry_run: bool) -> Result<Brought, Failure> {
+        for _ in 0..MAX_READINGS {
+            // The document comes first: if it has not changed when it is put, what was read after it is not older.
+            let context = self.call(Method::GET, &["context"])?.accept("text/plain");
+            let context = found(context.send().await)?;
+            let head = found(self.call(Method::GET, &[])?.send().await)?;
+            let counters = counters(head.map(|head| head.json::<Value>()).transpose()?);
+            let archived = self.archived().await?;
+            let document = context.as_ref().map_or(Ok(""), |context| context.text())?;
+            let plan = bring::plan(document, counters, &archived, pieces, now)
+                .map_err(|error| Failure::new(Exit::Refused, error.to_string()))?;
+            let Plan {
+                text: new,
+                added,
+                present,
+            } = plan;
+            let mut brought = Brought {
+                memory: self.memory.clone(),
+                added,
+                present,
+                version: None,
+            };
+            if dry_run || brought.added.is_empty() {
+                return Ok(brought);
+            }
+            let put = self.call(Method::PUT, &["context"])?.text(new.into_bytes());
+            let put = match context.as_ref().and_then(|context| context.etag()) {
+                Some(etag) => put.if_match(etag.to_str().ok())?,
+                None => put.if_none_match(Some(&HeaderValue::from_static("*"))),
+            };
+            let answer = put.exchange().await?;
+            if answer.status != 412 {
+                let answer = answer.into_success("")?;
+                brought.version = answer.json::<Value>()?["version"].as_i64();
+                return Ok(brought);
+            }
+        }
+        Err(Failure::new(Exit::Busy, "it changes faster than it can be read"))
+    }
+
+    /// The contents of the archived records: what was archived on purpose is not added again.
+    async fn archived(&self) -> Result<Vec<String>, Failure> {
+        let page = || Ok(self.call(Method::GET, &["records"])?.query("status", "archived"));
+        let records = found(all::<Value>(page).await)?.unwrap_or_default();
+        Ok(records.iter().map(|record| text(record, "content")).collect())
+    }
+}
+
+/// `None` for what does not exist.
+fn found<T>(answer: Result<T, Failure>) -> Result<Option<T>, Failure> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(failure) if failure.exit == Exit::NotFound => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The largest number of each kind of record that was ever used.
+fn counters(head: Option<Value>) -> Counters {
+    let mut counters = Counters::default();
+    for kind in RecordKind::ALL {
+        let number = head
+            .as_ref()
+            .and_then(|head| head["counters"][kind.prefix()].as_i64());
+        counters.raise(kind, number.unwrap_or_default());
+    }
+    counters
+}
+
+impl Brought {
+    fn sections(&self) -> usize {
+        self.added.iter().filter(|piece| piece.id.is_none()).count()
+    }
+
+    fn json(&self) -> Value {
+        let added = self.added.iter().map(|Added { id, text, place }| {
+            let id = id.map(|id| id.to_string());
+            json!({ "record_id": id, "text": text, "place": place })
+        });
+        let added: Vec<Value> = added.collect();
+        json!({ "memory_id": self.memory.as_str(), "added": added, "present": self.present, "version": self.version })
+    }
+
+    fn write(&self, dry_run: bool, out: &mut Output) {
+        let counted =
+            |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+        let sections = self.sections();
+        let learnings = self.added.len() - sections;
+        let would = if dry_run { "would be added" } else { "added" };
+        out.styled(Look::Strong, self.memory.as_str()).text(&format!(
+            ": {}, {} {would}; {} already there",
+            counted(learnings, "learning"),
+            counted(sections, "section"),
+            self.present
+        ));
+        if let Some(version) = self.version {
+            out.text(&format!("; version {version}"));
+        }
+        out.end();
+        if !dry_run {
+            return;
+        }
+        for Added { id, text, place } in &self.added {
+            let id = id.map_or_else(|| "section".to_owned(), |id| id.to_string());
+            out.text("  ")
+                .styled(Look::Id, &id)
+                .text(&format!(" from {place}: {text}"))
+                .end();
+        }
+    }
+}

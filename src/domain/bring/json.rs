@@ -1,0 +1,323 @@
+//! mem0's memories and Letta's agent file, both JSON.
+
+use super::file::{BadInput, SourceFile};
+use super::{Piece, Pieces, brief, memory_of};
+use crate::domain::document::written_time;
+use crate::domain::text::one_line;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+const MEM0: &str = "expected the JSON of mem0's get_all: {\"results\": [{\"memory\": \"…\", \"user_id\": \"…\"}]}, or that list";
+const LETTA: &str = "expected Letta's agent file (an object with agents and blocks, or with core_memory) or a list of \
+                     archival passages ([{\"text\": \"…\"}])";
+
+/// Reads JSON; the place of a failure is that in the whole file.
+fn read<'t, T: Deserialize<'t>>(file: &SourceFile, part: &'t str, form: &str) -> Result<T, BadInput> {
+    serde_json::from_str(part).map_err(|error| {
+        let lines = part.split_inclusive('\n').take(error.line().saturating_sub(1));
+        let in_part = lines.map(str::len).sum::<usize>() + error.column().saturating_sub(1);
+        let what = error.to_string();
+        let what = what.split(" at line ").next().unwrap_or_default();
+        file.bad(
+            at(file, part) + in_part.min(part.len()),
+            format!("{what}; {form}"),
+        )
+    })
+}
+
+/// Where a part of the file's text begins.
+fn at(file: &SourceFile, part: &str) -> usize {
+    part.as_ptr().addr().saturating_sub(file.text.as_ptr().addr())
+}
+
+/// A time of RFC 3339, or without an offset, which is UTC.
+fn time(file: &SourceFile, part: &str, text: Option<&str>) -> Result<Option<DateTime<Utc>>, BadInput> {
+    let Some(text) = text else { return Ok(None) };
+    let read = DateTime::parse_from_rfc3339(text).map(|time| time.to_utc());
+    let read = read.or_else(|_| text.parse::<NaiveDateTime>().map(|time| time.and_utc()));
+    read.map(Some).map_err(|_| {
+        file.bad(
+            at(file, part),
+            "created_at and updated_at must be times such as 2024-07-01T12:00:00Z",
+        )
+    })
+}
+
+/// What a record's reason says beside its place.
+fn details(parts: impl IntoIterator<Item = Option<String>>) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Metadata as compact JSON, unless there is none.
+fn metadata(value: Option<&Value>) -> Option<String> {
+    let value = value.filter(|value| !value.is_null() && **value != Value::Object(serde_json::Map::new()))?;
+    Some(format!("metadata {value}"))
+}
+
+fn tags(name: &str, tags: Option<&Vec<String>>) -> Option<String> {
+    let tags = tags.filter(|tags| !tags.is_empty())?;
+    Some(format!("{name} {}", one_line(&tags.join(" "))))
+}
+
+#[derive(Deserialize)]
+struct Mem0Page<'t> {
+    #[serde(borrow)]
+    results: Vec<&'t RawValue>,
+    #[serde(default)]
+    relations: Option<Vec<IgnoredAny>>,
+}
+
+#[derive(Deserialize)]
+struct Mem0Entry {
+    memory: String,
+    id: Option<String>,
+    user_id: Option<String>,
+    agent_id: Option<String>,
+    app_id: Option<String>,
+    run_id: Option<String>,
+    metadata: Option<Value>,
+    categories: Option<Vec<String>>,
+    created_at: Option<String>,
+    updated_at: Option<String>,
+    #[serde(flatten)]
+    rest: BTreeMap<String, Value>,
+}
+
+/// Reads the memories of mem0: one memory for each user, or for each agent of memories without a user, oldest first.
+///
+/// # Errors
+///
+/// The file has another form.
+pub fn mem0(file: &SourceFile) -> Result<Pieces, BadInput> {
+    let (list, relations) = match file.text.trim_start().starts_with('[') {
+        true => (read::<Vec<&RawValue>>(file, &file.text, MEM0)?, None),
+        false => {
+            let page: Mem0Page<'_> = read(file, &file.text, MEM0)?;
+            (page.results, page.relations)
+        }
+    };
+    let mut found = Pieces::default();
+    let mut not_kept: BTreeMap<String, usize> = BTreeMap::new();
+    for part in list.into_iter().map(RawValue::get) {
+        let entry: Mem0Entry = read(file, part, MEM0)?;
+        let created = time(file, part, entry.created_at.as_deref())?;
+        let updated = time(file, part, entry.updated_at.as_deref())?.filter(|time| Some(*time) != created);
+        let owners = [
+            ("user", &entry.user_id),
+            ("agent", &entry.agent_id),
+            ("app", &entry.app_id),
+            ("run", &entry.run_id),
+        ];
+        let mut owners = owners
+            .iter()
+            .filter_map(|(kind, id)| Some((*kind, id.as_deref()?)));
+        let memory = owners.next().map(|(kind, id)| memory_of(kind, id));
+        let others = owners.map(|(kind, id)| Some(format!("{kind} {}", brief(id))));
+        let detail = [
+            entry.id.as_deref().map(|id| format!("mem0 id {}", brief(id))),
+            updated.map(|time| format!("updated {}", written_time(time))),
+            tags("categories", entry.categories.as_ref()),
+            metadata(entry.metadata.as_ref()),
+        ];
+        for (name, _) in entry.rest.into_iter().filter(|(_, value)| !value.is_null()) {
+            *not_kept.entry(name).or_default() += 1;
+        }
+        let place = file.place(at(file, part));
+        if one_line(&entry.memory).is_empty() {
+            found.left.push(format!("{place}: a memory without text"));
+            continue;
+        }
+        found.pieces.push(Piece {
+            memory,
+            title: None,
+            text: one_line(&entry.memory),
+            place,
+            detail: details(others.chain(detail)),
+            time: created,
+        });
+    }
+    found.pieces.sort_by_key(|piece| piece.time);
+    not_kept.extend(
+        relations
+            .filter(|list| !list.is_empty())
+            .map(|list| ("relations".to_owned(), list.len())),
+    );
+    let not_kept = not_kept.into_iter();
+    found
+        .left
+        .extend(not_kept.map(|(name, number)| format!("{}: {name} of mem0 ({number})", file.name)));
+    Ok(found)
+}
+
+#[derive(Deserialize)]
+struct AgentFile<'t> {
+    #[serde(borrow)]
+    agents: Option<Vec<&'t RawValue>>,
+    #[serde(borrow)]
+    core_memory: Option<Vec<&'t RawValue>>,
+    #[serde(borrow)]
+    blocks: Option<Vec<&'t RawValue>>,
+    files: Option<Vec<IgnoredAny>>,
+    sources: Option<Vec<IgnoredAny>>,
+    tools: Option<Vec<IgnoredAny>>,
+    groups: Option<Vec<IgnoredAny>>,
+    mcp_servers: Option<Vec<IgnoredAny>>,
+}
+
+#[derive(Deserialize)]
+struct Agent<'t> {
+    name: Option<String>,
+    block_ids: Option<Vec<String>>,
+    #[serde(borrow)]
+    memory_blocks: Option<Vec<&'t RawValue>>,
+    #[serde(borrow)]
+    core_memory: Option<Vec<&'t RawValue>>,
+    messages: Option<Vec<IgnoredAny>>,
+    system: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    id: Option<String>,
+    label: Option<String>,
+    value: String,
+    description: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Passage {
+    text: String,
+    id: Option<String>,
+    created_at: Option<String>,
+    tags: Option<Vec<String>>,
+    metadata: Option<Value>,
+}
+
+/// Reads Letta's agent file, of its first or second version: each block is a section. Of several agents each has its
+/// own memory. The agent file has no archival passages; a list of them, as Letta's interface returns it, gives a
+/// learning each.
+///
+/// # Errors
+///
+/// The file has another form.
+pub fn letta(file: &SourceFile) -> Result<Pieces, BadInput> {
+    if file.text.trim_start().starts_with('[') {
+        return passages(file);
+    }
+    let whole: AgentFile<'_> = read(file, &file.text, LETTA)?;
+    let agents: Vec<&str> = match (&whole.agents, &whole.core_memory) {
+        (Some(agents), _) => agents.iter().map(|agent| agent.get()).collect(),
+        (None, Some(_)) => vec![&file.text],
+        (None, None) => return Err(file.bad(0, LETTA)),
+    };
+    let mut shared: Vec<(&str, Block, bool)> = Vec::new();
+    for part in whole.blocks.iter().flatten().map(|block| block.get()) {
+        shared.push((part, read(file, part, LETTA)?, false));
+    }
+    let mut found = Pieces::default();
+    let is_only = agents.len() == 1;
+    for part in agents {
+        let agent: Agent<'_> = read(file, part, LETTA)?;
+        let name = agent.name.unwrap_or_else(|| "without a name".to_owned());
+        let memory = (!is_only).then(|| memory_of("agent", &name));
+        let mut add = |part: &str, block: &Block| {
+            let label = block.label.as_deref().unwrap_or("block");
+            let place = file.place(at(file, part));
+            if block
+                .description
+                .as_deref()
+                .is_some_and(|text| !text.trim().is_empty())
+            {
+                found
+                    .left
+                    .push(format!("{place}: the description of block {}", brief(label)));
+            }
+            if !block.value.trim().is_empty() {
+                let section = Piece::section(label, &block.value, place);
+                found.pieces.push(Piece {
+                    memory: memory.clone(),
+                    ..section
+                });
+            }
+        };
+        for id in agent.block_ids.iter().flatten() {
+            for (part, block, is_used) in shared
+                .iter_mut()
+                .filter(|(_, block, _)| block.id.as_ref() == Some(id))
+            {
+                add(part, block);
+                *is_used = true;
+            }
+        }
+        for part in [&agent.memory_blocks, &agent.core_memory]
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            add(part.get(), &read(file, part.get(), LETTA)?);
+        }
+        let messages = agent.messages.map_or(0, |messages| messages.len());
+        let system = agent.system.is_some_and(|system| !system.is_empty());
+        let system = if system { "system prompt, " } else { "" };
+        let place = file.place(at(file, part));
+        found.left.push(format!(
+            "{place}: of agent {}: {system}{messages} messages, settings",
+            brief(&name)
+        ));
+    }
+    for (part, block, _) in shared.iter().filter(|(.., is_used)| !is_used) {
+        let label = brief(block.label.as_deref().unwrap_or("block"));
+        found.left.push(format!(
+            "{}: block {label}, which no agent has",
+            file.place(at(file, part))
+        ));
+    }
+    let lists = [
+        ("tools", whole.tools),
+        ("files", whole.files),
+        ("sources", whole.sources),
+        ("groups", whole.groups),
+        ("MCP servers", whole.mcp_servers),
+    ];
+    for (name, list) in lists {
+        let number = list.map_or(0, |list| list.len());
+        if number > 0 {
+            found.left.push(format!("{}: {name} ({number})", file.name));
+        }
+    }
+    Ok(found)
+}
+
+fn passages(file: &SourceFile) -> Result<Pieces, BadInput> {
+    let mut found = Pieces::default();
+    for part in read::<Vec<&RawValue>>(file, &file.text, LETTA)?
+        .into_iter()
+        .map(RawValue::get)
+    {
+        let passage: Passage = read(file, part, LETTA)?;
+        let place = file.place(at(file, part));
+        let detail = [
+            passage.id.as_deref().map(brief),
+            tags("tags", passage.tags.as_ref()),
+            metadata(passage.metadata.as_ref()),
+        ];
+        if one_line(&passage.text).is_empty() {
+            found.left.push(format!("{place}: a passage without text"));
+            continue;
+        }
+        found.pieces.push(Piece {
+            memory: None,
+            title: None,
+            text: one_line(&passage.text),
+            place,
+            detail: details(detail),
+            time: time(file, part, passage.created_at.as_deref())?,
+        });
+    }
+    found.pieces.sort_by_key(|piece| piece.time);
+    Ok(found)
+}

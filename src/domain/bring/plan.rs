@@ -1,0 +1,180 @@
+//! Adds pieces to a document: learnings as records, sections as free sections, each once.
+
+use super::{Note, Piece, SourceFile, markdown};
+use crate::domain::document::{Fence, ManagedSection, NewRecord, closing_fence, outline, records};
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::memory::{Counters, Edit};
+use crate::domain::text::folded;
+use chrono::{DateTime, Utc};
+use std::collections::HashSet;
+
+/// A document with what was added to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The document.
+    pub text: String,
+    /// What was added, in order; nothing if the document is unchanged.
+    pub added: Vec<Added>,
+    /// How many pieces were there already.
+    pub present: usize,
+}
+
+/// A piece that was added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Added {
+    /// The id of its record; `None` for a section.
+    pub id: Option<RecordId>,
+    /// The learning, or the title of the section.
+    pub text: String,
+    /// Its file and line.
+    pub place: String,
+}
+
+/// Why pieces cannot be added to a document. Nothing was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unplaceable {
+    /// No id is left.
+    #[error("no id is left for a new learning")]
+    IdsExhausted,
+    /// A line would change what the service reads as its own sections.
+    #[error(
+        "a line of the files has the title of a section that the service maintains, in a code block: rename it"
+    )]
+    ChangesSections,
+}
+
+/// Adds to a document the pieces that it does not have. A learning is there if a record or a bullet has its text, also
+/// an archived record, of which `archived` has the contents; a section is there if all its lines are. Case and blanks
+/// do not count. Linear.
+///
+/// # Errors
+///
+/// [`Unplaceable`].
+pub fn plan(
+    document: &str,
+    counters: Counters,
+    archived: &[String],
+    pieces: &[Piece],
+    now: DateTime<Utc>,
+) -> Result<Plan, Unplaceable> {
+    let (mut learnings, mut lines) = known(document, archived);
+    let (mut added, mut present) = (Vec::new(), 0);
+    let mut text = document.to_owned();
+    let mut titles: HashSet<String> = outline(document)
+        .into_iter()
+        .map(|section| folded(&section.title))
+        .collect();
+    for piece in pieces {
+        let Some(title) = &piece.title else { continue };
+        let own: Vec<String> = lines_of(&piece.text).collect();
+        if own.iter().all(|line| lines.contains(line)) {
+            present += 1;
+            continue;
+        }
+        lines.extend(own);
+        let title = free_title(title, &piece.place, &mut titles);
+        append(&mut text, &title, &piece.text);
+        added.push(Added {
+            id: None,
+            text: title,
+            place: piece.place.clone(),
+        });
+    }
+    let with_sections = text;
+    let mut edit = Edit::new(&with_sections, counters, now);
+    for piece in pieces.iter().filter(|piece| piece.title.is_none()) {
+        if !learnings.insert(folded(&piece.text)) {
+            present += 1;
+            continue;
+        }
+        let reason = piece.reason();
+        let record = NewRecord {
+            reason: Some(&reason),
+            label: None,
+            content: &piece.text,
+        };
+        let time = piece.time.unwrap_or(now);
+        let record = edit.add_of(RecordKind::Learning, &record, time);
+        let record = record.map_err(|_| Unplaceable::IdsExhausted)?;
+        added.push(Added {
+            id: Some(record.id),
+            text: record.content,
+            place: piece.place.clone(),
+        });
+    }
+    let (text, _) = edit.finish();
+    let mut expected = managed(document);
+    let learnings = ManagedSection::KeyLearnings;
+    let has_learnings = expected.iter().any(|(section, _)| *section == learnings);
+    if !has_learnings && added.iter().any(|piece| piece.id.is_some()) {
+        expected.push((learnings, learnings.title().to_owned()));
+    }
+    if managed(&text) != expected {
+        return Err(Unplaceable::ChangesSections);
+    }
+    Ok(Plan { text, added, present })
+}
+
+/// The learnings and the lines that a document has, or had, without regard to case and blanks.
+fn known(document: &str, archived: &[String]) -> (HashSet<String>, HashSet<String>) {
+    let mut learnings: HashSet<String> = archived.iter().map(|content| folded(content)).collect();
+    let mut lines: HashSet<String> = archived.iter().flat_map(|content| lines_of(content)).collect();
+    lines.extend(lines_of(document));
+    for record in records(document) {
+        learnings.insert(folded(&record.content));
+        lines.extend(lines_of(&record.content));
+        lines.extend(record.label.as_deref().map(folded));
+    }
+    let bullets =
+        SourceFile::of("", document.as_bytes().to_vec()).and_then(|file| markdown(&file, Note::Plain));
+    let bullets = bullets.unwrap_or_default().pieces.into_iter();
+    learnings.extend(
+        bullets
+            .filter(|piece| piece.title.is_none())
+            .map(|piece| folded(&piece.text)),
+    );
+    (learnings, lines)
+}
+
+/// The lines of a text that say something, folded.
+fn lines_of(text: &str) -> impl Iterator<Item = String> {
+    let lines = text
+        .lines()
+        .filter(|line| Fence::opened_by(line.trim_start()).is_none());
+    lines.map(folded).filter(|line| !line.is_empty())
+}
+
+/// The title, or if another section has it, the title with its file and if need be a number.
+fn free_title(title: &str, place: &str, titles: &mut HashSet<String>) -> String {
+    let file = place.rsplit_once(':').map_or(place, |(file, _)| file);
+    let mut free = title.to_owned();
+    let mut number = 1;
+    while !titles.insert(folded(&free)) {
+        free = match number {
+            1 => format!("{title} ({file})"),
+            _ => format!("{title} ({file}, {number})"),
+        };
+        number += 1;
+    }
+    free
+}
+
+/// Appends a free section after an empty line.
+fn append(text: &mut String, title: &str, body: &str) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&closing_fence(text).unwrap_or_default());
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&format!("# {title}\n{body}\n"));
+}
+
+/// The sections that the service maintains with their titles, in the order of the document.
+fn managed(text: &str) -> Vec<(ManagedSection, String)> {
+    let sections = outline(text).into_iter();
+    sections
+        .filter_map(|section| Some((section.managed?, section.title)))
+        .collect()
+}

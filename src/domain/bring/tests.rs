@@ -1,0 +1,463 @@
+//! What is accepted and what is rejected, by format, and the laws of [`plan()`].
+
+use super::*;
+use crate::domain::document::records;
+use crate::domain::memory::Counters;
+use proptest::prelude::*;
+
+const CLAUDE: &str = include_str!("../../../examples/bring/CLAUDE.md");
+const MEM0: &str = include_str!("../../../examples/bring/mem0.json");
+const AGENT: &str = include_str!("../../../examples/bring/agent.af");
+const PASSAGES: &str = include_str!("../../../examples/bring/passages.json");
+const COFFEE: &str = include_str!("../../../examples/bring/coffee.md");
+
+fn file(name: &str, text: &str) -> SourceFile {
+    SourceFile::of(name, text.as_bytes().to_vec()).unwrap()
+}
+
+fn now() -> DateTime<Utc> {
+    "2026-11-25T00:00:00Z".parse().unwrap()
+}
+
+/// Each piece as a line: a learning with its reason, or a section with its text.
+fn shown(read: &Pieces) -> Vec<String> {
+    let line = |piece: &Piece| match &piece.title {
+        Some(title) => format!("# {title}\n{}", piece.text),
+        None => format!("{} <- {}", piece.text, piece.reason()),
+    };
+    read.pieces.iter().map(line).collect()
+}
+
+fn plain(text: &str) -> Vec<String> {
+    shown(&markdown(&file("N.md", text), Note::Plain).unwrap())
+}
+
+fn planned(document: &str, pieces: &[Piece]) -> Plan {
+    plan(document, Counters::seen_in(document), &[], pieces, now()).unwrap()
+}
+
+#[test]
+fn bullets_are_learnings_with_their_place_and_the_rest_stays_text() {
+    let read = markdown(&file("CLAUDE.md", CLAUDE), Note::WithImports).unwrap();
+    assert_eq!(
+        shown(&read),
+        [
+            "Build with `make build` <- from CLAUDE.md:7, Acme shop > Commands",
+            "Run one test: `cargo nextest run -E 'test(name)'` <- from CLAUDE.md:8, Acme shop > Commands",
+            "1. Never edit a migration that is merged <- from CLAUDE.md:12, Acme shop > Rules",
+            "2. Prices are integers, in cents <- from CLAUDE.md:13, Acme shop > Rules",
+            "A new endpoint needs - a route - a test <- from CLAUDE.md:15, Acme shop > Rules",
+            "# Acme shop\nA web shop in Rust on PostgreSQL. The design is in @docs/design.md.\n\n## Example\n```rust\n\
+             let total: Cents = prices.iter().sum();\n```",
+        ]
+    );
+    assert_eq!(
+        read.left,
+        ["CLAUDE.md:3: @docs/design.md is kept as words; bring the file that it imports too"]
+    );
+    // In a code span or block it is no import.
+    let spans = markdown(&file("C", "Use `@a/b` and\n```\n@c/d\n```\n"), Note::WithImports).unwrap();
+    assert_eq!(spans.left, Vec::<String>::new());
+}
+
+#[test]
+fn no_text_of_a_markdown_file_is_lost() {
+    // A code block in a bullet, which one line cannot represent.
+    assert_eq!(
+        plain("- Build:\n\n  ```sh\n  make\n\n  make test\n  ```\n- Next\n"),
+        [
+            "Next <- from N.md:8",
+            "# N.md\n- Build:\n\n  ```sh\n  make\n\n  make test\n  ```"
+        ]
+    );
+    // Bullets in code blocks, comments, quotes and indented code are none.
+    assert_eq!(
+        plain("```\n- a\n```\n<!--\n- b\n## c\n-->\n> - d\n\n    - e\n"),
+        ["# N.md\n```\n- a\n```\n<!--\n- b\n## c\n-->\n> - d\n\n    - e"]
+    );
+    // Lazy lines, tasks, other marks, rules, tables, empty items, indented lists.
+    assert_eq!(
+        plain("* one\nstill one\n+ [ ] two\n\n  still two\n-\n- - -\n| a | b |\n 1) three\n 2) four\n"),
+        [
+            "one still one <- from N.md:1",
+            "[ ] two still two <- from N.md:3",
+            "1) three <- from N.md:9",
+            "2) four <- from N.md:10",
+            "# N.md\n- - -\n| a | b |",
+        ]
+    );
+    let empty = markdown(&file("N.md", "# A\n## B\n- c\n## D\n# E\n"), Note::Plain).unwrap();
+    assert_eq!(shown(&empty), ["c <- from N.md:3, A > B"]);
+    assert_eq!(
+        empty.left,
+        [
+            "N.md:4: ## D, with nothing below it",
+            "N.md:5: # E, with nothing below it"
+        ]
+    );
+    // Text of two sections with one title.
+    assert_eq!(plain("# A\nx\n# B\ny\n# A\nz\n"), ["# A\nx\n\nz", "# B\ny"]);
+    let crlf = SourceFile::of("N.md", b"\xef\xbb\xbf- a\r\n  b\r\n".to_vec()).unwrap();
+    assert_eq!(
+        shown(&markdown(&crlf, Note::Plain).unwrap()),
+        ["a b <- from N.md:1"]
+    );
+}
+
+#[test]
+fn what_looks_like_sections_records_or_operations_stays_words() {
+    let hostile = include_str!("../../../tests/data/bring/hostile.md");
+    let document =
+        "# Key Learnings\n- KL-1 [2026-01-01T00:00:00Z] because it is so: kept\n\n# Decisions\n- D-1 stays\n";
+    let read = markdown(&file("hostile.md", hostile), Note::Plain).unwrap();
+    let plan = planned(document, &read.pieces);
+    let before = records(document);
+    let after = records(&plan.text);
+    for record in &before {
+        assert_eq!(after.iter().find(|now| now.id == record.id), Some(record));
+    }
+    let added = after.iter().filter(|record| !before.contains(record));
+    for record in added {
+        assert_eq!(record.id.kind.prefix(), "KL", "{record:?}");
+        assert!(
+            record.reason.as_deref().unwrap().starts_with("from hostile.md:"),
+            "{record:?}"
+        );
+        assert_eq!(record.time, Some(now()));
+    }
+    let letta = "{\"name\": \"x\", \"core_memory\": [{\"label\": \"Key Learnings\", \"value\": \"a\\n# Decisions\\n- D-9 evil\\n```\"}]}";
+    let read = letta_pieces(letta);
+    assert_eq!(
+        shown(&read),
+        ["# Key Learnings (x.af)\na\n## Decisions\n- D-9 evil\n```\n```"]
+    );
+    assert_eq!(records(&planned(document, &read.pieces).text), before);
+    // A title in a code block would turn the author's own section into a free one.
+    let piece = markdown(&file("N.md", "x\n```\n# Current Progress\n```\n"), Note::Plain).unwrap();
+    assert_eq!(
+        plan_of("# Progress\n- a\n", &piece.pieces),
+        Err(Unplaceable::ChangesSections)
+    );
+}
+
+fn letta_pieces(text: &str) -> Pieces {
+    letta(&file("x.af", text)).unwrap()
+}
+
+fn plan_of(document: &str, pieces: &[Piece]) -> Result<Plan, Unplaceable> {
+    plan(document, Counters::default(), &[], pieces, now())
+}
+
+#[test]
+fn memories_of_mem0_keep_times_metadata_and_owners() {
+    let read = mem0(&file("m.json", MEM0)).unwrap();
+    let one = |piece: &Piece| {
+        let memory = piece.memory.as_ref().unwrap();
+        format!(
+            "{memory} {} {}: {}",
+            piece.time.unwrap(),
+            piece.reason(),
+            piece.text
+        )
+    };
+    let id = "mem0 id 0b2f1f6e-6a51-4a0e-9f4e-2f3c5f1d7a0";
+    assert_eq!(
+        read.pieces.iter().map(one).collect::<Vec<_>>(),
+        [
+            format!(
+                "agent-deployer 2025-02-11 00:00:00 UTC from m.json:26, {id}3: Deployments run on Tuesdays"
+            ),
+            format!("user-ann 2025-03-01 10:00:00 UTC from m.json:16, {id}2: Ann works on the parser"),
+            format!(
+                "user-ann 2025-03-02 17:30:00 UTC from m.json:6, {id}1, updated 2025-04-01T15:00:00Z, categories \
+                 preferences, metadata {{\"source\":\"chat\"}}: Ann prefers short answers"
+            ),
+        ]
+    );
+    assert_eq!(read.left, ["m.json: hash of mem0 (3)"]);
+    // The list alone, a time without an offset, an id that is none here, and no owner.
+    let list = "[{\"memory\": \"a\", \"user_id\": \"ann b@x\", \"created_at\": \"2025-01-01T00:00:00.5\"}, {\"memory\": \"b\"}]";
+    let read = mem0(&file("m.json", list)).unwrap();
+    assert_eq!(read.pieces[0].memory, None);
+    let memory = read.pieces[1].memory.as_ref().unwrap();
+    assert!(memory.as_str().starts_with("user-ann-b-x-"), "{memory}");
+    assert_ne!(*memory, memory_of("user", "ann b+x"));
+}
+
+#[test]
+fn blocks_of_letta_are_sections_and_passages_learnings() {
+    let read = letta(&file("a.af", AGENT)).unwrap();
+    assert_eq!(
+        shown(&read),
+        ["# human\nName: Ann\nRole: engineer", "# persona\nDry and short."]
+    );
+    assert_eq!(
+        read.left,
+        [
+            "a.af:15: the description of block human",
+            "a.af:3: of agent Helper: system prompt, 1 messages, settings",
+            "a.af: tools (1)",
+        ]
+    );
+    let read = letta(&file("p.json", PASSAGES)).unwrap();
+    assert_eq!(
+        shown(&read),
+        [
+            "Invoices are numbered without gaps <- from p.json:11, passage-1",
+            "The staging database is reset every night <- from p.json:2, passage-2, tags staging",
+        ]
+    );
+    let two = "{\"agents\": [{\"name\": \"a\", \"block_ids\": [\"b\"]}, {\"name\": \"b\", \"block_ids\": [\"b\"]}],
+                \"blocks\": [{\"id\": \"b\", \"label\": \"l\", \"value\": \"v\"}, {\"id\": \"c\", \"label\": \"of none\", \"value\": \"v\"}]}";
+    let read = letta(&file("two.af", two)).unwrap();
+    let memories: Vec<_> = read
+        .pieces
+        .iter()
+        .map(|piece| piece.memory.clone().unwrap())
+        .collect();
+    assert_eq!(memories, [memory_of("agent", "a"), memory_of("agent", "b")]);
+    assert_eq!(
+        read.left.last().unwrap(),
+        "two.af:2: block of none, which no agent has"
+    );
+}
+
+#[test]
+fn notes_of_basic_memory_keep_front_matter_observations_and_relations() {
+    let read = markdown(&file("coffee.md", COFFEE), Note::BasicMemory).unwrap();
+    let under = "Coffee brewing >";
+    assert_eq!(
+        shown(&read),
+        [
+            "# Coffee brewing\n```yaml\ntitle: Coffee brewing\ntype: note\npermalink: coffee-brewing\ntags:\n- coffee\n- brewing\n```\n\n\
+             Notes of the morning."
+                .to_owned(),
+            format!(
+                "[method] Pour over keeps the flavours apart #brewing <- from coffee.md:16, {under} Observations"
+            ),
+            format!(
+                "[tip] Water at 94 °C, not boiling (from the roaster) <- from coffee.md:17, {under} Observations"
+            ),
+            format!("Coffee brewing requires [[Grinding]] <- from coffee.md:21, {under} Relations"),
+            format!("Coffee brewing \"contrasts with\" [[Tea brewing]] <- from coffee.md:22, {under} Relations"),
+        ]
+    );
+}
+
+#[test]
+fn a_relation_is_one_of_its_note_under_any_heading() {
+    let note =
+        "---\ntitle: \"A: b\"\n---\n# Other\n- part_of [[C]] (x)\n- see [[C]] and [[D]]\n- two words [[C]]\n";
+    let read = markdown(&file("n.md", note), Note::BasicMemory).unwrap();
+    let texts: Vec<_> = read.pieces[1..].iter().map(|piece| piece.text.as_str()).collect();
+    assert_eq!(
+        texts,
+        ["A: b part_of [[C]] (x)", "see [[C]] and [[D]]", "two words [[C]]"]
+    );
+}
+
+#[test]
+fn a_file_of_another_form_is_rejected_with_its_place_and_the_form_that_was_expected() {
+    type Reader = fn(&SourceFile) -> Result<Pieces, BadInput>;
+    let plain: Reader = |file| markdown(file, Note::Plain);
+    let basic: Reader = |file| markdown(file, Note::BasicMemory);
+    let deep = format!(
+        "[{{\"memory\": \"a\", \"metadata\":\n{}",
+        "[".repeat(500) + &"]".repeat(500) + "}]"
+    );
+    let cases: [(Reader, &str, &str, &str); 16] = [
+        (plain, "{\"a\": 1}\n", "f:1:1: this is JSON", "expected Markdown"),
+        (basic, "# A\n- [x] b\n", "f:1:1: ", "note of basic-memory"),
+        (
+            basic,
+            "---\ntitle: a\n",
+            "f:1:1: the front matter never ends",
+            "note of basic-memory",
+        ),
+        (
+            basic,
+            "---\ntitle: a\nno entry\n---\n",
+            "f:3:1: ",
+            "`name: value`",
+        ),
+        (mem0, "# A\n", "f:1:1: expected value", "mem0's get_all"),
+        (
+            mem0,
+            "{\"memories\": []}",
+            "f:1:16: missing field `results`",
+            "mem0's get_all",
+        ),
+        (
+            mem0,
+            "{\"results\": [\n  {\"text\": \"a\"}\n]}",
+            "f:2:15: missing field `memory`",
+            "mem0's get_all",
+        ),
+        (
+            mem0,
+            "[\n{\"memory\": 1}]",
+            "f:2:12: invalid type",
+            "mem0's get_all",
+        ),
+        (
+            mem0,
+            "[{\"memory\": \"a\"},\n{\"memory\": \"b\"",
+            "f:2:14: EOF",
+            "mem0's get_all",
+        ),
+        (
+            mem0,
+            "[{\"memory\": \"a\", \"created_at\": \"soon\"}]",
+            "f:1:2: created_at",
+            "times such as",
+        ),
+        (mem0, &deep, "f:2:1", "recursion limit"),
+        (letta, "# A\n", "f:1:1: expected value", "agent file"),
+        (
+            letta,
+            "{\"results\": []}",
+            "f:1:1: expected Letta's agent file",
+            "core_memory",
+        ),
+        (
+            letta,
+            "{\"agents\": [],\n \"blocks\": {}}",
+            "f:2:11: invalid type",
+            "agent file",
+        ),
+        (
+            letta,
+            "{\"agents\": [{\"memory_blocks\": [{}]}]}",
+            "f:1:33: missing field `value`",
+            "agent file",
+        ),
+        (
+            letta,
+            "[{\"memory\": \"a\"}]",
+            "f:1:16: missing field `text`",
+            "archival passages",
+        ),
+    ];
+    for (read, text, begin, expected) in cases {
+        let error = read(&file("f", text)).unwrap_err().to_string();
+        assert!(
+            error.starts_with(begin) && error.contains(expected),
+            "{text}: {error}"
+        );
+    }
+    for (bytes, said) in [
+        (&b""[..], "f:1:1: the file is empty"),
+        (b"\xef\xbb\xbf \n", "f:1:1: the file is empty"),
+        (b"a\nb\xff", "f:2:2: the file is not UTF-8 here"),
+        (b"a\0", "f:1:2: the file contains a NUL character; is it text?"),
+    ] {
+        assert_eq!(SourceFile::of("f", bytes.to_vec()).unwrap_err().to_string(), said);
+    }
+}
+
+#[test]
+fn credentials_are_named_by_place_and_kind_and_never_shown() {
+    let token = format!("ghp_{}", "a1".repeat(12));
+    let text = format!("- fine\n- use {token}\n- postgres://me:hunter2@db/x\n- password=hunter22\n");
+    let secrets = file("C.md", &text).secrets();
+    assert_eq!(
+        secrets,
+        [
+            "C.md:2: token",
+            "C.md:3: password in a URL",
+            "C.md:4: named password or key"
+        ]
+    );
+    assert_eq!(file("C.md", CLAUDE).secrets(), Vec::<String>::new());
+    // JSON may spell it with escapes.
+    let escaped = "[{\"memory\": \"passwor\\u0064=hunter22\"}]";
+    assert_eq!(file("m.json", escaped).secrets(), Vec::<String>::new());
+    assert!(mem0(&file("m.json", escaped)).unwrap().pieces[0].has_secret());
+}
+
+#[test]
+fn what_a_document_has_is_not_added_again_also_if_it_was_archived() {
+    let read = markdown(&file("CLAUDE.md", CLAUDE), Note::WithImports).unwrap();
+    let first = planned("", &read.pieces);
+    assert_eq!((first.added.len(), first.present), (6, 0));
+    let again = planned(&first.text, &read.pieces);
+    assert_eq!(
+        (again.text.as_str(), again.added.len(), again.present),
+        (first.text.as_str(), 0, 6)
+    );
+    let archived = ["BUILD with  `make build`".to_owned()];
+    let fewer = plan("", Counters::default(), &archived, &read.pieces, now()).unwrap();
+    assert_eq!((fewer.added.len(), fewer.present), (5, 1));
+    // Another text under a title that is taken is kept under another title.
+    let other = planned("# Acme shop\nOurs.\n", &read.pieces);
+    assert!(
+        other
+            .text
+            .starts_with("# Acme shop\nOurs.\n\n# Acme shop (CLAUDE.md)\n"),
+        "{}",
+        other.text
+    );
+    // Ids that were used are not used again.
+    let mut counters = Counters::default();
+    counters.raise(crate::domain::ids::RecordKind::Learning, 41);
+    let later = plan("", counters, &[], &read.pieces, now()).unwrap();
+    assert!(
+        later
+            .text
+            .contains("- KL-42 [2026-11-25T00:00:00Z] because from CLAUDE.md:7, Acme shop > Commands: Build")
+    );
+}
+
+#[test]
+fn the_way_back_has_no_ids_times_and_reasons() {
+    let document = "Intro.\n# Current Progress\n- a\n\n# Notes\nText.\n# Key Learnings\nKept by hand.\n\
+                    - KL-1 [2026-01-01T00:00:00Z] because x: one\n- by hand\n# Verbatim Context\n\
+                    - VC-1 because y: how =>\n  ```\n  code\n  ```\n# Recent Tasks\n- T-1 done: it\n# Decisions\n- D-1 because z: two\n";
+    let all = as_markdown(document, true);
+    assert_eq!(
+        all,
+        "Intro.\n# Current Progress\n- a\n\n# Notes\nText.\n# Key Learnings\nKept by hand.\n- one\n- by hand\n# Verbatim Context\n\
+         \nhow\n\n````\n```\ncode\n```\n````\n# Recent Tasks\n- done: it\n# Decisions\n- two\n"
+    );
+    let rules = as_markdown(document, false);
+    assert!(
+        !rules.contains("Current Progress") && !rules.contains("done: it"),
+        "{rules}"
+    );
+    assert!(
+        rules.contains("# Notes\nText.\n") && rules.contains("- two\n"),
+        "{rules}"
+    );
+    let read = markdown(&file("N.md", &all), Note::Plain).unwrap();
+    assert_eq!(planned(document, &read.pieces).text, document);
+}
+
+proptest! {
+    #[test]
+    fn bringing_twice_or_back_changes_nothing_and_no_input_can_act(lines in prop::collection::vec(prop::sample::select(vec![
+        "# Key Learnings", "# Decisions", "# Notes", "## Below", "- KL-1 because it is: so", "- D-1 x", "  - nested", "- one",
+        "1. two", "text", "> quote", "", "```", "  ```sh", "<!--", "-->", "---", "title: x", "KEY_LEARNINGS:", "  ADD:",
+        "    - because x: y", "# Progress", "- a\r", "* ```", "| t |", "    code", "# ", "#", "-", "- KL-9 [2026-01-01T00:00:00Z] z",
+    ]), 1..14), begin in prop::sample::select(vec!["", "# Key Learnings\n- KL-1 because it is: there\n", "# Learnings\n- x\n\n# Notes\ny", "```\nopen"])) {
+        let text = format!("{}\nend", lines.join("\n"));
+        let read = markdown(&file("N.md", &text), Note::Plain).unwrap();
+        let Ok(plan) = plan_of(begin, &read.pieces) else { return Ok(()) };
+        let known = records(begin);
+        let now = records(&plan.text);
+        for record in &known {
+            prop_assert!(now.contains(record));
+        }
+        let added = plan.added.iter().filter(|piece| piece.id.is_some()).count();
+        let numbered = begin.matches("\n- x").count().min(added);
+        prop_assert_eq!(now.len(), known.len() + added + numbered, "{}", plan.text);
+        let again = planned(&plan.text, &read.pieces);
+        prop_assert_eq!(&again.text, &plan.text);
+        let back = markdown(&file("N.md", &as_markdown(&plan.text, true)), Note::Plain).unwrap();
+        let back = planned(&plan.text, &back.pieces);
+        prop_assert_eq!(&back.text, &plan.text, "{}", as_markdown(&plan.text, true));
+        // Every word is kept somewhere.
+        for word in ["KL-1", "nested", "two", "text", "quote", "Below", "code", "end"] {
+            prop_assert!(!text.contains(word) || plan.text.contains(word) || read.left.join("").contains(word), "{word}: {}", plan.text);
+        }
+    }
+}

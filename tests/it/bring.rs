@@ -1,0 +1,363 @@
+//! `bring` and `export --format`: the real program, against a real service.
+
+use crate::cli::program::{Done, User};
+use crate::harness::Service;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The systems with a sample file of each, and what is said of it.
+const SAMPLES: [(&str, &str, &str); 7] = [
+    (
+        "claude-md",
+        "CLAUDE.md",
+        "agent: 5 learnings, 1 section added; 0 already there; version 1\nnot kept:\n  CLAUDE.md:3: @docs/design.md is kept \
+         as words; bring the file that it imports too\n",
+    ),
+    (
+        "agents-md",
+        "AGENTS.md",
+        "agent: 3 learnings, 1 section added; 0 already there; version 1\n",
+    ),
+    (
+        "markdown",
+        "AGENTS.md",
+        "agent: 3 learnings, 1 section added; 0 already there; version 1\n",
+    ),
+    (
+        "mem0",
+        "mem0.json",
+        "agent-deployer: 1 learning, 0 sections added; 0 already there; version 1\n\
+         user-ann: 2 learnings, 0 sections added; 0 already there; version 1\nnot kept:\n  mem0.json: hash of mem0 (3)\n",
+    ),
+    (
+        "letta",
+        "agent.af",
+        "agent: 0 learnings, 2 sections added; 0 already there; version 1\nnot kept:\n  agent.af:15: the description of block \
+         human\n  agent.af:3: of agent Helper: system prompt, 1 messages, settings\n  agent.af: tools (1)\n",
+    ),
+    (
+        "letta",
+        "passages.json",
+        "agent: 2 learnings, 0 sections added; 0 already there; version 1\n",
+    ),
+    (
+        "basic-memory",
+        "coffee.md",
+        "agent: 4 learnings, 1 section added; 0 already there; version 1\n",
+    ),
+];
+
+/// A user whose folder has the sample files.
+async fn service_and_user() -> (Service, User) {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/bring");
+    for file in std::fs::read_dir(samples).unwrap().map(Result::unwrap) {
+        std::fs::copy(file.path(), user.path().join(file.file_name())).unwrap();
+    }
+    (service, user)
+}
+
+/// All that the vault has: memories with their versions, documents, records and prompt items.
+async fn vault(service: &Service) -> BTreeMap<String, Value> {
+    let mut all = BTreeMap::new();
+    let mut add = async |path: String| {
+        let read = service.get(&format!("/v1/vaults/acme/{path}")).await.json();
+        all.insert(path, read.clone());
+        read
+    };
+    let list = add("memories".to_owned()).await;
+    add("items".to_owned()).await;
+    for memory in list["items"].as_array().unwrap() {
+        let memory = memory["memory_id"].as_str().unwrap();
+        for part in ["context", "contexts", "records?status=all", "items"] {
+            add(format!("memories/{memory}/{part}")).await;
+        }
+    }
+    all
+}
+
+async fn bring(user: &User, system: &str, arguments: &[&str]) -> Done {
+    user.run(&[&["bring", "--from", system], arguments].concat())
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_system_moves_in_by_one_command_and_a_second_run_changes_nothing() {
+    for (system, file, said) in SAMPLES {
+        let (service, user) = service_and_user().await;
+        let before = vault(&service).await;
+        let tried = bring(&user, system, &["--dry-run", file]).await.is(0);
+        assert!(
+            tried.out.contains(" would be added; 0 already there\n  "),
+            "{tried:?}"
+        );
+        assert!(tried.out.contains(&format!(" from {file}:")), "{tried:?}");
+        assert_eq!(
+            vault(&service).await,
+            before,
+            "{system}: a dry run writes nothing"
+        );
+
+        let done = bring(&user, system, &[file]).await.is(0);
+        assert_eq!(done.out, said);
+        let after = vault(&service).await;
+        assert_ne!(after, before);
+        let again = bring(&user, system, &[file]).await.is(0);
+        assert!(
+            again.out.contains(": 0 learnings, 0 sections added; "),
+            "{again:?}"
+        );
+        assert_eq!(
+            vault(&service).await,
+            after,
+            "{system}: a second run changes nothing"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn records_have_their_place_as_reason_and_the_times_of_their_system() {
+    let (_service, user) = service_and_user().await;
+    bring(&user, "mem0", &["mem0.json"]).await.is(0);
+    let document = user.run(&["get", "--memory", "user-ann"]).await.is(0).out;
+    let id = "mem0 id 0b2f1f6e-6a51-4a0e-9f4e-2f3c5f1d7a0";
+    assert_eq!(
+        document,
+        format!(
+            "# Key Learnings\n- KL-1 [2025-03-01T10:00:00Z] because from mem0.json:16, {id}2: Ann works on the parser\n\
+             - KL-2 [2025-03-02T17:30:00Z] because from mem0.json:6, {id}1, updated 2025-04-01T15:00:00Z, categories \
+             preferences, metadata {{\"source\":\"chat\"}}: Ann prefers short answers\n"
+        )
+    );
+    let record = |json: Value| json["items"][1].clone();
+    let records = user
+        .run(&["records", "--memory", "user-ann", "--json"])
+        .await
+        .is(0);
+    let record = record(records.json());
+    assert_eq!(record["content"], "Ann prefers short answers");
+    assert!(
+        record["reason"]
+            .as_str()
+            .unwrap()
+            .starts_with("from mem0.json:6, "),
+        "{record}"
+    );
+
+    let json = bring(&user, "letta", &["--json", "agent.af", "passages.json"])
+        .await
+        .is(0)
+        .json();
+    assert_eq!(json["memories"][0]["version"], 1);
+    assert_eq!(json["memories"][0]["added"][0]["place"], "agent.af:15");
+    assert_eq!(json["memories"][0]["added"][3]["record_id"], "KL-2");
+    assert_eq!(json["not_kept"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_with_credentials_or_of_another_form_are_refused_before_anything_is_written() {
+    let (service, user) = service_and_user().await;
+    let token = format!("ghp_{}", "a1".repeat(12));
+    user.file("SECRET.md", &format!("- fine\n- the token is {token}\n"));
+    user.file(
+        "escaped.json",
+        "[{\"memory\": \"passwor\\u0064=hunter22\", \"user_id\": \"u\"}]",
+    );
+    user.file("broken.json", "{\"results\": [\n  {\"memory\": 1}]}");
+    user.file("empty.md", "\n");
+    std::fs::write(user.path().join("latin.md"), b"- caf\xe9\n").unwrap();
+    for (system, files, said) in [
+        (
+            "claude-md",
+            &["CLAUDE.md", "SECRET.md"][..],
+            "SECRET.md:2: token\n",
+        ),
+        (
+            "mem0",
+            &["mem0.json", "escaped.json"],
+            "escaped.json:1: credential\n",
+        ),
+        (
+            "mem0",
+            &["mem0.json", "broken.json"],
+            "broken.json:2:14: invalid type: integer `1`",
+        ),
+        (
+            "mem0",
+            &["CLAUDE.md"],
+            "CLAUDE.md:1:1: expected value; expected the JSON of mem0's get_all",
+        ),
+        (
+            "letta",
+            &["mem0.json"],
+            "mem0.json:1:1: expected Letta's agent file",
+        ),
+        (
+            "basic-memory",
+            &["AGENTS.md"],
+            "AGENTS.md:1:1: expected a note of basic-memory",
+        ),
+        (
+            "markdown",
+            &["mem0.json"],
+            "mem0.json:1:1: this is JSON; expected Markdown",
+        ),
+        (
+            "agents-md",
+            &["AGENTS.md", "latin.md"],
+            "latin.md:1:6: the file is not UTF-8 here",
+        ),
+        (
+            "claude-md",
+            &["CLAUDE.md", "empty.md"],
+            "empty.md:1:1: the file is empty",
+        ),
+    ] {
+        let refused = bring(&user, system, files).await.is(5);
+        assert!(
+            refused.err.contains(said) && refused.err.contains("nothing was written"),
+            "{refused:?}"
+        );
+        assert!(
+            !format!("{refused:?}").contains(&token) && !refused.err.contains("hunter22"),
+            "{refused:?}"
+        );
+    }
+    bring(&user, "claude-md", &["CLAUDE.md", "./CLAUDE.md"])
+        .await
+        .is(2);
+    bring(&user, "claude-md", &["no such file"]).await.is(2);
+    bring(&user, "claude-md", &[]).await.is(2);
+    let list = &vault(&service).await["memories"]["items"];
+    assert_eq!(*list, serde_json::json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bringing_exporting_and_bringing_changes_nothing() {
+    for (system, file, _) in SAMPLES {
+        let (service, user) = service_and_user().await;
+        // Exports and documents are those of one memory; mem0's is that of a user.
+        let user = match system {
+            "mem0" => user.with("WORKING_MEMORY_MEMORY", "user-ann"),
+            _ => user,
+        };
+        bring(&user, system, &[file]).await.is(0);
+        let before = vault(&service).await;
+        for format in ["claude-md", "markdown"] {
+            let out = user
+                .run(&["export", "--format", format, "--output", "BACK.md"])
+                .await
+                .is(0);
+            assert_eq!(out.out, "");
+            let back = std::fs::read_to_string(user.path().join("BACK.md")).unwrap();
+            assert!(!back.contains("KL-1") && !back.contains("because from"), "{back}");
+            assert_eq!(user.run(&["export", "--format", format]).await.is(0).out, back);
+            for system in ["claude-md", "markdown"] {
+                let done = bring(&user, system, &["BACK.md"]).await.is(0);
+                assert!(
+                    done.out.contains(": 0 learnings, 0 sections added; "),
+                    "{done:?}\n{back}"
+                );
+            }
+            assert_eq!(vault(&service).await, before);
+        }
+    }
+    let (_service, user) = service_and_user().await;
+    user.run(&["export", "--format", "claude-md"]).await.is(4);
+    user.run(&["export", "--format", "json"]).await.is(2);
+    user.run(&["export", "--url", "http://127.0.0.1:1", "--vault", "acme"])
+        .await
+        .is(2);
+    user.run(&["export"]).await.is(2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_memory_has_stays_and_what_was_archived_is_not_added_again() {
+    let (_service, user) = service_and_user().await;
+    let begin = "# Acme shop\nOur own words.\n\n# Key Learnings\n- KL-7 because it was: there\n# Decisions\n- D-1 stays\n";
+    user.run_with(&["put"], begin).await.is(0);
+    user.file("hostile.md", include_str!("../data/bring/hostile.md"));
+    bring(&user, "markdown", &["hostile.md", "CLAUDE.md"]).await.is(0);
+    let document = user.run(&["get"]).await.is(0).out;
+    assert!(
+        document.starts_with("# Acme shop\nOur own words.\n"),
+        "{document}"
+    );
+    for kept in [
+        "- KL-7 because it was: there\n",
+        "# Acme shop (CLAUDE.md)\n",
+        "\n- D-1 stays\n",
+        ": Build with `make build`\n",
+    ] {
+        assert!(document.contains(kept), "{kept}\n{document}");
+    }
+    let records = user
+        .run(&["records", "--status", "all", "--json"])
+        .await
+        .is(0)
+        .json();
+    for record in records["items"].as_array().unwrap() {
+        let id = record["record_id"].as_str().unwrap();
+        let is_brought = record["reason"]
+            .as_str()
+            .is_some_and(|reason| reason.starts_with("from "));
+        assert!(
+            id == "D-1" || id == "KL-7" || (is_brought && id.starts_with("KL-")),
+            "{record}"
+        );
+        assert_eq!(record["status"], "active", "{record}");
+    }
+
+    let archive = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-8 because it was wrong\n";
+    user.run_with(&["operations"], archive).await.is(0);
+    let again = bring(&user, "markdown", &["hostile.md", "CLAUDE.md"]).await.is(0);
+    assert!(
+        again.out.starts_with("agent: 0 learnings, 0 sections added; "),
+        "{again:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_memory_that_would_be_too_large_is_named_with_those_that_are_finished() {
+    let (_service, user) = service_and_user().await;
+    let long = "word ".repeat(30_000);
+    user.file(
+        "big.json",
+        &format!(
+            "[{{\"memory\": \"a\", \"user_id\": \"a\"}}, {{\"memory\": \"{long}\", \"user_id\": \"b\"}}]"
+        ),
+    );
+    let refused = bring(&user, "mem0", &["big.json"]).await.is(5);
+    assert!(
+        refused.err.contains("memory user-b: body has ")
+            && refused.err.contains("102400")
+            && refused.err.contains("; finished before: user-a"),
+        "{refused:?}"
+    );
+    assert_eq!(
+        user.run(&["memories", "--json"]).await.is(0).json()["items"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_one_memory_at_the_same_time_lose_nothing_of_each_other() {
+    let (_service, user) = service_and_user().await;
+    let done = tokio::join!(
+        bring(&user, "claude-md", &["CLAUDE.md"]),
+        bring(&user, "agents-md", &["AGENTS.md"]),
+        bring(&user, "letta", &["passages.json"]),
+        bring(&user, "basic-memory", &["coffee.md"]),
+    );
+    for done in [done.0, done.1, done.2, done.3] {
+        done.is(0);
+    }
+    let records = user.run(&["records", "--json"]).await.is(0).json();
+    assert_eq!(records["items"].as_array().unwrap().len(), 5 + 3 + 2 + 4);
+    let versions = user.run(&["versions", "--json"]).await.is(0).json();
+    assert_eq!(versions["items"].as_array().unwrap().len(), 4);
+}
