@@ -62,7 +62,11 @@ async fn service_and_user() -> (Service, User) {
 async fn vault(service: &Service) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::new();
     let mut add = async |path: String| {
-        let read = service.get(&format!("/v1/vaults/acme/{path}")).await.json();
+        let answer = service.get(&format!("/v1/vaults/acme/{path}")).await;
+        let read = match path.ends_with("/context") {
+            true => Value::from(answer.text()),
+            false => answer.json(),
+        };
         all.insert(path, read.clone());
         read
     };
