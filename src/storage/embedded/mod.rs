@@ -61,7 +61,7 @@ fn url_of_running(data_dir: &Path) -> Option<String> {
     Some(server::url_at(socket_dir))
 }
 
-/// As [`url_of_running`], if that server answers.
+/// The URL of a data folder's server that another process runs, if it answers.
 pub async fn url_of_answering(data_dir: &Path) -> Option<String> {
     let url = url_of_running(data_dir)?;
     let connection = PgConnection::connect(&url).await.ok()?;
