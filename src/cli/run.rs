@@ -16,9 +16,6 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// The exit code of an invalid command line.
 const USAGE: u8 = 2;
 
-/// After how many polled tasks a worker looks at the sockets again; Tokio's default is 61.
-const EVENT_INTERVAL: u32 = 7;
-
 /// Parses the command line and runs its command to the end.
 pub fn run() -> ExitCode {
     let parsed = help::command().try_get_matches();
@@ -34,10 +31,7 @@ pub fn run() -> ExitCode {
         Command::Client(command) => return command.run(help::command),
         other => other,
     };
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    // Otherwise the many tasks of one vault would delay another's request.
-    builder.enable_all().event_interval(EVENT_INTERVAL);
-    let runtime = match builder.build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             let sentence = format!("cannot start: {error}");
