@@ -116,13 +116,13 @@ async fn embedded(config: &Config) -> Result<(Option<Embedded>, String), Box<dyn
             }
             match url_of_answering(&data_dir).await {
                 Some(url) => Ok((None, url)),
-                None => Err(still_starting(&data_dir).into()),
+                None => Err(error),
             }
         }
     }
 }
 
-/// The folder is in use, but its database does not answer, or has no tables yet.
+/// The folder's database answers, but does not have this program's tables yet.
 fn still_starting(data_dir: &Path) -> String {
     format!(
         "the service that uses the data folder {} is still starting (or it stops, or is of an earlier version than this \
