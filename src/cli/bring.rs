@@ -1,6 +1,8 @@
 //! `working-memory bring`: adds what another system kept for an agent to the memories of a running service.
 
-use super::client::{Exit, Failure, Look, Method, Output, Service, ServiceArgs, all, note, read, text};
+use super::client::{
+    Exit, Failure, Look, Method, Output, Service, ServiceArgs, all, found, note, read, text,
+};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::bring::{self, Added, BadInput, Note, Piece, Pieces, Plan, SourceFile};
 use crate::domain::ids::{MemoryId, RecordKind};
@@ -245,15 +247,6 @@ impl Target<'_> {
         let page = || Ok(self.call(Method::GET, &["records"])?.query("status", "archived"));
         let records = found(all::<Value>(page).await)?.unwrap_or_default();
         Ok(records.iter().map(|record| text(record, "content")).collect())
-    }
-}
-
-/// `None` for what does not exist.
-fn found<T>(answer: Result<T, Failure>) -> Result<Option<T>, Failure> {
-    match answer {
-        Ok(answer) => Ok(Some(answer)),
-        Err(failure) if failure.exit == Exit::NotFound => Ok(None),
-        Err(failure) => Err(failure),
     }
 }
 

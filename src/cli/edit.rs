@@ -1,7 +1,7 @@
 //! `working-memory edit`: opens the document in an editor and puts it back if it has not changed meanwhile. On any
 //! failure the edited text stays in a file.
 
-use super::client::{Exit, Failure, Method, Output, Service, ServiceArgs, ServiceResponse, note};
+use super::client::{Exit, Failure, Method, Output, Service, ServiceArgs, ServiceResponse, found, note};
 use super::documents::print_version;
 use super::handoff;
 use crate::clock::{Clock as _, SystemClock};
@@ -70,8 +70,8 @@ impl Edit {
 /// The newest document.
 async fn base(service: &Service) -> Result<Base, Failure> {
     let call = service.of_memory(Method::GET, &["context"])?;
-    match call.accept("text/plain").send().await {
-        Ok(answer) => {
+    match found(call.accept("text/plain").send().await)? {
+        Some(answer) => {
             let tag = answer.etag().and_then(|tag| tag.to_str().ok());
             let tag = tag.ok_or_else(|| Failure::failed("the service's answer has no entity tag"))?;
             Ok(Base {
@@ -79,11 +79,10 @@ async fn base(service: &Service) -> Result<Base, Failure> {
                 tag: Some(tag.to_owned()),
             })
         }
-        Err(failure) if failure.exit == Exit::NotFound => Ok(Base {
+        None => Ok(Base {
             text: String::new(),
             tag: None,
         }),
-        Err(failure) => Err(failure),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::document::{Record, records};
 use super::ids::RecordId;
 use super::memory::{AppliedOperation, OperationName, RecordChange};
+use super::text::lines::{clipped, start_of};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -133,18 +134,12 @@ fn quote(record: &Record) -> String {
 
 /// The first line, cut to [`QUOTE_CHARS`].
 fn cut(text: &str) -> String {
-    let first = text.lines().next().unwrap_or_default();
-    match quoted_start(first) {
-        start if start.len() < first.len() => format!("{start}…"),
-        whole => whole.to_owned(),
-    }
+    clipped(text.lines().next().unwrap_or_default(), QUOTE_CHARS)
 }
 
 /// As much of a line as a log quotes of it.
 pub(super) fn quoted_start(line: &str) -> &str {
-    line.char_indices()
-        .nth(QUOTE_CHARS)
-        .map_or(line, |(end, _)| &line[..end])
+    start_of(line, QUOTE_CHARS)
 }
 
 #[cfg(test)]

@@ -101,12 +101,13 @@ async fn no_such_route(uri: Uri) -> Problem {
 fn nearest_route(path: &str) -> Option<&'static str> {
     static ROUTES: LazyLock<Vec<String>> =
         LazyLock::new(|| openapi::document().paths.paths.into_keys().collect());
-    let asked: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    let asked: Vec<String> = segments.map(clipped).collect();
     let distance = |route: &str| {
         let words = route.split('/').skip(1);
         let pairs = words.zip(&asked).filter(|(word, _)| !word.starts_with('{'));
         pairs
-            .map(|(word, asked)| strsim::damerau_levenshtein(word, &clipped(asked)))
+            .map(|(word, asked)| strsim::damerau_levenshtein(word, asked))
             .sum::<usize>()
     };
     let same_length = ROUTES

@@ -2,7 +2,6 @@
 //! must see that the process is alive but not ready.
 
 use super::middleware;
-use super::middleware::layer::layer;
 use super::problem::Passing;
 use super::routes::health;
 use super::{Settings, serve};
@@ -11,7 +10,7 @@ use crate::telemetry;
 use axum::Router;
 use axum::http::HeaderValue;
 use axum::http::header::CONNECTION;
-use axum::middleware::map_response;
+use axum::middleware::{from_fn, map_response};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use std::io;
@@ -87,7 +86,7 @@ fn router(clock: Arc<dyn Clock>) -> Router {
         .route("/readyz", get(starting))
         .fallback(starting);
     let router = router.layer((
-        layer(Arc::new(()), middleware::around_start),
+        from_fn(middleware::site::check_host),
         map_response(last_of_its_connection),
     ));
     middleware::standard::around_routes(router, clock)

@@ -1,7 +1,7 @@
 //! `working-memory hook session-start`: prints handoff and prompt. `hook session-end` and `pre-compact`: send the new part of
 //! the conversation.
 
-use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceResponse, note};
+use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceResponse, found, note};
 use crate::cli::hook::briefing;
 use crate::cli::hook::input::{Host, Input};
 use crate::cli::hook::position::Position;
@@ -69,16 +69,13 @@ async fn prompt(service: &Service) -> Result<Prompt, Failure> {
 
 /// The handoff, refreshed if it is stale; the existing one if that fails, as for a read-only key.
 async fn handoff(service: &Service) -> Result<Option<Handoff>, Failure> {
-    let found = |answer: Result<ServiceResponse, Failure>| match answer {
-        Ok(answer) => answer.json().map(Some),
-        Err(failure) if failure.exit == Exit::NotFound => Ok(None),
-        Err(failure) => Err(failure),
-    };
+    let read =
+        |answer: Result<ServiceResponse, Failure>| found(answer)?.map(|found| found.json()).transpose();
     let fresh = service.of_memory(Method::POST, &["handoff", "refresh"])?;
     let request = tokio::time::timeout(service.timeout() / 2, fresh.send_once());
-    match request.await.map(found) {
+    match request.await.map(read) {
         Ok(Ok(handoff)) => Ok(handoff),
-        _ => found(service.of_memory(Method::GET, &["handoff"])?.send_once().await),
+        _ => read(service.of_memory(Method::GET, &["handoff"])?.send_once().await),
     }
 }
 

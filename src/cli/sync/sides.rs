@@ -2,7 +2,7 @@
 
 use super::engine::{Sent, Sides};
 use super::scan::Scanner;
-use crate::cli::client::{Exit, Failure, Method, Service, all, note};
+use crate::cli::client::{Failure, Method, Service, all, found, note};
 use crate::cli::folder::swap::{self, Placed};
 use crate::cli::folder::tree::{Lock, Tree};
 use crate::cli::sync::folder::{NAME, State};
@@ -149,10 +149,8 @@ impl Sides for Pair<'_> {
         let call = self
             .service
             .of_vault(Method::GET, &["memories", memory.as_str(), "context"])?;
-        let answer = match call.accept("text/plain").send().await {
-            Ok(answer) => answer,
-            Err(failure) if failure.exit == Exit::NotFound => return Ok(None),
-            Err(failure) => return Err(failure),
+        let Some(answer) = found(call.accept("text/plain").send().await)? else {
+            return Ok(None);
         };
         let tag = answer.etag().and_then(|tag| tag.to_str().ok());
         let version = tag.and_then(|tag| tag.strip_prefix('"')?.strip_suffix('"'));

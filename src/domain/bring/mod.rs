@@ -23,6 +23,7 @@ pub use plan::{Added, Plan, Unplaceable, plan};
 
 use crate::domain::document::{closing_fence, outline};
 use crate::domain::ids::MemoryId;
+use crate::domain::text::lines::clipped;
 use crate::domain::text::{has_secret, one_line};
 use chrono::{DateTime, Utc};
 use sha2::{Digest as _, Sha256};
@@ -120,9 +121,5 @@ fn memory_of(kind: &str, id: &str) -> MemoryId {
 
 /// A text in one line, cut if it is long.
 fn brief(text: &str) -> String {
-    let line = one_line(text);
-    match line.char_indices().nth(DETAIL_CHARS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    clipped(&one_line(text), DETAIL_CHARS)
 }

@@ -15,6 +15,21 @@ pub fn one_line(text: &str) -> String {
     joined(lines).replace('\0', "\u{fffd}")
 }
 
+/// The first characters of a line.
+pub(in crate::domain) fn start_of(line: &str, max_chars: usize) -> &str {
+    line.char_indices()
+        .nth(max_chars)
+        .map_or(line, |(end, _)| &line[..end])
+}
+
+/// A line, or its first characters and an ellipsis.
+pub(in crate::domain) fn clipped(line: &str, max_chars: usize) -> String {
+    match start_of(line, max_chars) {
+        start if start.len() < line.len() => format!("{start}…"),
+        whole => whole.to_owned(),
+    }
+}
+
 /// A text as one line of a document: its lines without the blanks around them, joined by single blanks, with U+FFFD for
 /// NUL. Unlike in [`one_line`] only a line feed ends a line, as in documents, and all other characters stay.
 pub(in crate::domain) fn document_line(text: &str) -> String {

@@ -42,11 +42,6 @@ async fn all<F: Future<Output = Response>>(
     unread::discard(request, |request| site::check(state, request, admit)).await
 }
 
-/// The layer around the responses while the service starts.
-pub(crate) async fn around_start<S: Inner>(_: Arc<()>, request: Request, next: Next<S>) -> Response {
-    site::check_host(request, |request| next.run(request)).await
-}
-
 /// The limits of a route.
 #[derive(Debug)]
 pub(crate) struct Work {

@@ -14,6 +14,7 @@ use crate::telemetry;
 use axum::extract::Request;
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::{RefOr, Response as Described};
@@ -59,12 +60,9 @@ pub(super) async fn check<F: Future<Output = Response>>(
 }
 
 /// Rejects requests without a host, while it is not yet known whether keys exist.
-pub(super) async fn check_host<F: Future<Output = Response>>(
-    request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
+pub(crate) async fn check_host(request: Request, next: Next) -> Response {
     match host(&request) {
-        Ok(_) => next(request).await,
+        Ok(_) => next.run(request).await,
         Err(problem) => problem.into_response(),
     }
 }
