@@ -10,7 +10,9 @@ except ImportError:  # Python 3.10
     tomllib = None
 
 text = open(sys.argv[1], encoding="utf-8").read()
-found = re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+# A longer fence contains shorter ones: a document that a command prints has blocks of its own.
+blocks = re.findall(r"^(`{3,})([^`\n]+)\n(.*?)^\1$", text, re.MULTILINE | re.DOTALL)
+found = [(language, code) for _, language, code in blocks if language.isidentifier()]
 checks = {
     "json": json.loads,
     "toml": lambda code: tomllib and tomllib.loads(code),
