@@ -6,7 +6,7 @@ use crate::cli::run::Stop;
 use crate::cli::run::{fail, load_config};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
-use crate::http::{self, AppState, Settings, Starting, Tls};
+use crate::http::{self, AppState, Server, Settings, Tls};
 use crate::llm::embeddings::Embedder;
 use crate::llm::{Client, Delivery, Models};
 use crate::pipeline::{Pipeline, prompts::Prompts};
@@ -115,18 +115,18 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     let url = format!("{scheme}://{}", listener.local_addr()?);
     tracing::info!(url, "starting");
-    let starting = Starting::answer(listener, &settings, Arc::new(SystemClock))?;
-    let (embedded, url) = tokio::select! {
+    let server = Server::start(listener, settings.clone(), Arc::new(SystemClock));
+    let (embedded, database_url) = tokio::select! {
         database = database(config) => database?,
         () = stop.wait() => return Ok(true),
     };
     let served = with_database(
         config,
-        &url,
+        &database_url,
         (models, embedder),
         prompts,
         settings,
-        starting,
+        (server, &url),
         &mut stop,
     )
     .await;
@@ -187,7 +187,7 @@ async fn with_database(
     (models, embedder): (Models, Option<Embedder>),
     prompts: Prompts,
     settings: Settings,
-    starting: Starting,
+    (server, own_url): (Server, &str),
     stop: &mut Stop,
 ) -> Result<bool, Box<dyn Error>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -220,14 +220,10 @@ async fn with_database(
     .with_embeddings(embedder);
     let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
     let stopping = state.stopping.clone();
-    let router = http::router(state);
-    let scheme = if settings.tls.is_some() { "https" } else { "http" };
-    let listener = starting.done().await;
     let reload = settings
         .tls
         .clone()
         .map(|tls| tokio::spawn(reload_on_sighup(tls)));
-    tracing::info!(url = format!("{scheme}://{}", listener.local_addr()?), "ready");
     let metrics = tokio::spawn(telemetry::keep_metrics());
     let background = Background::start(&storage, &clock, config.retention.policy());
     if let Some(max_age) = config.retention.runs_max_age {
@@ -255,12 +251,12 @@ async fn with_database(
         stopping.clone(),
         grace,
     );
-    let shutdown = async {
-        stop.wait().await;
-        // Streams end, workers start nothing more.
-        stopping.cancel();
-    };
-    let finished = http::serve(listener, router, &settings, shutdown).await;
+    server.ready(http::router(state));
+    tracing::info!(url = own_url, "ready");
+    stop.wait().await;
+    // Streams end, workers start nothing more.
+    stopping.cancel();
+    let finished = server.stop().await?;
     workers.stopped().await;
     metrics.abort();
     if let Some(reload) = reload {

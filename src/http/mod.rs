@@ -28,6 +28,6 @@ pub use openapi::openapi_yaml;
 pub use router::router;
 pub use serve::serve;
 pub use settings::Settings;
-pub use starting::Starting;
+pub use starting::Server;
 pub use state::AppState;
 pub use tls::{Tls, TlsError};

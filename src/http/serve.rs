@@ -40,17 +40,20 @@ pub(crate) struct Peer {
     pub(crate) connection: UnauthenticatedConnection,
 }
 
-/// Serves `router` on `listener` until `shutdown` completes, then lets running requests finish, for at most
+/// Serves `listener`, each request with what `router` returns then, until `shutdown` completes, then lets running requests finish, for at most
 /// [`Settings::shutdown_grace`]. Returns whether all of them did.
-pub async fn serve(
+pub async fn serve<R>(
     listener: TcpListener,
-    router: Router,
+    router: R,
     settings: &Settings,
     shutdown: impl Future<Output = ()> + Send,
-) -> bool {
-    let server = Arc::new(Server {
+) -> bool
+where
+    R: Fn() -> Router + Send + Sync + 'static,
+{
+    let server = Arc::new(Connections {
         builder: connection_builder(settings),
-        router,
+        router: Arc::new(router),
         settings: settings.clone(),
     });
     let graceful = GracefulShutdown::new();
@@ -91,13 +94,13 @@ pub async fn serve(
 }
 
 /// What every connection needs.
-struct Server {
+struct Connections<R> {
     builder: Builder<TokioExecutor>,
-    router: Router,
+    router: Arc<R>,
     settings: Settings,
 }
 
-impl Server {
+impl<R: Fn() -> Router + Send + Sync + 'static> Connections<R> {
     /// Rejects a connection of an address that has reached its limit. A TLS connection is closed without a response.
     async fn turn_away(&self, mut stream: TcpStream) {
         telemetry::refused("connections");
@@ -156,7 +159,7 @@ impl Server {
             }
             let mut request = request.map(body);
             request.extensions_mut().insert(peer.clone());
-            Either::Right(router.clone().oneshot(request))
+            Either::Right(router().oneshot(request))
         });
         let stream = TokioIo::new(Stall::new(stream, self.settings.write_timeout));
         let mut builder = self.builder.clone();
@@ -260,7 +263,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let server = tokio::spawn(async move {
-            serve(listener, router, &settings, async {
+            serve(listener, move || router.clone(), &settings, async {
                 let _ = stopped.await;
             })
             .await

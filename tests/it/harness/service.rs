@@ -166,7 +166,8 @@ impl Service {
             let stopped = async move {
                 let _ = stopped.await;
             };
-            http::serve(listener, http::router(state), &settings, stopped).await;
+            let router = http::router(state);
+            http::serve(listener, move || router.clone(), &settings, stopped).await;
         });
         // Needed to build any client, also one without TLS; a second one in the process is rejected.
         let _ = rustls::crypto::ring::default_provider().install_default();
