@@ -1,6 +1,6 @@
 #!/bin/sh
-# Sends requests made from openapi.yaml to a service of its own, with a temporary database and keys, and fails on answers that
-# the document does not have: an undocumented status, a body of another form, a valid request refused, an invalid one accepted.
+# Sends requests made from openapi.yaml to a service of its own, with a temporary database, and fails on answers that the
+# document does not have: an undocumented status, a body of another form. Twice: to an open service, and to one with keys.
 # Installs schemathesis into target/fuzz-http. Keys are not rotated or revoked, as the requests use one.
 #
 #   scripts/fuzz-http.sh [ARGUMENTS OF schemathesis run …]    EXAMPLES=50 requests for each operation and check
@@ -20,24 +20,36 @@ if [ -z "${DATABASE_URL:-}" ]; then
     WORKING_MEMORY_BIN=$program exec "$program" with-postgres -- sh "$root/scripts/fuzz-http.sh" "$@"
 fi
 
-port=$((20000 + $$ % 20000))
-url="http://127.0.0.1:$port"
-WORKING_MEMORY__HTTP__BIND="127.0.0.1:$port" WORKING_MEMORY__LOG__FILTER=warn \
-    WORKING_MEMORY__HTTP__REQUIRE_KEYS=true "$program" serve >"$folder/serve.log" 2>&1 &
-service=$!
-trap 'kill "$service" 2>/dev/null; wait "$service" 2>/dev/null || true' EXIT
-tries=0
-until curl -fsS "$url/readyz" >/dev/null 2>&1; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 120 ] || { cat "$folder/serve.log" >&2; exit 1; }
-    sleep 0.5
-done
-key=$("$program" keys create --name fuzz --role admin)
+# run NAME REQUIRE_KEYS [ARGUMENTS…]: starts a service and sends the requests.
+run() {
+    name=$1 keys=$2
+    shift 2
+    port=$((20000 + ($$ + ${#name}) % 20000))
+    url="http://127.0.0.1:$port"
+    echo "--- $name"
+    WORKING_MEMORY__HTTP__BIND="127.0.0.1:$port" WORKING_MEMORY__LOG__FILTER=warn \
+        WORKING_MEMORY__HTTP__REQUIRE_KEYS=$keys "$program" serve >"$folder/serve.log" 2>&1 &
+    service=$!
+    trap 'kill "$service" 2>/dev/null; wait "$service" 2>/dev/null || true' EXIT
+    tries=0
+    until curl -fsS "$url/readyz" >/dev/null 2>&1; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 120 ] || { cat "$folder/serve.log" >&2; exit 1; }
+        sleep 0.5
+    done
+    [ "$keys" = false ] || set -- --header "Authorization: Bearer $("$program" keys create --name fuzz --role admin)" "$@"
+    status=0
+    (cd "$folder" && "$folder/venv/bin/schemathesis" run "$url/openapi.yaml" \
+        --exclude-operation-id RotateKey --exclude-operation-id RevokeKey --exclude-operation-id SpeakMcp \
+        --max-examples "${EXAMPLES:-50}" --continue-on-failure --request-timeout 10 --phases examples,coverage,fuzzing \
+        --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance \
+        "$@") || status=$?
+    kill "$service"
+    wait "$service" || true
+    return "$status"
+}
 
-cd "$folder"
-"$folder/venv/bin/schemathesis" run "$url/openapi.yaml" \
-    --header "Authorization: Bearer $key" \
-    --exclude-operation-id RotateKey --exclude-operation-id RevokeKey --exclude-operation-id SpeakMcp \
-    --max-examples "${EXAMPLES:-50}" --continue-on-failure --request-timeout 10 --phases examples,coverage,fuzzing \
-    --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance \
-    "$@"
+failed=0
+run "without keys" false "$@" || failed=1
+run "with keys" true "$@" || failed=1
+exit "$failed"

@@ -87,12 +87,30 @@ impl Frame {
     }
 }
 
+/// One event of a stream, as clients of `text/event-stream` (HTML standard) hand it out.
+#[derive(Debug, utoipa::ToSchema)]
+pub(crate) struct ServerSentEvent<'a> {
+    /// What it tells.
+    event: &'a str,
+    /// What to send as `Last-Event-ID` to go on behind it; not in every event.
+    id: Option<&'a str>,
+    /// JSON on one line.
+    data: String,
+}
+
 /// Serializes an event: its name, its id if it has one, and JSON without line breaks.
-pub(crate) fn frame(name: &str, id: Option<&str>, data: &impl Serialize) -> Bytes {
+pub(crate) fn frame(event: &str, id: Option<&str>, data: &impl Serialize) -> Bytes {
     // Serializing strings, numbers and maps with text keys cannot fail.
     let data = serde_json::to_string(data).unwrap_or_default();
-    let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
-    Bytes::from(format!("{id}event: {name}\ndata: {data}\n\n"))
+    ServerSentEvent { event, id, data }.to_bytes()
+}
+
+impl ServerSentEvent<'_> {
+    fn to_bytes(&self) -> Bytes {
+        let Self { event, id, data } = self;
+        let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+        Bytes::from(format!("{id}event: {event}\ndata: {data}\n\n"))
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ mod client;
 mod frame;
 
 pub(crate) use client::Client;
-pub(crate) use frame::{COMMENT, EventBody, Frame, frame};
+pub(crate) use frame::{COMMENT, EventBody, Frame, ServerSentEvent, frame};
 
 use crate::domain::ids::VaultId;
 use crate::fair::Party;

@@ -7,7 +7,7 @@ use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::extract::single_header;
-use crate::http::feed::{Client, EventBody, Filter};
+use crate::http::feed::{Client, EventBody, Filter, ServerSentEvent};
 use crate::http::middleware::access::Admission;
 use crate::http::names::listed;
 use crate::http::problem::{Kind, Problem};
@@ -142,7 +142,7 @@ pub(crate) struct EventPage {
     params(Chosen, Page, LastEventId),
     responses(
         (status = 200, description = "The events.", content(
-            (String = "text/event-stream"),
+            (ServerSentEvent<'static> = "text/event-stream"),
             (EventPage = "application/json"),
         )),
         (status = 406, description = "Neither representation is accepted."),

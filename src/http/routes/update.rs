@@ -12,6 +12,7 @@ use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::feed::ServerSentEvent;
 use crate::http::json_answer::JsonAnswer;
 use crate::http::names::{ModeName, Named, OnInvalidName, RoleName, StrictnessName};
 use crate::http::problem::Problem;
@@ -100,7 +101,7 @@ pub(crate) struct PreferHeader {
     responses(
         (status = 200, description = "What was changed, what was not, and why; with `Accept: text/event-stream` the steps as they are made, then an event `done` with that or `problem` with a problem.", content(
             (UpdateAnswer = "application/json"),
-            (String = "text/event-stream"),
+            (ServerSentEvent<'static> = "text/event-stream"),
         )),
         (status = 202, description = "With `Prefer: respond-async`: it is stored and will be run; its run as `GetUpdate` shows it.", body = RunBody, headers(
             ("Location" = String, description = "Where the run is."),

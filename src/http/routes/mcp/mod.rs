@@ -10,6 +10,7 @@ use self::own_routes::OwnRoutes;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::feed::ServerSentEvent;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::mcp::{Fixed, Server};
@@ -107,7 +108,7 @@ pub(crate) struct McpMessage {
     responses(
         (status = 200, description = "The answer; as events where a `progressToken` asks for them.", content(
             (McpMessage = "application/json"),
-            (String = "text/event-stream"),
+            (ServerSentEvent<'static> = "text/event-stream"),
         )),
         (status = 202, description = "A notification was taken."),
         (status = 404, description = "There is no such method, in protocol version 2026-07-28; a JSON-RPC error.", body = McpMessage, content_type = "application/json"),
