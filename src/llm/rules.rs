@@ -50,7 +50,7 @@ const CAUSES: [&str; 7] = [
 pub fn operations(memory: &str, task: &str, messages: &[ConversationMessage]) -> Vec<Operation> {
     let session = Session::read(task, messages);
     let active = records(memory);
-    let mut operations: Vec<Operation> = progress::rewritten(memory, task, messages.is_empty(), &session)
+    let mut operations: Vec<Operation> = progress::rewritten(memory, messages.is_empty(), &session)
         .map(Operation::RewriteProgress)
         .into_iter()
         .collect();
@@ -227,13 +227,18 @@ fn content(statement: &Statement<'_>, mark: &Mark) -> Option<String> {
 
 /// A text on one line that begins with a capital letter and ends without a full stop; `None` if it says too little.
 fn tidy(text: &str) -> Option<String> {
+    tidy_of(text, LEAST_WORDS)
+}
+
+/// The same of a text that says enough with so many words.
+fn tidy_of(text: &str, least: usize) -> Option<String> {
     let text = text.trim_matches(|c: char| c.is_whitespace() || "*_,:：–—".contains(c));
     let text = text.trim_end_matches(['.', '。', ';']).trim();
     let words = text.split_whitespace().count();
     let is_japanese = text.chars().any(is_single_char_word);
     let is_enough = match is_japanese {
         true => text.chars().count() >= LEAST_CHARACTERS,
-        false => words >= LEAST_WORDS,
+        false => words >= least && text.chars().any(char::is_alphanumeric),
     };
     let mut chars = text.chars();
     let first = chars.next().filter(|_| is_enough)?;

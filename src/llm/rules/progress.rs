@@ -3,7 +3,7 @@
 use super::heard;
 use super::markers::{Kind, markers};
 use super::session::{Session, Statement};
-use super::tidy;
+use super::{LEAST_WORDS, tidy, tidy_of};
 use crate::domain::handoff::Steps;
 use crate::domain::operation::Progress;
 use crate::domain::text::{bare_words, has_secret, words};
@@ -21,7 +21,7 @@ struct Work {
 }
 
 /// The progress after the session; `None` if it says nothing new. A task without messages is work in progress.
-pub(super) fn rewritten(memory: &str, task: &str, is_alone: bool, session: &Session<'_>) -> Option<Progress> {
+pub(super) fn rewritten(memory: &str, is_alone: bool, session: &Session<'_>) -> Option<Progress> {
     let Steps {
         completed,
         in_progress,
@@ -41,12 +41,15 @@ pub(super) fn rewritten(memory: &str, task: &str, is_alone: bool, session: &Sess
     ] {
         work.extend(list.iter().map(|text| Work::of(text.clone(), state)));
     }
-    let mut reports: Vec<(Kind, String)> = session.statements.iter().flat_map(reports).collect();
-    if is_alone && reports.is_empty() {
-        let first = task.trim().lines().next().and_then(tidy);
-        reports.extend(first.map(|task| (Kind::Doing, task)));
+    let mut reported: Vec<(Kind, String)> = session.statements.iter().flat_map(reports).collect();
+    if is_alone
+        && let Some(first) = session.statements.first()
+        && reports(first).is_empty()
+    {
+        let line = first.text.lines().next().and_then(tidy);
+        reported.extend(line.map(|task| (Kind::Doing, task)));
     }
-    for (state, text) in reports {
+    for (state, text) in reported {
         if text.len() <= BULLET_BYTES && !has_secret(&text) {
             report(&mut work, Work::of(text, state));
         }
@@ -99,7 +102,12 @@ fn reports(statement: &Statement<'_>) -> Vec<(Kind, String)> {
         let text = statement.text[start + filler..end].trim_end();
         let text = text.trim_end_matches(|c: char| ",;:–—- ".contains(c));
         let points_back = markers().begins_with_pronoun(&statement.folded[start..end]);
-        reports.extend(tidy(text).filter(|_| !points_back).map(|text| (mark.kind, text)));
+        // After a colon one word is meant: "Next: benchmarks".
+        let is_named = statement.folded[mark.start..mark.end]
+            .trim_end()
+            .ends_with([':', '：']);
+        let text = tidy_of(text, if is_named { 1 } else { LEAST_WORDS });
+        reports.extend(text.filter(|_| !points_back).map(|text| (mark.kind, text)));
         from = end;
     }
     reports

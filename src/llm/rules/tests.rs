@@ -353,6 +353,20 @@ fn a_task_alone_is_work_in_progress_unless_it_reports_something() {
         Some(Operation::RewriteProgress(progress)) => progress,
         other => panic!("{task}: {other:?}"),
     };
+    let reported = progress("", "Wired the parser. Next: benchmarks");
+    assert_eq!(
+        (reported.completed, reported.in_progress, reported.remaining),
+        (
+            vec!["Wired the parser".to_owned()],
+            vec![],
+            vec!["Benchmarks".to_owned()]
+        )
+    );
+    let tried = progress("", "Tried a cache. Next: measure it");
+    assert_eq!(
+        (tried.in_progress, tried.remaining),
+        (vec!["Tried a cache".to_owned()], vec!["Measure it".to_owned()])
+    );
     let doing = progress("", "wire the parser\nwith many details");
     assert_eq!(doing.in_progress, ["Wire the parser"]);
     let memory = "# Current Progress\n## In Progress\n- Wire the parser\n## Remaining\n- Test it well\n";

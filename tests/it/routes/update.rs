@@ -212,3 +212,40 @@ async fn without_a_model_the_built_in_updater_is_used() {
             .starts_with("no model is configured")
     );
 }
+
+#[tokio::test]
+async fn a_task_without_messages_is_work_in_progress_with_a_record_too() {
+    let service = Service::start().await;
+    for (name, body, expected) in [
+        (
+            "plan",
+            json!({"task": "Add refresh tokens to the login flow"}),
+            "## In Progress\n- Add refresh tokens to the login flow\n",
+        ),
+        (
+            "recorded",
+            json!({"task": "Measure the login flow", "record": {"task_id": "t-1", "intent": "Login", "summary": "Built"}}),
+            "## In Progress\n- Measure the login flow\n",
+        ),
+    ] {
+        let memory = service.memory(name);
+        memory
+            .put("# Current Progress\n## Completed\n- Wrote the form\n")
+            .await
+            .is(201);
+        memory.update(body).await.is(200);
+        let text = memory.get("context").await.is(200).text().to_owned();
+        assert!(
+            text.contains(expected) && text.contains("- Wrote the form\n"),
+            "{text}"
+        );
+        assert_eq!(text.contains("t-1"), name == "recorded", "{text}");
+        // The same task again reports nothing new.
+        memory
+            .update(json!({"task": expected.rsplit("- ").next().unwrap().trim()}))
+            .await
+            .is(200);
+        let again = memory.get("context").await.is(200).text().to_owned();
+        assert_eq!(again.matches(expected).count(), 1, "{again}");
+    }
+}
