@@ -85,7 +85,7 @@ const GROUPS: [Group; 7] = [
         "For agents and other programs",
         &[
             ("sync", "sync notes --root agent-1 --watch"),
-            ("mcp", "mcp --print-config claude-code"),
+            ("mcp", "mcp install cursor"),
             ("hook", "hook session-start"),
             ("bring", "bring --from claude-md CLAUDE.md --dry-run"),
             ("prompt", "prompt --max-tokens 4000"),

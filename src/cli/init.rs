@@ -171,7 +171,7 @@ fn hooks_folder() -> Option<PathBuf> {
 }
 
 /// Writes a file atomically; replaces an existing one only with `replace`.
-fn write(path: &Path, text: &str, mode: u32, replace: bool) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, text: &str, mode: u32, replace: bool) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::failed(format!("cannot write {}: {error}", path.display()));
     let part = path.with_file_name(format!(".working-memory-init.{}.part", std::process::id()));
     let done = OpenOptions::new()

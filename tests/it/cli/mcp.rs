@@ -153,3 +153,57 @@ async fn configurations_contain_the_program_and_the_memory_and_never_the_key() {
     }
     user.run(&["mcp", "--print-config", "notepad"]).await.is(2);
 }
+
+#[tokio::test]
+async fn install_adds_to_what_a_file_holds_and_a_second_time_changes_nothing() {
+    let user = User::of("http://127.0.0.1:9");
+    let read = |name: &str| std::fs::read_to_string(user.path().join(name)).unwrap();
+    user.file(
+        ".cursor/mcp.json",
+        "{\n  // mine\n  \"mcpServers\": { \"other\": { \"command\": \"x\" } }\n}\n",
+    );
+    let file = ".codex/config.toml";
+    user.file(file, "model = \"o\" # fast\n");
+    for (client, place, kept) in [
+        ("cursor", ".cursor/mcp.json", Some(["// mine", "\"other\""])),
+        ("vscode", ".vscode/mcp.json", None),
+        ("claude-code", ".mcp.json", None),
+        (
+            "codex",
+            file,
+            Some(["model = \"o\" # fast", "[mcp_servers.working-memory]"]),
+        ),
+        ("zed", ".config/zed/settings.json", None),
+    ] {
+        let place_given = ["mcp", "install", client, "--file", place];
+        let said = user.run(&place_given).await.is(0).out;
+        assert!(said.contains(place), "{said}");
+        let written = read(place);
+        assert!(
+            written.contains(PROGRAM) && written.contains("agent"),
+            "{written}"
+        );
+        for kept in kept.iter().flatten() {
+            assert!(written.contains(kept), "{written}");
+        }
+        if kept.is_none() {
+            let printed = user.run(&["mcp", "--print-config", client]).await.is(0).out;
+            assert_eq!(printed, written, "what is printed is what is written");
+        }
+        let said = user.run(&place_given).await.is(0).out;
+        assert!(said.contains("already"), "{said}");
+        assert_eq!(read(place), written);
+    }
+
+    user.file("broken.json", "{\n  \"mcpServers\": [\n");
+    let failed = user
+        .run(&["mcp", "install", "cursor", "--file", "broken.json"])
+        .await
+        .is(1);
+    assert!(
+        failed.err.contains("line") && failed.err.contains("nothing was written"),
+        "{}",
+        failed.err
+    );
+    assert_eq!(read("broken.json"), "{\n  \"mcpServers\": [\n");
+}

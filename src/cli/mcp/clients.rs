@@ -1,0 +1,386 @@
+//! The entry of this program in the configuration files of clients, printed or added to what a file holds already.
+
+use crate::cli::client::{Connection, Failure, KeySource};
+use crate::cli::init;
+use clap::ValueEnum;
+use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use serde_json::{Map, Value, json};
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use toml_edit::{DocumentMut, Item, Table};
+
+/// The name of the entry.
+const NAME: &str = "working-memory";
+
+const KEY_VARIABLE: &str = "WORKING_MEMORY_API_KEY";
+
+/// The largest configuration file that is read, in bytes.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// A supported client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Client {
+    /// `.mcp.json` of a project.
+    ClaudeCode,
+    /// `claude_desktop_config.json`.
+    ClaudeDesktop,
+    /// `.cursor/mcp.json` of a project.
+    Cursor,
+    /// `.vscode/mcp.json` of a project.
+    Vscode,
+    /// `~/.codex/config.toml`.
+    Codex,
+    /// `~/.config/zed/settings.json`.
+    Zed,
+}
+
+/// What belongs into a client's file.
+struct Entry {
+    /// The member that holds the servers.
+    servers: &'static str,
+    server: Value,
+    /// What VS Code asks its user for.
+    input: Option<Value>,
+}
+
+impl Client {
+    /// A file that holds the entry and nothing else.
+    pub(super) fn configuration(self, connection: &Connection) -> Result<String, Failure> {
+        self.changed("", &self.entry(&program()?, connection)?)
+            .map_err(Failure::failed)
+    }
+
+    /// Adds the entry to the client's file, in place of an older one. Says what was done.
+    pub(super) fn install(self, file: Option<PathBuf>, connection: &Connection) -> Result<String, Failure> {
+        let file = match file {
+            Some(file) => file,
+            None => self.file()?,
+        };
+        let entry = self.entry(&program()?, connection)?;
+        // A link, as people have who keep their settings in a repository, is followed and stays.
+        let file = fs::canonicalize(&file).unwrap_or(file);
+        let failed = |error: &dyn std::fmt::Display| {
+            Failure::failed(format!("{}: {error}; nothing was written", file.display()))
+        };
+        let before = match fs::metadata(&file) {
+            Ok(found) if found.len() > MOST_BYTES => {
+                return Err(failed(&format!("it is larger than {MOST_BYTES} bytes")));
+            }
+            Ok(_) => Some(fs::read_to_string(&file).map_err(|error| failed(&error))?),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(failed(&error)),
+        };
+        let after = self
+            .changed(before.as_deref().unwrap_or_default(), &entry)
+            .map_err(|error| failed(&error))?;
+        let after = format!("{}\n", after.trim_end_matches('\n'));
+        if before.as_ref() == Some(&after) {
+            return Ok(format!("{} is already in {}", NAME, file.display()));
+        }
+        if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+        }
+        let mode = fs::metadata(&file).map_or(0o644, |found| found.permissions().mode() & 0o777);
+        init::write(&file, &after, mode, before.is_some())?;
+        let done = if before.is_some() {
+            "added to"
+        } else {
+            "written to"
+        };
+        Ok(format!(
+            "{NAME} was {done} {}; restart the client, or reload its servers",
+            file.display()
+        ))
+    }
+
+    /// The file that the client reads.
+    fn file(self) -> Result<PathBuf, Failure> {
+        let folders = || choose_native_strategy().map_err(|error| Failure::failed(error.to_string()));
+        let set = |name| std::env::var_os(name).filter(|value: &OsString| !value.is_empty());
+        Ok(match self {
+            Self::ClaudeCode => ".mcp.json".into(),
+            Self::Cursor => ".cursor/mcp.json".into(),
+            Self::Vscode => ".vscode/mcp.json".into(),
+            Self::Codex => match set("CODEX_HOME") {
+                Some(home) => Path::new(&home).join("config.toml"),
+                None => folders()?.home_dir().join(".codex/config.toml"),
+            },
+            Self::Zed => match set("XDG_CONFIG_HOME") {
+                Some(home) => Path::new(&home).join("zed/settings.json"),
+                None => folders()?.home_dir().join(".config/zed/settings.json"),
+            },
+            Self::ClaudeDesktop if cfg!(target_os = "macos") => {
+                folders()?.data_dir().join("Claude/claude_desktop_config.json")
+            }
+            Self::ClaudeDesktop => folders()?.config_dir().join("Claude/claude_desktop_config.json"),
+        })
+    }
+
+    fn entry(self, program: &str, connection: &Connection) -> Result<Entry, Failure> {
+        let mut args = vec!["mcp".to_owned(), "--url".to_owned(), connection.url.to_string()];
+        let mut add = |option: &str, value: String| args.extend([option.to_owned(), value]);
+        if let Some(vault) = &connection.vault {
+            add("--vault", vault.to_string());
+        }
+        if let Some(memory) = &connection.memory {
+            add("--memory", memory.to_string());
+        }
+        if let Some(actor) = &connection.actor {
+            add("--actor", actor.to_string());
+        }
+        if let KeySource::File(file) | KeySource::Project(file) = &connection.key {
+            let file = std::path::absolute(file)
+                .map_err(|error| Failure::failed(format!("the key file {}: {error}", file.display())))?;
+            add("--key-file", path(&file)?);
+        }
+        let mut server = Map::new();
+        if matches!(self, Self::ClaudeCode | Self::Vscode) {
+            server.insert("type".to_owned(), json!("stdio"));
+        }
+        server.insert("command".to_owned(), json!(program));
+        server.insert("args".to_owned(), json!(args));
+        let by_variable = connection.key == KeySource::Variable;
+        if by_variable && self == Self::Codex {
+            server.insert("env_vars".to_owned(), json!([KEY_VARIABLE]));
+        } else if by_variable {
+            let value = match self {
+                Self::ClaudeCode => format!("${{{KEY_VARIABLE}}}"),
+                Self::Cursor => format!("${{env:{KEY_VARIABLE}}}"),
+                Self::Vscode => "${input:working-memory-key}".to_owned(),
+                _ => {
+                    return Err(Failure::usage(format!(
+                        "this client does not hand {KEY_VARIABLE} on, and a key does not belong into its configuration: \
+                         write the key into a file of your own and name it with --key-file"
+                    )));
+                }
+            };
+            server.insert("env".to_owned(), json!({ KEY_VARIABLE: value }));
+        }
+        let input = (self == Self::Vscode && by_variable).then(|| {
+            json!({ "type": "promptString", "id": "working-memory-key", "password": true,
+                "description": "API key of working-memory" })
+        });
+        Ok(Entry {
+            servers: match self {
+                Self::Vscode => "servers",
+                Self::Zed => "context_servers",
+                Self::Codex => "mcp_servers",
+                _ => "mcpServers",
+            },
+            server: Value::Object(server),
+            input,
+        })
+    }
+
+    /// The text of a configuration file with the entry in it; whatever else it holds keeps its bytes.
+    fn changed(self, text: &str, entry: &Entry) -> Result<String, String> {
+        match self {
+            Self::Codex => in_toml(text, entry),
+            _ => in_json(text, entry),
+        }
+    }
+}
+
+fn in_json(text: &str, entry: &Entry) -> Result<String, String> {
+    let text = if text.trim().is_empty() { "{}" } else { text };
+    let root = CstRootNode::parse(text, &ParseOptions::default())
+        .map_err(|error| format!("it is not JSON: {error}"))?;
+    let object = root.object_value().ok_or("it is not a JSON object")?;
+    let servers = object
+        .object_value_or_create(entry.servers)
+        .ok_or_else(|| format!("its `{}` is not a JSON object", entry.servers))?;
+    set(&servers, NAME, &entry.server);
+    if let Some(input) = &entry.input {
+        let inputs = object
+            .array_value_or_create("inputs")
+            .ok_or("its `inputs` is not a JSON array")?;
+        let is_there = inputs.elements().iter().any(|element| {
+            let id = element
+                .as_object()
+                .and_then(|object| object.get("id"))
+                .and_then(|id| id.value());
+            id.and_then(|id| id.as_string_lit()?.decoded_value().ok())
+                .is_some_and(|id| id == input["id"])
+        });
+        if !is_there {
+            inputs.append(cst(input));
+        }
+    }
+    Ok(root.to_string())
+}
+
+fn set(object: &CstObject, name: &str, value: &Value) {
+    match object.get(name) {
+        Some(property) => property.set_value(cst(value)),
+        None => drop(object.append(name, cst(value))),
+    }
+}
+
+fn cst(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(value) => CstInputValue::Number(value.to_string()),
+        Value::String(value) => CstInputValue::String(value.clone()),
+        Value::Array(values) => CstInputValue::Array(values.iter().map(cst).collect()),
+        Value::Object(values) => CstInputValue::Object(
+            values
+                .iter()
+                .map(|(name, value)| (name.clone(), cst(value)))
+                .collect(),
+        ),
+    }
+}
+
+fn in_toml(text: &str, entry: &Entry) -> Result<String, String> {
+    let mut document: DocumentMut = text.parse().map_err(|error| format!("it is not TOML: {error}"))?;
+    let servers = document.entry(entry.servers).or_insert_with(|| {
+        let mut table = Table::new();
+        // Its heading would say nothing.
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let servers = servers
+        .as_table_mut()
+        .ok_or_else(|| format!("its `{}` is not a table", entry.servers))?;
+    let mut table = Table::new();
+    for (name, value) in entry.server.as_object().into_iter().flatten() {
+        let value = match value {
+            Value::Array(values) => {
+                let values = values.iter().filter_map(Value::as_str);
+                toml_edit::Value::Array(values.collect())
+            }
+            value => value.as_str().unwrap_or_default().into(),
+        };
+        table.insert(name, Item::Value(value));
+    }
+    servers.insert(NAME, Item::Table(table));
+    Ok(document.to_string().trim_end().to_owned())
+}
+
+/// The path of this program.
+fn program() -> Result<String, Failure> {
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::failed(format!("the path of this program cannot be determined: {error}"))
+    })?;
+    path(&program)
+}
+
+fn path(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| {
+        Failure::failed(format!(
+            "the path {} is not UTF-8, which configurations must be",
+            path.display()
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connection(key: KeySource) -> Connection {
+        Connection {
+            url: "https://memory.example/base/".parse().unwrap(),
+            vault: Some("acme".parse().unwrap()),
+            memory: None,
+            actor: None,
+            key,
+        }
+    }
+
+    #[test]
+    fn every_client_starts_the_program_with_what_is_set() {
+        for client in Client::value_variants() {
+            let entry = client
+                .entry("/opt/a \"b\"/working-memory", &connection(KeySource::None))
+                .unwrap();
+            let text = client.changed("", &entry).unwrap();
+            let (command, args) = match client {
+                Client::Codex => {
+                    let file = config::File::from_str(&text, config::FileFormat::Toml);
+                    let read = config::Config::builder().add_source(file).build().unwrap();
+                    let read: Value = read.try_deserialize().unwrap();
+                    let server = &read["mcp_servers"][NAME];
+                    (server["command"].clone(), server["args"].clone())
+                }
+                _ => {
+                    let read: Value = serde_json::from_str(&text).unwrap();
+                    let server = &read[entry.servers][NAME];
+                    assert!(server["env"].is_null());
+                    (server["command"].clone(), server["args"].clone())
+                }
+            };
+            assert_eq!(command, "/opt/a \"b\"/working-memory");
+            assert_eq!(
+                args,
+                json!(["mcp", "--url", "https://memory.example/base/", "--vault", "acme"])
+            );
+        }
+    }
+
+    #[test]
+    fn a_key_is_named_and_never_written() {
+        let text = |client: Client, key| {
+            let entry = client.entry("/bin/wm", &connection(key))?;
+            client.changed("", &entry).map_err(Failure::failed)
+        };
+        for client in Client::value_variants() {
+            match text(*client, KeySource::Variable) {
+                Ok(text) => assert!(text.contains(KEY_VARIABLE), "{client:?}: {text}"),
+                Err(failure) => assert!(
+                    matches!(client, Client::ClaudeDesktop | Client::Zed),
+                    "{failure:?}"
+                ),
+            }
+            let of_file = text(*client, KeySource::File("/k/key".into())).unwrap();
+            assert!(
+                of_file.contains("--key-file") && of_file.contains("/k/key"),
+                "{of_file}"
+            );
+        }
+    }
+
+    #[test]
+    fn whatever_else_a_file_holds_keeps_its_bytes() {
+        let vscode = "{\n\t// mine\n\t\"servers\": {\n\t\t\"other\": { \"command\": \"x\", }\n\t},\n\t\"z\": 1.50\n}\n";
+        let codex = "# mine\nmodel = \"o\"  # fast\n\n[mcp_servers.other]\ncommand = 'x'\n";
+        for (client, before) in [(Client::Vscode, vscode), (Client::Codex, codex)] {
+            let entry = client.entry("/bin/wm", &connection(KeySource::Variable)).unwrap();
+            let after = client.changed(before, &entry).unwrap();
+            for line in before.lines().filter(|line| !line.trim().starts_with(['}', ']'])) {
+                let kept = line.trim_end_matches('}').trim_end();
+                assert!(after.contains(kept), "{line} is gone from {after}");
+            }
+            assert!(after.contains("/bin/wm") && after.contains("other"), "{after}");
+            let again = client.changed(&after, &entry).unwrap();
+            assert_eq!(
+                again.trim_end(),
+                after.trim_end(),
+                "a second time changes nothing"
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_form_is_refused_with_the_place() {
+        let cases = [
+            (Client::Cursor, "{\n  \"mcpServers\": [", "line 2"),
+            (Client::Cursor, "[]", "not a JSON object"),
+            (Client::Cursor, "{\"mcpServers\": 3}", "`mcpServers` is not"),
+            (Client::Codex, "a = \n", "line 1"),
+            (Client::Codex, "mcp_servers = 3\n", "`mcp_servers` is not"),
+        ];
+        for (client, before, told) in cases {
+            let entry = client.entry("/bin/wm", &connection(KeySource::None)).unwrap();
+            let error = client.changed(before, &entry).unwrap_err();
+            assert!(error.contains(told), "{before}: {error}");
+        }
+    }
+}
