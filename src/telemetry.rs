@@ -29,6 +29,7 @@ use tracing::Subscriber;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::Directive;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::time::ChronoLocal;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -89,11 +90,18 @@ where
     S: Subscriber + for<'span> LookupSpan<'span>,
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
+    let is_terminal = io::stderr().is_terminal();
     // Colours are for people: in a file or a collector they would be noise.
     let layer = tracing_subscriber::fmt::layer()
-        .with_ansi(io::stderr().is_terminal())
+        .with_ansi(is_terminal && std::env::var_os("NO_COLOR").is_none())
         .with_writer(lines);
     match format {
+        // People read the time of day and what happened.
+        LogFormat::Text if is_terminal => layer
+            .compact()
+            .with_target(false)
+            .with_timer(ChronoLocal::new("%H:%M:%S".to_owned()))
+            .boxed(),
         LogFormat::Text => layer
             .event_format(PlainLines::default())
             .fmt_fields(PlainFields)

@@ -85,18 +85,26 @@ pub(super) fn fail(error: impl Into<Box<dyn Error>>) -> ExitCode {
 
 /// The configuration of this process.
 pub(super) fn load_config(file: Option<&Path>) -> Result<Config, ConfigError> {
+    load_config_with(file, [])
+}
+
+/// The same, with variables that count more than the environment's.
+pub(super) fn load_config_with(
+    file: Option<&Path>,
+    options: impl IntoIterator<Item = (String, String)>,
+) -> Result<Config, ConfigError> {
     // The service has no variables that are not UTF-8.
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Config::load(file, environment)
+    Config::load(file, environment.chain(options))
 }
 
 /// Working memory for agents: versioned context documents on PostgreSQL.
 #[derive(Debug, Parser)]
 #[command(name = "working-memory", version, about)]
 pub struct Cli {
-    /// When to colour the output.
-    #[arg(long, value_enum, value_name = "WHEN", global = true, default_value_t = Color::Auto)]
+    /// Colour the output: auto (on a terminal, without NO_COLOR), always or never.
+    #[arg(long, value_enum, value_name = "WHEN", global = true, default_value_t = Color::Auto, hide_possible_values = true, hide_default_value = true, display_order = 990)]
     pub color: Color,
     /// What to do.
     #[command(subcommand)]

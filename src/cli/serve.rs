@@ -3,9 +3,9 @@
 use super::client::Failure;
 use crate::background::{Background, Workers};
 use crate::cli::run::Stop;
-use crate::cli::run::{fail, load_config};
+use crate::cli::run::{fail, load_config_with};
 use crate::clock::{Clock, SystemClock};
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::http::{self, AppState, Server, Settings, Tls};
 use crate::llm::embeddings::Embedder;
 use crate::llm::{Client, Delivery, Models};
@@ -22,8 +22,10 @@ use clap::Args;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use secrecy::ExposeSecret;
 use std::error::Error;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,9 +39,28 @@ const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 /// Connections of the embedded server beyond the pool's, for an operator's `psql`.
 const SPARE_CONNECTIONS: u32 = 8;
 
-/// Arguments of `serve`.
+const SETTINGS: &str = "\
+Settings that are often set first, in working-memory.toml or in the environment (docs/configuration.md has all):
+  http.bind            WORKING_MEMORY__HTTP__BIND           127.0.0.1:8080; others can reach it only with API keys
+  database.url         DATABASE_URL                         a PostgreSQL server, instead of the service's own
+  llm.provider         WORKING_MEMORY__LLM__PROVIDER        openai or anthropic; without one the built-in rules are used
+  llm.model            WORKING_MEMORY__LLM__MODEL           with llm.base_url for a server of your own
+  llm.api_key          OPENAI_API_KEY, ANTHROPIC_API_KEY
+  log.filter           WORKING_MEMORY__LOG__FILTER          info shows a line for each request";
+
+/// Arguments of `serve`. An option counts more than a variable, a variable more than the file.
 #[derive(Debug, Args)]
+#[command(after_help = SETTINGS)]
 pub struct Serve {
+    /// Listen on this address, such as 0.0.0.0:8080 (http.bind).
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    bind: Option<String>,
+    /// Listen on another port of the address.
+    #[arg(long)]
+    port: Option<u16>,
+    /// Keep the service's own database in this folder (database.data_dir); without it in one folder for each user.
+    #[arg(long, value_name = "FOLDER")]
+    data_dir: Option<String>,
     /// Read this file instead of `working-memory.toml`.
     #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
     config: Option<PathBuf>,
@@ -51,7 +72,7 @@ impl Serve {
             Ok(stop) => stop,
             Err(error) => return fail(error),
         };
-        let config = match load_config(self.config.as_deref()) {
+        let config = match self.settings() {
             Ok(config) => config,
             Err(error) => return fail(error),
         };
@@ -77,6 +98,20 @@ impl Serve {
     }
 }
 
+impl Serve {
+    fn settings(&self) -> Result<Config, ConfigError> {
+        let options = [("HTTP__BIND", &self.bind), ("DATABASE__DATA_DIR", &self.data_dir)];
+        let options = options
+            .into_iter()
+            .filter_map(|(name, value)| Some((format!("WORKING_MEMORY__{name}"), value.clone()?)));
+        let mut config = load_config_with(self.config.as_deref(), options)?;
+        if let Some(port) = self.port {
+            config.http.bind.set_port(port);
+        }
+        Ok(config)
+    }
+}
+
 /// With an embedded database, a service that is started as root becomes another account before it does anything: this
 /// process runs the program again as that account, and returns only if that fails. Wrong settings are reported before, as
 /// the data folder is made for that account.
@@ -96,10 +131,10 @@ fn become_account(config: &Config) -> Result<(), Box<dyn Error>> {
 fn start_telemetry(config: &Config) -> Result<(telemetry::Guard, Option<Traces>), Box<dyn Error>> {
     let (log, telemetry) = (&config.log, &config.telemetry);
     let Some(endpoint) = &telemetry.otlp_endpoint else {
-        return Ok((telemetry::start_logs(log.format, &log.filter)?, None));
+        return Ok((telemetry::start_logs(log.format, log.filter())?, None));
     };
     let client = Delivery::new(Client::new(endpoint.starts_with("https:"))?);
-    let (guard, traces) = traces::start(log.format, &log.filter, telemetry, endpoint, client)?;
+    let (guard, traces) = traces::start(log.format, log.filter(), telemetry, endpoint, client)?;
     Ok((guard, Some(traces)))
 }
 
@@ -111,10 +146,13 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
     raise_file_limit();
     let listener = TcpListener::bind(config.http.bind)
         .await
-        .map_err(|error| format!("http.bind {}: {error}", config.http.bind))?;
+        .map_err(|error| cannot_listen(config.http.bind, &error))?;
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     let url = format!("{scheme}://{}", listener.local_addr()?);
     tracing::info!(url, "starting");
+    if config.log.is_screen() {
+        first_screen(config, &url, &models);
+    }
     let server = Server::start(listener, settings.clone(), Arc::new(SystemClock));
     let (embedded, database_url) = tokio::select! {
         database = database(config) => database?,
@@ -136,10 +174,40 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
     served
 }
 
+fn cannot_listen(bind: SocketAddr, error: &io::Error) -> String {
+    let advice = match error.kind() {
+        ErrorKind::AddrInUse => {
+            ": another program listens there, perhaps this service already (`working-memory health` tells); stop it, or choose \
+             another port with `working-memory serve --port 8081`"
+        }
+        ErrorKind::PermissionDenied => ": ports below 1024 are root's; choose another with --port",
+        ErrorKind::AddrNotAvailable => ": this machine does not have the address",
+        _ => "",
+    };
+    format!("http.bind {bind}: {error}{advice}")
+}
+
 type Prepared = (Models, Option<Embedder>, Prompts, Settings);
+
+/// A database that an earlier version kept in this folder, where a new one would otherwise be made in the user's own.
+pub(super) fn former_database(config: &Config) -> Option<&'static Path> {
+    let former = config
+        .database
+        .former_data_dir()
+        .filter(|_| config.database.url.is_none())?;
+    (has_cluster(former) && !has_cluster(&config.database.data_dir)).then_some(former)
+}
 
 /// What is made of the settings alone.
 fn prepared(config: &Config) -> Result<Prepared, Box<dyn Error>> {
+    if let Some(former) = former_database(config) {
+        let (former, now) = (shown(former), shown(&config.database.data_dir));
+        return Err(Failure::usage(format!(
+            "there is a database in {former}, where earlier versions kept it, and none in {now}, the folder of this user: start \
+             `working-memory serve --data-dir data` to use it as it is (or set database.data_dir), or move it there"
+        ))
+        .into());
+    }
     let models = Models::from_config(&config.llm)?;
     let embedder = config.embeddings.settings()?.map(Embedder::new).transpose()?;
     let prompts = Prompts::load(config.pipeline.prompts_dir.as_deref())?;
@@ -152,6 +220,24 @@ fn prepared(config: &Config) -> Result<Prepared, Box<dyn Error>> {
         return Err(config.http.refusal_without_keys().into());
     }
     Ok((models, embedder, prompts, settings))
+}
+
+/// What a person at a terminal wants to know; from then on a line is a problem.
+fn first_screen(config: &Config, url: &str, models: &Models) {
+    let data = match &config.database.url {
+        Some(_) => "the PostgreSQL server of DATABASE_URL or database.url".to_owned(),
+        None => shown(&config.database.data_dir),
+    };
+    eprintln!("working-memory {}", env!("CARGO_PKG_VERSION"));
+    eprintln!("  address  {url}  (in a browser: the dashboard)");
+    eprintln!("  data     {data}");
+    eprintln!("  models   {}", models.describe());
+}
+
+/// A folder, wherever it is read.
+fn shown(folder: &Path) -> String {
+    let absolute = std::path::absolute(folder);
+    absolute.as_deref().unwrap_or(folder).display().to_string()
 }
 
 /// Raises the limit of open files: every stream holds a socket, and many systems start with 1,024 and allow far more.
@@ -253,6 +339,9 @@ async fn with_database(
     );
     server.ready(http::router(state));
     tracing::info!(url = own_url, "ready");
+    if config.log.is_screen() {
+        eprintln!("ready; Ctrl+C stops it");
+    }
     stop.wait().await;
     // Streams end, workers start nothing more.
     stopping.cancel();

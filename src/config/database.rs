@@ -1,8 +1,10 @@
 //! `[database]`: the database connection.
 
+use etcetera::base_strategy::{BaseStrategy as _, choose_native_strategy};
+use rustix::process::geteuid;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The largest allowed lag of a standby: an hour, in seconds.
 const LONGEST_LAG: u64 = 3_600;
@@ -33,7 +35,7 @@ pub struct DatabaseConfig {
     /// transaction (group commit). On a distributed database (Citus), which is detected, they do not.
     #[serde(skip)]
     pub gather_puts: bool,
-    /// The embedded server's folder. Created if it does not exist.
+    /// The embedded server's folder. Created if it does not exist. [`default_data_dir`] unless set.
     pub data_dir: PathBuf,
 }
 
@@ -48,12 +50,29 @@ impl Default for DatabaseConfig {
             prepared_statements: None,
             head_cache_bytes: 32 << 20,
             gather_puts: true,
-            data_dir: PathBuf::from("data"),
+            data_dir: default_data_dir(),
         }
     }
 }
 
+/// One folder for each user, so that a service finds its database wherever it is started: that of the platform for a program's
+/// data (`$XDG_DATA_HOME` or `~/.local/share`, on macOS `~/Library/Application Support`), and the system's for root or an account
+/// without a home.
+fn default_data_dir() -> PathBuf {
+    let is_chosen = std::env::var_os("XDG_DATA_HOME").is_some_and(|folder| Path::new(&folder).is_absolute());
+    match choose_native_strategy() {
+        Ok(folders) if is_chosen || !geteuid().is_root() => folders.data_dir().join("working-memory"),
+        _ => PathBuf::from("/var/lib/working-memory/data"),
+    }
+}
+
 impl DatabaseConfig {
+    /// A folder with a database of an earlier program, which kept it where it was started, if no folder is set.
+    #[must_use]
+    pub fn former_data_dir(&self) -> Option<&'static Path> {
+        Some(Path::new("data")).filter(|_| self.data_dir == default_data_dir())
+    }
+
     pub(super) fn validate(&self) -> Result<(), String> {
         for (key, url) in [
             ("database.url (DATABASE_URL)", &self.url),

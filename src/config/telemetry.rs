@@ -2,6 +2,7 @@
 
 use super::words::read_from_words;
 use serde::Deserialize;
+use std::io::IsTerminal as _;
 use strum::{EnumString, VariantNames};
 use url::Url;
 
@@ -19,21 +20,32 @@ pub enum LogFormat {
 read_from_words!(LogFormat);
 
 /// What the service writes to its log.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LogConfig {
     /// Text or JSON.
     pub format: LogFormat,
-    /// A `tracing` filter such as `info` or `info,working_memory::pipeline=debug`.
-    pub filter: String,
+    /// A `tracing` filter such as `info` or `info,working_memory::pipeline=debug`. Unset: `info,sqlx=warn`; on a terminal `warn`,
+    /// since the command says there itself what a person wants to know.
+    pub filter: Option<String>,
 }
 
-impl Default for LogConfig {
-    fn default() -> Self {
-        Self {
-            format: LogFormat::Text,
-            filter: "info,sqlx=warn".to_owned(),
-        }
+impl LogConfig {
+    /// Which lines are written.
+    #[must_use]
+    pub fn filter(&self) -> &str {
+        let usual = if self.is_screen() {
+            "warn"
+        } else {
+            "info,sqlx=warn"
+        };
+        self.filter.as_deref().unwrap_or(usual)
+    }
+
+    /// Whether standard error is a terminal, with nothing chosen that says what to write there.
+    #[must_use]
+    pub fn is_screen(&self) -> bool {
+        self.format == LogFormat::Text && self.filter.is_none() && std::io::stderr().is_terminal()
     }
 }
 

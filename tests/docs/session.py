@@ -110,6 +110,8 @@ class Script:
             "WORKING_MEMORY_URL": self.url,
             "WORKING_MEMORY__HTTP__BIND": f"127.0.0.1:{self.port}",
             "WORKING_MEMORY__LOG__FILTER": "warn",
+            # That of a user; the tests may be root's, who has another.
+            "WORKING_MEMORY__DATABASE__DATA_DIR": str(self.folder / "home/.local/share/working-memory"),
             **self.models.environment,
         }
 

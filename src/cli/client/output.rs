@@ -145,13 +145,18 @@ impl Output {
         self.text
     }
 
-    /// Writes the output, through a pager if it is longer than the terminal's height. A reader that closes the pipe early
-    /// (`| head`) is not a failure.
+    /// Writes the output, through a pager if it is longer than the terminal's height; on a terminal the last line ends, so that
+    /// the prompt of the shell stands on the next. A reader that closes the pipe early (`| head`) is not a failure.
     pub(in crate::cli) fn write(&self) -> Result<(), Failure> {
-        if self.terminal && crate::cli::client::output::show(&self.text) {
+        let is_cut = self.terminal && !self.text.is_empty() && !self.text.ends_with('\n');
+        let text = match is_cut {
+            true => Cow::Owned(format!("{}\n", self.text)),
+            false => Cow::Borrowed(&*self.text),
+        };
+        if self.terminal && crate::cli::client::output::show(&text) {
             return Ok(());
         }
-        Self::bytes(self.text.as_bytes())
+        Self::bytes(text.as_bytes())
     }
 
     /// Writes bytes that are no text.

@@ -67,7 +67,14 @@ impl Account {
     /// [`EmbeddedError::Folder`].
     pub fn make_data_dir(&self, data_dir: &Path) -> Result<(), EmbeddedError> {
         let make = || -> io::Result<()> {
-            let parent = data_dir.parent().unwrap_or(data_dir).canonicalize()?;
+            let parent = data_dir.parent().unwrap_or(data_dir);
+            // As below `/var/lib`; in the folder of another user root makes none.
+            if let Some(above) = parent.ancestors().find(|above| above.exists())
+                && is_roots_alone(&above.canonicalize()?)?
+            {
+                DirBuilder::new().recursive(true).mode(0o755).create(parent)?;
+            }
+            let parent = parent.canonicalize()?;
             let Some(name) = data_dir.file_name() else {
                 return Ok(());
             };

@@ -1,33 +1,13 @@
 //! Output on a terminal, which is a pseudo-terminal here.
 
 use super::program::{PROGRAM, User};
-use crate::harness::Service;
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
-use std::fs::File;
+use crate::harness::{Service, terminal};
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 
 /// Runs `working-memory` on a terminal of 24 lines; returns what it showed, and how it ended. `typed` is typed at once.
 async fn on_terminal(user: &User, arguments: &[&str], typed: &str) -> (String, Option<i32>) {
-    let control = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&control).unwrap();
-    unlockpt(&control).unwrap();
-    let size = Winsize {
-        ws_row: 24,
-        ws_col: 80,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    tcsetwinsize(&control, size).unwrap();
-    let name = ptsname(&control, Vec::new()).unwrap();
-    let open = || {
-        File::options()
-            .read(true)
-            .write(true)
-            .open(name.to_str().unwrap())
-            .unwrap()
-    };
+    let (mut control, open) = terminal();
     let mut child = user
         .command(PROGRAM, arguments)
         .stdin(Stdio::from(open()))
@@ -35,7 +15,6 @@ async fn on_terminal(user: &User, arguments: &[&str], typed: &str) -> (String, O
         .stderr(Stdio::from(open()))
         .spawn()
         .unwrap();
-    let mut control = File::from(control);
     control.write_all(typed.as_bytes()).unwrap();
     let reader = tokio::task::spawn_blocking(move || {
         let mut shown = Vec::new();
@@ -57,6 +36,14 @@ async fn a_terminal_gets_colours_and_ages_and_no_control_sequences_of_texts() {
     user.run_with(&["put"], "\x1b[2Jcleared\u{202e}\n").await.is(0);
     let (shown, code) = on_terminal(&user, &["get"], "").await;
     assert_eq!((shown.as_str(), code), ("\\u001b[2Jcleared\\u202e\n", Some(0)));
+    user.run_with(&["put", "--memory", "open"], "no end").await.is(0);
+    let (shown, _) = on_terminal(&user, &["get", "--memory", "open"], "").await;
+    assert_eq!(shown, "no end\n", "the shell's prompt stands on the next line");
+    assert_eq!(
+        user.run(&["get", "--memory", "open"]).await.out,
+        "no end",
+        "in a pipe its bytes"
+    );
     let (shown, _) = on_terminal(&user, &["memories"], "").await;
     assert!(
         shown.contains("\x1b[33magent\x1b[0m") && shown.contains("ago\n") || shown.contains("just now\n"),

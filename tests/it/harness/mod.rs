@@ -10,6 +10,7 @@ mod memory;
 mod pair;
 mod relay;
 mod service;
+mod terminal;
 
 pub(crate) use answer::Answer;
 pub(crate) use clock::TestClock;
@@ -19,3 +20,4 @@ pub(crate) use memory::Memory;
 pub(crate) use pair::Pair;
 pub(crate) use relay::{Relay, Target};
 pub(crate) use service::{Service, scripted, task_of};
+pub(crate) use terminal::terminal;

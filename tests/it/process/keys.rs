@@ -21,6 +21,7 @@ fn program(folder: &Path, arguments: &[&str]) -> Output {
         .current_dir(folder)
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("WORKING_MEMORY__DATABASE__DATA_DIR", folder.join("data"))
         .output()
         .unwrap()
 }

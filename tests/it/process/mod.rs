@@ -6,6 +6,7 @@ mod disk;
 mod embeddings;
 mod exactly_once;
 mod failover;
+mod first_start;
 mod keys;
 mod program;
 mod queue;

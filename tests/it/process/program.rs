@@ -37,6 +37,7 @@ pub(super) fn command(folder: &Path, environment: &[(&str, &str)]) -> Command {
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("WORKING_MEMORY__HTTP__BIND", "127.0.0.1:0")
         .env("WORKING_MEMORY__LOG__FORMAT", "json")
+        .env("WORKING_MEMORY__DATABASE__DATA_DIR", folder.join("data"))
         .envs(environment.iter().copied())
         .stdin(Stdio::null());
     command
@@ -168,7 +169,7 @@ impl Drop for Program {
 }
 
 /// A client that opens a new connection for every request: a pooled one may belong to a service that was killed.
-fn client() -> reqwest::Client {
+pub(super) fn client() -> reqwest::Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .no_proxy()
