@@ -286,7 +286,7 @@ impl Shared {
                 self.count_lost(claimed).await;
                 Ok(false)
             }
-            Err(error @ (PipelineError::PreconditionFailed { .. } | PipelineError::Deleted)) => {
+            Err(error @ (PipelineError::PreconditionFailed(_) | PipelineError::Deleted)) => {
                 let problem = error.to_string();
                 self.storage
                     .give_up_update(claimed, RunStatus::Conflict, &problem)

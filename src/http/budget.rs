@@ -42,7 +42,7 @@ pub(crate) struct Budget {
 
 /// The limit is reached.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("the service holds as many bytes of requests and answers as it may, in all or of this vault or key")]
+#[error("the limit of bytes in requests and answers is reached, for the service or for this vault or key")]
 pub(crate) struct Full {
     limit: usize,
 }

@@ -109,7 +109,7 @@ impl<R: Fn() -> Router + Send + Sync + 'static> Connections<R> {
         }
         let most = self.settings.max_connections_per_address;
         let detail =
-            format!("this address has {most} connections open that have shown no key, as many as it may");
+            format!("this address has {most} open connections that have shown no key, which is the limit");
         let body = Problem::new(Kind::Unavailable, detail)
             .with("limit", most)
             .with("limit_name", "http.max_connections_per_address")

@@ -33,7 +33,11 @@ impl Server {
         let router = move || ready.get().unwrap_or(&starting).clone();
         let until = stop.clone().cancelled_owned();
         let serving = tokio::spawn(async move { serve(listener, router, &settings, until).await });
-        Self { service, stop, serving }
+        Self {
+            service,
+            stop,
+            serving,
+        }
     }
 
     /// Every request that arrives from now on is answered by this router. Only the first call has an effect.

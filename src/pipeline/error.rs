@@ -1,22 +1,19 @@
 //! Errors of updates.
 
 use super::report::Rejection;
-use crate::domain::ids::{ContextId, RecordId, RecordKind, UpdateId};
+use crate::domain::ids::{RecordId, RecordKind, UpdateId};
 use crate::domain::memory::IdsExhausted;
 use crate::domain::operation::Role;
-use crate::storage::StorageError;
 use crate::storage::updates::RunStatus;
-use chrono::{DateTime, Utc};
+use crate::storage::{PreconditionFailed, StorageError};
+use chrono::{DateTime, SecondsFormat, Utc};
 
 /// Why an update failed. No version was saved. If the run was stored, the error contains its id.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
     /// A precondition does not hold for the head.
-    #[error("the precondition does not hold")]
-    PreconditionFailed {
-        /// The newest version's id; `None` if the memory does not exist.
-        current: Option<ContextId>,
-    },
+    #[error(transparent)]
+    PreconditionFailed(#[from] PreconditionFailed),
     /// The maximum number of updates of this memory is already waiting.
     #[error("{limit} updates of this memory are running or waiting")]
     QueueFull {
@@ -137,12 +134,14 @@ pub enum PipelineError {
         why: &'static str,
     },
     /// The run is not a pending proposal.
-    #[error("run {update_id} is {status}")]
+    #[error("run {update_id} is {status}{}", told(.review.as_ref()))]
     NotProposed {
         /// Which run.
         update_id: UpdateId,
         /// Its status, which is not `proposed`.
         status: &'static str,
+        /// Who decided about it, and when, if somebody did.
+        review: Option<(String, DateTime<Utc>)>,
     },
     /// The key that made a proposal tries to approve it.
     #[error("a key never approves its own proposal")]
@@ -195,4 +194,11 @@ impl From<StorageError> for PipelineError {
             other => Self::Storage(other),
         }
     }
+}
+
+fn told(review: Option<&(String, DateTime<Utc>)>) -> String {
+    review.map_or_else(String::new, |(by, at)| {
+        let at = at.to_rfc3339_opts(SecondsFormat::Secs, true);
+        format!(" by {by} since {at}")
+    })
 }

@@ -50,7 +50,7 @@ pub(super) fn ended(kind: RunKind, result: &Result<UpdateAnswer, PipelineError>)
 
 fn status_of(error: &PipelineError) -> &'static str {
     match error {
-        PipelineError::PreconditionFailed { .. }
+        PipelineError::PreconditionFailed(_)
         | PipelineError::Conflict { .. }
         | PipelineError::OtherTask { .. }
         | PipelineError::Deleted => RunStatus::Conflict.name(),

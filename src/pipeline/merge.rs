@@ -5,12 +5,12 @@ use super::reading::Accepted;
 use super::report::Rejection;
 use super::role::numbered;
 use crate::domain::faults::Omitted;
-use crate::domain::ids::{ContextId, RecordId, RecordKind};
+use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{
     Applied, ApplyError, IdsExhausted, Limits, OperationName, View, apply, validate,
 };
 use crate::domain::operation::{Operation, Role};
-use crate::storage::{Head, HeadSnapshot, Preconditions};
+use crate::storage::{Head, HeadSnapshot, PreconditionFailed, Preconditions};
 
 /// The memory with the items applied.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Merged {
 #[derive(Debug)]
 pub(super) enum Refused {
     /// A precondition does not hold for the head.
-    PreconditionFailed { current: Option<ContextId> },
+    PreconditionFailed(PreconditionFailed),
     /// The memory was deleted after the snapshot. A memory that exists now under its name is another one.
     Deleted,
     /// Another writer changed progress: the progress role must be asked again on this head.
@@ -60,11 +60,7 @@ pub(super) fn merge(
     preconditions: &Preconditions,
     limits: &Limits,
 ) -> Result<Merged, Refused> {
-    if !preconditions.hold(head.context_id.as_ref().map(ContextId::as_str)) {
-        return Err(Refused::PreconditionFailed {
-            current: head.context_id.clone(),
-        });
-    }
+    head.meets(preconditions).map_err(Refused::PreconditionFailed)?;
     let identity = progress_base.identity.as_ref().or(base.identity.as_ref());
     if identity.is_some() && identity != head.identity.as_ref() {
         return Err(Refused::Deleted);

@@ -12,7 +12,7 @@ use super::running::Running;
 use super::save::RunResult;
 use super::session;
 use super::{Pipeline, PipelineError};
-use crate::domain::ids::{ActorId, ContextId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
+use crate::domain::ids::{ActorId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::operation::Role;
 use crate::domain::text::one_line;
 use crate::storage::events::{EventKind, NewEvent};
@@ -21,6 +21,7 @@ use crate::storage::records::StoredRecord;
 use crate::storage::updates::queue::is_redacted;
 use crate::storage::updates::{Run, RunStatus};
 use crate::storage::{ChangeError, Decision, Head, Preconditions, StorageError};
+use chrono::{DateTime, Utc};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -60,6 +61,13 @@ pub struct Rejecting {
     pub preconditions: Preconditions,
     /// Why.
     pub reason: String,
+}
+
+/// Who decided about a proposal, and when.
+fn reviewed(run: &Run) -> Option<(String, DateTime<Utc>)> {
+    let review = &run.outcome["review"];
+    let at = DateTime::parse_from_rfc3339(review["at"].as_str()?).ok()?;
+    Some((review["by"].as_str()?.to_owned(), at.with_timezone(&Utc)))
 }
 
 impl Pipeline {
@@ -180,6 +188,7 @@ impl Pipeline {
                 return Err(PipelineError::NotProposed {
                     update_id: id.clone(),
                     status: status.name(),
+                    review: reviewed(&run),
                 });
             }
         }
@@ -250,14 +259,8 @@ impl Pipeline {
         progress_before: &str,
         base_version: i64,
     ) -> Result<Decision<RunResult>, Refused> {
-        if !running
-            .preconditions
-            .hold(head.context_id.as_ref().map(ContextId::as_str))
-        {
-            return Err(Refused::PreconditionFailed {
-                current: head.context_id.clone(),
-            });
-        }
+        head.meets(&running.preconditions)
+            .map_err(Refused::PreconditionFailed)?;
         let moved = section_of(&head.text, Role::Progress).trim_end() != progress_before;
         let (late, held): (Vec<Accepted>, Vec<Accepted>) = running
             .accepted
@@ -308,6 +311,7 @@ impl Pipeline {
                 Ok(_) => PipelineError::NotProposed {
                     update_id: id.clone(),
                     status: RunStatus::Proposed.name(),
+                    review: None,
                 },
             },
             other => other.into(),

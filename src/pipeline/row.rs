@@ -22,9 +22,7 @@ impl Pipeline {
     ) -> Result<PipelineError, PipelineError> {
         let update_id = running.target.update_id.clone();
         let error = match refused {
-            Refused::PreconditionFailed { current } => {
-                return Ok(PipelineError::PreconditionFailed { current });
-            }
+            Refused::PreconditionFailed(failed) => return Ok(failed.into()),
             // The run is not stored: it quotes what was deleted.
             Refused::Deleted => return Ok(PipelineError::Deleted),
             Refused::ProgressMoved => PipelineError::Conflict {

@@ -11,7 +11,7 @@ use super::running::{ReportedHead, Running};
 use super::session;
 use super::{Mode, Pipeline, PipelineError};
 use crate::domain::document;
-use crate::domain::ids::{ContextId, RecordId};
+use crate::domain::ids::RecordId;
 use crate::domain::memory::{Applied, AppliedOperation, OperationName, project};
 use crate::domain::operation::Role;
 use crate::domain::window::SessionRecord;
@@ -47,13 +47,8 @@ impl Pipeline {
         preconditions: &Preconditions,
     ) -> Result<HeadSnapshot, PipelineError> {
         let snapshot = self.storage.head_snapshot(&target.vault, &target.memory).await?;
-        if preconditions.hold(snapshot.context_id.as_ref().map(ContextId::as_str)) {
-            Ok(snapshot)
-        } else {
-            Err(PipelineError::PreconditionFailed {
-                current: snapshot.context_id,
-            })
-        }
+        preconditions.check(snapshot.context_id.as_ref(), Some(snapshot.version))?;
+        Ok(snapshot)
     }
 
     /// Takes another head snapshot for a run whose progress moved.

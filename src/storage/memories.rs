@@ -17,7 +17,7 @@ use crate::storage::prompt_items::delete_items_of_memory;
 use crate::storage::usage::quotas::Stored;
 use crate::storage::usage::stored;
 use crate::storage::write::lock_memory;
-use crate::storage::{Class, Preconditions, Storage, StorageError};
+use crate::storage::{Class, PreconditionFailed, Preconditions, Storage, StorageError};
 use chrono::{DateTime, Utc};
 
 /// A vault. It exists as long as it has a memory.
@@ -78,11 +78,8 @@ pub struct MemoryState {
 #[derive(Debug, thiserror::Error)]
 pub enum DeleteError {
     /// A precondition does not hold.
-    #[error("the precondition does not hold")]
-    PreconditionFailed {
-        /// The newest version's id; `None` if the memory has no document.
-        current: Option<ContextId>,
-    },
+    #[error(transparent)]
+    PreconditionFailed(#[from] PreconditionFailed),
     /// The memory does not exist.
     #[error("there is no such memory")]
     NotFound,
@@ -146,10 +143,8 @@ impl Storage {
         // Waits for concurrent writers of the memory, and makes later ones wait.
         let head = lock_memory(&mut transaction, vault, memory).await?;
         let has_document = head.as_ref().is_some_and(|head| head.version > 0);
-        let current = head.and_then(|head| head.context_id);
-        if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {
-            return Err(DeleteError::PreconditionFailed { current });
-        }
+        let newest = head.as_ref().map(|head| head.version);
+        preconditions.check(head.as_ref().and_then(|head| head.context_id.as_ref()), newest)?;
         let runs = sqlx::query!(
             "DELETE FROM updates WHERE vault_id = $1 AND memory_id = $2",
             vault.as_str(),

@@ -44,5 +44,6 @@ pub use write::put::{Guard, Put, PutError, PutJob};
 pub use write::restore::{RestoreError, RestoreJob};
 pub use write::window::{NewDecision, WindowChange, WindowChangeError, WindowImported, Writer};
 pub use write::{
-    ChangeError, Decision, EntityTags, Head, HeadSnapshot, NewVersion, Outcome, Preconditions, WindowRows,
+    ChangeError, Decision, EntityTags, Head, HeadSnapshot, NewVersion, Outcome, PreconditionFailed,
+    Preconditions, WindowRows,
 };

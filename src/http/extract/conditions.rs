@@ -9,7 +9,7 @@
 use super::list_header;
 use crate::domain::ids::ContextId;
 use crate::http::problem::Problem;
-use crate::storage::{EntityTags, Preconditions};
+use crate::storage::{EntityTags, PreconditionFailed, Preconditions};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -171,14 +171,18 @@ impl Tags {
     }
 }
 
-/// The problem of a write whose preconditions do not hold. `current` is the newest version.
-pub(crate) fn refused_write(current: Option<&ContextId>) -> Problem {
-    let detail = match current {
+/// The problem of a write whose preconditions do not hold.
+pub(crate) fn refused_write(failed: &PreconditionFailed) -> Problem {
+    let detail = match &failed.current {
         Some(_) => "a precondition of the request does not hold for the newest version of the memory",
         None => "a precondition of the request does not hold: the memory has no document",
     };
-    Problem::precondition_failed("If-Match, If-None-Match", detail)
-        .with("current", current.map(ContextId::as_str))
+    let problem = Problem::precondition_failed("If-Match, If-None-Match", detail)
+        .with("current", failed.current.as_ref().map(ContextId::as_str));
+    match failed.version {
+        Some(version) => problem.with("version", version),
+        None => problem,
+    }
 }
 
 fn stale(current: &str) -> Problem {

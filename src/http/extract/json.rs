@@ -142,7 +142,7 @@ fn read_here<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
         ("values", MOST_VALUES, values),
     ] {
         if actual > limit {
-            let detail = format!("the body has {actual} JSON {what}; at most {limit} are taken");
+            let detail = format!("the body has {actual} JSON {what}; at most {limit} are accepted");
             let problem = Problem::invalid("body", detail);
             return Err(problem.with("limit", limit).with("actual", actual));
         }

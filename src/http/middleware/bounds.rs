@@ -80,7 +80,7 @@ impl Slot {
 
 /// The maximum number of concurrent requests is reached, in all or of a vault or key.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("as many requests are running as may be, in all or of this vault or key")]
+#[error("the limit of concurrent requests is reached, for the service or for this vault or key")]
 pub(super) struct Busy {
     limit: usize,
     all: bool,
@@ -101,7 +101,7 @@ impl Busy {
                 "the service is answering as many requests as it can",
             )
         } else {
-            let detail = "this vault or key has as many requests running as it may while others ask";
+            let detail = "this vault or key has reached its share of the concurrent requests";
             (Kind::TooManyRequests, detail)
         };
         Problem::new(kind, detail)

@@ -9,14 +9,17 @@ use super::layer::{Inner, Next, layer};
 use super::observe::{self, X_REQUEST_ID};
 use crate::clock::Clock;
 use crate::dashboard;
-use crate::http::problem::Problem;
+use crate::http::problem::{MEDIA_TYPE, Problem};
 use axum::Router;
+use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::HeaderValue;
 use axum::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use axum::response::{IntoResponse, Response};
+use serde_json::json;
 use std::any::Any;
 use std::sync::Arc;
 use tower::ServiceBuilder;
@@ -67,12 +70,39 @@ pub(crate) fn around_routes(router: Router, clock: Arc<dyn Clock>) -> Router {
 /// Observes a request, and converts problems of the dashboard into pages.
 async fn observed<S: Inner>(clock: Arc<Arc<dyn Clock>>, request: Request, next: Next<S>) -> Response {
     let is_page = dashboard::is_page(request.uri().path());
-    let response = observe::observe(&**clock, request, |request| next.run(request)).await;
+    let id = request.headers().get(X_REQUEST_ID).cloned();
+    let response = observe::observe(&**clock, request, async |request| {
+        named(next.run(request).await, id.as_ref()).await
+    })
+    .await;
     if is_page {
         Box::pin(dashboard::as_page(response)).await
     } else {
         response
     }
+}
+
+/// Adds the id of the request to a problem, so that who reports it names the line of the log.
+async fn named(response: Response, id: Option<&HeaderValue>) -> Response {
+    let is_problem = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind == MEDIA_TYPE);
+    let Some(id) = id.and_then(|id| id.to_str().ok()).filter(|_| is_problem) else {
+        return response;
+    };
+    let (parts, body) = response.into_parts();
+    // A problem is in memory: reading it does not fail.
+    let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let body = match bytes.strip_suffix(b"}") {
+        // Its members keep their order.
+        Some(members) => {
+            Body::from([members, format!(",\"request_id\":{}}}", json!(id)).as_bytes()].concat())
+        }
+        // The answer to a HEAD has no body.
+        None => Body::from(bytes),
+    };
+    Response::from_parts(parts, body)
 }
 
 /// The ids of requests that bring none.

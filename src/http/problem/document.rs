@@ -34,7 +34,7 @@ pub(crate) struct ProblemDocument {
     /// The limit that is broken, in the unit that the detail names.
     #[schema(nullable = false)]
     limit: Option<i64>,
-    /// The setting that has the limit.
+    /// The name of the limit: a setting where it can be set, and a fixed limit of the service otherwise.
     #[schema(nullable = false, example = "limits.context_bytes")]
     limit_name: Option<String>,
     /// The time that was not enough, in seconds.
@@ -69,10 +69,19 @@ pub(crate) struct ProblemDocument {
     /// Where that run stands.
     #[schema(nullable = false)]
     run_status: Option<String>,
+    /// Who decided about the proposal.
+    #[schema(nullable = false)]
+    decided_by: Option<String>,
+    /// When that was.
+    #[schema(nullable = false)]
+    decided_at: Option<DateTime<Utc>>,
+    /// The id of the request, as in `X-Request-Id` and in the log: what to name in a report.
+    #[schema(nullable = false)]
+    request_id: Option<String>,
     /// The record that stands against it.
     #[schema(nullable = false)]
     record_id: Option<String>,
-    /// The version it is about.
+    /// The number of the version it is about; for a precondition that of the newest one.
     #[schema(nullable = false)]
     version: Option<i64>,
     /// The role whose model failed.

@@ -103,7 +103,7 @@ kinds! {
     /// The service is temporarily unavailable.
     Unavailable = SERVICE_UNAVAILABLE, "unavailable", "The service is not available at the moment";
     /// The vault's storage quota is used up.
-    Quota = INSUFFICIENT_STORAGE, "quota", "The vault holds as much as it may";
+    Quota = INSUFFICIENT_STORAGE, "quota", "The vault has reached its limit";
     /// A model did not answer in time.
     ModelTimeout = GATEWAY_TIMEOUT, "model-timeout", "A model did not answer in time";
 }
@@ -163,7 +163,7 @@ impl Problem {
     /// 413: `field` exceeds the limit `limit_name`; `actual` is its size in bytes, if known.
     pub(crate) fn too_large(field: &str, limit_name: &str, limit: usize, actual: Option<u64>) -> Self {
         let size = actual.map_or_else(|| "more".to_owned(), |bytes| format!("{bytes} bytes"));
-        let detail = format!("{field} has {size}; at most {limit} bytes are taken ({limit_name})");
+        let detail = format!("{field} has {size}; at most {limit} bytes are accepted ({limit_name})");
         let problem = Self::new(Kind::TooLarge, detail)
             .with("field", field)
             .with("limit", limit);
@@ -339,7 +339,7 @@ mod tests {
                 "type": "urn:working-memory:problem:too-large",
                 "title": "The body is too large",
                 "status": 413,
-                "detail": "body has 11 bytes; at most 10 bytes are taken (limits.context_bytes)",
+                "detail": "body has 11 bytes; at most 10 bytes are accepted (limits.context_bytes)",
                 "field": "body",
                 "limit": 10,
                 "actual": 11,

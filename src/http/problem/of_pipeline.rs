@@ -26,7 +26,7 @@ impl From<PipelineError> for Problem {
             telemetry::refused(bound);
         }
         match error {
-            PipelineError::PreconditionFailed { current } => refused_write(current.as_ref()),
+            PipelineError::PreconditionFailed(failed) => refused_write(&failed),
             PipelineError::QueueFull { limit } => Self::new(Kind::TooManyRequests, message)
                 .with("limit", limit)
                 .with("limit_name", "pipeline.queue_per_memory")
@@ -107,13 +107,23 @@ impl From<PipelineError> for Problem {
                 format!("{message}; nothing was changed, propose it again if it is still wanted"),
             )
             .with("update_id", update_id.as_str()),
-            PipelineError::NotProposed { update_id, status } => Self::new(
-                Kind::Conflict,
-                format!("{message}; only a run that is proposed can be approved or rejected, and only once"),
-            )
-            .with("field", "update_id")
-            .with("update_id", update_id.as_str())
-            .with("run_status", status),
+            PipelineError::NotProposed {
+                update_id,
+                status,
+                review,
+            } => {
+                let problem = Self::new(
+                    Kind::Conflict,
+                    format!("{message}; only a run that is proposed can be approved or rejected, and only once"),
+                )
+                .with("field", "update_id")
+                .with("update_id", update_id.as_str())
+                .with("run_status", status);
+                match review {
+                    Some((by, at)) => problem.with("decided_by", by).with("decided_at", at.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
+                    None => problem,
+                }
+            }
             PipelineError::OwnProposal { update_id } => {
                 Self::new(Kind::Forbidden, format!("{message}; somebody with another key has to approve it"))
                     .with("update_id", update_id.as_str())

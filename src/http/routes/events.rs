@@ -146,8 +146,8 @@ pub(crate) struct EventPage {
             (EventPage = "application/json"),
         )),
         (status = 406, description = "Neither representation is accepted."),
-        (status = 429, description = "As many streams of the vault, or with the key, are open as may be."),
-        (status = 503, description = "As many streams are open as may be."),
+        (status = 429, description = "The vault or the key has reached its limit of open streams."),
+        (status = 503, description = "The service has reached its limit of open streams."),
     )
 )]
 pub(crate) async fn events(
@@ -319,13 +319,16 @@ fn no_stream(state: &AppState) -> Problem {
         ..
     } = state.streams.shares();
     if state.streams.in_use() >= total {
-        return Problem::new(Kind::Unavailable, "as many streams are open as may be")
-            .with("limit", total)
-            .with("limit_name", "events.max_streams")
-            .retry_after(5);
+        return Problem::new(
+            Kind::Unavailable,
+            "the service has reached its limit of open streams",
+        )
+        .with("limit", total)
+        .with("limit_name", "events.max_streams")
+        .retry_after(5);
     }
     let detail = format!(
-        "as many streams are open of this vault or with this key as may be: {of_vault}, half of events.max_streams"
+        "this vault or key has reached its limit of open streams: {of_vault}, half of events.max_streams"
     );
     Problem::new(Kind::TooManyRequests, detail)
         .with("limit", of_vault.min(of_key))

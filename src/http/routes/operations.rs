@@ -100,7 +100,7 @@ impl FromQuery for OperationsParams {
         (status = 404, description = "There is no run `update_id`."),
         (status = 409, description = "Run `update_id` is not one to be finished by hand, or the memory was deleted meanwhile."),
         (status = 422, description = "The request is not valid, items are faulty with `on_invalid=fail`, or the document would be too large; nothing was saved."),
-        (status = 429, description = "As many updates of this memory as may wait are waiting."),
+        (status = 429, description = "The queue of updates of this memory is full."),
     )
 )]
 #[expect(clippy::too_many_arguments, reason = "one for each extractor")]
@@ -179,7 +179,7 @@ impl OperationsBody {
         };
         if list.len() > MAX_TEXT_ITEMS {
             let detail = format!(
-                "operations has {} items; at most {MAX_TEXT_ITEMS} are taken at once",
+                "operations has {} items; at most {MAX_TEXT_ITEMS} are accepted at once",
                 list.len()
             );
             let problem = Problem::invalid("operations", detail);

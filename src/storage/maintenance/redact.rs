@@ -4,7 +4,7 @@ mod records;
 mod runs;
 mod words;
 
-use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
+use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::domain::redaction::Redaction;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
@@ -15,7 +15,7 @@ use crate::storage::idempotency::{Redacted, delete_redacted_answers};
 use crate::storage::search::vectors::forget_vectors;
 use crate::storage::usage::stored;
 use crate::storage::write::lock_memory;
-use crate::storage::{Class, Preconditions, Storage, StorageError};
+use crate::storage::{Class, PreconditionFailed, Preconditions, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use records::{clear_archive_reasons, clear_records, clear_tasks};
 use runs::clear_runs;
@@ -28,11 +28,8 @@ use words::clear_words;
 #[derive(Debug, thiserror::Error)]
 pub enum RedactError {
     /// A precondition does not hold.
-    #[error("the precondition does not hold")]
-    PreconditionFailed {
-        /// The newest version's id; `None` if the memory does not exist.
-        current: Option<ContextId>,
-    },
+    #[error(transparent)]
+    PreconditionFailed(#[from] PreconditionFailed),
     /// The memory or version does not exist.
     #[error("there is no such memory or version")]
     NotFound,
@@ -108,10 +105,8 @@ impl Storage {
         preconditions: &Preconditions,
     ) -> Result<Ending<(ContextMetadata, Option<NewEvent>)>, RedactError> {
         let head = lock_memory(&mut transaction, vault, memory).await?;
-        let current = head.as_ref().and_then(|head| head.context_id.clone());
-        if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {
-            return Err(RedactError::PreconditionFailed { current });
-        }
+        let newest = head.as_ref().map(|head| head.version);
+        preconditions.check(head.as_ref().and_then(|head| head.context_id.as_ref()), newest)?;
         let found = find_context(&mut transaction, vault, memory, reference).await?;
         let (Some(head), Some(Context { metadata, text })) = (head, found) else {
             return Err(RedactError::NotFound);

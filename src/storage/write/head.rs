@@ -1,5 +1,6 @@
 //! The head of a memory: its row, locked until the transaction ends, and the content of the newest version.
 
+use super::precondition::{PreconditionFailed, Preconditions};
 use crate::domain::document::Origins;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::Counters;
@@ -40,6 +41,14 @@ pub struct Head {
 }
 
 impl Head {
+    /// Checks the preconditions of a write.
+    ///
+    /// # Errors
+    /// They do not hold for the newest version.
+    pub fn meets(&self, preconditions: &Preconditions) -> Result<(), PreconditionFailed> {
+        preconditions.check(self.context_id.as_ref(), Some(self.version))
+    }
+
     /// Whether the memory exists.
     #[must_use]
     pub fn exists(&self) -> bool {

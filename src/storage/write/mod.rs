@@ -38,7 +38,7 @@ pub use head::Head;
 pub use head::HeadSnapshot;
 pub(super) use head::lock_memory;
 pub use new_version::NewVersion;
-pub use precondition::{EntityTags, Preconditions};
+pub use precondition::{EntityTags, PreconditionFailed, Preconditions};
 pub(super) use prepared::Prepared;
 pub(super) use stored_operations::{operation_details, task_facts_of_operations};
 pub use window::WindowRows;

@@ -1,5 +1,6 @@
 //! Preconditions of a write, checked against the head while its row is locked (RFC 9110 section 13).
 
+use crate::domain::ids::ContextId;
 use serde::{Deserialize, Serialize};
 
 /// The tags of an `If-Match` or `If-None-Match` header.
@@ -33,7 +34,30 @@ pub struct Preconditions {
     pub if_none_match: Option<EntityTags>,
 }
 
+/// The preconditions of a write do not hold for what stands there. Nothing was changed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("the precondition does not hold")]
+pub struct PreconditionFailed {
+    /// The id of the newest version; `None` if there is none.
+    pub current: Option<ContextId>,
+    /// Its number, if it was read.
+    pub version: Option<i64>,
+}
+
 impl Preconditions {
+    /// Checks them for a head: the id and the number of the newest version.
+    ///
+    /// # Errors
+    /// They do not hold.
+    pub fn check(&self, current: Option<&ContextId>, version: Option<i64>) -> Result<(), PreconditionFailed> {
+        if self.hold(current.map(ContextId::as_str)) {
+            return Ok(());
+        }
+        let current = current.cloned();
+        let version = version.filter(|_| current.is_some());
+        Err(PreconditionFailed { current, version })
+    }
+
     /// Whether a head with this tag (`None`: no memory) meets them.
     #[must_use]
     pub fn hold(&self, current: Option<&str>) -> bool {

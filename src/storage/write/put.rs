@@ -1,12 +1,12 @@
 //! `PutContext`'s transaction.
 
-use super::Preconditions;
 use super::change::{ChangeError, Decision, Likely};
 use super::head::Head;
 use super::new_version::NewVersion;
+use super::{PreconditionFailed, Preconditions};
 use crate::domain::changelog;
 use crate::domain::document::records;
-use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
+use crate::domain::ids::{ActorId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::{Collapse, RecordChange, collapse};
 use crate::fair;
 use crate::storage::contexts::{ContextMetadata, Source};
@@ -38,11 +38,8 @@ pub enum Put {
 #[derive(Debug, thiserror::Error)]
 pub enum PutError {
     /// A precondition does not hold.
-    #[error("the precondition does not hold")]
-    PreconditionFailed {
-        /// The newest version's id; `None` if the memory does not exist.
-        current: Option<ContextId>,
-    },
+    #[error(transparent)]
+    PreconditionFailed(#[from] PreconditionFailed),
     /// The text would remove much of the newest version.
     #[error("the text would lose much of what the document says")]
     Collapses(Vec<Collapse>),
@@ -80,14 +77,7 @@ struct Effects {
 
 /// Decides a put.
 fn decide(job: &PutJob, head: &Head) -> Result<Decision<Effects>, PutError> {
-    if !job
-        .preconditions
-        .hold(head.context_id.as_ref().map(ContextId::as_str))
-    {
-        return Err(PutError::PreconditionFailed {
-            current: head.context_id.clone(),
-        });
-    }
+    head.meets(&job.preconditions)?;
     let text = job.text.as_str();
     if head.exists() && head.text == text {
         return Ok(Decision::Keep(Effects::default()));

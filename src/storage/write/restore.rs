@@ -1,12 +1,12 @@
 //! `RestoreContext`'s transaction.
 
-use super::Preconditions;
 use super::change::{AdditionalRead, ChangeError, Decision};
 use super::new_version::NewVersion;
 use super::put::Put;
+use super::{PreconditionFailed, Preconditions};
 use crate::domain::changelog;
 use crate::domain::document::{self, InvalidDocument};
-use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
+use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::domain::memory::{Collapse, collapse};
 use crate::storage::contexts::{Context, ContextRef, Redaction, Source};
 use crate::storage::idempotency::Answering;
@@ -16,11 +16,8 @@ use crate::storage::{Storage, StorageError};
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     /// A precondition does not hold.
-    #[error("the precondition does not hold")]
-    PreconditionFailed {
-        /// The newest version's id; `None` if the memory does not exist.
-        current: Option<ContextId>,
-    },
+    #[error(transparent)]
+    PreconditionFailed(#[from] PreconditionFailed),
     /// The memory or version does not exist.
     #[error("there is no such memory or version")]
     NotFound,
@@ -72,14 +69,7 @@ impl Storage {
         let read = AdditionalRead::Version(&job.reference);
         let outcome = self
             .change_with_read((&job.vault, &job.memory), &read, |head, found| {
-                if !job
-                    .preconditions
-                    .hold(head.context_id.as_ref().map(ContextId::as_str))
-                {
-                    return Err(RestoreError::PreconditionFailed {
-                        current: head.context_id.clone(),
-                    });
-                }
+                head.meets(&job.preconditions)?;
                 let Context { metadata, text } = found.version.ok_or(RestoreError::NotFound)?;
                 if let Some(redaction) = metadata.redaction {
                     return Err(RestoreError::Redacted {

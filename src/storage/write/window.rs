@@ -1,12 +1,12 @@
 //! The transactions of `RecordTask`, `RecordDecision`, `SetStatus` and `ImportWindow`.
 
-use super::Preconditions;
 use super::change::{AdditionalRead, ChangeError, Decision, Outcome};
 use super::head::Head;
 use super::new_version::NewVersion;
+use super::{PreconditionFailed, Preconditions};
 use crate::domain::changelog;
 use crate::domain::document::{Record, records};
-use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, TaskId, VaultId};
+use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::memory::RecordChange;
 use crate::domain::window::{
     self, ChangedDocument, FieldUpdate, HistoricRecord, ImportCounts, Sizes, Status, Task, WindowError,
@@ -79,11 +79,8 @@ pub struct WindowImported {
 #[derive(Debug, thiserror::Error)]
 pub enum WindowChangeError {
     /// A precondition does not hold.
-    #[error("the precondition does not hold")]
-    PreconditionFailed {
-        /// The newest version's id; `None` if the memory does not exist.
-        current: Option<ContextId>,
-    },
+    #[error(transparent)]
+    PreconditionFailed(#[from] PreconditionFailed),
     /// A task with this id has other content.
     #[error("task_id belongs to {0} already, which says something else")]
     OtherTask(RecordId),
@@ -105,19 +102,6 @@ impl From<ChangeError<Self>> for WindowChangeError {
 }
 
 impl Writer {
-    fn check(&self, head: &Head) -> Result<(), WindowChangeError> {
-        if self
-            .preconditions
-            .hold(head.context_id.as_ref().map(ContextId::as_str))
-        {
-            Ok(())
-        } else {
-            Err(WindowChangeError::PreconditionFailed {
-                current: head.context_id.clone(),
-            })
-        }
-    }
-
     /// The version that a change creates, and the record that it adds.
     fn version(
         &self,
@@ -221,7 +205,7 @@ impl Storage {
             .map_or(AdditionalRead::Nothing, AdditionalRead::Task);
         let outcome = self
             .change_with_read((&writer.vault, &writer.memory), &read, |head, found| {
-                writer.check(head)?;
+                head.meets(&writer.preconditions)?;
                 if let Some(known) = found.task {
                     // A redacted task has no facts that could differ.
                     if known.reported.as_ref().is_some_and(|reported| reported != task) {
@@ -266,7 +250,7 @@ impl Storage {
                 (&writer.vault, &writer.memory),
                 &AdditionalRead::Nothing,
                 |head, _| {
-                    writer.check(head)?;
+                    head.meets(&writer.preconditions)?;
                     let words = (decision.decision.as_str(), decision.reason.as_deref());
                     let written = record_decision(
                         &head.text,
@@ -306,7 +290,7 @@ impl Storage {
                 (&writer.vault, &writer.memory),
                 &AdditionalRead::Nothing,
                 |head, _| {
-                    writer.check(head)?;
+                    head.meets(&writer.preconditions)?;
                     let written =
                         set_status(&head.text, head.counters, head.now, goal, blocker, &writer.sizes)?;
                     let made = Made {
@@ -340,7 +324,7 @@ impl Storage {
                 (&writer.vault, &writer.memory),
                 &AdditionalRead::KnownEntries,
                 |head, found| {
-                    writer.check(head)?;
+                    head.meets(&writer.preconditions)?;
                     // Thousands of entries take a while.
                     let import_result = run_blocking(|| {
                         let (text, import) = (&head.text, import.clone());

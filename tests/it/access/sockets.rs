@@ -17,7 +17,15 @@ pub(super) async fn start(settings: Settings) -> SocketAddr {
         .route("/small", get(|| async { "small" }));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(async move { serve(listener, move || router.clone(), &settings, std::future::pending()).await });
+    tokio::spawn(async move {
+        serve(
+            listener,
+            move || router.clone(),
+            &settings,
+            std::future::pending(),
+        )
+        .await
+    });
     address
 }
 

@@ -53,6 +53,17 @@ impl Answer {
             .unwrap()
     }
 
+    /// The body, without the id of the request, which a problem names.
+    pub(crate) fn told(&self) -> Vec<u8> {
+        match serde_json::from_slice::<Value>(&self.body) {
+            Ok(Value::Object(mut body)) => {
+                body.remove("request_id");
+                serde_json::to_vec(&body).unwrap()
+            }
+            _ => self.body.to_vec(),
+        }
+    }
+
     /// Checks that it is a problem of this status and type, about `field` where one is given.
     #[track_caller]
     pub(crate) fn problem(self, status: u16, name: &str, field: Option<&str>) -> Value {
@@ -65,6 +76,7 @@ impl Answer {
             "{problem}"
         );
         assert_eq!(problem["status"], status, "{problem}");
+        assert_eq!(problem["request_id"], self.header("x-request-id"), "{problem}");
         assert!(
             problem["title"].is_string() && problem["detail"].is_string(),
             "{problem}"

@@ -116,7 +116,7 @@ async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(Calle
         return Ok((CallerOf(caller), Admission::new(gate, Some(shown))));
     }
     Err(unauthorized(
-        "the key is not taken: it is none of this service's, was revoked, or has expired",
+        "the key is not valid here: it is unknown, was revoked, or has expired",
         r#"Bearer realm="working-memory", error="invalid_token""#,
     ))
 }
@@ -142,7 +142,7 @@ async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<Opt
     let role = policy::role(&parts.method, route);
     if !caller.0.may(role) {
         telemetry::refused("role");
-        caller.require(role, &format!("{} is taken here", parts.method))?;
+        caller.require(role, &format!("{} is allowed here", parts.method))?;
     }
     Ok(vault)
 }

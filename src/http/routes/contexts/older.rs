@@ -92,7 +92,7 @@ impl From<RestoreError> for Problem {
     fn from(error: RestoreError) -> Self {
         let message = error.to_string();
         match error {
-            RestoreError::PreconditionFailed { current } => refused_write(current.as_ref()),
+            RestoreError::PreconditionFailed(failed) => refused_write(&failed),
             RestoreError::NotFound => Self::not_found(message).with("field", "ref"),
             RestoreError::Redacted { version, redaction } => view::redacted(version, &redaction),
             RestoreError::Invalid(rule) => {
@@ -172,7 +172,7 @@ impl From<RedactError> for Problem {
     fn from(error: RedactError) -> Self {
         let message = error.to_string();
         match error {
-            RedactError::PreconditionFailed { current } => refused_write(current.as_ref()),
+            RedactError::PreconditionFailed(failed) => refused_write(&failed),
             RedactError::NotFound => Self::not_found(message).with("field", "ref"),
             RedactError::IsHead { version } => Self::new(
                 Kind::Conflict,

@@ -177,7 +177,7 @@ pub(super) fn answer(limit: usize, put: &Put) -> JsonAnswer {
 impl From<PutError> for Problem {
     fn from(error: PutError) -> Self {
         match error {
-            PutError::PreconditionFailed { current } => refused_write(current.as_ref()),
+            PutError::PreconditionFailed(failed) => refused_write(&failed),
             PutError::Collapses(lost) => {
                 let warnings: Vec<_> = lost.into_iter().map(CollapseBody::from).collect();
                 Self::new(

@@ -82,7 +82,7 @@ impl WorkspaceBody {
         let within = |field: &str, value: Option<&String>, limit: usize| match value {
             Some(text) if text.len() > limit => Err(Problem::invalid(
                 field,
-                format!("{field} has {} bytes; at most {limit} are taken", text.len()),
+                format!("{field} has {} bytes; at most {limit} are accepted", text.len()),
             )
             .with("limit", limit)),
             _ => Ok(()),
@@ -94,7 +94,7 @@ impl WorkspaceBody {
             return Err(Problem::invalid(
                 "workspace.dirty_files",
                 format!(
-                    "workspace.dirty_files has {} entries; at most {MAX_FILES} are taken",
+                    "workspace.dirty_files has {} entries; at most {MAX_FILES} are accepted",
                     self.dirty_files.len()
                 ),
             )
@@ -130,7 +130,7 @@ impl WorkspaceBody {
         (status = 404, description = "There is no such memory."),
         (status = 409, description = "The memory changed again and again meanwhile."),
         (status = 422, description = "The request is not valid."),
-        (status = 429, description = "As many refreshes of this memory as may wait are waiting."),
+        (status = 429, description = "The queue of refreshes of this memory is full."),
     )
 )]
 pub(crate) async fn refresh(

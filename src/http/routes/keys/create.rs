@@ -60,7 +60,7 @@ pub(crate) struct KeyRequest {
     responses(
         (status = 201, description = "The key with its secret.", body = NewKeyBody),
         (status = 400, description = "The request cannot be read, or has an `Idempotency-Key`: a secret is not kept to be answered again."),
-        (status = 409, description = "As many keys are active as there may be, in all or within the vaults of the key that was shown (`limits.vault_keys`)."),
+        (status = 409, description = "The limit of active keys is reached, for the service or within the vaults of the caller's key (`limits.vault_keys`)."),
     )
 )]
 pub(crate) async fn create(

@@ -75,7 +75,7 @@ impl<S: Sync> FromRequestParts<S> for NotRepeatable {
         if parts.headers.contains_key(IDEMPOTENCY_KEY) {
             return Err(Problem::malformed(
                 "Idempotency-Key",
-                "Idempotency-Key is not taken here: the answer holds a secret, which is not kept to be answered again. \
+                "Idempotency-Key is not accepted here: the answer holds a secret, which is not kept to be answered again. \
                  Leave the header out; if the answer is lost, revoke or rotate the key",
             ));
         }

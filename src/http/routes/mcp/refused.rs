@@ -55,12 +55,12 @@ fn unreadable(message: &[u8]) -> Response {
         ),
         Ok(Value::Array(_)) => (
             INVALID_REQUEST,
-            "Invalid Request: batches are not taken; send one message a request".to_owned(),
+            "Invalid Request: batches are not supported; send one message a request".to_owned(),
             Value::Null,
         ),
         Ok(value) => (
             INVALID_REQUEST,
-            "Invalid Request: the body is no JSON-RPC 2.0 message with method and params".to_owned(),
+            "Invalid Request: the body is not a JSON-RPC 2.0 message with method and params".to_owned(),
             match value.get("id") {
                 Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
                 _ => Value::Null,

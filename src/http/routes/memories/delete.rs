@@ -44,7 +44,7 @@ pub(crate) async fn delete(
 impl From<DeleteError> for Problem {
     fn from(error: DeleteError) -> Self {
         match error {
-            DeleteError::PreconditionFailed { current } => refused_write(current.as_ref()),
+            DeleteError::PreconditionFailed(failed) => refused_write(&failed),
             DeleteError::NotFound => lookup::missing(),
             DeleteError::Storage(error) => error.into(),
         }

@@ -48,7 +48,7 @@ fn words(query: &mut QueryReader) -> Result<Option<String>, Problem> {
     match query.text("query")? {
         Some(words) if words.len() > MAX_QUERY_BYTES => {
             let detail = format!(
-                "query has {} bytes; at most {MAX_QUERY_BYTES} are taken",
+                "query has {} bytes; at most {MAX_QUERY_BYTES} are accepted",
                 words.len()
             );
             Err(Problem::invalid("query", detail)

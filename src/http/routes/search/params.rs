@@ -45,7 +45,7 @@ impl FromQuery for SearchParams {
             return Err(Problem::invalid("q", "q must hold the words to search for"));
         }
         if q.len() > MAX_QUERY_BYTES {
-            let detail = format!("q has {} bytes; at most {MAX_QUERY_BYTES} are taken", q.len());
+            let detail = format!("q has {} bytes; at most {MAX_QUERY_BYTES} are accepted", q.len());
             return Err(Problem::invalid("q", detail)
                 .with("limit", MAX_QUERY_BYTES)
                 .with("actual", q.len()));

@@ -71,7 +71,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Approver {
     responses(
         (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
         (status = 404, description = "There is no such run."),
-        (status = 409, description = "It is no proposal, or was decided already; `run_status` says what it is."),
+        (status = 409, description = "It is not a proposal, or was already decided; `run_status` says what it is."),
         (status = 410, description = "It has expired, its memory was deleted, or what it quotes was redacted."),
         (status = 412, description = "A precondition does not hold; nothing was saved, and it waits on."),
         (status = 422, description = "The request is not valid, names an operation that the proposal does not have, or the document would be too large; it waits on."),
@@ -135,7 +135,7 @@ pub(crate) struct RejectBody {
     responses(
         (status = 200, description = "It is rejected; its run.", body = RunBody),
         (status = 404, description = "There is no such run."),
-        (status = 409, description = "It is no proposal, or was decided already; `run_status` says what it is."),
+        (status = 409, description = "It is not a proposal, or was already decided; `run_status` says what it is."),
         (status = 410, description = "It has expired, its memory was deleted, or what it quotes was redacted."),
         (status = 412, description = "A precondition does not hold; it waits on."),
     )

@@ -25,7 +25,7 @@ const DEFAULT_DAYS: u64 = 30;
 #[derive(Debug, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct UsageParams {
-    /// The first day, as in `2026-11-21` (UTC). Without it the thirtieth up to `to`. At most 366 days are told at once.
+    /// The first day, as in `2026-11-21` (UTC). Without it the thirtieth up to `to`. At most 366 days are reported at once.
     #[param(value_type = Option<String>, format = Date, example = "2026-11-01")]
     from: Option<NaiveDate>,
     /// The last day, which is included. Without it today.
@@ -66,7 +66,8 @@ impl UsageParams {
         }
         let days = (to - from).num_days() + 1;
         if days > MAX_DAYS {
-            let detail = format!("from {from} to {to} are {days} days; at most {MAX_DAYS} are told at once");
+            let detail =
+                format!("from {from} to {to} are {days} days; at most {MAX_DAYS} are reported at once");
             return Err(Problem::invalid("from", detail)
                 .with("limit", MAX_DAYS)
                 .with("actual", days));

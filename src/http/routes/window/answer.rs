@@ -71,7 +71,7 @@ impl From<WindowChangeError> for Problem {
     fn from(error: WindowChangeError) -> Self {
         let message = error.to_string();
         match error {
-            WindowChangeError::PreconditionFailed { current } => refused_write(current.as_ref()),
+            WindowChangeError::PreconditionFailed(failed) => refused_write(&failed),
             WindowChangeError::OtherTask(id) => Self::new(
                 Kind::Conflict,
                 format!("{message}; give this task another id, or send what was sent first"),

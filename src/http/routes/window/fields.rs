@@ -51,7 +51,7 @@ pub(in crate::http::routes) fn outcome(field: &str, outcome: &Value) -> Result<(
 fn too_long(field: &str, actual: usize, limit: usize) -> Problem {
     Problem::invalid(
         field,
-        format!("{field} has {actual} bytes; at most {limit} are taken"),
+        format!("{field} has {actual} bytes; at most {limit} are accepted"),
     )
     .with("limit", limit)
     .with("actual", actual)

@@ -14,7 +14,7 @@ pub(in crate::storage) use tree::{Place, hold_root, insert, place_of};
 use crate::domain::ids::{ContextId, MemoryId, RootName, VaultId};
 use crate::domain::memory_files::{FilePath, Listing, Refusal};
 use crate::storage::database::transaction::TransactionError;
-use crate::storage::{ChangeError, Storage, StorageError};
+use crate::storage::{ChangeError, PreconditionFailed, Storage, StorageError};
 use chrono::{DateTime, Utc};
 
 /// A tree of files.
@@ -83,11 +83,8 @@ pub struct WrittenFile {
 #[derive(Debug, thiserror::Error)]
 pub enum WriteFileError {
     /// A precondition does not hold.
-    #[error("the precondition does not hold")]
-    PreconditionFailed {
-        /// The newest version's id; `None` if the file does not exist.
-        current: Option<ContextId>,
-    },
+    #[error(transparent)]
+    PreconditionFailed(#[from] PreconditionFailed),
     /// The file does not exist.
     #[error("there is no such file")]
     NotFound,

@@ -4,7 +4,7 @@ use super::read::{Found, find};
 use super::tree::{Place, hold_root, insert, place_of};
 use super::{FileChange, FileError, FileTree, FileVersion, Storage, StoredFile, WriteFileError, WrittenFile};
 use crate::domain::changelog;
-use crate::domain::ids::{ActorId, ContextId};
+use crate::domain::ids::ActorId;
 use crate::domain::memory_files::{Edited, FilePath, Refusal};
 use crate::storage::contexts::ContextMetadata;
 use crate::storage::database::transaction::{Ending, Transaction};
@@ -43,10 +43,7 @@ impl Storage {
                     // The memory was deleted, and its path with it.
                     return Err(WriteFileError::NotFound);
                 }
-                if !preconditions.hold(head.context_id.as_ref().map(ContextId::as_str)) {
-                    let current = head.context_id.clone();
-                    return Err(WriteFileError::PreconditionFailed { current });
-                }
+                head.meets(preconditions)?;
                 if head.text == file.text {
                     return Ok(Decision::Keep(()));
                 }
@@ -80,9 +77,7 @@ impl Storage {
         preconditions: &Preconditions,
         under: Option<&Answering<'_, WrittenFile>>,
     ) -> Result<WrittenFile, WriteFileError> {
-        if !preconditions.hold(None) {
-            return Err(WriteFileError::PreconditionFailed { current: None });
-        }
+        preconditions.check(None, None)?;
         let claimed = |new: &mut NewVersion, made| new.answer_under(under, &WrittenFile::made(path, made));
         let made = self.make_file(tree, path, file, actor, &claimed).await?;
         Ok(WrittenFile::made(path, made))

@@ -2,7 +2,7 @@
 
 use super::tree::{Place, lock_root, place_of, range_below};
 use super::{FileChange, FileError, FileTree, FileVersion, Storage, StorageError, WriteFileError};
-use crate::domain::ids::{ContextId, MemoryId};
+use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Refusal, deleted, renamed};
 use crate::storage::Preconditions;
 use crate::storage::database::connection::Connection;
@@ -137,9 +137,7 @@ async fn unlink_one(
     .fetch_optional(&mut *transaction)
     .await?
     .ok_or(WriteFileError::NotFound)?;
-    if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {
-        return Err(WriteFileError::PreconditionFailed { current });
-    }
+    preconditions.check(current.as_ref(), None)?;
     sqlx::query!(
         "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
         tree.vault.as_str(),

@@ -115,6 +115,7 @@ async fn preconditions_prevent_overwriting_unseen_changes() {
     let problem = put("If-None-Match", "*", "x").await.problem(412, conflict, None);
     let etag = first.header("etag");
     assert_eq!(format!("\"{}\"", problem["current"].as_str().unwrap()), etag);
+    assert_eq!(problem["version"], 1);
 
     put("If-Match", &format!("W/{etag}"), "x")
         .await

@@ -111,6 +111,14 @@ async fn a_proposal_changes_nothing_until_selected_operations_are_approved() {
         let again = decide(&memory, &proposal, what, body).await;
         let problem = again.problem(409, "conflict", Some("update_id"));
         assert_eq!(problem["run_status"], "approved");
+        assert_eq!(
+            (&problem["decided_by"], &problem["decided_at"]),
+            (&json!("ann"), &run["outcome"]["review"]["at"])
+        );
+        assert!(
+            problem["detail"].as_str().unwrap().contains(" by ann since "),
+            "{problem}"
+        );
     }
     assert_eq!(service.count("memory_contexts").await, 2);
 }

@@ -84,7 +84,7 @@ impl From<StoredFile> for FileBody {
 impl From<WriteFileError> for Problem {
     fn from(error: WriteFileError) -> Self {
         match error {
-            WriteFileError::PreconditionFailed { current } => refused_write(current.as_ref()),
+            WriteFileError::PreconditionFailed(failed) => refused_write(&failed),
             WriteFileError::NotFound => Self::not_found("there is no such file").with("field", "path"),
             WriteFileError::Refused(refusal) => {
                 Self::new(Kind::Conflict, refusal.to_string()).with("field", "path")
