@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_failure_says_what_and_what_next() {
         let problem = json!({"type": "urn:working-memory:problem:forbidden", "title": "t", "status": 403,
-            "detail": "POST is taken here with the role writer or more; this key has the role reader",
+            "detail": "POST is allowed here with the role writer or more; this key has the role reader",
             "required_role": "writer"});
         let text = Failure::of_problem(problem, 403, None).sentence();
         assert!(text.contains("role reader") && text.contains("Next: "), "{text}");

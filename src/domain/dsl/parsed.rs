@@ -32,7 +32,7 @@ impl Parsed {
             id,
             range,
             detail: format!(
-                "at most {MAX_TEXT_ITEMS} items are taken at once; this one and those after it were not"
+                "at most {MAX_TEXT_ITEMS} items are accepted at once; this one and those after it were not"
             ),
         });
     }

@@ -106,7 +106,7 @@ impl Block {
         }
         if self.bullets > MAX_TEXT_ITEMS {
             let detail = format!(
-                "at most {MAX_TEXT_ITEMS} bullets are taken at once; this one and those after it were not"
+                "at most {MAX_TEXT_ITEMS} bullets are accepted at once; this one and those after it were not"
             );
             return self.fault((FaultKind::TooLarge, detail), open.range);
         }

@@ -73,7 +73,7 @@ pub enum InvalidItem {
         field: &'static str,
     },
     /// The content or the metadata exceeds its limit.
-    #[error("has {bytes} bytes, at most {limit} are taken")]
+    #[error("has {bytes} bytes, at most {limit} are accepted")]
     TooLarge {
         /// `content` or `metadata`.
         field: &'static str,
