@@ -50,7 +50,7 @@ const CAUSES: [&str; 7] = [
 pub fn operations(memory: &str, task: &str, messages: &[ConversationMessage]) -> Vec<Operation> {
     let session = Session::read(task, messages);
     let active = records(memory);
-    let mut operations: Vec<Operation> = progress::rewritten(memory, messages.is_empty(), &session)
+    let mut operations: Vec<Operation> = progress::rewritten(memory, task, messages.is_empty(), &session)
         .map(Operation::RewriteProgress)
         .into_iter()
         .collect();

@@ -9,7 +9,6 @@ pub mod paths;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
-use crate::storage::database::transaction::TransactionError;
 use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::idempotency::delete_answers;
@@ -17,7 +16,7 @@ use crate::storage::prompt_items::delete_items_of_memory;
 use crate::storage::usage::quotas::Stored;
 use crate::storage::usage::stored;
 use crate::storage::write::lock_memory;
-use crate::storage::{Class, PreconditionFailed, Preconditions, Storage, StorageError};
+use crate::storage::{Class, Missing, Preconditions, Storage, WriteError};
 use chrono::{DateTime, Utc};
 
 /// A vault. It exists as long as it has a memory.
@@ -74,35 +73,6 @@ pub struct MemoryState {
     pub records: [RecordCount; RecordKind::ALL.len()],
 }
 
-/// Why a memory was not deleted.
-#[derive(Debug, thiserror::Error)]
-pub enum DeleteError {
-    /// A precondition does not hold.
-    #[error(transparent)]
-    PreconditionFailed(#[from] PreconditionFailed),
-    /// The memory does not exist.
-    #[error("there is no such memory")]
-    NotFound,
-    /// The database failed; nothing was deleted.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-}
-
-impl TransactionError for DeleteError {
-    fn of_storage(&self) -> Option<&StorageError> {
-        match self {
-            Self::Storage(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<sqlx::Error> for DeleteError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Storage(error.into())
-    }
-}
-
 impl Storage {
     /// Deletes a memory with its versions, records, runs, prompt items and stored answers, in one transaction. Later
     /// writes to the same id create a new memory, which begins at version 1 with new ids. Failed runs of a memory that
@@ -113,20 +83,20 @@ impl Storage {
     /// Tables with rows of memories either reference `memories` with `ON DELETE CASCADE` or are deleted from here.
     ///
     /// # Errors
-    /// As [`DeleteError`] says.
+    /// As [`WriteError`] says.
     #[tracing::instrument(name = "db.memories.delete", skip_all)]
     pub async fn delete_memory(
         &self,
         vault: &VaultId,
         memory: &MemoryId,
         preconditions: &Preconditions,
-    ) -> Result<(), DeleteError> {
+    ) -> Result<(), WriteError> {
         let event = self
             .transaction_for(Class::Maintenance, "db.memories.delete", |transaction| {
                 self.delete_in(transaction, (vault, memory), preconditions)
             })
             .await?
-            .ok_or(DeleteError::NotFound)?;
+            .ok_or(WriteError::NotFound(Missing::Memory))?;
         self.replica_must_catch_up();
         self.forget_room(vault);
         self.appended(vault, &[event]);
@@ -139,7 +109,7 @@ impl Storage {
         mut transaction: Transaction,
         (vault, memory): (&VaultId, &MemoryId),
         preconditions: &Preconditions,
-    ) -> Result<Ending<Option<NewEvent>>, DeleteError> {
+    ) -> Result<Ending<Option<NewEvent>>, WriteError> {
         // Waits for concurrent writers of the memory, and makes later ones wait.
         let head = lock_memory(&mut transaction, vault, memory).await?;
         let has_document = head.as_ref().is_some_and(|head| head.version > 0);

@@ -36,14 +36,14 @@ pub use database::{
 };
 pub use error::StorageError;
 pub use head_cache::{HeadCacheUse, STALENESS_BOUND};
-pub use maintenance::{Rebuilt, RedactError};
-pub use memories::DeleteError;
+pub use maintenance::Rebuilt;
 pub use pages::Rows;
 pub use usage::quotas::{OverQuota, Quotas, Stored};
-pub use write::put::{Guard, Put, PutError, PutJob};
-pub use write::restore::{RestoreError, RestoreJob};
-pub use write::window::{NewDecision, WindowChange, WindowChangeError, WindowImported, Writer};
+pub use write::put::{Guard, Put, PutJob};
+pub use write::restore::RestoreJob;
+pub use write::window::{NewDecision, WindowChange, WindowImported, Writer};
 pub use write::{
     ChangeError, Decision, EntityTags, Head, HeadSnapshot, NewVersion, Outcome, PreconditionFailed,
     Preconditions, WindowRows,
 };
+pub use write::{Missing, WriteError};

@@ -24,8 +24,8 @@ use working_memory::pipeline::{
 use working_memory::storage::records::{RecordFilter, StoredRecord};
 use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
 use working_memory::storage::{
-    ContextRef, DeleteError, Guard, PoolOptions, Preconditions, Put, PutJob, Rebuilt, RedactError,
-    RestoreError, RestoreJob, Storage,
+    ContextRef, Guard, Missing, PoolOptions, Preconditions, Put, PutJob, Rebuilt, RestoreJob, Storage,
+    WriteError,
 };
 
 const SEQUENCES: usize = 1_000;
@@ -170,8 +170,8 @@ impl Life<'_> {
                         self.follow(matches!(put, Put::Created(..))).await;
                         assert_eq!(self.versions.last().unwrap().text, text);
                     }
-                    Err(RestoreError::NotFound) => assert!(self.index(*back).is_none()),
-                    Err(RestoreError::Redacted { .. }) => {
+                    Err(WriteError::NotFound(Missing::Version)) => assert!(self.index(*back).is_none()),
+                    Err(WriteError::Redacted { .. }) => {
                         assert!(self.versions[self.index(*back).unwrap()].redacted)
                     }
                     Err(other) => panic!("{other}"),
@@ -189,8 +189,8 @@ impl Life<'_> {
                         let index = self.index(*back).unwrap();
                         self.versions[index].redacted = true;
                     }
-                    Err(RedactError::NotFound) => assert!(self.index(*back).is_none()),
-                    Err(RedactError::IsHead { .. }) => assert_eq!(*back, 0),
+                    Err(WriteError::NotFound(Missing::Version)) => assert!(self.index(*back).is_none()),
+                    Err(WriteError::IsHead { .. }) => assert_eq!(*back, 0),
                     Err(other) => panic!("{other}"),
                 }
             }
@@ -201,7 +201,7 @@ impl Life<'_> {
                     .await
                 {
                     Ok(()) => {}
-                    Err(DeleteError::NotFound) => assert!(self.versions.is_empty()),
+                    Err(WriteError::NotFound(Missing::Memory)) => assert!(self.versions.is_empty()),
                     Err(other) => panic!("{other}"),
                 }
                 self.versions.clear();

@@ -2,9 +2,10 @@
 
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::query::{FromQuery, QueryReader};
-use crate::http::problem::Problem;
+use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts::view::readable;
 use crate::http::state::AppState;
+use crate::storage::contexts::Redaction;
 use crate::storage::{Context, ContextRef};
 
 /// Which version a view of the document is about.
@@ -50,12 +51,12 @@ pub(super) async fn version(
 }
 
 /// 404 for a memory that does not exist; it is never shown as an empty one.
-pub(super) fn missing() -> Problem {
+pub(in crate::http) fn missing() -> Problem {
     Problem::not_found("the memory does not exist")
 }
 
 /// 404 for a version that does not exist.
-pub(super) fn no_such_version() -> Problem {
+pub(in crate::http) fn no_such_version() -> Problem {
     Problem::not_found(
         "there is no such memory or version; a ref is the number of a version (such as 3) or its context_id, and \
          GET …/contexts lists them",
@@ -73,4 +74,19 @@ pub(super) async fn require(state: &AppState, vault: &VaultId, memory: &MemoryId
     } else {
         Err(missing())
     }
+}
+
+/// 410 for a redacted version.
+pub(in crate::http) fn redacted(version: i64, redaction: &Redaction) -> Problem {
+    Problem::new(
+        Kind::Gone,
+        format!(
+            "version {version} was redacted by {}; reason: {}",
+            redaction.by, redaction.reason
+        ),
+    )
+    .with("field", "ref")
+    .with("version", version)
+    .with("redaction_reason", redaction.reason.as_str())
+    .with("redacted_at", serde_json::json!(redaction.at))
 }

@@ -12,7 +12,7 @@ pub(crate) mod health;
 pub(crate) mod items;
 pub(crate) mod keys;
 pub(crate) mod log;
-mod lookup;
+pub(in crate::http) mod lookup;
 pub(crate) mod mcp;
 pub(crate) mod memories;
 pub(crate) mod memory_tool;

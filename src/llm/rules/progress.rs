@@ -21,7 +21,7 @@ struct Work {
 }
 
 /// The progress after the session; `None` if it says nothing new. A task without messages is work in progress.
-pub(super) fn rewritten(memory: &str, is_alone: bool, session: &Session<'_>) -> Option<Progress> {
+pub(super) fn rewritten(memory: &str, task: &str, is_alone: bool, session: &Session<'_>) -> Option<Progress> {
     let Steps {
         completed,
         in_progress,
@@ -42,11 +42,16 @@ pub(super) fn rewritten(memory: &str, is_alone: bool, session: &Session<'_>) -> 
         work.extend(list.iter().map(|text| Work::of(text.clone(), state)));
     }
     let mut reported: Vec<(Kind, String)> = session.statements.iter().flat_map(reports).collect();
-    if is_alone
-        && let Some(first) = session.statements.first()
-        && reports(first).is_empty()
-    {
-        let line = first.text.lines().next().and_then(tidy);
+    if is_alone {
+        // What stands before the first report, or all of it: "Tried a cache. Next: measure it".
+        let first = session
+            .statements
+            .iter()
+            .find(|statement| !reports(statement).is_empty());
+        let end = first
+            .and_then(|statement| task.find(statement.text))
+            .unwrap_or(task.len());
+        let line = task[..end].trim().lines().next().and_then(tidy);
         reported.extend(line.map(|task| (Kind::Doing, task)));
     }
     for (state, text) in reported {

@@ -5,4 +5,3 @@ pub mod redact;
 pub(in crate::storage) mod retention;
 
 pub use rebuild::Rebuilt;
-pub use redact::RedactError;

@@ -8,14 +8,14 @@ use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::domain::redaction::Redaction;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::{Ending, Transaction, TransactionError};
+use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::handoffs::forget_handoffs;
 use crate::storage::idempotency::{Redacted, delete_redacted_answers};
 use crate::storage::search::vectors::forget_vectors;
 use crate::storage::usage::stored;
 use crate::storage::write::lock_memory;
-use crate::storage::{Class, PreconditionFailed, Preconditions, Storage, StorageError};
+use crate::storage::{Class, Missing, Preconditions, Storage, StorageError, WriteError};
 use chrono::{DateTime, Utc};
 use records::{clear_archive_reasons, clear_records, clear_tasks};
 use runs::clear_runs;
@@ -23,41 +23,6 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::slice::from_ref;
 use words::clear_words;
-
-/// Why a version was not redacted.
-#[derive(Debug, thiserror::Error)]
-pub enum RedactError {
-    /// A precondition does not hold.
-    #[error(transparent)]
-    PreconditionFailed(#[from] PreconditionFailed),
-    /// The memory or version does not exist.
-    #[error("there is no such memory or version")]
-    NotFound,
-    /// It is the newest version, which always has a text.
-    #[error("version {version} is the newest")]
-    IsHead {
-        /// Its number.
-        version: i64,
-    },
-    /// The database failed; nothing was redacted.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-}
-
-impl TransactionError for RedactError {
-    fn of_storage(&self) -> Option<&StorageError> {
-        match self {
-            Self::Storage(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<sqlx::Error> for RedactError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Storage(error.into())
-    }
-}
 
 impl Storage {
     /// Redacts a version: removes its text permanently. The row with its actor and number stays, with who redacted it,
@@ -71,7 +36,7 @@ impl Storage {
     /// backups.
     ///
     /// # Errors
-    /// As [`RedactError`] says.
+    /// As [`WriteError`] says.
     #[tracing::instrument(name = "db.memory_contexts.redact", skip_all)]
     pub async fn redact_context(
         &self,
@@ -81,7 +46,7 @@ impl Storage {
         actor: &ActorId,
         reason: &str,
         preconditions: &Preconditions,
-    ) -> Result<ContextMetadata, RedactError> {
+    ) -> Result<ContextMetadata, WriteError> {
         let (redacted, event) = self
             .transaction_for(Class::Maintenance, "db.memory_contexts.redact", |transaction| {
                 let of = (vault, memory);
@@ -103,20 +68,20 @@ impl Storage {
         reference: &ContextRef,
         (actor, reason): (&ActorId, &str),
         preconditions: &Preconditions,
-    ) -> Result<Ending<(ContextMetadata, Option<NewEvent>)>, RedactError> {
+    ) -> Result<Ending<(ContextMetadata, Option<NewEvent>)>, WriteError> {
         let head = lock_memory(&mut transaction, vault, memory).await?;
         let newest = head.as_ref().map(|head| head.version);
         preconditions.check(head.as_ref().and_then(|head| head.context_id.as_ref()), newest)?;
         let found = find_context(&mut transaction, vault, memory, reference).await?;
         let (Some(head), Some(Context { metadata, text })) = (head, found) else {
-            return Err(RedactError::NotFound);
+            return Err(WriteError::NotFound(Missing::Version));
         };
         let version = metadata.version;
         if metadata.redaction.is_some() {
             return Ok(transaction.roll_back_with((metadata, None)));
         }
         if version == head.version {
-            return Err(RedactError::IsHead { version });
+            return Err(WriteError::IsHead { version });
         }
         let place = Place {
             vault,
@@ -156,7 +121,7 @@ impl Storage {
         let left = stored::of_memory(&mut transaction, vault, memory).await?;
         stored::count(&mut transaction, vault, &event.event_id, (held, left)).await?;
         events::append(&mut transaction, vault, from_ref(&event)).await?;
-        let redacted = redacted.ok_or(RedactError::NotFound)?.metadata;
+        let redacted = redacted.ok_or(WriteError::NotFound(Missing::Version))?.metadata;
         Ok(transaction.commit_with((redacted, Some(event))))
     }
 }

@@ -17,6 +17,7 @@
 //! `save`, and a property test compares them.
 
 pub mod change;
+mod error;
 mod group_commit;
 mod head;
 mod new_version;
@@ -32,6 +33,7 @@ pub mod window;
 
 pub(super) use change::save_locked;
 pub use change::{ChangeError, Decision, Outcome};
+pub use error::{Missing, WriteError};
 pub(super) use group_commit::MemoryLocks;
 pub(super) use group_commit::Submitted;
 pub use head::Head;

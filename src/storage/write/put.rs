@@ -1,9 +1,10 @@
 //! `PutContext`'s transaction.
 
-use super::change::{ChangeError, Decision, Likely};
+use super::Preconditions;
+use super::change::{Decision, Likely};
+use super::error::WriteError;
 use super::head::Head;
 use super::new_version::NewVersion;
-use super::{PreconditionFailed, Preconditions};
 use crate::domain::changelog;
 use crate::domain::document::records;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, VaultId};
@@ -34,20 +35,6 @@ pub enum Put {
     Unchanged(ContextMetadata),
 }
 
-/// Why a put failed.
-#[derive(Debug, thiserror::Error)]
-pub enum PutError {
-    /// A precondition does not hold.
-    #[error(transparent)]
-    PreconditionFailed(#[from] PreconditionFailed),
-    /// The text would remove much of the newest version.
-    #[error("the text would lose much of what the document says")]
-    Collapses(Vec<Collapse>),
-    /// The database failed; nothing was saved.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-}
-
 /// A text to be saved as the newest version.
 #[derive(Debug)]
 pub struct PutJob {
@@ -76,7 +63,7 @@ struct Effects {
 }
 
 /// Decides a put.
-fn decide(job: &PutJob, head: &Head) -> Result<Decision<Effects>, PutError> {
+fn decide(job: &PutJob, head: &Head) -> Result<Decision<Effects>, WriteError> {
     head.meets(&job.preconditions)?;
     let text = job.text.as_str();
     if head.exists() && head.text == text {
@@ -88,7 +75,7 @@ fn decide(job: &PutJob, head: &Head) -> Result<Decision<Effects>, PutError> {
         Guard::Warn | Guard::Reject => collapse(&head.text, text, &version.changes),
     };
     if job.guard == Guard::Reject && !lost.is_empty() {
-        return Err(PutError::Collapses(lost));
+        return Err(WriteError::Collapses(lost));
     }
     version.log = changelog::of_text(&head.text, text, &version.changes);
     let added = version.changes.iter().filter_map(|change| match change {
@@ -131,8 +118,8 @@ impl Storage {
     /// Saves a text as the newest version, unless it is already.
     ///
     /// # Errors
-    /// As [`PutError`] says.
-    pub async fn put_context(&self, job: PutJob) -> Result<Put, PutError> {
+    /// As [`WriteError`] says.
+    pub async fn put_context(&self, job: PutJob) -> Result<Put, WriteError> {
         let bytes = job.text.len();
         let decide = |head: &Head| fair::run_blocking_if_long(bytes, || decide(&job, head));
         let of = (&job.vault, &job.memory);
@@ -143,26 +130,24 @@ impl Storage {
                 self.change(of.0, of.1, &mentioned, decide).await
             }
         };
-        match outcome {
-            Ok(outcome) => {
-                match outcome.saved {
-                    Some(metadata) => {
-                        let Effects { mut lost, added } = outcome.result;
-                        let reused = self.known_before(of, metadata.version, &added).await;
-                        warn_of_reused(&mut lost, reused.unwrap_or_default());
-                        Ok(Put::Created(metadata, lost))
-                    }
-                    None => outcome.head.map(Put::Unchanged).ok_or(PutError::Storage(
-                        StorageError::WrongRowCount {
-                            statement: "db.memory_contexts.get",
-                            expected: 1,
-                            actual: 0,
-                        },
-                    )),
-                }
+        let outcome = outcome?;
+        match outcome.saved {
+            Some(metadata) => {
+                let Effects { mut lost, added } = outcome.result;
+                let reused = self.known_before(of, metadata.version, &added).await;
+                warn_of_reused(&mut lost, reused.unwrap_or_default());
+                Ok(Put::Created(metadata, lost))
             }
-            Err(ChangeError::Refused(refused)) => Err(refused),
-            Err(ChangeError::Storage(error)) => Err(error.into()),
+            None => {
+                outcome
+                    .head
+                    .map(Put::Unchanged)
+                    .ok_or(WriteError::Storage(StorageError::WrongRowCount {
+                        statement: "db.memory_contexts.get",
+                        expected: 1,
+                        actual: 0,
+                    }))
+            }
         }
     }
 }

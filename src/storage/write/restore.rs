@@ -1,41 +1,17 @@
 //! `RestoreContext`'s transaction.
 
-use super::change::{AdditionalRead, ChangeError, Decision};
+use super::Preconditions;
+use super::change::{AdditionalRead, Decision};
+use super::error::{Missing, WriteError};
 use super::new_version::NewVersion;
 use super::put::Put;
-use super::{PreconditionFailed, Preconditions};
 use crate::domain::changelog;
-use crate::domain::document::{self, InvalidDocument};
+use crate::domain::document::{self};
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::domain::memory::{Collapse, collapse};
-use crate::storage::contexts::{Context, ContextRef, Redaction, Source};
+use crate::storage::Storage;
+use crate::storage::contexts::{Context, ContextRef, Source};
 use crate::storage::idempotency::Answering;
-use crate::storage::{Storage, StorageError};
-
-/// Why a version was not restored.
-#[derive(Debug, thiserror::Error)]
-pub enum RestoreError {
-    /// A precondition does not hold.
-    #[error(transparent)]
-    PreconditionFailed(#[from] PreconditionFailed),
-    /// The memory or version does not exist.
-    #[error("there is no such memory or version")]
-    NotFound,
-    /// The version was redacted.
-    #[error("the version was redacted")]
-    Redacted {
-        /// Its number.
-        version: i64,
-        /// The redaction.
-        redaction: Redaction,
-    },
-    /// The text is no longer valid: the limit is lower than when it was written.
-    #[error(transparent)]
-    Invalid(#[from] InvalidDocument),
-    /// The database failed; nothing was saved.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-}
 
 /// A version to be restored as the newest one.
 #[derive(Debug)]
@@ -64,15 +40,16 @@ impl Storage {
     /// in it are archived and reported.
     ///
     /// # Errors
-    /// As [`RestoreError`] says.
-    pub async fn restore_context(&self, job: &RestoreJob) -> Result<Put, RestoreError> {
+    /// As [`WriteError`] says.
+    pub async fn restore_context(&self, job: &RestoreJob) -> Result<Put, WriteError> {
         let read = AdditionalRead::Version(&job.reference);
         let outcome = self
             .change_with_read((&job.vault, &job.memory), &read, |head, found| {
                 head.meets(&job.preconditions)?;
-                let Context { metadata, text } = found.version.ok_or(RestoreError::NotFound)?;
+                let Context { metadata, text } =
+                    found.version.ok_or(WriteError::NotFound(Missing::Version))?;
                 if let Some(redaction) = metadata.redaction {
-                    return Err(RestoreError::Redacted {
+                    return Err(WriteError::Redacted {
                         version: metadata.version,
                         redaction,
                     });
@@ -89,14 +66,13 @@ impl Storage {
                 new.answer_under(job.idempotency.as_ref(), &done);
                 Ok(Decision::Save(Box::new(new), lost))
             })
-            .await;
-        match outcome {
-            Ok(outcome) => match outcome.saved {
-                Some(metadata) => Ok(Put::Created(metadata, outcome.result)),
-                None => outcome.head.map(Put::Unchanged).ok_or(RestoreError::NotFound),
-            },
-            Err(ChangeError::Refused(refused)) => Err(refused),
-            Err(ChangeError::Storage(error)) => Err(error.into()),
+            .await?;
+        match outcome.saved {
+            Some(metadata) => Ok(Put::Created(metadata, outcome.result)),
+            None => outcome
+                .head
+                .map(Put::Unchanged)
+                .ok_or(WriteError::NotFound(Missing::Version)),
         }
     }
 }

@@ -1,16 +1,17 @@
 //! The transactions of `RecordTask`, `RecordDecision`, `SetStatus` and `ImportWindow`.
 
-use super::change::{AdditionalRead, ChangeError, Decision, Outcome};
+use super::Preconditions;
+use super::change::{AdditionalRead, Decision, Outcome};
+use super::error::WriteError;
 use super::head::Head;
 use super::new_version::NewVersion;
-use super::{PreconditionFailed, Preconditions};
 use crate::domain::changelog;
 use crate::domain::document::{Record, records};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::memory::RecordChange;
 use crate::domain::window::{
-    self, ChangedDocument, FieldUpdate, HistoricRecord, ImportCounts, Sizes, Status, Task, WindowError,
-    WindowImport, record_decision, record_task, set_status,
+    self, ChangedDocument, FieldUpdate, HistoricRecord, ImportCounts, Sizes, Status, Task, WindowImport,
+    record_decision, record_task, set_status,
 };
 use crate::fair::run_blocking;
 use crate::storage::contexts::{ContextMetadata, Source};
@@ -73,32 +74,6 @@ pub struct WindowImported {
     pub present: ImportCounts,
     /// The records that were archived to make space.
     pub archived: Vec<RecordId>,
-}
-
-/// Why a change failed.
-#[derive(Debug, thiserror::Error)]
-pub enum WindowChangeError {
-    /// A precondition does not hold.
-    #[error(transparent)]
-    PreconditionFailed(#[from] PreconditionFailed),
-    /// A task with this id has other content.
-    #[error("task_id belongs to {0} already, which says something else")]
-    OtherTask(RecordId),
-    /// The change is not possible.
-    #[error(transparent)]
-    Window(#[from] WindowError),
-    /// The database failed; nothing was saved.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-}
-
-impl From<ChangeError<Self>> for WindowChangeError {
-    fn from(error: ChangeError<Self>) -> Self {
-        match error {
-            ChangeError::Refused(refused) => refused,
-            ChangeError::Storage(error) => Self::Storage(error),
-        }
-    }
 }
 
 impl Writer {
@@ -180,7 +155,7 @@ fn save(
     mut version: NewVersion,
     made: Made,
     under: Option<&Answering<'_, WindowChange>>,
-) -> Result<Decision<Made>, WindowChangeError> {
+) -> Result<Decision<Made>, WriteError> {
     if under.is_some() {
         let metadata = version.metadata(&writer.vault, &writer.memory, head);
         version.answer_under(under, &made.clone().into_change(metadata, false));
@@ -192,13 +167,13 @@ impl Storage {
     /// Adds a completed task to the window. If its `task_id` exists with the same content, nothing changes.
     ///
     /// # Errors
-    /// As [`WindowChangeError`] says.
+    /// As [`WriteError`] says.
     pub async fn record_task(
         &self,
         writer: &Writer,
         task: &Task,
         under: Option<&Answering<'_, WindowChange>>,
-    ) -> Result<WindowChange, WindowChangeError> {
+    ) -> Result<WindowChange, WriteError> {
         let read = task
             .task_id
             .as_ref()
@@ -209,7 +184,7 @@ impl Storage {
                 if let Some(known) = found.task {
                     // A redacted task has no facts that could differ.
                     if known.reported.as_ref().is_some_and(|reported| reported != task) {
-                        return Err(WindowChangeError::OtherTask(known.id));
+                        return Err(WriteError::OtherTask(known.id));
                     }
                     return Ok(Decision::Keep(Made {
                         record: Some(known),
@@ -238,13 +213,13 @@ impl Storage {
     /// Adds a decision to the window.
     ///
     /// # Errors
-    /// As [`WindowChangeError`] says.
+    /// As [`WriteError`] says.
     pub async fn record_decision(
         &self,
         writer: &Writer,
         decision: &NewDecision,
         under: Option<&Answering<'_, WindowChange>>,
-    ) -> Result<WindowChange, WindowChangeError> {
+    ) -> Result<WindowChange, WriteError> {
         let outcome = self
             .change_with_read(
                 (&writer.vault, &writer.memory),
@@ -277,14 +252,14 @@ impl Storage {
     /// Sets goal and blocker; see [`set_status`].
     ///
     /// # Errors
-    /// As [`WindowChangeError`] says.
+    /// As [`WriteError`] says.
     pub async fn set_status(
         &self,
         writer: &Writer,
         goal: FieldUpdate<'_>,
         blocker: FieldUpdate<'_>,
         under: Option<&Answering<'_, WindowChange>>,
-    ) -> Result<WindowChange, WindowChangeError> {
+    ) -> Result<WindowChange, WriteError> {
         let outcome = self
             .change_with_read(
                 (&writer.vault, &writer.memory),
@@ -299,7 +274,7 @@ impl Storage {
                         status: Status::of(&written.text),
                     };
                     if written.operations.is_empty() {
-                        return Ok::<_, WindowChangeError>(Decision::Keep(made));
+                        return Ok::<_, WriteError>(Decision::Keep(made));
                     }
                     let (version, _) = writer.version(head, written, Source::Status);
                     save(writer, head, version, made, under)
@@ -312,13 +287,13 @@ impl Storage {
     /// Imports tasks and decisions; see [`window::import_window`]. Reads all tasks and decisions of the memory.
     ///
     /// # Errors
-    /// As [`WindowChangeError`] says.
+    /// As [`WriteError`] says.
     pub async fn import_window(
         &self,
         writer: &Writer,
         import: &WindowImport,
         under: Option<&Answering<'_, WindowImported>>,
-    ) -> Result<WindowImported, WindowChangeError> {
+    ) -> Result<WindowImported, WriteError> {
         let outcome = self
             .change_with_read(
                 (&writer.vault, &writer.memory),
@@ -343,7 +318,7 @@ impl Storage {
                         import_result.written.archived.clone(),
                     );
                     if import_result.imported == ImportCounts::default() {
-                        return Ok::<_, WindowChangeError>(Decision::Keep(result));
+                        return Ok::<_, WriteError>(Decision::Keep(result));
                     }
                     let (mut version, _) = writer.version(head, import_result.written, Source::Import);
                     version.window = WindowRows {
@@ -384,10 +359,10 @@ impl Storage {
 }
 
 impl TryFrom<Outcome<Made>> for WindowChange {
-    type Error = WindowChangeError;
+    type Error = WriteError;
 
     /// Converts to the answer. If nothing was saved, it contains the version on which the decision was based.
-    fn try_from(outcome: Outcome<Made>) -> Result<Self, WindowChangeError> {
+    fn try_from(outcome: Outcome<Made>) -> Result<Self, WriteError> {
         let unchanged = outcome.saved.is_none();
         let metadata = outcome
             .saved

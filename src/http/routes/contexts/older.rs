@@ -1,17 +1,17 @@
 //! `POST M/contexts/{ref}/restore` and `…/redact`
 
+use super::put;
 use super::put::PutBody;
 use super::view::ContextBody;
-use super::{put, view};
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
-use crate::http::extract::conditions::{ConditionHeaders, Conditions, refused_write};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{self, JsonBody};
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::json_answer::JsonAnswer;
-use crate::http::problem::{Kind, Problem};
+use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::storage::{ContextRef, RedactError, RestoreError, RestoreJob};
+use crate::storage::{ContextRef, RestoreJob};
 use axum::Json;
 use axum::extract::{Request, State};
 use serde::Deserialize;
@@ -88,21 +88,6 @@ pub(crate) async fn restore(
     Ok(put::answer(state.settings.context_bytes, &restored))
 }
 
-impl From<RestoreError> for Problem {
-    fn from(error: RestoreError) -> Self {
-        let message = error.to_string();
-        match error {
-            RestoreError::PreconditionFailed(failed) => refused_write(&failed),
-            RestoreError::NotFound => Self::not_found(message).with("field", "ref"),
-            RestoreError::Redacted { version, redaction } => view::redacted(version, &redaction),
-            RestoreError::Invalid(rule) => {
-                Self::invalid("ref", format!("the version cannot be restored: {rule}"))
-            }
-            RestoreError::Storage(error) => error.into(),
-        }
-    }
-}
-
 /// Why the text is to be taken out.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -166,24 +151,4 @@ fn checked(reason: &str) -> Result<&str, Problem> {
         _ => return Ok(reason),
     };
     Err(Problem::invalid("reason", format!("reason {rule}")).with("limit", REASON_CHARS))
-}
-
-impl From<RedactError> for Problem {
-    fn from(error: RedactError) -> Self {
-        let message = error.to_string();
-        match error {
-            RedactError::PreconditionFailed(failed) => refused_write(&failed),
-            RedactError::NotFound => Self::not_found(message).with("field", "ref"),
-            RedactError::IsHead { version } => Self::new(
-                Kind::Conflict,
-                format!(
-                    "version {version} is the newest and cannot be redacted: put a new version without what is to \
-                     go (PUT …/context), then redact this one"
-                ),
-            )
-            .with("field", "ref")
-            .with("version", version),
-            RedactError::Storage(error) => error.into(),
-        }
-    }
 }

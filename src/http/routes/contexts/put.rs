@@ -4,16 +4,16 @@ use super::view::{ContextBody, X_CONTEXT_VERSION};
 use crate::domain::document::{self, InvalidDocument};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
-use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, refused_write};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::json_answer::JsonAnswer;
 use crate::http::names::listed;
-use crate::http::problem::{CollapseBody, Kind, Problem};
+use crate::http::problem::{CollapseBody, Problem};
 use crate::http::state::AppState;
 use crate::storage::idempotency::Answering;
-use crate::storage::{Guard, Put, PutError, PutJob};
+use crate::storage::{Guard, Put, PutJob};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::ETAG;
@@ -172,25 +172,6 @@ pub(super) fn answer(limit: usize, put: &Put) -> JsonAnswer {
         "/v1/vaults/{}/memories/{}/contexts/{}",
         metadata.vault_id, metadata.memory_id, metadata.version
     ))
-}
-
-impl From<PutError> for Problem {
-    fn from(error: PutError) -> Self {
-        match error {
-            PutError::PreconditionFailed(failed) => refused_write(&failed),
-            PutError::Collapses(lost) => {
-                let warnings: Vec<_> = lost.into_iter().map(CollapseBody::from).collect();
-                Self::new(
-                    Kind::Collapse,
-                    "the text would lose much of what the document says, see warnings; nothing was saved. Put the \
-                     whole document, or send the same with ?confirm=collapse",
-                )
-                .with("field", "confirm")
-                .with("warnings", serde_json::to_value(warnings).unwrap_or_default())
-            }
-            PutError::Storage(error) => error.into(),
-        }
-    }
 }
 
 /// Reads a document's text, or JSON that holds one, which may be several times as long.

@@ -5,10 +5,11 @@ use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ETag, Verdict};
 use crate::http::extract::query::{FromQuery, QueryReader};
 use crate::http::names::SourceName;
-use crate::http::problem::{Kind, Problem};
+use crate::http::problem::Problem;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use crate::pipeline::report;
-use crate::storage::{Context, ContextMetadata, Redaction};
+use crate::storage::{Context, ContextMetadata};
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY};
@@ -134,24 +135,9 @@ pub(in crate::http::routes) fn readable(context: Context, field: &str) -> Result
 
 fn check_readable(metadata: &ContextMetadata, field: &str) -> Result<(), Problem> {
     match &metadata.redaction {
-        Some(redaction) => Err(redacted(metadata.version, redaction).with("field", field)),
+        Some(redaction) => Err(lookup::redacted(metadata.version, redaction).with("field", field)),
         None => Ok(()),
     }
-}
-
-/// 410 for a redacted version.
-pub(super) fn redacted(version: i64, redaction: &Redaction) -> Problem {
-    Problem::new(
-        Kind::Gone,
-        format!(
-            "version {version} was redacted by {}; reason: {}",
-            redaction.by, redaction.reason
-        ),
-    )
-    .with("field", "ref")
-    .with("version", version)
-    .with("redaction_reason", redaction.reason.as_str())
-    .with("redacted_at", serde_json::json!(redaction.at))
 }
 
 /// Responds with a version, with one of its sections, or with 304 if the client already has it.

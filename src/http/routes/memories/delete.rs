@@ -1,12 +1,10 @@
 //! `DELETE M`
 
-use crate::http::extract::conditions::{ConditionHeaders, Conditions, refused_write};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
-use crate::http::routes::lookup;
 use crate::http::state::AppState;
-use crate::storage::DeleteError;
 use axum::extract::State;
 use axum::http::StatusCode;
 
@@ -39,14 +37,4 @@ pub(crate) async fn delete(
         .delete_memory(&vault_id, &memory_id, &preconditions)
         .await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-impl From<DeleteError> for Problem {
-    fn from(error: DeleteError) -> Self {
-        match error {
-            DeleteError::PreconditionFailed(failed) => refused_write(&failed),
-            DeleteError::NotFound => lookup::missing(),
-            DeleteError::Storage(error) => error.into(),
-        }
-    }
 }

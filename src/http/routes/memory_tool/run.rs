@@ -12,7 +12,8 @@ use crate::http::json_answer::JsonAnswer;
 use crate::http::middleware::idempotency::AnswerAbout;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::storage::memories::paths::{FileChange, FileEntry, FileError, FileTree};
+use crate::storage::WriteError;
+use crate::storage::memories::paths::{FileChange, FileEntry, FileTree};
 use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -132,7 +133,7 @@ pub(crate) async fn run(
                 None => answer.into_response(),
             })
         }
-        Err(FileError::Refused(refusal)) => Ok(JsonAnswer::new(
+        Err(WriteError::Refused(refusal)) => Ok(JsonAnswer::new(
             StatusCode::OK,
             &Answer {
                 content: &refusal.to_string(),
@@ -142,7 +143,7 @@ pub(crate) async fn run(
             },
         )
         .into_response()),
-        Err(FileError::Storage(error)) => Err(error.into()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -163,7 +164,7 @@ async fn carry_out(
     actor: &ActorId,
     command: Command,
     claim: UnderClaim,
-) -> Result<FileChange, FileError> {
+) -> Result<FileChange, WriteError> {
     let storage = &state.storage;
     let cap = state.settings.context_bytes;
     let under = claim.answering(answer);

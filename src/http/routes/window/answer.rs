@@ -1,13 +1,11 @@
 //! The responses and problems of the routes that change the window.
 
 use super::below;
-use crate::domain::window::WindowError;
-use crate::http::extract::conditions::{ETag, refused_write};
+use crate::http::extract::conditions::ETag;
 use crate::http::json_answer::JsonAnswer;
-use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts::view::X_CONTEXT_VERSION;
 use crate::http::routes::records::view::RecordBody;
-use crate::storage::{WindowChange, WindowChangeError};
+use crate::storage::WindowChange;
 use axum::http::StatusCode;
 use axum::http::header::ETAG;
 use serde::Serialize;
@@ -64,37 +62,5 @@ pub(in crate::http::routes) fn status(unchanged: bool) -> StatusCode {
         StatusCode::OK
     } else {
         StatusCode::CREATED
-    }
-}
-
-impl From<WindowChangeError> for Problem {
-    fn from(error: WindowChangeError) -> Self {
-        let message = error.to_string();
-        match error {
-            WindowChangeError::PreconditionFailed(failed) => refused_write(&failed),
-            WindowChangeError::OtherTask(id) => Self::new(
-                Kind::Conflict,
-                format!("{message}; give this task another id, or send what was sent first"),
-            )
-            .with("field", "task_id")
-            .with("record_id", id.to_string()),
-            WindowChangeError::Window(WindowError::TooLarge { before, bytes, limit }) => {
-                Self::invalid("context", format!("{message}; nothing was saved"))
-                    .with("before", before)
-                    .with("actual", bytes)
-                    .with("limit", limit)
-            }
-            WindowChangeError::Window(WindowError::NotActive { active, .. }) => {
-                let active: Vec<_> = active.iter().map(ToString::to_string).collect();
-                let those = if active.is_empty() {
-                    "there are none".to_owned()
-                } else {
-                    active.join(", ")
-                };
-                Self::invalid("supersedes", format!("{message}; active: {those}")).with("active", active)
-            }
-            WindowChangeError::Window(WindowError::IdsExhausted(_)) => Self::invalid("body", message),
-            WindowChangeError::Storage(error) => error.into(),
-        }
     }
 }

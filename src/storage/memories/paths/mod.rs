@@ -12,9 +12,8 @@ mod unlink;
 pub(in crate::storage) use tree::{Place, hold_root, insert, place_of};
 
 use crate::domain::ids::{ContextId, MemoryId, RootName, VaultId};
-use crate::domain::memory_files::{FilePath, Listing, Refusal};
-use crate::storage::database::transaction::TransactionError;
-use crate::storage::{ChangeError, PreconditionFailed, Storage, StorageError};
+use crate::domain::memory_files::{FilePath, Listing};
+use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 
 /// A tree of files.
@@ -77,71 +76,4 @@ pub struct WrittenFile {
     pub file: StoredFile,
     /// Whether it had this text already, so that no version was created.
     pub unchanged: bool,
-}
-
-/// Why a conditional write of a file failed.
-#[derive(Debug, thiserror::Error)]
-pub enum WriteFileError {
-    /// A precondition does not hold.
-    #[error(transparent)]
-    PreconditionFailed(#[from] PreconditionFailed),
-    /// The file does not exist.
-    #[error("there is no such file")]
-    NotFound,
-    /// Other files are in conflict with it.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The database failed; nothing was changed.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-}
-
-impl From<sqlx::Error> for WriteFileError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Storage(error.into())
-    }
-}
-
-/// Why a command on a file failed.
-#[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    /// The files are in conflict with it.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The database failed; nothing was changed.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-}
-
-impl TransactionError for FileError {
-    fn of_storage(&self) -> Option<&StorageError> {
-        match self {
-            Self::Storage(error) => Some(error),
-            Self::Refused(_) => None,
-        }
-    }
-}
-
-impl From<sqlx::Error> for FileError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Storage(error.into())
-    }
-}
-
-impl From<ChangeError<Refusal>> for FileError {
-    fn from(error: ChangeError<Refusal>) -> Self {
-        match error {
-            ChangeError::Refused(refusal) => Self::Refused(refusal),
-            ChangeError::Storage(error) => Self::Storage(error),
-        }
-    }
-}
-
-impl TransactionError for WriteFileError {
-    fn of_storage(&self) -> Option<&StorageError> {
-        match self {
-            Self::Storage(error) => Some(error),
-            _ => None,
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::read::{Found, find};
 use super::tree::{Place, hold_root, insert, place_of};
-use super::{FileChange, FileError, FileTree, FileVersion, Storage, StoredFile, WriteFileError, WrittenFile};
+use super::{FileChange, FileTree, FileVersion, Storage, StoredFile, WrittenFile};
 use crate::domain::changelog;
 use crate::domain::ids::ActorId;
 use crate::domain::memory_files::{Edited, FilePath, Refusal};
@@ -12,12 +12,13 @@ use crate::storage::head_cache::FillToken;
 use crate::storage::idempotency::Answering;
 use crate::storage::write::{Prepared, save_locked};
 use crate::storage::{ChangeError, Decision, NewVersion, Preconditions, Source};
+use crate::storage::{Missing, WriteError};
 
 impl Storage {
     /// Creates the file, or a version of it with this text, if the preconditions hold for its newest version.
     ///
     /// # Errors
-    /// As [`WriteFileError`] says.
+    /// As [`WriteError`] says.
     pub async fn put_file(
         &self,
         tree: &FileTree,
@@ -26,7 +27,7 @@ impl Storage {
         actor: &ActorId,
         preconditions: &Preconditions,
         under: Option<&Answering<'_, WrittenFile>>,
-    ) -> Result<WrittenFile, WriteFileError> {
+    ) -> Result<WrittenFile, WriteError> {
         let found = find(&mut *self.reader().await?, tree, path).await?;
         let memory = match found {
             Found::File(memory) => memory,
@@ -41,7 +42,7 @@ impl Storage {
             .change(&tree.vault, &memory, &[], |head| {
                 if !head.exists() {
                     // The memory was deleted, and its path with it.
-                    return Err(WriteFileError::NotFound);
+                    return Err(WriteError::NotFound(Missing::File));
                 }
                 head.meets(preconditions)?;
                 if head.text == file.text {
@@ -60,7 +61,7 @@ impl Storage {
             })?;
         let unchanged = outcome.saved.is_none();
         let Some(metadata) = outcome.saved.or(outcome.head) else {
-            return Err(WriteFileError::NotFound);
+            return Err(WriteError::NotFound(Missing::File));
         };
         Ok(WrittenFile {
             file: StoredFile::of(path, metadata),
@@ -76,7 +77,7 @@ impl Storage {
         actor: &ActorId,
         preconditions: &Preconditions,
         under: Option<&Answering<'_, WrittenFile>>,
-    ) -> Result<WrittenFile, WriteFileError> {
+    ) -> Result<WrittenFile, WriteError> {
         preconditions.check(None, None)?;
         let claimed = |new: &mut NewVersion, made| new.answer_under(under, &WrittenFile::made(path, made));
         let made = self.make_file(tree, path, file, actor, &claimed).await?;
@@ -106,20 +107,11 @@ impl StoredFile {
     }
 }
 
-impl From<FileError> for WriteFileError {
-    fn from(error: FileError) -> Self {
-        match error {
-            FileError::Refused(refusal) => Self::Refused(refusal),
-            FileError::Storage(error) => Self::Storage(error),
-        }
-    }
-}
-
 impl Storage {
     /// Creates a file at a free path.
     ///
     /// # Errors
-    /// As [`FileError`] says.
+    /// As [`WriteError`] says.
     #[tracing::instrument(name = "db.memory_paths.create", skip_all)]
     pub async fn create_file(
         &self,
@@ -128,7 +120,7 @@ impl Storage {
         file: &Edited,
         actor: &ActorId,
         under: Option<&Answering<'_, FileChange>>,
-    ) -> Result<FileChange, FileError> {
+    ) -> Result<FileChange, WriteError> {
         let change = |made: ContextMetadata| FileChange {
             response: file.response.clone(),
             file: Some(FileVersion {
@@ -149,7 +141,7 @@ impl Storage {
         file: &Edited,
         actor: &ActorId,
         claimed: &(impl Fn(&mut NewVersion, ContextMetadata) + Sync),
-    ) -> Result<ContextMetadata, FileError> {
+    ) -> Result<ContextMetadata, WriteError> {
         let (prepared, token) = self
             .transaction("db.memory_paths.create", |transaction| {
                 self.make_file_in(transaction, (tree, path), file, actor, claimed)
@@ -165,7 +157,7 @@ impl Storage {
         file: &Edited,
         actor: &ActorId,
         claimed: &(impl Fn(&mut NewVersion, ContextMetadata) + Sync),
-    ) -> Result<Ending<(Box<Prepared>, FillToken)>, FileError> {
+    ) -> Result<Ending<(Box<Prepared>, FillToken)>, WriteError> {
         let vault = &tree.vault;
         hold_root(&mut transaction, tree).await?;
         match place_of(&mut transaction, tree, path).await? {
@@ -195,7 +187,7 @@ impl Storage {
     /// `edit` may be called again with a newer text if the transaction lost a race.
     ///
     /// # Errors
-    /// As [`FileError`] says.
+    /// As [`WriteError`] says.
     pub async fn edit_file(
         &self,
         tree: &FileTree,
@@ -203,7 +195,7 @@ impl Storage {
         actor: &ActorId,
         edit: impl Fn(&str) -> Result<Edited, Refusal>,
         under: Option<&Answering<'_, FileChange>>,
-    ) -> Result<FileChange, FileError> {
+    ) -> Result<FileChange, WriteError> {
         let found = find(&mut *self.reader().await?, tree, path).await?;
         let memory = match found {
             Found::File(memory) => memory,

@@ -1,13 +1,14 @@
 //! Unlinks and renames files. Their memories are not changed.
 
 use super::tree::{Place, lock_root, place_of, range_below};
-use super::{FileChange, FileError, FileTree, FileVersion, Storage, StorageError, WriteFileError};
+use super::{FileChange, FileTree, FileVersion, Storage, StorageError};
 use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Refusal, deleted, renamed};
 use crate::storage::Preconditions;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::idempotency::{Answering, keep_one};
+use crate::storage::{Missing, WriteError};
 
 impl FileChange {
     /// The memory of the file, if there is one.
@@ -28,14 +29,14 @@ impl Storage {
     /// file's version, if it was a single file.
     ///
     /// # Errors
-    /// As [`FileError`] says.
+    /// As [`WriteError`] says.
     #[tracing::instrument(name = "db.memory_paths.unlink", skip_all)]
     pub async fn unlink_files(
         &self,
         tree: &FileTree,
         path: &FilePath,
         under: Option<&Answering<'_, FileChange>>,
-    ) -> Result<FileChange, FileError> {
+    ) -> Result<FileChange, WriteError> {
         if path.is_root() {
             return Err(Refusal::root_is_not_deleted().into());
         }
@@ -48,14 +49,14 @@ impl Storage {
     /// Unlinks a file if the preconditions hold for its newest version.
     ///
     /// # Errors
-    /// As [`WriteFileError`] says.
+    /// As [`WriteError`] says.
     #[tracing::instrument(name = "db.memory_paths.unlink_file", skip_all)]
     pub async fn unlink_file(
         &self,
         tree: &FileTree,
         path: &FilePath,
         preconditions: &Preconditions,
-    ) -> Result<(), WriteFileError> {
+    ) -> Result<(), WriteError> {
         self.transaction("db.memory_paths.unlink_file", |transaction| {
             unlink_one(transaction, tree, path, preconditions)
         })
@@ -65,7 +66,7 @@ impl Storage {
     /// Renames a file, or a directory with everything in it. Returns the file's version, if it is a single file.
     ///
     /// # Errors
-    /// As [`FileError`] says.
+    /// As [`WriteError`] says.
     #[tracing::instrument(name = "db.memory_paths.rename", skip_all)]
     pub async fn rename_files(
         &self,
@@ -73,7 +74,7 @@ impl Storage {
         from: &FilePath,
         to: &FilePath,
         under: Option<&Answering<'_, FileChange>>,
-    ) -> Result<FileChange, FileError> {
+    ) -> Result<FileChange, WriteError> {
         if from.is_root() {
             return Err(Refusal::root_is_not_renamed().into());
         }
@@ -89,7 +90,7 @@ async fn unlink(
     tree: &FileTree,
     path: &FilePath,
     under: Option<&Answering<'_, FileChange>>,
-) -> Result<Ending<FileChange>, FileError> {
+) -> Result<Ending<FileChange>, WriteError> {
     lock_root(&mut transaction, tree).await?;
     let rows = files_at(&mut transaction, tree, path).await?;
     if rows.is_empty() {
@@ -117,7 +118,7 @@ async fn unlink_one(
     tree: &FileTree,
     path: &FilePath,
     preconditions: &Preconditions,
-) -> Result<Ending<()>, WriteFileError> {
+) -> Result<Ending<()>, WriteError> {
     lock_root(&mut transaction, tree).await?;
     let memory = sqlx::query_scalar!(
         "SELECT memory_id FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
@@ -127,7 +128,7 @@ async fn unlink_one(
     )
     .fetch_optional(&mut *transaction)
     .await?
-    .ok_or(WriteFileError::NotFound)?;
+    .ok_or(WriteError::NotFound(Missing::File))?;
     // Locked, so that no edit comes between the look and the deed.
     let current = sqlx::query_scalar!(
         "SELECT head_context_id FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
@@ -136,7 +137,7 @@ async fn unlink_one(
     )
     .fetch_optional(&mut *transaction)
     .await?
-    .ok_or(WriteFileError::NotFound)?;
+    .ok_or(WriteError::NotFound(Missing::File))?;
     preconditions.check(current.as_ref(), None)?;
     sqlx::query!(
         "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
@@ -154,7 +155,7 @@ async fn rename(
     tree: &FileTree,
     (from, to): (&FilePath, &FilePath),
     under: Option<&Answering<'_, FileChange>>,
-) -> Result<Ending<FileChange>, FileError> {
+) -> Result<Ending<FileChange>, WriteError> {
     lock_root(&mut transaction, tree).await?;
     let place = place_of(&mut transaction, tree, to).await?;
     if place == Place::Occupied {

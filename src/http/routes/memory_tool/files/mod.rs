@@ -7,11 +7,10 @@ pub(crate) mod unlink;
 
 use crate::domain::ids::RootName;
 use crate::domain::memory_files::FilePath;
-use crate::http::extract::conditions::refused_write;
 use crate::http::extract::query::{FromQuery, QueryReader};
-use crate::http::problem::{Kind, Problem};
+use crate::http::problem::Problem;
 use crate::http::routes::memory_tool::RootParams;
-use crate::storage::memories::paths::{StoredFile, WriteFileError};
+use crate::storage::memories::paths::StoredFile;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
@@ -77,19 +76,6 @@ impl From<StoredFile> for FileBody {
             context_id: file.context_id.to_string(),
             bytes: file.bytes,
             changed_at: file.changed_at,
-        }
-    }
-}
-
-impl From<WriteFileError> for Problem {
-    fn from(error: WriteFileError) -> Self {
-        match error {
-            WriteFileError::PreconditionFailed(failed) => refused_write(&failed),
-            WriteFileError::NotFound => Self::not_found("there is no such file").with("field", "path"),
-            WriteFileError::Refused(refusal) => {
-                Self::new(Kind::Conflict, refusal.to_string()).with("field", "path")
-            }
-            WriteFileError::Storage(error) => error.into(),
         }
     }
 }
