@@ -1,6 +1,6 @@
 //! Long computations: outside the threads that answer requests, limited in number, and scheduled by vault.
 
-use super::{FairSemaphore, Party, ShareLimits};
+use super::{FairSemaphore, Party, Permit, ShareLimits};
 use std::num::NonZero;
 use std::sync::LazyLock;
 use std::thread::available_parallelism;
@@ -16,6 +16,19 @@ static PROCESSORS: LazyLock<FairSemaphore> = LazyLock::new(|| {
     let processors = available_parallelism().map_or(1, NonZero::get);
     FairSemaphore::new(ShareLimits::of(processors.saturating_sub(1)))
 });
+
+/// The number of concurrent turns: what keeps the processors busy and leaves none idle while a turn waits for a disk.
+static TURNS: LazyLock<FairSemaphore> = LazyLock::new(|| {
+    let processors = available_parallelism().map_or(1, NonZero::get);
+    FairSemaphore::new(ShareLimits::of(2 * processors))
+});
+
+/// A turn for work of this party that keeps processors busy for milliseconds, here and in the database, as a
+/// list or an update by rules does. A vault has half of the turns, so that its hundreds of lists take no longer in all, and
+/// requests of others find a processor.
+pub async fn turn(party: &Party) -> Permit {
+    TURNS.acquire(party, 1).await
+}
 
 /// Runs a computation on an input of this size, on behalf of the current task's party.
 pub async fn on_cpu<T>(bytes: usize, compute: impl FnOnce() -> T) -> T {

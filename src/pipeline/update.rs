@@ -13,7 +13,7 @@ use crate::domain::ids::ActorId;
 use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
 use crate::domain::text::masked;
-use crate::fair::{NoRoom, Party};
+use crate::fair::{self, NoRoom, Party};
 use crate::llm::ModelError;
 use crate::storage::HeadSnapshot;
 use crate::storage::updates::{RunKind, RunStatus};
@@ -76,6 +76,16 @@ impl Pipeline {
         claim: Option<(Claim, DateTime<Utc>)>,
     ) -> Result<UpdateAnswer, PipelineError> {
         request.steps.keep(&self.clock);
+        // Rules do not wait for models, so hundreds of updates would keep the processors busy.
+        let roles = &request.input.roles;
+        let asks =
+            |role: &Role| (roles.is_empty() || roles.contains(role)) && self.models.for_role(*role).is_some();
+        let _turn = match Role::ALL.iter().any(asks) {
+            true => None,
+            false => {
+                Some(fair::turn(&Party::of_memory(request.vault.as_str(), request.memory.as_str())).await)
+            }
+        };
         let mut running = measured::step("capture", self.begin(request, claim)).await?;
         let (target, actor) = (running.target.clone(), running.actor.clone());
         let result = tokio::select! {

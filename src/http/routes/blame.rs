@@ -128,6 +128,7 @@ pub(crate) async fn blame(
     // Reserved until the client has read the response.
     let room = state.budget.carry(&party, bytes.saturating_mul(CARRIED))?;
     let work = state.budget.work(&party, bytes).await?;
+    let _turn = fair::turn(&party).await;
     let blame = state.storage.blame(context).await?;
     let places = record_ranges(&blame.context.text);
     let ids: Vec<RecordId> = places.iter().map(|(id, _)| *id).collect();

@@ -2,7 +2,7 @@
 
 use super::lookup;
 use crate::domain::document::written_time;
-use crate::fair::Party;
+use crate::fair::{self, Party};
 use crate::http::budget::LIST_BYTES;
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
@@ -87,6 +87,7 @@ pub(crate) async fn log(
     let name = format!("log/{vault_id}/{memory_id}");
     let before = page.after::<i64>(&name)?;
     let _work = state.budget.work(&Party::current(), LIST_BYTES).await?;
+    let _turn = fair::turn(&Party::current()).await;
     let versions = state
         .storage
         .list_contexts(&vault_id, &memory_id, before, page.fetch())

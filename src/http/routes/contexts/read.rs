@@ -2,7 +2,7 @@
 
 use super::view::{self, ContextBody, SectionParams};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::fair::Party;
+use crate::fair::{self, Party};
 use crate::http::budget::LIST_BYTES;
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
@@ -177,6 +177,7 @@ pub(crate) async fn list(
     let name = format!("contexts/{vault_id}/{memory_id}");
     let before = page.after::<i64>(&name)?;
     let _work = state.budget.work(&Party::current(), LIST_BYTES).await?;
+    let _turn = fair::turn(&Party::current()).await;
     let versions = state
         .storage
         .list_contexts(&vault_id, &memory_id, before, page.fetch())

@@ -1,6 +1,7 @@
 //! `GET /v1/vaults/{vault_id}/memories`
 
 use crate::domain::ids::MemoryId;
+use crate::fair::{self, Party};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
@@ -143,6 +144,7 @@ pub(crate) async fn list(
     Query(params): Query<(MemoryParams, Page)>,
 ) -> Result<Json<List<MemoryEntry>>, Problem> {
     let (MemoryParams { prefix, sort }, page) = params;
+    let _turn = fair::turn(&Party::current()).await;
     let begins = prefix.as_ref().map_or("", MemoryId::as_str);
     if let Some(order) = sort {
         let name = format!("memories/{vault_id}/{begins}/{order:?}");
