@@ -1,8 +1,11 @@
 //! Keyset pagination: `limit` and an opaque `cursor`, the same for every list.
 
 use super::query::{FromQuery, QueryReader};
+use crate::fair;
 use crate::http::problem::Problem;
 use crate::storage::Rows;
+use axum::Json;
+use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 use std::fmt::Display;
 use std::str::FromStr;
@@ -103,6 +106,9 @@ impl Page {
     }
 }
 
+/// What an entry has at least, about.
+const ENTRY_BYTES: usize = 256;
+
 /// One page of a list.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct List<T> {
@@ -112,6 +118,15 @@ pub(crate) struct List<T> {
     /// What to send as `cursor` for the next page; null on the last one.
     #[schema(required)]
     next_cursor: Option<String>,
+}
+
+impl<T: Serialize> List<T> {
+    /// The response, serialized now: under the turn of its request, and if it is long while other threads take over this
+    /// thread's tasks.
+    pub(crate) fn answer(self) -> Response {
+        let bytes = self.items.len() * ENTRY_BYTES;
+        fair::run_blocking_if_long(bytes, || Json(self).into_response())
+    }
 }
 
 impl<T> List<T> {

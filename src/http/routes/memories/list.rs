@@ -11,8 +11,8 @@ use crate::http::state::AppState;
 use crate::storage::Source;
 use crate::storage::memories::MemorySummary;
 use crate::storage::memories::list::MemoryOrder;
-use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use std::fmt;
@@ -142,7 +142,7 @@ pub(crate) async fn list(
     State(state): State<AppState>,
     VaultPath { vault_id }: VaultPath,
     Query(params): Query<(MemoryParams, Page)>,
-) -> Result<Json<List<MemoryEntry>>, Problem> {
+) -> Result<Response, Problem> {
     let (MemoryParams { prefix, sort }, page) = params;
     let _turn = fair::turn(&Party::current()).await;
     let begins = prefix.as_ref().map_or("", MemoryId::as_str);
@@ -155,7 +155,7 @@ pub(crate) async fn list(
             .list_memories_sorted(&vault_id, prefix.as_ref(), order, after, page.fetch())
             .await?;
         let key = |memory: &MemorySummary| Key(order.number(memory), memory.memory_id.clone());
-        return Ok(Json(page.of(&name, memories, key, MemoryEntry::from)));
+        return Ok(page.of(&name, memories, key, MemoryEntry::from).answer());
     }
     let name = format!("memories/{vault_id}/{begins}");
     let after = page.after::<MemoryId>(&name)?;
@@ -163,10 +163,6 @@ pub(crate) async fn list(
         .storage
         .list_memories(&vault_id, prefix.as_ref(), after.as_ref(), page.fetch())
         .await?;
-    Ok(Json(page.of(
-        &name,
-        memories,
-        |memory| memory.memory_id.clone(),
-        MemoryEntry::from,
-    )))
+    let key = |memory: &MemorySummary| memory.memory_id.clone();
+    Ok(page.of(&name, memories, key, MemoryEntry::from).answer())
 }
