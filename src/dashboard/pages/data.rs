@@ -75,6 +75,7 @@ pub(super) struct Context {
     pub(super) actor_id: String,
     pub(super) creation_time: DateTime<Utc>,
     pub(super) source: String,
+    pub(super) update_id: Option<String>,
     pub(super) bytes: i64,
     pub(super) estimated_tokens: i64,
     pub(super) percent_of_cap: f64,
@@ -114,20 +115,32 @@ pub(super) struct Record {
 
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Evidence {
-    pub(super) from: String,
-    pub(super) index: Option<i64>,
-    pub(super) start: i64,
-    pub(super) end: i64,
+    pub(super) index: Option<usize>,
+    pub(super) start: usize,
+    pub(super) end: usize,
     pub(super) quote: String,
 }
 
 impl Evidence {
-    /// Its location, in words.
+    /// The text that it quotes, in words.
     pub(super) fn place(&self) -> String {
         match self.index {
-            Some(index) => format!("message {index}, bytes {} to {}", self.start, self.end),
-            None => format!("{}, bytes {} to {}", self.from, self.start, self.end),
+            Some(index) => format!("message {}", index + 1),
+            None => "the task".to_owned(),
         }
+    }
+
+    /// The id of that text on the page of its run.
+    pub(super) fn text_id(&self) -> String {
+        match self.index {
+            Some(index) => format!("message-{}", index + 1),
+            None => "task".to_owned(),
+        }
+    }
+
+    /// The id of the quoted passage there.
+    pub(super) fn id(&self) -> String {
+        format!("{}-at-{}", self.text_id(), self.start)
     }
 }
 

@@ -86,8 +86,8 @@ pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) 
     };
     let query = [("sort", Some(sort)), ("prefix", prefix)];
     layout::render(&View {
-        page: Page::of(&visit, vault.clone())
-            .in_vault(&vault, "Memories")
+        page: Page::of_vault(&visit, vault.clone(), &vault, "Memories")
+            .await
             .live(&vault, None),
         columns: SORTS.map(column).into(),
         rows: list.items.into_iter().map(row).collect(),

@@ -32,6 +32,7 @@ struct Row {
     made: When,
     actor: String,
     source: String,
+    run: Option<String>,
     size: String,
     log: Option<String>,
     redacted: Option<Redacted>,
@@ -85,6 +86,7 @@ pub(in crate::dashboard) async fn show(
         made: When::new(context.creation_time, visit.now),
         actor: context.actor_id,
         source: context.source,
+        run: context.update_id,
         size: size(context.bytes),
         log: logs.remove(&context.version).filter(|log| !log.trim().is_empty()),
         redacted: context.redacted.then(|| Redacted {

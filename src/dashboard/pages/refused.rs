@@ -1,0 +1,202 @@
+//! A form that was not executed: its page is shown again, with the reason in the form and with what was entered.
+
+use crate::dashboard::failure::{Failure, Refusal};
+use crate::dashboard::form::Form;
+use crate::dashboard::link;
+use crate::dashboard::pages::data::{Diff, MemoryEntry};
+use crate::dashboard::pages::diff::unified;
+use crate::dashboard::parts::Escaped;
+use crate::dashboard::visit::Visit;
+use askama::filters::HtmlSafe;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// The form, its fields, and why it was not executed.
+#[derive(Debug)]
+pub(in crate::dashboard) struct Refused {
+    form: String,
+    fields: Vec<(String, String)>,
+    refusal: Refusal,
+    since: Option<Since>,
+}
+
+impl Refused {
+    pub(in crate::dashboard) fn is_of(&self, form: &str) -> bool {
+        self.form == form
+    }
+
+    /// What was entered in a field.
+    pub(in crate::dashboard) fn entered(&self, field: &str) -> &str {
+        self.all(field).next().unwrap_or_default()
+    }
+
+    /// Everything that was selected in a field.
+    pub(in crate::dashboard) fn all(&self, field: &str) -> impl Iterator<Item = &str> {
+        let of_field = self.fields.iter().filter(move |(name, _)| name == field);
+        of_field.map(|(_, value)| value.as_str())
+    }
+
+    pub(in crate::dashboard) fn title(&self) -> &str {
+        match self.since {
+            Some(_) => "Another change was saved first",
+            None => &self.refusal.title,
+        }
+    }
+
+    /// Whether the document was changed since the form was opened.
+    pub(in crate::dashboard) fn is_late(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// Whether the request is executed if it is confirmed.
+    pub(in crate::dashboard) fn asks_to_confirm(&self) -> bool {
+        asks_to_confirm(&self.refusal)
+    }
+}
+
+/// The reason, in the form.
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tone = if self.is_late() { "warn" } else { "bad" };
+        write!(f, r#"<div class="notice {tone}" id="fault">"#)?;
+        match &self.since {
+            Some(since) => since.fmt(f)?,
+            None => {
+                let rejected = self.refusal.members.get("rejected").and_then(Value::as_array);
+                let details = rejected
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|item| item["detail"].as_str());
+                let mut is_told = false;
+                for detail in details {
+                    write!(f, r#"<p class="free">{}</p>"#, Escaped(detail))?;
+                    is_told = true;
+                }
+                if !is_told {
+                    write!(f, r#"<p class="free">{}</p>"#, Escaped(&self.refusal.detail))?;
+                }
+            }
+        }
+        f.write_str("</div>")
+    }
+}
+
+impl HtmlSafe for Refused {}
+
+/// What changed since a form was opened.
+#[derive(Debug)]
+struct Since {
+    version: i64,
+    actor: String,
+    /// The changed lines as HTML; empty if they are not known.
+    lines: String,
+    is_cut: bool,
+}
+
+impl fmt::Display for Since {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "<p>Version {} by <bdi>{}</bdi> is the newest now. Sending the form again applies to that version.</p>",
+            self.version,
+            Escaped(&self.actor)
+        )?;
+        if !self.lines.is_empty() {
+            write!(
+                f,
+                r#"<p>What changed since you began:</p><div class="scroll" role="region" aria-label="What changed" tabindex="0">{}</div>"#,
+                self.lines
+            )?;
+        }
+        if self.is_cut {
+            f.write_str(r#"<p class="muted">The difference is longer than this page.</p>"#)?;
+        }
+        Ok(())
+    }
+}
+
+impl Form {
+    /// Shows the page of the form again, if the visitor can correct what was refused.
+    pub(in crate::dashboard) async fn again<F>(
+        mut self,
+        failure: Failure,
+        page: impl FnOnce(Visit) -> F,
+    ) -> Result<Response, Failure>
+    where
+        F: Future<Output = Result<Response, Failure>>,
+    {
+        let (status, refusal) = match &failure {
+            Failure::Refused(status, refusal) if can_be_sent_again(*status, refusal) => {
+                (*status, (**refusal).clone())
+            }
+            _ => return Err(failure),
+        };
+        let since = match status {
+            StatusCode::PRECONDITION_FAILED => since(&self).await?,
+            _ => None,
+        };
+        self.visit.refused = Some(Arc::new(Refused {
+            form: self.text("form").to_owned(),
+            fields: self.fields,
+            refusal,
+            since,
+        }));
+        match page(self.visit).await {
+            Ok(mut response) => {
+                *response.status_mut() = status;
+                Ok(response)
+            }
+            // The page is gone as well.
+            Err(_) => Err(failure),
+        }
+    }
+}
+
+/// Whether the same form may succeed later, or with other text.
+fn can_be_sent_again(status: StatusCode, refusal: &Refusal) -> bool {
+    matches!(status.as_u16(), 400 | 412 | 413 | 422 | 429 | 503)
+        || status == StatusCode::CONFLICT && asks_to_confirm(refusal)
+}
+
+fn asks_to_confirm(refusal: &Refusal) -> bool {
+    refusal
+        .members
+        .get("field")
+        .is_some_and(|field| field == "confirm")
+}
+
+/// Reads what changed. `None`: the document was deleted.
+async fn since(form: &Form) -> Result<Option<Since>, Failure> {
+    let Some((vault, Some(memory))) = link::place(&form.path) else {
+        return Ok(None);
+    };
+    let api = &form.visit.api;
+    let place = ["vaults", vault, "memories", memory];
+    let head: Option<MemoryEntry> = api.get(&place).find().await?;
+    let Some(head) = head.filter(|head| head.context_id.is_some()) else {
+        return Ok(None);
+    };
+    let version = head.version.to_string();
+    let route = [&place[..], &["contexts", &version, "diff"]].concat();
+    // The version of the form may have been redacted since, or there was none.
+    let diff = match api
+        .get(&route)
+        .query("base", form.text("if_match"))
+        .read::<Diff>()
+        .await
+    {
+        Ok(diff) => Some(diff),
+        Err(Failure::Refused(..)) => None,
+        Err(failure) => return Err(failure),
+    };
+    let (lines, is_cut) = diff.map(|diff| unified(&diff.diff)).unwrap_or_default();
+    Ok(Some(Since {
+        version: head.version,
+        actor: head.last_actor_id,
+        lines,
+        is_cut,
+    }))
+}
