@@ -166,19 +166,18 @@ impl Page {
     /// A page instead of the one at `path`, with the navigation that belongs there.
     pub(super) fn instead(path: &str, visitor: Option<&Visitor>, is_found: bool) -> Self {
         let mut page = Self::plain("Not shown", None);
-        if let Some(visitor) = visitor {
-            page.who = visitor.caller.as_ref().map(Who::of);
-            page.form_token.clone_from(&visitor.form_token);
-        }
-        match link::place(path).filter(|_| page.who.is_some()) {
-            Some((vault, Some(memory))) => {
-                let is_memory = path.ends_with(memory);
-                match is_found || !is_memory {
-                    true => page.in_memory(vault, memory, ""),
-                    false => page.in_vault(vault, ""),
-                }
+        let Some((caller, visitor)) = visitor.and_then(|visitor| Some((visitor.caller.as_ref()?, visitor)))
+        else {
+            return page;
+        };
+        page.who = Some(Who::of(caller));
+        page.form_token.clone_from(&visitor.form_token);
+        let sees = |vault: &str| vault.parse().is_ok_and(|vault| caller.sees(&vault));
+        match link::place(path).filter(|(vault, _)| sees(vault)) {
+            Some((vault, Some(memory))) if is_found || !path.ends_with(memory) => {
+                page.in_memory(vault, memory, "")
             }
-            Some((vault, None)) if is_found => page.in_vault(vault, ""),
+            Some((vault, memory)) if is_found || memory.is_some() => page.in_vault(vault, ""),
             _ => page,
         }
     }
@@ -217,43 +216,23 @@ impl Page {
 
     /// A page of a vault; `here` is the label of its tab.
     pub(super) fn in_vault(mut self, vault: &str, here: &str) -> Self {
-        let tab = |label, below: &[&str]| Tab {
-            label,
-            count: None,
-            href: link::vault(vault, below),
-            is_here: label == here,
-        };
-        self.tabs = vec![
-            tab("Memories", &[]),
-            tab("Search", &["search"]),
-            tab("Inbox", &["inbox"]),
-            tab("Usage", &["usage"]),
-            tab("Events", &["events"]),
-        ];
-        self.crumb(Crumb::to(vault, link::vault(vault, &[])))
+        let base = link::vault(vault, &[]);
+        self.tabs = tabs(&base, here, &["Memories", "Search", "Inbox", "Usage", "Events"]);
+        self.crumb(Crumb::to(vault, base))
     }
 
     /// A page of a memory; `here` is the label of its tab.
     pub(super) fn in_memory(mut self, vault: &str, memory: &str, here: &str) -> Self {
-        let tab = |label, below: &[&str]| Tab {
-            label,
-            count: None,
-            href: link::memory(vault, memory, below),
-            is_here: label == here,
-        };
-        self.tabs = vec![
-            tab("Document", &[]),
-            tab("Timeline", &["timeline"]),
-            tab("Diff", &["diff"]),
-            tab("Blame", &["blame"]),
-            tab("Records", &["records"]),
-            tab("Updates", &["updates"]),
-            tab("Window", &["window"]),
-            tab("Prompt", &["prompt"]),
-            tab("Handoff", &["handoff"]),
-        ];
+        let base = link::memory(vault, memory, &[]);
+        self.tabs = tabs(
+            &base,
+            here,
+            &[
+                "Document", "Timeline", "Diff", "Blame", "Records", "Updates", "Window", "Prompt", "Handoff",
+            ],
+        );
         self.crumb(Crumb::to(vault, link::vault(vault, &[])))
-            .crumb(Crumb::to(memory, link::memory(vault, memory, &[])))
+            .crumb(Crumb::to(memory, base))
     }
 
     /// Makes the page reload when its content changes.
@@ -297,6 +276,20 @@ impl fmt::Display for Within<'_> {
 }
 
 impl HtmlSafe for Within<'_> {}
+
+/// Tabs below `base`: the first leads there, each other to the path of its name.
+fn tabs(base: &str, here: &str, labels: &[&'static str]) -> Vec<Tab> {
+    let tab = |(place, label): (usize, &&'static str)| Tab {
+        label,
+        count: None,
+        href: match place {
+            0 => base.to_owned(),
+            _ => format!("{base}/{}", label.to_lowercase()),
+        },
+        is_here: *label == here,
+    };
+    labels.iter().enumerate().map(tab).collect()
+}
 
 fn notice(name: &str) -> Option<&'static str> {
     let (_, text) = NOTICES.iter().find(|(known, _)| *known == name)?;

@@ -39,6 +39,7 @@ export function allPages({ runs }) {
     ["records", `${memory}/records?status=all`],
     ["records-hostile", "/ui/vaults/acme/memories/hostile/records?status=all"],
     ["record", `${memory}/records/KL-2`],
+    ["record-forms", `${memory}/records/KL-1`],
     ["updates", `${memory}/updates`],
     ["run", `${memory}/updates/${runs.proposal}`],
     ["window", `${memory}/window`],
@@ -99,7 +100,7 @@ export async function pages(world) {
       await accessible(page, `${name} in the dark`, ["color-contrast", "target-size", "scrollable-region-focusable"]);
       noFaults(page, name);
       await oneRowEach(page, name);
-      if (["memory", "timeline", "run", "memories", "blame", "edit", "record", "search-everywhere"].includes(name)) await shot(page, `${name}-narrow-dark`);
+      if (["memory", "timeline", "run", "memories", "blame", "edit", "record-forms", "search-everywhere"].includes(name)) await shot(page, `${name}-narrow-dark`);
     }
     await page.setViewportSize({ width: 1280, height: 800 });
     for (const name of ["memory", "run", "diff-sides", "usage", "prompt"]) {

@@ -74,6 +74,7 @@ function tellTimes() {
 
 // A form that requires a confirmation has the question as data; without scripts its check box is used.
 function wireForms(within) {
+  for (const hint of within.querySelectorAll("[data-scripted]")) hint.hidden = false;
   for (const slider of within.querySelectorAll("[data-follows]")) {
     const target = document.getElementById(slider.dataset.follows);
     if (target) slider.addEventListener("input", () => { target.textContent = slider.value; });
@@ -212,6 +213,9 @@ addEventListener("pageshow", (event) => {
 
 document.addEventListener("DOMContentLoaded", () => {
   wireTheme();
+  // In a narrow window the row of tabs is scrolled.
+  const tab = document.querySelector(".tabs [aria-current]");
+  if (tab) tab.closest("ul").scrollLeft = tab.offsetLeft - 60;
   wire(document);
   listen();
   setInterval(tellTimes, 20000);

@@ -30,7 +30,31 @@ pub(super) struct MemoryEntry {
     pub(super) changed_at: DateTime<Utc>,
     pub(super) bytes: i64,
     pub(super) last_actor_id: String,
-    pub(super) last_source: Option<String>,
+    pub(super) last_source: Option<Source>,
+}
+
+/// What made a version, shown in words that follow “with”.
+#[derive(Debug, Clone, Copy, Deserialize, strum::Display)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Source {
+    #[strum(serialize = "a whole text")]
+    Put,
+    #[strum(serialize = "an update")]
+    Update,
+    #[strum(serialize = "operations")]
+    Operations,
+    #[strum(serialize = "a task")]
+    Task,
+    #[strum(serialize = "a decision")]
+    Decision,
+    #[strum(serialize = "a status")]
+    Status,
+    #[strum(serialize = "an older version")]
+    Restore,
+    #[strum(serialize = "an import")]
+    Import,
+    #[strum(serialize = "the memory tool")]
+    Tool,
 }
 
 impl MemoryEntry {
@@ -74,7 +98,7 @@ pub(super) struct Context {
     pub(super) version: i64,
     pub(super) actor_id: String,
     pub(super) creation_time: DateTime<Utc>,
-    pub(super) source: String,
+    pub(super) source: Source,
     pub(super) update_id: Option<String>,
     pub(super) bytes: i64,
     pub(super) estimated_tokens: i64,
@@ -254,13 +278,13 @@ pub(super) struct Window {
 pub(super) struct WindowStatus {
     pub(super) goal: Option<String>,
     pub(super) blocker: Option<String>,
-    pub(super) updated: Option<String>,
+    pub(super) updated: Option<DateTime<Utc>>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct WindowTask {
     pub(super) record_id: String,
-    pub(super) time: Option<String>,
+    pub(super) time: Option<DateTime<Utc>>,
     pub(super) intent: String,
     pub(super) summary: String,
     pub(super) failed: bool,
@@ -270,7 +294,7 @@ pub(super) struct WindowTask {
 #[derive(Debug, Deserialize)]
 pub(super) struct WindowDecision {
     pub(super) record_id: String,
-    pub(super) time: Option<String>,
+    pub(super) time: Option<DateTime<Utc>>,
     pub(super) decision: String,
     pub(super) reason: Option<String>,
 }
@@ -278,7 +302,7 @@ pub(super) struct WindowDecision {
 #[derive(Debug, Deserialize)]
 pub(super) struct ArchivedTask {
     pub(super) record_id: String,
-    pub(super) time: String,
+    pub(super) time: DateTime<Utc>,
     pub(super) intent: String,
     pub(super) summary: String,
     pub(super) failed: bool,
@@ -288,8 +312,8 @@ pub(super) struct ArchivedTask {
 pub(super) struct Epic {
     pub(super) name: Option<String>,
     pub(super) tasks: i64,
-    pub(super) first: String,
-    pub(super) last: String,
+    pub(super) first: DateTime<Utc>,
+    pub(super) last: DateTime<Utc>,
     pub(super) latest: Vec<ArchivedTask>,
 }
 

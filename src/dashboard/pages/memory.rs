@@ -5,7 +5,7 @@ use super::super::layout::{self, Page};
 use super::super::link;
 use super::super::parts::{Bar, Id, Markup, When, grouped, size};
 use super::super::visit::Visit;
-use super::data::{Context, List, Memory, Record, Run};
+use super::data::{Context, List, Memory, Record, Run, Source};
 use super::document::{About, Shown, show as show_document, start};
 use super::updates::waiting;
 use crate::dashboard::pages::timeline::Slider;
@@ -33,7 +33,9 @@ struct View {
     created: When,
     changed: When,
     actor: String,
-    source: String,
+    source: Source,
+    /// The run that made the newest version.
+    run: Option<String>,
     size: String,
     tokens: String,
     fill: Bar,
@@ -122,6 +124,7 @@ pub(in crate::dashboard) async fn show(
         changed: When::new(context.creation_time, visit.now),
         actor: context.actor_id,
         source: context.source,
+        run: context.update_id,
         size: size(context.bytes),
         tokens: grouped(context.estimated_tokens),
         fill: Bar::new(

@@ -187,20 +187,15 @@ async fn changed<F: Future<Output = Result<Response, Failure>>>(
         Ok(changed) => changed,
         Err(failure) => return form.again(failure, page).await,
     };
-    let (below, done) = match changed.status.as_deref() {
-        Some("proposed") => (["updates", &changed.update_id], "proposed"),
-        Some("unchanged") => {
-            return Ok(layout::done(&link::memory(vault, memory, &[]), "unchanged").into_response());
-        }
-        _ => {
-            let ids = changed
-                .operations
-                .iter()
-                .rev()
-                .filter_map(|operation| operation.id.as_deref());
-            let id = changed.record_id.as_deref().or_else(|| ids.clone().next());
-            (["records", id.unwrap_or_default()], done)
-        }
+    let made = changed
+        .operations
+        .iter()
+        .rev()
+        .find_map(|operation| operation.id.as_deref());
+    let (below, done) = match (changed.status.as_deref(), changed.record_id.as_deref().or(made)) {
+        (Some("proposed"), _) => (vec!["updates", &changed.update_id], "proposed"),
+        (_, Some(id)) => (vec!["records", id], done),
+        (_, None) => (Vec::new(), "unchanged"),
     };
     Ok(layout::done(&link::memory(vault, memory, &below), done).into_response())
 }

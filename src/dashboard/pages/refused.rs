@@ -20,7 +20,8 @@ pub(in crate::dashboard) struct Refused {
     form: String,
     fields: Vec<(String, String)>,
     refusal: Refusal,
-    since: Option<Since>,
+    /// What changed since the form was opened, as HTML; nothing else was wrong.
+    since: Option<String>,
 }
 
 impl Refused {
@@ -46,6 +47,26 @@ impl Refused {
         }
     }
 
+    /// What is wrong. Operations are rejected one by one, and the form has no list of them.
+    fn detail(&self) -> String {
+        let rejected = self.refusal.members.get("rejected").and_then(Value::as_array);
+        let details = rejected
+            .into_iter()
+            .flatten()
+            .filter_map(|item| item["detail"].as_str());
+        let details: Vec<&str> = details.collect();
+        let detail = match details.is_empty() {
+            true => self.refusal.detail.clone(),
+            false => details.join("\n"),
+        };
+        let is_numbered = detail.starts_with("operations[");
+        let plain = detail
+            .split_once("]: ")
+            .filter(|_| is_numbered)
+            .map(|(_, plain)| plain);
+        plain.map(str::to_owned).unwrap_or(detail)
+    }
+
     /// Whether the document was changed since the form was opened.
     pub(in crate::dashboard) fn is_late(&self) -> bool {
         self.since.is_some()
@@ -63,60 +84,14 @@ impl fmt::Display for Refused {
         let tone = if self.is_late() { "warn" } else { "bad" };
         write!(f, r#"<div class="notice {tone}" id="fault">"#)?;
         match &self.since {
-            Some(since) => since.fmt(f)?,
-            None => {
-                let rejected = self.refusal.members.get("rejected").and_then(Value::as_array);
-                let details = rejected
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|item| item["detail"].as_str());
-                let mut is_told = false;
-                for detail in details {
-                    write!(f, r#"<p class="free">{}</p>"#, Escaped(detail))?;
-                    is_told = true;
-                }
-                if !is_told {
-                    write!(f, r#"<p class="free">{}</p>"#, Escaped(&self.refusal.detail))?;
-                }
-            }
+            Some(since) => f.write_str(since)?,
+            None => write!(f, r#"<p class="free">{}</p>"#, Escaped(&self.detail()))?,
         }
         f.write_str("</div>")
     }
 }
 
 impl HtmlSafe for Refused {}
-
-/// What changed since a form was opened.
-#[derive(Debug)]
-struct Since {
-    version: i64,
-    actor: String,
-    /// The changed lines as HTML; empty if they are not known.
-    lines: String,
-    is_cut: bool,
-}
-
-impl fmt::Display for Since {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "<p>Version {} by <bdi>{}</bdi> is the newest now. Sending the form again applies to that version.</p>",
-            self.version,
-            Escaped(&self.actor)
-        )?;
-        if !self.lines.is_empty() {
-            write!(
-                f,
-                r#"<p>What changed since you began:</p><div class="scroll" role="region" aria-label="What changed" tabindex="0">{}</div>"#,
-                self.lines
-            )?;
-        }
-        if self.is_cut {
-            f.write_str(r#"<p class="muted">The difference is longer than this page.</p>"#)?;
-        }
-        Ok(())
-    }
-}
 
 impl Form {
     /// Shows the page of the form again, if the visitor can correct what was refused.
@@ -169,7 +144,7 @@ fn asks_to_confirm(refusal: &Refusal) -> bool {
 }
 
 /// Reads what changed. `None`: the document was deleted.
-async fn since(form: &Form) -> Result<Option<Since>, Failure> {
+async fn since(form: &Form) -> Result<Option<String>, Failure> {
     let Some((vault, Some(memory))) = link::place(&form.path) else {
         return Ok(None);
     };
@@ -193,10 +168,17 @@ async fn since(form: &Form) -> Result<Option<Since>, Failure> {
         Err(failure) => return Err(failure),
     };
     let (lines, is_cut) = diff.map(|diff| unified(&diff.diff)).unwrap_or_default();
-    Ok(Some(Since {
-        version: head.version,
-        actor: head.last_actor_id,
-        lines,
-        is_cut,
-    }))
+    let mut html = format!(
+        "<p>Version {version} by <bdi>{}</bdi> is the newest now. Sending the form again applies to that version.</p>",
+        Escaped(&head.last_actor_id)
+    );
+    if !lines.is_empty() {
+        html.push_str(r#"<p>What changed since you began:</p><div class="scroll" role="region" aria-label="What changed" tabindex="0">"#);
+        html.push_str(&lines);
+        html.push_str("</div>");
+    }
+    if is_cut {
+        html.push_str(r#"<p class="muted">The difference is longer than this page.</p>"#);
+    }
+    Ok(Some(html))
 }

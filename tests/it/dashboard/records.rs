@@ -138,6 +138,10 @@ async fn a_faulty_change_of_a_record_is_told_in_its_form() {
             "{below}: {fault}"
         );
         assert!(form == "archive" || shows(&answer, "<kept>"), "{below}");
+        assert!(
+            !answer.text().contains("operations["),
+            "{below}: the form has no list"
+        );
     }
     assert_eq!(service.count("memory_contexts").await, 1);
     // Somebody archived it meanwhile.
