@@ -47,24 +47,23 @@ impl Refused {
         }
     }
 
-    /// What is wrong. Operations are rejected one by one, and the form has no list of them.
+    /// What is wrong. Operations are rejected one by one; the form has no list of them, so their places are left out.
     fn detail(&self) -> String {
         let rejected = self.refusal.members.get("rejected").and_then(Value::as_array);
         let details = rejected
             .into_iter()
             .flatten()
             .filter_map(|item| item["detail"].as_str());
-        let details: Vec<&str> = details.collect();
-        let detail = match details.is_empty() {
+        let details: Vec<&str> = details
+            .map(|detail| match detail.split_once("]: ") {
+                Some((place, fault)) if place.starts_with("operations[") => fault,
+                _ => detail,
+            })
+            .collect();
+        match details.is_empty() {
             true => self.refusal.detail.clone(),
             false => details.join("\n"),
-        };
-        let is_numbered = detail.starts_with("operations[");
-        let plain = detail
-            .split_once("]: ")
-            .filter(|_| is_numbered)
-            .map(|(_, plain)| plain);
-        plain.map(str::to_owned).unwrap_or(detail)
+        }
     }
 
     /// Whether the document was changed since the form was opened.

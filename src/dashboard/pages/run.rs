@@ -391,7 +391,7 @@ mod tests {
             "äöü"
         );
         assert_eq!(
-            marked("ab", &[1..2], TEXT_BYTES, "task").0,
+            marked("ab", std::slice::from_ref(&(1..2)), TEXT_BYTES, "task").0,
             r#"a<mark id="task-at-1">b</mark>"#
         );
     }
@@ -400,7 +400,7 @@ mod tests {
     fn a_passage_far_behind_the_beginning_is_shown_with_what_stands_before_it() {
         let text = format!("begin {} before here {}", "ñ".repeat(9_000), "x".repeat(9_000));
         let at = text.find("here").unwrap();
-        let shown = marked(&text, &[at..at + 4], 100, "message-1").0;
+        let shown = marked(&text, std::slice::from_ref(&(at..at + 4)), 100, "message-1").0;
         assert!(shown.starts_with("begin ñ") && shown.len() < 2_000, "{shown}");
         assert!(shown.contains(r#"before <mark id="message-1-at-"#), "{shown}");
         assert!(shown.ends_with("bytes are not shown]</span>"), "{shown}");
