@@ -170,11 +170,11 @@ impl Ask {
         serde_json::from_slice(&self.done().await?.body).map_err(Failure::internal)
     }
 
-    /// Like [`Ask::read`]; `None` for 404.
+    /// Like [`Ask::read`]; `None` for what does not exist, or not any more.
     pub(super) async fn find<T: DeserializeOwned>(self) -> Result<Option<T>, Failure> {
         match self.read().await {
             Ok(found) => Ok(Some(found)),
-            Err(failure) if failure.status() == StatusCode::NOT_FOUND => Ok(None),
+            Err(failure) if matches!(failure.status(), StatusCode::NOT_FOUND | StatusCode::GONE) => Ok(None),
             Err(failure) => Err(failure),
         }
     }

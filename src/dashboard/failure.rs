@@ -2,7 +2,7 @@
 //! become pages in one place, as the response leaves.
 
 use crate::dashboard::layout::{self, Crumb, Page};
-use crate::dashboard::visit::now_of;
+use crate::dashboard::visit::Visitor;
 use askama::Template;
 use axum::body::{Body, to_bytes};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -69,14 +69,6 @@ impl Failure {
             Self::SignIn(_) => StatusCode::SEE_OTHER,
             Self::Refused(status, _) => *status,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    }
-
-    /// The rejection, if it is one.
-    pub(super) fn refusal(&self) -> Option<&Refusal> {
-        match self {
-            Self::Refused(_, refusal) => Some(refusal),
-            Self::SignIn(_) | Self::Internal(_) => None,
         }
     }
 }
@@ -149,8 +141,8 @@ pub(crate) fn reload_page() -> Response {
     layout::render(&Again { page }).unwrap_or_else(IntoResponse::into_response)
 }
 
-/// Converts a problem into a page; other responses are unchanged.
-pub(crate) async fn as_page(response: Response) -> Response {
+/// Converts a problem into a page, with the navigation of the one at `path`; other responses are unchanged.
+pub(crate) async fn as_page(path: &str, response: Response) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
     let media_type = response
@@ -174,8 +166,10 @@ pub(crate) async fn as_page(response: Response) -> Response {
             ..Refusal::default()
         }
     };
+    let is_found = parts.status != StatusCode::NOT_FOUND;
     let view = View {
-        page: Page::plain("Not shown", now_of(&parts.extensions)).crumb(Crumb::here(parts.status.as_str())),
+        page: Page::instead(path, parts.extensions.get::<Visitor>(), is_found)
+            .crumb(Crumb::here(parts.status.as_str())),
         status: parts.status.as_u16(),
         refusal,
         advice: advice(parts.status),

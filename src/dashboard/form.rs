@@ -4,12 +4,13 @@
 //! `SameSite=Strict`; the form has a token that only pages of this service contain; and what the browser reports about
 //! the sending page (`Sec-Fetch-Site`, else `Origin`) must be this site.
 
+use super::api::Ask;
 use super::failure::Failure;
 use super::visit::{Anybody, Visit};
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use subtle::ConstantTimeEq;
 
 /// The name of the token's field.
@@ -25,7 +26,32 @@ const BYTES_PER_BYTE: usize = 3;
 pub(crate) struct Form<V = Visit> {
     pub(super) visit: V,
     pub(super) headers: HeaderMap,
-    fields: Vec<(String, String)>,
+    pub(super) path: String,
+    pub(super) fields: Vec<(String, String)>,
+}
+
+impl Form {
+    /// The request of the form: executed once, and only for the version that it was opened for, if it names one.
+    pub(super) fn ask(&self, method: Method, segments: &[&str]) -> Ask {
+        let ask = self.visit.api.ask(method, segments);
+        let ask = ask.header("idempotency-key", self.text("once"));
+        match self.fields.iter().find(|(name, _)| name == "if_match") {
+            Some((_, seen)) if seen.is_empty() => ask.header("if-none-match", "*"),
+            Some((_, seen)) => ask.if_match(seen),
+            None => ask,
+        }
+    }
+
+    /// Irreversible actions require a confirmation.
+    pub(super) fn is_sure(&self) -> Result<(), Failure> {
+        if self.get("sure") == Some("yes") {
+            return Ok(());
+        }
+        Err(Failure::with_status(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Nothing was done: tick the box that says that it cannot be undone.",
+        ))
+    }
 }
 
 impl<V> Form<V> {
@@ -119,6 +145,7 @@ where
         Ok(Self {
             visit,
             headers: parts.headers,
+            path: parts.uri.path().to_owned(),
             fields,
         })
     }

@@ -2,16 +2,22 @@
 
 use super::failure::Failure;
 use super::link;
-use super::parts::When;
+use super::pages::refused::Refused;
+use super::pages::updates::number_of_waiting;
+use super::parts::{Escaped, When};
 use super::router;
-use super::visit::Visit;
+use super::visit::{Visit, Visitor};
+use crate::domain::access::{AccessRole, Caller, VaultScope};
 use askama::Template;
+use askama::filters::HtmlSafe;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
+use std::fmt;
+use std::sync::Arc;
 
 /// Allows only content of this service, and no inline scripts or styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -44,6 +50,8 @@ impl Crumb {
 #[derive(Debug)]
 pub(super) struct Tab {
     pub(super) label: &'static str,
+    /// What waits there.
+    pub(super) count: Option<String>,
     pub(super) href: String,
     pub(super) is_here: bool,
 }
@@ -58,6 +66,18 @@ pub(super) struct Who {
     pub(super) runs_the_service: bool,
 }
 
+impl Who {
+    pub(super) fn of(caller: &Caller) -> Self {
+        let is_admin = caller.may(AccessRole::Admin);
+        Self {
+            name: caller.key.as_ref().map(|key| key.name.to_string()),
+            role: caller.role.name(),
+            is_admin,
+            runs_the_service: is_admin && caller.scope == VaultScope::All,
+        }
+    }
+}
+
 /// The data of the base template.
 #[derive(Debug)]
 pub(super) struct Page {
@@ -66,6 +86,10 @@ pub(super) struct Page {
     pub(super) tabs: Vec<Tab>,
     pub(super) who: Option<Who>,
     pub(super) form_token: String,
+    /// What makes the `Idempotency-Key` of each form of this page.
+    once: String,
+    /// A form of this page that was not executed.
+    pub(super) refused: Option<Arc<Refused>>,
     /// The success message of a form.
     pub(super) notice: Option<&'static str>,
     /// The event stream that notifies when this page is out of date.
@@ -78,7 +102,7 @@ pub(super) struct Page {
 }
 
 /// The success messages of forms: `?done=` in the URL of the page they redirect to.
-const NOTICES: [(&str, &str); 13] = [
+const NOTICES: [(&str, &str); 17] = [
     ("put", "Saved as a new version."),
     (
         "unchanged",
@@ -92,6 +116,13 @@ const NOTICES: [(&str, &str); 13] = [
         "approved-unchanged",
         "Approved; none of its operations is valid any more, so the memory is unchanged.",
     ),
+    (
+        "corrected",
+        "Corrected: this record took the place of the old one.",
+    ),
+    ("archived", "Archived, with the reason."),
+    ("added", "Added."),
+    ("proposed", "Proposed. It is applied when somebody approves it."),
     ("rejected", "Rejected. The run is saved with the reason."),
     ("cancelled", "Cancelled; it will save nothing."),
     ("revoked", "The key was revoked, and its sessions have ended."),
@@ -104,13 +135,10 @@ impl Page {
     /// A page for a visitor.
     pub(super) fn of(visit: &Visit, title: impl Into<String>) -> Self {
         let mut page = Self::plain(title, Some(visit.now));
-        page.who = Some(Who {
-            name: visit.caller.key.as_ref().map(|key| key.name.to_string()),
-            role: visit.caller.role.name(),
-            is_admin: visit.may_admin(),
-            runs_the_service: visit.runs_the_service(),
-        });
+        page.who = Some(Who::of(&visit.caller));
         page.form_token.clone_from(&visit.form_token);
+        page.once = visit.services.clock.new_id().simple().to_string();
+        page.refused.clone_from(&visit.refused);
         page.notice = visit.param("done").and_then(notice);
         page
     }
@@ -123,6 +151,8 @@ impl Page {
             tabs: Vec::new(),
             who: None,
             form_token: String::new(),
+            once: String::new(),
+            refused: None,
             notice: None,
             live: None,
             style: router::style(),
@@ -133,48 +163,76 @@ impl Page {
         }
     }
 
+    /// A page instead of the one at `path`, with the navigation that belongs there.
+    pub(super) fn instead(path: &str, visitor: Option<&Visitor>, is_found: bool) -> Self {
+        let mut page = Self::plain("Not shown", None);
+        let Some((caller, visitor)) = visitor.and_then(|visitor| Some((visitor.caller.as_ref()?, visitor)))
+        else {
+            return page;
+        };
+        page.who = Some(Who::of(caller));
+        page.form_token.clone_from(&visitor.form_token);
+        let sees = |vault: &str| vault.parse().is_ok_and(|vault| caller.sees(&vault));
+        match link::place(path).filter(|(vault, _)| sees(vault)) {
+            Some((vault, Some(memory))) if is_found || !path.ends_with(memory) => {
+                page.in_memory(vault, memory, "")
+            }
+            Some((vault, memory)) if is_found || memory.is_some() => page.in_vault(vault, ""),
+            _ => page,
+        }
+    }
+
+    /// What a form of this page begins with: its hidden fields, and why it was refused.
+    pub(super) fn within<'p>(&'p self, form: &'p str) -> Within<'p> {
+        Within { page: self, form }
+    }
+
+    /// The form, if it was refused.
+    pub(super) fn refused_in(&self, form: &str) -> Option<&Refused> {
+        self.refused.as_deref().filter(|refused| refused.is_of(form))
+    }
+
+    /// What was entered in a field of a form that was refused.
+    pub(super) fn entered(&self, form: &str, field: &str) -> &str {
+        self.refused_in(form)
+            .map(|refused| refused.entered(field))
+            .unwrap_or_default()
+    }
+
     pub(super) fn crumb(mut self, crumb: Crumb) -> Self {
         self.crumbs.push(crumb);
         self
     }
 
+    /// A page of a vault for a visitor, with the number of proposals that wait; `here` is the label of its tab.
+    pub(super) async fn of_vault(visit: &Visit, title: impl Into<String>, vault: &str, here: &str) -> Self {
+        let mut page = Self::of(visit, title).in_vault(vault, here);
+        let count = number_of_waiting(visit, vault).await;
+        if let Some(inbox) = page.tabs.iter_mut().find(|tab| tab.label == "Inbox") {
+            inbox.count = count;
+        }
+        page
+    }
+
     /// A page of a vault; `here` is the label of its tab.
     pub(super) fn in_vault(mut self, vault: &str, here: &str) -> Self {
-        let tab = |label, below: &[&str]| Tab {
-            label,
-            href: link::vault(vault, below),
-            is_here: label == here,
-        };
-        self.tabs = vec![
-            tab("Memories", &[]),
-            tab("Search", &["search"]),
-            tab("Inbox", &["inbox"]),
-            tab("Usage", &["usage"]),
-            tab("Events", &["events"]),
-        ];
-        self.crumb(Crumb::to(vault, link::vault(vault, &[])))
+        let base = link::vault(vault, &[]);
+        self.tabs = tabs(&base, here, &["Memories", "Search", "Inbox", "Usage", "Events"]);
+        self.crumb(Crumb::to(vault, base))
     }
 
     /// A page of a memory; `here` is the label of its tab.
     pub(super) fn in_memory(mut self, vault: &str, memory: &str, here: &str) -> Self {
-        let tab = |label, below: &[&str]| Tab {
-            label,
-            href: link::memory(vault, memory, below),
-            is_here: label == here,
-        };
-        self.tabs = vec![
-            tab("Document", &[]),
-            tab("Timeline", &["timeline"]),
-            tab("Diff", &["diff"]),
-            tab("Blame", &["blame"]),
-            tab("Records", &["records"]),
-            tab("Updates", &["updates"]),
-            tab("Window", &["window"]),
-            tab("Prompt", &["prompt"]),
-            tab("Handoff", &["handoff"]),
-        ];
+        let base = link::memory(vault, memory, &[]);
+        self.tabs = tabs(
+            &base,
+            here,
+            &[
+                "Document", "Timeline", "Diff", "Blame", "Records", "Updates", "Window", "Prompt", "Handoff",
+            ],
+        );
         self.crumb(Crumb::to(vault, link::vault(vault, &[])))
-            .crumb(Crumb::to(memory, link::memory(vault, memory, &[])))
+            .crumb(Crumb::to(memory, base))
     }
 
     /// Makes the page reload when its content changes.
@@ -193,6 +251,44 @@ impl Page {
     pub(super) fn can_sign_out(&self) -> bool {
         self.who.as_ref().is_some_and(|who| who.name.is_some())
     }
+}
+
+/// See [`Page::within`].
+pub(super) struct Within<'p> {
+    page: &'p Page,
+    form: &'p str,
+}
+
+impl fmt::Display for Within<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { page, form } = self;
+        write!(
+            f,
+            r#"<input type="hidden" name="form" value="{form}"><input type="hidden" name="form_token" value="{}"><input type="hidden" name="once" value="ui-{}-{form}">"#,
+            Escaped(&page.form_token),
+            page.once,
+        )?;
+        match page.refused_in(form) {
+            Some(refused) => refused.fmt(f),
+            None => Ok(()),
+        }
+    }
+}
+
+impl HtmlSafe for Within<'_> {}
+
+/// Tabs below `base`: the first leads there, each other to the path of its name.
+fn tabs(base: &str, here: &str, labels: &[&'static str]) -> Vec<Tab> {
+    let tab = |(place, label): (usize, &&'static str)| Tab {
+        label,
+        count: None,
+        href: match place {
+            0 => base.to_owned(),
+            _ => format!("{base}/{}", label.to_lowercase()),
+        },
+        is_here: *label == here,
+    };
+    labels.iter().enumerate().map(tab).collect()
 }
 
 fn notice(name: &str) -> Option<&'static str> {

@@ -1,5 +1,6 @@
 //! URLs of pages and routes, with escaped segments.
 
+use crate::domain::ids::{MemoryId, VaultId};
 use std::fmt::Write as _;
 use url::form_urlencoded::Serializer;
 
@@ -34,6 +35,15 @@ pub(super) fn memory(vault: &str, memory: &str, below: &[&str]) -> String {
     path(&segments)
 }
 
+/// The vault and the memory that the path of a page names.
+pub(super) fn place(path: &str) -> Option<(&str, Option<&str>)> {
+    let mut segments = path.strip_prefix("/ui/vaults/")?.split('/');
+    let vault = segments.next().filter(|id| id.parse::<VaultId>().is_ok())?;
+    let memory = segments.next().filter(|below| *below == "memories");
+    let memory = memory.and_then(|_| segments.next());
+    Some((vault, memory.filter(|id| id.parse::<MemoryId>().is_ok())))
+}
+
 /// A path with these parameters; those without a value are omitted.
 pub(super) fn with_query(path: &str, query: &[(&str, Option<&str>)]) -> String {
     let mut written = Serializer::new(String::new());
@@ -54,6 +64,15 @@ pub(super) fn with_query(path: &str, query: &[(&str, Option<&str>)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_names_its_vault_and_memory() {
+        assert_eq!(place("/ui/vaults/a/memories/b/edit"), Some(("a", Some("b"))));
+        assert_eq!(place("/ui/vaults/a/search"), Some(("a", None)));
+        for none in ["/ui/keys", "/ui/vaults/-/memories/b", "/ui/vaults/"] {
+            assert_eq!(place(none), None, "{none}");
+        }
+    }
 
     #[test]
     fn segments_of_a_url_are_escaped() {

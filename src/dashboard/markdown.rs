@@ -2,34 +2,31 @@
 //! nothing, and its links allow only http, https and mail, without sending a referrer.
 
 use super::parts::Escaped;
-use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
-/// Headings of a document are this many levels below those of its page.
-const LEVELS_DOWN: usize = 2;
-
-/// A Markdown text as HTML.
-pub(super) fn render(text: &str) -> String {
+/// A Markdown text as HTML. `above` is the level of the heading before it: no heading of a text is more than one level
+/// deeper than the one before, whatever its author wrote.
+pub(super) fn render(text: &str, above: &mut usize) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let mut links = Vec::new();
-    let events = Parser::new_ext(text, options).flat_map(move |event| safe(event, &mut links));
+    let events = Parser::new_ext(text, options).flat_map(|event| safe(event, &mut links, above));
     let mut written = String::with_capacity(text.len() * 2);
     html::push_html(&mut written, events);
     written
 }
 
 /// One event, without what a document must not contain. `links` has for each open link whether it is rendered as one.
-fn safe<'t>(event: Event<'t>, links: &mut Vec<bool>) -> Vec<Event<'t>> {
+fn safe<'t>(event: Event<'t>, links: &mut Vec<bool>, above: &mut usize) -> Vec<Event<'t>> {
     match event {
         Event::Html(text) | Event::InlineHtml(text) => vec![Event::Text(text)],
         Event::Start(Tag::HtmlBlock) => vec![Event::Start(Tag::Paragraph)],
         Event::End(TagEnd::HtmlBlock) => vec![Event::End(TagEnd::Paragraph)],
-        Event::Start(Tag::Heading { level, .. }) => vec![Event::Start(Tag::Heading {
-            level: lowered(level),
-            id: None,
-            classes: Vec::new(),
-            attrs: Vec::new(),
-        })],
-        Event::End(TagEnd::Heading(level)) => vec![Event::End(TagEnd::Heading(lowered(level)))],
+        Event::Start(Tag::Heading { level, .. }) => {
+            // The first level is the title of the page.
+            *above = (level as usize + 1).min(*above + 1).min(6);
+            vec![own(format!("<h{above}>"))]
+        }
+        Event::End(TagEnd::Heading(_)) => vec![own(format!("</h{above}>\n"))],
         Event::Start(Tag::Link { dest_url, .. }) => {
             let leads_away = may_be_followed(&dest_url);
             links.push(leads_away);
@@ -70,10 +67,6 @@ fn own(text: String) -> Event<'static> {
     Event::InlineHtml(CowStr::from(text))
 }
 
-fn lowered(level: HeadingLevel) -> HeadingLevel {
-    HeadingLevel::try_from(level as usize + LEVELS_DOWN).unwrap_or(HeadingLevel::H6)
-}
-
 fn may_be_followed(address: &str) -> bool {
     let scheme = address
         .split_once(':')
@@ -83,12 +76,22 @@ fn may_be_followed(address: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+
+    fn render(text: &str) -> String {
+        super::render(text, &mut 1)
+    }
+
+    #[test]
+    fn no_level_of_headings_is_left_out() {
+        let shown = render("### a\n# b\n###### c\n## d\n### e\n");
+        let levels: String = shown.split("<h").skip(1).map(|heading| &heading[..1]).collect();
+        assert_eq!(levels, "22334", "{shown}");
+    }
 
     #[test]
     fn markdown_is_shown() {
         let shown = render("# One\n\n* *a* `b`\n\n[x](https://e.org/?a=1&b=2)\n");
-        assert!(shown.contains("<h3>One</h3>"), "{shown}");
+        assert!(shown.contains("<h2>One</h2>"), "{shown}");
         assert!(shown.contains("<em>a</em> <code>b</code>"), "{shown}");
         assert!(
             shown

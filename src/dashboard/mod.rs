@@ -7,6 +7,7 @@
 //!
 //! - [`api`]: requests to the routes. [`visit`]: the visitor. [`layout`]: the common parts of pages.
 //! - [`failure`]: failures and error pages.
+//! - [`form`]: what a form sends, and whether a page of this service sent it; `pages/refused.rs`: the form shown again.
 //! - `pages`: one file per page, with its template beside it.
 //! - `router`: the table of pages; style, script and icon, served under names with their hashes.
 

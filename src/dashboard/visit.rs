@@ -3,13 +3,15 @@
 use crate::clock::Clock;
 use crate::dashboard::api::Routes;
 use crate::dashboard::failure::Failure;
+use crate::dashboard::layout::Who;
 use crate::dashboard::link;
-use crate::domain::access::{AccessRole, Caller, VaultScope};
+use crate::dashboard::pages::refused::Refused;
+use crate::domain::access::{AccessRole, Caller};
 use crate::storage::Storage;
 use async_trait::async_trait;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{Extensions, HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use chrono::{DateTime, Utc};
 use std::sync::Arc;
 
@@ -26,11 +28,6 @@ pub(crate) struct PageServices {
     pub(crate) storage: Storage,
 }
 
-/// The time of a request, for pages without a visitor.
-pub(super) fn now_of(extensions: &Extensions) -> Option<DateTime<Utc>> {
-    Some(extensions.get::<PageServices>()?.clock.now())
-}
-
 /// A page request of a visitor who is signed in or needs no key.
 pub(crate) struct Visit {
     pub(super) api: Routes,
@@ -38,10 +35,17 @@ pub(crate) struct Visit {
     pub(super) form_token: String,
     pub(super) services: PageServices,
     pub(super) now: DateTime<Utc>,
+    /// The form that was not executed, if its page is shown again.
+    pub(super) refused: Option<Arc<Refused>>,
     query: Vec<(String, String)>,
 }
 
 impl Visit {
+    /// Whether the visitor may send operations, at least as a proposal.
+    pub(super) fn may_propose(&self) -> bool {
+        self.caller.may(AccessRole::Proposer)
+    }
+
     /// Whether the visitor may change memories.
     pub(super) fn may_write(&self) -> bool {
         self.caller.may(AccessRole::Writer)
@@ -54,7 +58,7 @@ impl Visit {
 
     /// Whether the visitor may see what belongs to all vaults.
     pub(super) fn runs_the_service(&self) -> bool {
-        self.may_admin() && self.caller.scope == VaultScope::All
+        Who::of(&self.caller).runs_the_service
     }
 
     /// A parameter of the page; an empty one counts as missing.
@@ -63,11 +67,6 @@ impl Visit {
         found
             .map(|(_, value)| value.as_str())
             .filter(|value| !value.is_empty())
-    }
-
-    /// An `Idempotency-Key` for a form, so that it is executed once.
-    pub(super) fn once(&self) -> String {
-        format!("ui-{}", self.services.clock.new_id().simple())
     }
 }
 
@@ -107,6 +106,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
             caller,
             form_token: visitor.form_token,
             now: services.clock.now(),
+            refused: None,
             services,
             query: url::form_urlencoded::parse(query.as_bytes())
                 .into_owned()

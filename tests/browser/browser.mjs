@@ -71,6 +71,7 @@ export async function wellFormed(page, where) {
     const found = [];
     const levels = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map((heading) => Number(heading.tagName[1]));
     if (levels.filter((level) => level === 1).length !== 1) found.push(`h1: ${levels}`);
+    if (levels.some((level, place) => level > (levels[place - 1] ?? 0) + 1)) found.push(`a level of headings is left out: ${levels}`);
     for (const landmark of ["main", "header", "footer", "nav"]) if (!document.querySelector(landmark)) found.push(`no ${landmark}`);
     if (!document.title || document.title.includes("owned")) found.push(`title ${document.title}`);
     if (document.querySelector("main script, main style, main iframe, [style], [onclick], [onload], [onerror]")) found.push("an active element");

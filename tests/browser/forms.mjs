@@ -48,6 +48,70 @@ export async function forms({ test, open, browser, runs, shot, picture }) {
     await page.close();
   });
 
+  await test("the edit page tells of a version that is saved meanwhile, and keeps the text", async () => {
+    const page = await watched(browser, open.address);
+    await page.goto(`${base}/edit`);
+    await page.waitForSelector("body[data-listens]", { timeout: 15_000 });
+    await page.fill("#text", "# Plan\nmine, unsaved\n");
+    await api.put("forms", "page", "# Plan\ntheirs again\n", { "x-actor-id": "somebody" });
+    await page.waitForSelector("#fresh >> text=by somebody was saved meanwhile", { timeout: 15_000 });
+    if ((await page.inputValue("#text")) !== "# Plan\nmine, unsaved\n") throw new Error("the text is lost");
+    await accessible(page, "edit, meanwhile");
+    await shot(page, "edit-meanwhile");
+    noFaults(page, "meanwhile");
+    await page.close();
+  });
+
+  await test("leaving a changed text is asked about, and Ctrl+Enter saves it", async () => {
+    const page = await browser.newPage();
+    const asked = [];
+    page.on("dialog", (dialog) => { asked.push(dialog.type()); dialog.dismiss(); });
+    await page.goto(`${base}/edit`);
+    await page.click("#text");
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("by the keyboard\n");
+    await page.click("text=Leave without saving");
+    await page.waitForTimeout(300);
+    if (asked.join() !== "beforeunload" || !page.url().endsWith("/edit")) throw new Error(`asked: ${asked}, at ${page.url()}`);
+    await page.focus("#text");
+    await page.keyboard.press("Control+Enter");
+    await page.waitForURL("**?done=put");
+    if (asked.length !== 1) throw new Error("saving asked about leaving");
+    if (!(await text()).endsWith("by the keyboard\n")) throw new Error(await text());
+    await page.goto(`${base}/edit`);
+    await page.click("text=Leave without saving");
+    await page.waitForURL("**/memories/page");
+    if (asked.length !== 1) throw new Error("leaving an unchanged text asked");
+    await page.close();
+  });
+
+  await test("a learning is added, corrected and archived in place", async () => {
+    const page = await watched(browser, open.address);
+    await page.goto(base);
+    await page.click("summary >> text=Add a learning");
+    await page.fill("#add-content", "the disk is small");
+    await page.fill("#add-because", "  ");
+    await page.click("text=Add the learning");
+    await page.waitForSelector("#fault");
+    if ((await page.inputValue("#add-content")) !== "the disk is small") throw new Error("what was entered is lost");
+    await accessible(page, "a refused learning");
+    await shot(page, "add-refused");
+    await page.fill("#add-because", "it was full");
+    await page.click("text=Add the learning");
+    await page.waitForURL("**/records/KL-*?done=added");
+    await accessible(page, "a record with its forms");
+    await page.fill("#content", "the disk is large");
+    await page.fill("#correct-reason", "it was replaced");
+    await page.click("text=Save the correction");
+    await page.waitForURL("**/records/KL-*?done=corrected");
+    await page.fill("#archive-reason", "nobody asks");
+    await page.click("text=Archive the record");
+    await page.waitForURL("**/records/KL-*?done=archived");
+    if (!(await page.textContent("main")).includes("nobody asks")) throw new Error("the reason is not shown");
+    noFaults(page, "records");
+    await page.close();
+  });
+
   await test("a version is restored and redacted", async () => {
     const page = await watched(browser, open.address);
     await page.goto(`${base}/versions/1`);
@@ -81,7 +145,7 @@ export async function forms({ test, open, browser, runs, shot, picture }) {
     await picture(page, "proposal");
     await page.uncheck(".record:has-text('an empty queue is no fault') input[name=operation]");
     await page.fill("#comment", "only the dial");
-    await page.click("text=Approve the selected operations");
+    await page.click("text=Approve the selected changes");
     await page.waitForURL("**?done=approved");
     const run = await api.must("GET", `/vaults/acme/memories/importer/updates/${runs.second}`);
     if (run.status !== "approved" || run.outcome.review.operations.length !== 2) throw new Error(JSON.stringify(run.outcome.review));
@@ -110,8 +174,8 @@ export async function forms({ test, open, browser, runs, shot, picture }) {
     await page.goto(`${open.address}/ui/vaults/forms/memories/called/delete`);
     await page.fill("#name", "another");
     await page.click("text=Delete the memory");
-    await page.waitForSelector("text=is not the memory's id");
-    await page.goBack();
+    await page.waitForSelector("#fault >> text=is not the memory's id");
+    if ((await page.inputValue("#name")) !== "another") throw new Error("what was entered is lost");
     await page.fill("#name", "called");
     await page.click("text=Delete the memory");
     await page.waitForURL("**/vaults/forms?done=deleted");

@@ -33,6 +33,7 @@ export async function keys({ test, keyed, shot }) {
     await page.waitForURL("**/ui/sign-in?next=*");
     await accessible(page, "sign-in");
     await shot(page, "sign-in");
+    if (!(await page.textContent("main")).includes("working-memory keys create")) throw new Error("nothing says where a key comes from");
     await page.fill("#key", "wm_none_" + "0".repeat(64));
     await page.keyboard.press("Enter");
     await page.waitForSelector("text=The key is not valid");

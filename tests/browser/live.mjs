@@ -41,6 +41,7 @@ export async function live({ test, open, browser, shot }) {
     await listens(page);
     await api.must("POST", "/vaults/live/memories/agent/operations?mode=propose", "KEY_LEARNINGS:\n  ADD:\n    - because it waits: a proposal to look at\n");
     await page.waitForSelector("tbody >> text=agent", { timeout: 15_000 });
+    await page.waitForSelector(".tabs >> text=Inbox 1", { timeout: 15_000 });
     await events.waitForSelector("tbody >> text=proposed", { timeout: 15_000 });
     noFaults(events, "events");
     await page.close();

@@ -4,6 +4,14 @@ import { VERSIONS } from "./seed.mjs";
 
 const memory = "/ui/vaults/acme/memories/importer";
 
+/** The links of the service, the breadcrumbs and the tabs: one row each. */
+async function oneRowEach(page, where) {
+  const rows = await page.$$eval(".top, .path ol, .path ul", (lists) => lists.map((list) => [list.className || list.tagName, new Set([...list.querySelectorAll("a")].map((link) => Math.round(link.getBoundingClientRect().top / 12))).size]));
+  const wrapped = rows.filter(([, count]) => count > 2);
+  const height = await page.$eval(".top", (top) => top.getBoundingClientRect().height);
+  if (wrapped.length || height > 64) throw new Error(`${where}: more than a row: ${JSON.stringify(rows)}, ${height} pixels`);
+}
+
 export function allPages({ runs }) {
   return [
     ["vaults", "/ui/"],
@@ -31,12 +39,14 @@ export function allPages({ runs }) {
     ["records", `${memory}/records?status=all`],
     ["records-hostile", "/ui/vaults/acme/memories/hostile/records?status=all"],
     ["record", `${memory}/records/KL-2`],
+    ["record-forms", `${memory}/records/KL-1`],
     ["updates", `${memory}/updates`],
     ["run", `${memory}/updates/${runs.proposal}`],
     ["window", `${memory}/window`],
     ["prompt", `${memory}/prompt`],
     ["prompt-budget", `${memory}/prompt?max_tokens=200`],
     ["handoff", `${memory}/handoff`],
+    ["search-everywhere", "/ui/search?q=kingfisher"],
     ["search", "/ui/vaults/acme/search?q=kingfisher"],
     ["search-hostile", "/ui/vaults/acme/search?q=learning"],
     ["inbox", "/ui/vaults/acme/inbox"],
@@ -89,13 +99,32 @@ export async function pages(world) {
       // Nothing but colours and sizes is another there.
       await accessible(page, `${name} in the dark`, ["color-contrast", "target-size", "scrollable-region-focusable"]);
       noFaults(page, name);
-      if (["memory", "timeline", "run", "memories"].includes(name)) await shot(page, `${name}-narrow-dark`);
+      await oneRowEach(page, name);
+      if (["memory", "timeline", "run", "memories", "blame", "edit", "record-forms", "search-everywhere"].includes(name)) await shot(page, `${name}-narrow-dark`);
     }
     await page.setViewportSize({ width: 1280, height: 800 });
     for (const name of ["memory", "run", "diff-sides", "usage", "prompt"]) {
       await page.goto(open.address + all.find(([other]) => other === name)[1]);
       await shot(page, `${name}-dark`);
     }
+    await page.close();
+  });
+
+  await test("blame shows its text at 320 pixels", async () => {
+    const page = await watched(browser, open.address);
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.goto(`${open.address}${memory}/blame`);
+    const hidden = await page.$$eval(".blame td.l", (cells) => cells.filter((cell) => cell.textContent.trim()).map((cell) => cell.getBoundingClientRect()).filter(({ left, right, width }) => left < 0 || right > innerWidth || width < 200).length);
+    if (hidden) throw new Error(`${hidden} lines are cut off`);
+    await page.close();
+  });
+
+  await test("editing is reached from a memory before its document", async () => {
+    const page = await watched(browser, open.address);
+    await page.goto(open.address + memory);
+    await page.focus("main");
+    await page.keyboard.press("Tab");
+    if (!(await page.evaluate(() => document.activeElement.href)).endsWith("/edit")) throw new Error("Edit is not the first stop of the content");
     await page.close();
   });
 

@@ -74,12 +74,20 @@ function tellTimes() {
 
 // A form that requires a confirmation has the question as data; without scripts its check box is used.
 function wireForms(within) {
+  for (const hint of within.querySelectorAll("[data-scripted]")) hint.hidden = false;
   for (const slider of within.querySelectorAll("[data-follows]")) {
     const target = document.getElementById(slider.dataset.follows);
     if (target) slider.addEventListener("input", () => { target.textContent = slider.value; });
   }
   for (const form of within.querySelectorAll("form[method=post]")) {
+    form.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        form.requestSubmit();
+      }
+    });
     form.addEventListener("submit", () => {
+      leaving = true;
       setTimeout(() => { for (const button of form.querySelectorAll("button")) button.disabled = true; });
     });
   }
@@ -87,6 +95,17 @@ function wireForms(within) {
     select.addEventListener("change", () => select.form.requestSubmit());
   }
 }
+
+// Entered text is lost only if the visitor agrees.
+let leaving = false;
+
+function isUnsaved(form) {
+  return form.hasAttribute("data-unsaved") || [...form.querySelectorAll("textarea")].some((field) => field.value !== field.defaultValue);
+}
+
+addEventListener("beforeunload", (event) => {
+  if (!leaving && [...document.querySelectorAll("form[method=post]")].some(isUnsaved)) event.preventDefault();
+});
 
 // Do not reload while the visitor is typing or has details open.
 function isBusy(live) {
@@ -112,6 +131,8 @@ async function refresh() {
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const next = page.getElementById("live");
     if (!next || next.textContent === live.textContent && next.dataset.version === live.dataset.version) return;
+    if (live.hasAttribute("data-keeps")) return tell(next.querySelector("#meanwhile"));
+    replaceTabs(page);
     if (isBusy(live)) return offer("There is something new.");
     live.replaceWith(next);
     wire(next);
@@ -122,6 +143,19 @@ async function refresh() {
     loading = false;
     if (again) { again = false; refresh(); }
   }
+}
+
+// The tabs have the number of proposals that wait.
+function replaceTabs(page) {
+  const [tabs, next] = [document, page].map((from) => from.querySelector(".tabs"));
+  if (tabs && next && tabs.textContent !== next.textContent && !tabs.contains(document.activeElement)) tabs.replaceWith(next);
+}
+
+// A form keeps what was entered; that something changed is told above it.
+function tell(note) {
+  if (!note) return;
+  say("");
+  document.getElementById("fresh").append(...note.childNodes);
 }
 
 function say(words) {
@@ -173,11 +207,15 @@ function wire(within) {
 
 // A page restored from the back/forward cache has its buttons enabled again.
 addEventListener("pageshow", (event) => {
+  leaving = false;
   if (event.persisted) for (const button of document.querySelectorAll("button:disabled")) button.disabled = false;
 });
 
 document.addEventListener("DOMContentLoaded", () => {
   wireTheme();
+  // In a narrow window the row of tabs is scrolled.
+  const tab = document.querySelector(".tabs [aria-current]");
+  if (tab) tab.closest("ul").scrollLeft = tab.offsetLeft - 60;
   wire(document);
   listen();
   setInterval(tellTimes, 20000);

@@ -6,7 +6,7 @@ use super::super::layout::{self, Crumb, Page};
 use super::super::link;
 use super::super::visit::Visit;
 use super::data::MemoryEntry;
-use crate::dashboard::pages::edit::explain;
+use super::version;
 use askama::Template;
 use axum::extract::Path;
 use axum::http::{Method, StatusCode};
@@ -15,66 +15,48 @@ use serde_json::json;
 
 /// `POST …/versions/{ref}/restore`
 pub(in crate::dashboard) async fn restore(
-    Path((vault, memory, reference)): Path<(String, String, String)>,
+    Path(path): Path<(String, String, String)>,
     form: Form,
 ) -> Result<Response, Failure> {
+    let (vault, memory, reference) = &path;
     let route = [
-        "vaults", &vault, "memories", &memory, "contexts", &reference, "restore",
+        "vaults", vault, "memories", memory, "contexts", reference, "restore",
     ];
     let body = match form.get("reason") {
         Some(reason) => json!({ "reason": reason }),
         None => json!({}),
     };
-    let ask = form
-        .visit
-        .api
-        .post(&route)
-        .if_match(form.text("if_match"))
-        .header("idempotency-key", form.text("once"));
-    match ask.json(&body).done().await {
-        Ok(_) => Ok(layout::done(&link::memory(&vault, &memory, &[]), "restored").into_response()),
+    match form.ask(Method::POST, &route).json(&body).done().await {
+        Ok(_) => Ok(layout::done(&link::memory(vault, memory, &[]), "restored").into_response()),
         Err(failure) => {
-            let back = link::memory(&vault, &memory, &["versions", &reference]);
-            explain(&form, (&vault, &memory), failure, "Restoring a version", back).await
+            form.again(failure, |visit| version::show(visit, Path(path)))
+                .await
         }
     }
 }
 
 /// `POST …/versions/{ref}/redact`
 pub(in crate::dashboard) async fn redact(
-    Path((vault, memory, reference)): Path<(String, String, String)>,
+    Path(path): Path<(String, String, String)>,
     form: Form,
 ) -> Result<Response, Failure> {
-    is_sure(&form)?;
+    let (vault, memory, reference) = &path;
     let route = [
-        "vaults", &vault, "memories", &memory, "contexts", &reference, "redact",
+        "vaults", vault, "memories", memory, "contexts", reference, "redact",
     ];
-    let ask = form
-        .visit
-        .api
-        .post(&route)
-        .if_match(form.text("if_match"))
-        .header("idempotency-key", form.text("once"));
-    let here = link::memory(&vault, &memory, &["versions", &reference]);
-    match ask.json(&json!({ "reason": form.text("reason") })).done().await {
-        Ok(_) => {
-            // The version itself has no text any more.
-            let timeline = link::memory(&vault, &memory, &["timeline"]);
-            Ok(layout::done(&timeline, "redacted").into_response())
+    let body = json!({ "reason": form.text("reason") });
+    let done = match form.is_sure() {
+        Ok(()) => form.ask(Method::POST, &route).json(&body).done().await,
+        Err(failure) => Err(failure),
+    };
+    match done {
+        // The version itself has no text any more.
+        Ok(_) => Ok(layout::done(&link::memory(vault, memory, &["timeline"]), "redacted").into_response()),
+        Err(failure) => {
+            form.again(failure, |visit| version::show(visit, Path(path)))
+                .await
         }
-        Err(failure) => explain(&form, (&vault, &memory), failure, "Redacting a version", here).await,
     }
-}
-
-/// Irreversible actions require a confirmation.
-pub(super) fn is_sure(form: &Form) -> Result<(), Failure> {
-    if form.get("sure") == Some("yes") {
-        return Ok(());
-    }
-    Err(Failure::with_status(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "Nothing was done: tick the box that says that it cannot be undone.",
-    ))
 }
 
 #[derive(Template)]
@@ -114,29 +96,24 @@ pub(in crate::dashboard) async fn ask_delete(
 
 /// `POST …/delete`
 pub(in crate::dashboard) async fn delete(
-    Path((vault, memory)): Path<(String, String)>,
+    Path(path): Path<(String, String)>,
     form: Form,
 ) -> Result<Response, Failure> {
-    if form.text("name").trim() != memory {
-        return Err(Failure::with_status(
+    let (vault, memory) = &path;
+    let done = match form.text("name").trim() == memory {
+        // Without a document `if_match` is empty; one that was written meanwhile was not confirmed.
+        true => {
+            form.ask(Method::DELETE, &["vaults", vault, "memories", memory])
+                .done()
+                .await
+        }
+        false => Err(Failure::with_status(
             StatusCode::UNPROCESSABLE_ENTITY,
             "Nothing was deleted: the entered text is not the memory's id.",
-        ));
-    }
-    let ask = form
-        .visit
-        .api
-        .ask(Method::DELETE, &["vaults", &vault, "memories", &memory]);
-    let ask = match form.get("if_match") {
-        Some(seen) => ask.if_match(seen),
-        // There was no document; one written meanwhile was not confirmed.
-        None => ask.header("if-none-match", "*"),
+        )),
     };
-    match ask.done().await {
-        Ok(_) => Ok(layout::done(&link::vault(&vault, &[]), "deleted").into_response()),
-        Err(failure) => {
-            let back = link::memory(&vault, &memory, &["delete"]);
-            explain(&form, (&vault, &memory), failure, "Deleting the memory", back).await
-        }
+    match done {
+        Ok(_) => Ok(layout::done(&link::vault(vault, &[]), "deleted").into_response()),
+        Err(failure) => form.again(failure, |visit| ask_delete(visit, Path(path))).await,
     }
 }

@@ -30,7 +30,31 @@ pub(super) struct MemoryEntry {
     pub(super) changed_at: DateTime<Utc>,
     pub(super) bytes: i64,
     pub(super) last_actor_id: String,
-    pub(super) last_source: Option<String>,
+    pub(super) last_source: Option<Source>,
+}
+
+/// What made a version, shown in words that follow “with”.
+#[derive(Debug, Clone, Copy, Deserialize, strum::Display)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Source {
+    #[strum(serialize = "a whole text")]
+    Put,
+    #[strum(serialize = "an update")]
+    Update,
+    #[strum(serialize = "operations")]
+    Operations,
+    #[strum(serialize = "a task")]
+    Task,
+    #[strum(serialize = "a decision")]
+    Decision,
+    #[strum(serialize = "a status")]
+    Status,
+    #[strum(serialize = "an older version")]
+    Restore,
+    #[strum(serialize = "an import")]
+    Import,
+    #[strum(serialize = "the memory tool")]
+    Tool,
 }
 
 impl MemoryEntry {
@@ -74,7 +98,8 @@ pub(super) struct Context {
     pub(super) version: i64,
     pub(super) actor_id: String,
     pub(super) creation_time: DateTime<Utc>,
-    pub(super) source: String,
+    pub(super) source: Source,
+    pub(super) update_id: Option<String>,
     pub(super) bytes: i64,
     pub(super) estimated_tokens: i64,
     pub(super) percent_of_cap: f64,
@@ -114,20 +139,32 @@ pub(super) struct Record {
 
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Evidence {
-    pub(super) from: String,
-    pub(super) index: Option<i64>,
-    pub(super) start: i64,
-    pub(super) end: i64,
+    pub(super) index: Option<usize>,
+    pub(super) start: usize,
+    pub(super) end: usize,
     pub(super) quote: String,
 }
 
 impl Evidence {
-    /// Its location, in words.
+    /// The text that it quotes, in words.
     pub(super) fn place(&self) -> String {
         match self.index {
-            Some(index) => format!("message {index}, bytes {} to {}", self.start, self.end),
-            None => format!("{}, bytes {} to {}", self.from, self.start, self.end),
+            Some(index) => format!("message {}", index + 1),
+            None => "the task".to_owned(),
         }
+    }
+
+    /// The id of that text on the page of its run.
+    pub(super) fn text_id(&self) -> String {
+        match self.index {
+            Some(index) => format!("message-{}", index + 1),
+            None => "task".to_owned(),
+        }
+    }
+
+    /// The id of the quoted passage there.
+    pub(super) fn id(&self) -> String {
+        format!("{}-at-{}", self.text_id(), self.start)
     }
 }
 
@@ -241,13 +278,13 @@ pub(super) struct Window {
 pub(super) struct WindowStatus {
     pub(super) goal: Option<String>,
     pub(super) blocker: Option<String>,
-    pub(super) updated: Option<String>,
+    pub(super) updated: Option<DateTime<Utc>>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct WindowTask {
     pub(super) record_id: String,
-    pub(super) time: Option<String>,
+    pub(super) time: Option<DateTime<Utc>>,
     pub(super) intent: String,
     pub(super) summary: String,
     pub(super) failed: bool,
@@ -257,7 +294,7 @@ pub(super) struct WindowTask {
 #[derive(Debug, Deserialize)]
 pub(super) struct WindowDecision {
     pub(super) record_id: String,
-    pub(super) time: Option<String>,
+    pub(super) time: Option<DateTime<Utc>>,
     pub(super) decision: String,
     pub(super) reason: Option<String>,
 }
@@ -265,7 +302,7 @@ pub(super) struct WindowDecision {
 #[derive(Debug, Deserialize)]
 pub(super) struct ArchivedTask {
     pub(super) record_id: String,
-    pub(super) time: String,
+    pub(super) time: DateTime<Utc>,
     pub(super) intent: String,
     pub(super) summary: String,
     pub(super) failed: bool,
@@ -275,8 +312,8 @@ pub(super) struct ArchivedTask {
 pub(super) struct Epic {
     pub(super) name: Option<String>,
     pub(super) tasks: i64,
-    pub(super) first: String,
-    pub(super) last: String,
+    pub(super) first: DateTime<Utc>,
+    pub(super) last: DateTime<Utc>,
     pub(super) latest: Vec<ArchivedTask>,
 }
 

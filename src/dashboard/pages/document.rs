@@ -6,11 +6,12 @@ use super::super::markdown;
 use super::super::parts::{Escaped, Markup, When};
 use super::super::visit::Visit;
 use super::data;
-use crate::domain::document::{Record, record_ranges, records};
+use crate::domain::document::{Record, outline, record_ranges, records};
 use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// Bytes of HTML per page of a document.
 const PAGE_BYTES: usize = 60_000;
@@ -27,6 +28,8 @@ pub(super) struct About<'a> {
     pub(super) known: HashMap<String, data::Record>,
     /// Records added after this version are marked.
     pub(super) since: Option<i64>,
+    /// Whether records have a link to the forms that change them.
+    pub(super) can_change: bool,
 }
 
 /// A page of a document.
@@ -38,6 +41,8 @@ pub(super) struct Shown {
 
 enum Piece<'t> {
     Text(&'t str),
+    /// Text of a section in which each line has its own meaning.
+    Lines(&'t str),
     Record(Record, &'t str),
 }
 
@@ -46,6 +51,7 @@ pub(super) fn show(text: &str, from: usize, about: &About<'_>) -> Shown {
     let mut html = String::new();
     let mut in_list = false;
     let mut next = None;
+    let mut above = 1;
     for (start, piece) in pieces(text) {
         if start < from {
             continue;
@@ -55,15 +61,14 @@ pub(super) fn show(text: &str, from: usize, about: &About<'_>) -> Shown {
             break;
         }
         match piece {
+            Piece::Text(text) | Piece::Lines(text) if text.trim().is_empty() => {}
             Piece::Text(text) => {
-                if text.trim().is_empty() {
-                    continue;
-                }
                 if std::mem::take(&mut in_list) {
                     html.push_str("</ul>");
                 }
-                html.push_str(&markdown::render(text));
+                html.push_str(&markdown::render(text, &mut above));
             }
+            Piece::Lines(text) => html.push_str(&markdown::render(&in_paragraphs(text), &mut above)),
             Piece::Record(record, written) => {
                 if !std::mem::replace(&mut in_list, true) {
                     html.push_str(r#"<ul class="records">"#);
@@ -83,28 +88,65 @@ pub(super) fn show(text: &str, from: usize, about: &About<'_>) -> Shown {
 
 /// The records of a document and the text between them, in order, with their offsets.
 fn pieces(text: &str) -> Vec<(usize, Piece<'_>)> {
+    let mut whole: Vec<(Range<usize>, Option<Record>)> = Vec::new();
+    for ((_, range), record) in record_ranges(text).into_iter().zip(records(text)) {
+        whole.push((range, Some(record)));
+    }
+    for section in outline(text) {
+        if section
+            .managed
+            .is_some_and(|managed| managed.record_kind().is_none())
+        {
+            whole.push((section.body, None));
+        }
+    }
+    whole.sort_by_key(|(range, _)| range.start);
     let mut pieces = Vec::new();
     let mut at = 0;
-    for ((_, range), record) in record_ranges(text).into_iter().zip(records(text)) {
-        cut(&mut pieces, text, at, range.start);
+    for (range, record) in whole {
+        cut(&mut pieces, text, at..range.start, Piece::Text);
         at = range.end;
-        pieces.push((range.start, Piece::Record(record, &text[range])));
+        match record {
+            Some(record) => pieces.push((range.start, Piece::Record(record, &text[range]))),
+            None => cut(&mut pieces, text, range, Piece::Lines),
+        }
     }
-    cut(&mut pieces, text, at, text.len());
+    cut(&mut pieces, text, at..text.len(), Piece::Text);
     pieces
 }
 
+/// The lines of a section as paragraphs and lists, which Markdown would join.
+fn in_paragraphs(text: &str) -> String {
+    if text.contains("```") || text.contains("~~~") {
+        return text.to_owned();
+    }
+    let mut apart = String::new();
+    for line in text.lines() {
+        if !line.starts_with([' ', '\t', '-', '*', '+']) {
+            apart.push('\n');
+        }
+        apart.push_str(line);
+        apart.push('\n');
+    }
+    apart
+}
+
 /// Splits a text at empty lines outside of code fences into pieces of limited size; a longer line is split.
-fn cut<'t>(pieces: &mut Vec<(usize, Piece<'t>)>, text: &'t str, begin: usize, end: usize) {
-    let mut at = begin;
-    while at < end {
-        let rest = &text[at..end];
+fn cut<'t>(
+    pieces: &mut Vec<(usize, Piece<'t>)>,
+    text: &'t str,
+    range: Range<usize>,
+    piece: fn(&'t str) -> Piece<'t>,
+) {
+    let mut at = range.start;
+    while at < range.end {
+        let rest = &text[at..range.end];
         let length = if rest.len() <= PIECE_BYTES {
             rest.len()
         } else {
             length_of_piece(rest)
         };
-        pieces.push((at, Piece::Text(&rest[..length])));
+        pieces.push((at, piece(&rest[..length])));
         at += length;
     }
 }
@@ -165,6 +207,12 @@ fn entry(html: &mut String, record: &Record, written: &str, about: &About<'_>) {
     }
     if is_new {
         html.push_str(r#"<span class="tag warn">new</span>"#);
+    }
+    if about.can_change && known.is_some() {
+        let _ = write!(
+            html,
+            r#"<a href="{href}#change" aria-label="Change {id}">Change</a>"#
+        );
     }
     html.push_str("</div>");
     match &record.label {
@@ -236,6 +284,7 @@ mod tests {
             now: DateTime::UNIX_EPOCH,
             known: HashMap::new(),
             since: None,
+            can_change: false,
         }
     }
 
@@ -265,9 +314,23 @@ mod tests {
         assert_eq!(html.matches("<ul class=\"records\">").count(), 1, "{html}");
         assert!(html.contains("one &amp; &lt;i&gt;two&lt;/i&gt;"), "{html}");
         assert!(
-            html.contains("<em>a</em>") && html.contains("<h3>End</h3>") && html.contains("<p>prose</p>")
+            html.contains("<em>a</em>") && html.contains("<h2>End</h2>") && html.contains("<p>prose</p>")
         );
         assert!(!html.contains("<b>") && !html.contains("<i>"));
+    }
+
+    #[test]
+    fn goal_blocker_and_progress_are_lines() {
+        let text = "# Active Context\nGoal: one\nBlocker: none\n\n# Current Progress\nCompleted:\n  - a\n  - b\nIn Progress:\n  - c\n";
+        let (html, _) = all(text);
+        for part in [
+            "<p>Goal: one</p>",
+            "<p>Blocker: none</p>",
+            "<p>In Progress:</p>",
+            "<li>b</li>",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
     }
 
     #[test]

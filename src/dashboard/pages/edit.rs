@@ -1,16 +1,16 @@
-//! `GET` and `POST …/edit`: a new version of a document, or the first one of a memory; and the page shown if another version was saved meanwhile.
+//! `GET` and `POST …/edit`: a new version of a document, or the first one of a memory.
 
-use crate::dashboard::failure::{Failure, Refusal};
+use crate::dashboard::failure::Failure;
 use crate::dashboard::form::Form;
 use crate::dashboard::layout::{self, Crumb, Page};
 use crate::dashboard::link;
-use crate::dashboard::pages::data::{Context, Diff, MemoryEntry};
-use crate::dashboard::pages::diff::unified;
-use crate::dashboard::parts::{Markup, size};
+use crate::dashboard::pages::data::Context;
+use crate::dashboard::pages::refused::Refused;
+use crate::dashboard::parts::size;
 use crate::dashboard::visit::Visit;
 use askama::Template;
 use axum::extract::Path;
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
@@ -22,17 +22,19 @@ struct View {
     text: String,
     /// The version that the text was edited from; empty for a first one.
     if_match: String,
+    version: i64,
+    actor: String,
     line_ends: &'static str,
     /// Whether the text has both kinds of line ends, which saving unifies.
     is_mixed: bool,
-    once: String,
     most: String,
-    refusal: Option<Refusal>,
-    loses: bool,
-    since: Option<Since>,
+    asks_to_confirm: bool,
+    is_late: bool,
+    /// The version of an open form, if it is no longer the newest: the script asks with `?since=`.
+    since: Option<i64>,
 }
 
-/// The form with the newest text.
+/// The form with the newest text, or with the one that was not saved.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,
@@ -43,10 +45,40 @@ pub(in crate::dashboard) async fn show(
         .get(&["vaults", &vault, "memories", &memory, "context"])
         .find()
         .await?;
-    let (text, if_match) = context
-        .map(|context| (context.context, context.context_id))
-        .unwrap_or_default();
-    layout::render(&view(&visit, (&vault, &memory), text, if_match))
+    let page = Page::of(&visit, format!("Edit {memory}"))
+        .in_memory(&vault, &memory, "Document")
+        .live(&vault, Some(&memory))
+        .crumb(Crumb::here("edit"));
+    let refused = page.refused_in("edit");
+    let (newest, if_match, version, actor) = match context {
+        Some(context) => (
+            context.context,
+            context.context_id,
+            context.version,
+            context.actor_id,
+        ),
+        None => Default::default(),
+    };
+    let since = visit.param("since").and_then(|text| text.parse().ok());
+    layout::render(&View {
+        base: link::memory(&vault, &memory, &[]),
+        // A browser sends every line end as CRLF, whatever it was.
+        line_ends: match refused {
+            Some(refused) if refused.entered("line_ends") == "crlf" => "crlf",
+            None if newest.contains("\r\n") && !has_lone_line_feed(&newest) => "crlf",
+            _ => "lf",
+        },
+        is_mixed: newest.contains("\r\n") && has_lone_line_feed(&newest),
+        asks_to_confirm: refused.is_some_and(Refused::asks_to_confirm),
+        is_late: refused.is_some_and(Refused::is_late),
+        text: refused.map_or(newest, |refused| refused.entered("text").replace("\r\n", "\n")),
+        if_match,
+        since: since.filter(|since| *since < version),
+        version,
+        actor,
+        most: size(i64::try_from(visit.services.context_bytes).unwrap_or(i64::MAX)),
+        page,
+    })
 }
 
 /// Rejects visitors who may not write.
@@ -67,29 +99,6 @@ fn writes_here(visit: &Visit, vault: &str) -> Result<(), Failure> {
     ))
 }
 
-fn view(visit: &Visit, (vault, memory): (&str, &str), text: String, if_match: String) -> View {
-    View {
-        page: Page::of(visit, format!("Edit {memory}"))
-            .in_memory(vault, memory, "Document")
-            .crumb(Crumb::here("edit")),
-        base: link::memory(vault, memory, &[]),
-        // A browser sends every line end as CRLF, whatever it was.
-        line_ends: if text.contains("\r\n") && !has_lone_line_feed(&text) {
-            "crlf"
-        } else {
-            "lf"
-        },
-        is_mixed: text.contains("\r\n") && has_lone_line_feed(&text),
-        text,
-        if_match,
-        once: visit.once(),
-        most: size(i64::try_from(visit.services.context_bytes).unwrap_or(i64::MAX)),
-        refusal: None,
-        loses: false,
-        since: None,
-    }
-}
-
 fn has_lone_line_feed(text: &str) -> bool {
     text.replace("\r\n", "").contains('\n')
 }
@@ -99,136 +108,25 @@ struct Put {
     unchanged: bool,
 }
 
-/// Saves the text. If that is rejected, the form is shown again with the edited text and the reason.
+/// Saves the text.
 pub(in crate::dashboard) async fn save(
-    Path((vault, memory)): Path<(String, String)>,
+    Path(path): Path<(String, String)>,
     form: Form,
 ) -> Result<Response, Failure> {
-    let visit = &form.visit;
+    let (vault, memory) = &path;
     let sent = form.text("text").replace("\r\n", "\n");
-    let text = if form.get("line_ends") == Some("crlf") {
-        sent.replace('\n', "\r\n")
-    } else {
-        sent
+    let text = match form.get("line_ends") {
+        Some("crlf") => sent.replace('\n', "\r\n"),
+        _ => sent,
     };
-    let if_match = form.text("if_match");
-    let mut ask = visit
-        .api
-        .ask(
-            axum::http::Method::PUT,
-            &["vaults", &vault, "memories", &memory, "context"],
-        )
-        .header("idempotency-key", form.text("once"))
+    let ask = form
+        .ask(Method::PUT, &["vaults", vault, "memories", memory, "context"])
         .maybe("confirm", form.get("confirm"));
-    ask = if if_match.is_empty() {
-        ask.header("if-none-match", "*")
-    } else {
-        ask.if_match(if_match)
-    };
-    let base = link::memory(&vault, &memory, &[]);
-    let failure = match ask.text(text.clone()).read::<Put>().await {
-        Ok(Put { unchanged: true }) => return Ok(layout::done(&base, "unchanged").into_response()),
-        Ok(_) => return Ok(layout::done(&base, "put").into_response()),
-        Err(failure) => failure,
-    };
-    let status = failure.status();
-    let may_be_mended = !matches!(status, StatusCode::FORBIDDEN | StatusCode::NOT_FOUND);
-    let Some(refusal) = failure.refusal().filter(|_| may_be_mended).cloned() else {
-        return Err(failure);
-    };
-    let mut view = view(visit, (&vault, &memory), text, if_match.to_owned());
-    if status == StatusCode::PRECONDITION_FAILED {
-        view.since = since(visit, &vault, &memory, if_match).await?;
-        // Sending it again overwrites the version that exists now.
-        view.if_match = view
-            .since
-            .as_ref()
-            .map(|since| since.head_id.clone())
-            .unwrap_or_default();
+    match ask.text(text).read::<Put>().await {
+        Ok(Put { unchanged }) => {
+            let done = if unchanged { "unchanged" } else { "put" };
+            Ok(layout::done(&link::memory(vault, memory, &[]), done).into_response())
+        }
+        Err(failure) => form.again(failure, |visit| show(visit, Path(path))).await,
     }
-    view.loses = refusal
-        .members
-        .get("field")
-        .is_some_and(|field| field == "confirm");
-    view.refusal = Some(refusal);
-    let mut response = layout::render(&view)?;
-    *response.status_mut() = status;
-    Ok(response)
-}
-
-/// What changed since a version that a form was made for.
-pub(super) struct Since {
-    pub(super) head_id: String,
-    pub(super) head_version: i64,
-    pub(super) actor: String,
-    pub(super) lines: Markup,
-    pub(super) is_cut: bool,
-}
-
-/// Reads the changes. `None`: the document was deleted or created meanwhile.
-pub(super) async fn since(
-    visit: &Visit,
-    vault: &str,
-    memory: &str,
-    seen: &str,
-) -> Result<Option<Since>, Failure> {
-    let place = ["vaults", vault, "memories", memory];
-    let head: Option<MemoryEntry> = visit.api.get(&place).find().await?;
-    let Some((head_id, head)) = head.and_then(|head| Some((head.context_id.clone()?, head))) else {
-        return Ok(None);
-    };
-    let version = head.version.to_string();
-    let route = [&place[..], &["contexts", &version, "diff"]].concat();
-    // The version of the form may have been redacted since.
-    let diff: Option<Diff> = match visit.api.get(&route).query("base", seen).read().await {
-        Ok(diff) => Some(diff),
-        Err(Failure::Refused(..)) => None,
-        Err(failure) => return Err(failure),
-    };
-    let (lines, is_cut) = diff.map(|diff| unified(&diff.diff)).unwrap_or_default();
-    Ok(Some(Since {
-        head_id,
-        head_version: head.version,
-        actor: head.last_actor_id,
-        lines: Markup(lines),
-        is_cut,
-    }))
-}
-
-#[derive(Template)]
-#[template(path = "pages/conflict.html")]
-struct Conflict {
-    page: Page,
-    what: &'static str,
-    back: String,
-    since: Option<Since>,
-}
-
-/// Converts the failure of a form: if its version is no longer the newest, a page shows what changed.
-pub(super) async fn explain(
-    form: &Form,
-    (vault, memory): (&str, &str),
-    failure: Failure,
-    what: &'static str,
-    back: String,
-) -> Result<Response, Failure> {
-    if failure.status() != StatusCode::PRECONDITION_FAILED {
-        return Err(failure);
-    }
-    let visit = &form.visit;
-    let since = since(visit, vault, memory, form.text("if_match")).await?;
-    let mut response = layout::render(&Conflict {
-        page: Page::of(visit, "Another change was saved first")
-            .in_memory(vault, memory, "")
-            .crumb(Crumb::here("conflict")),
-        what,
-        back: if since.is_some() {
-            back
-        } else {
-            link::vault(vault, &[])
-        },
-        since,
-    })?;
-    *response.status_mut() = StatusCode::PRECONDITION_FAILED;
-    Ok(response)
 }

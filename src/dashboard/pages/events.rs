@@ -78,8 +78,8 @@ pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) 
         details: details(event.details.as_ref()),
     };
     layout::render(&View {
-        page: Page::of(&visit, format!("{vault}, events"))
-            .in_vault(&vault, "Events")
+        page: Page::of_vault(&visit, format!("{vault}, events"), &vault, "Events")
+            .await
             .live(&vault, memory),
         pager: Pager::new(
             &path,

@@ -7,8 +7,10 @@ use super::super::link;
 use super::super::parts::{Escaped, Markup, When};
 use super::super::visit::Visit;
 use super::data::{Handoff, MemoryEntry, StaleLine};
+use crate::domain::handoff::Window;
 use askama::Template;
 use axum::extract::Path;
+use axum::http::Method;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use std::collections::HashMap;
@@ -25,10 +27,11 @@ struct View {
     base: String,
     handoff: Option<Handoff>,
     made: Option<When>,
+    /// How far back it looks, in words.
+    looks_back: String,
     tone: &'static str,
     rows: Markup,
     is_cut: bool,
-    once: String,
     can_write: bool,
 }
 
@@ -55,13 +58,17 @@ pub(in crate::dashboard) async fn show(
         made: handoff
             .as_ref()
             .map(|handoff| When::new(handoff.generated_at, visit.now)),
+        looks_back: handoff
+            .as_ref()
+            .and_then(|handoff| handoff.window.parse().ok())
+            .map(Window::in_words)
+            .unwrap_or_default(),
         tone: match handoff.as_ref().map(|handoff| handoff.freshness.status.as_str()) {
             Some("fresh") => "good",
             _ => "warn",
         },
         rows: Markup(rows),
         is_cut,
-        once: visit.once(),
         can_write: visit.may_write(),
         handoff,
         base,
@@ -140,18 +147,16 @@ fn with_links(line: &str, base: &str) -> String {
 
 /// Refreshes the handoff.
 pub(in crate::dashboard) async fn refresh(
-    Path((vault, memory)): Path<(String, String)>,
+    Path(path): Path<(String, String)>,
     form: Form,
 ) -> Result<Response, Failure> {
-    let route = ["vaults", &vault, "memories", &memory, "handoff", "refresh"];
-    let ask = form
-        .visit
-        .api
-        .post(&route)
-        .query("force", "true")
-        .header("idempotency-key", form.text("once"));
-    ask.json(&json!({})).done().await?;
-    Ok(layout::done(&link::memory(&vault, &memory, &["handoff"]), "refreshed").into_response())
+    let (vault, memory) = &path;
+    let route = ["vaults", vault, "memories", memory, "handoff", "refresh"];
+    let ask = form.ask(Method::POST, &route).query("force", "true");
+    match ask.json(&json!({})).done().await {
+        Ok(_) => Ok(layout::done(&link::memory(vault, memory, &["handoff"]), "refreshed").into_response()),
+        Err(failure) => form.again(failure, |visit| show(visit, Path(path))).await,
+    }
 }
 
 #[cfg(test)]

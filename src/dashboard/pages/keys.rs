@@ -1,16 +1,15 @@
 //! `/ui/keys`: creates, rotates and revokes API keys.
 
-use super::super::failure::{Failure, Refusal};
+use super::super::failure::Failure;
 use super::super::form::Form;
 use super::super::layout::{self, Crumb, Page};
 use super::super::link;
 use super::super::parts::{Id, Pager, When};
 use super::super::visit::Visit;
-use super::actions::is_sure;
 use super::data::{Key, List};
 use askama::Template;
 use axum::extract::Path;
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use axum::response::{IntoResponse, Response};
 use chrono::NaiveDate;
 use serde_json::{Value, json};
@@ -22,17 +21,6 @@ struct ListView {
     rows: Vec<Row>,
     pager: Pager,
     is_open: bool,
-    refusal: Option<Refusal>,
-    /// The entered values, if they were rejected.
-    entered: Entered,
-}
-
-#[derive(Default)]
-struct Entered {
-    name: String,
-    role: String,
-    reach: String,
-    vaults: String,
 }
 
 struct Row {
@@ -66,19 +54,13 @@ impl Row {
 
 /// `GET /ui/keys`
 pub(in crate::dashboard) async fn list(visit: Visit) -> Result<Response, Failure> {
-    listed(&visit, None, Entered::default()).await
-}
-
-async fn listed(visit: &Visit, refusal: Option<Refusal>, entered: Entered) -> Result<Response, Failure> {
     let cursor = visit.param("cursor");
     let list: List<Key> = visit.api.get(&["keys"]).maybe("cursor", cursor).read().await?;
     layout::render(&ListView {
-        page: Page::of(visit, "Keys").crumb(Crumb::here("Keys")),
+        page: Page::of(&visit, "Keys").crumb(Crumb::here("Keys")),
         pager: Pager::new("/ui/keys", &[], cursor, list.next_cursor.as_deref()),
-        rows: list.items.into_iter().map(|key| Row::of(key, visit)).collect(),
+        rows: list.items.into_iter().map(|key| Row::of(key, &visit)).collect(),
         is_open: visit.caller.key.is_none(),
-        refusal,
-        entered,
     })
 }
 
@@ -105,24 +87,7 @@ pub(in crate::dashboard) async fn create(form: Form) -> Result<Response, Failure
     }
     match form.visit.api.post(&["keys"]).json(&body).read::<Key>().await {
         Ok(key) => shown_once(&form.visit, key, "Made"),
-        Err(failure) => {
-            let Some(refusal) = failure
-                .refusal()
-                .filter(|_| failure.status().is_client_error())
-                .cloned()
-            else {
-                return Err(failure);
-            };
-            let entered = Entered {
-                name: form.text("name").to_owned(),
-                role: form.text("role").to_owned(),
-                reach: form.text("reach").to_owned(),
-                vaults: vaults.to_owned(),
-            };
-            let mut response = listed(&form.visit, Some(refusal), entered).await?;
-            *response.status_mut() = failure.status();
-            Ok(response)
-        }
+        Err(failure) => form.again(failure, list).await,
     }
 }
 
@@ -205,26 +170,27 @@ impl OneView {
 
 /// `POST /ui/keys/{key_id}/revoke`
 pub(in crate::dashboard) async fn revoke(Path(id): Path<String>, form: Form) -> Result<Response, Failure> {
-    is_sure(&form)?;
-    form.visit.api.ask(Method::DELETE, &["keys", &id]).done().await?;
-    Ok(layout::done(&link::path(&["ui", "keys", &id]), "revoked").into_response())
+    let done = match form.is_sure() {
+        Ok(()) => form.visit.api.ask(Method::DELETE, &["keys", &id]).done().await,
+        Err(failure) => Err(failure),
+    };
+    match done {
+        Ok(_) => Ok(layout::done(&link::path(&["ui", "keys", &id]), "revoked").into_response()),
+        Err(failure) => form.again(failure, |visit| show(visit, Path(id))).await,
+    }
 }
 
 /// `POST /ui/keys/{key_id}/rotate`
 pub(in crate::dashboard) async fn rotate(Path(id): Path<String>, form: Form) -> Result<Response, Failure> {
-    let grace = form.text("grace_seconds");
-    if !grace.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Failure::with_status(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "The seconds must be a number.",
-        ));
-    }
     let ask = form
         .visit
         .api
         .post(&["keys", &id, "rotate"])
-        .maybe("grace_seconds", Some(grace));
-    shown_once(&form.visit, ask.read().await?, "Rotated")
+        .maybe("grace_seconds", form.get("grace_seconds"));
+    match ask.read().await {
+        Ok(key) => shown_once(&form.visit, key, "Rotated"),
+        Err(failure) => form.again(failure, |visit| show(visit, Path(id))).await,
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::super::layout::{self, Page};
 use super::super::link;
 use super::super::parts::{Bar, Pager, When, grouped, size};
 use super::super::visit::Visit;
-use super::data::{List, MemoryEntry};
+use super::data::{List, MemoryEntry, Source};
 use askama::Template;
 use axum::extract::Path;
 use axum::response::{Redirect, Response};
@@ -46,7 +46,7 @@ struct Row {
     fill: Bar,
     percent: String,
     actor: String,
-    source: Option<String>,
+    source: Option<Source>,
     changed: When,
 }
 
@@ -86,8 +86,8 @@ pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) 
     };
     let query = [("sort", Some(sort)), ("prefix", prefix)];
     layout::render(&View {
-        page: Page::of(&visit, vault.clone())
-            .in_vault(&vault, "Memories")
+        page: Page::of_vault(&visit, vault.clone(), &vault, "Memories")
+            .await
             .live(&vault, None),
         columns: SORTS.map(column).into(),
         rows: list.items.into_iter().map(row).collect(),

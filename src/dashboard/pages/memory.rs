@@ -5,9 +5,11 @@ use super::super::layout::{self, Page};
 use super::super::link;
 use super::super::parts::{Bar, Id, Markup, When, grouped, size};
 use super::super::visit::Visit;
-use super::data::{Context, List, Memory, Record};
+use super::data::{Context, List, Memory, Record, Run, Source};
 use super::document::{About, Shown, show as show_document, start};
+use super::updates::waiting;
 use crate::dashboard::pages::timeline::Slider;
+use crate::domain::handoff::Steps;
 use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
@@ -20,6 +22,10 @@ const RECORDS: usize = 500;
 struct View {
     page: Page,
     memory: String,
+    /// What an agent works on, and what it has to wait for.
+    steps: Steps,
+    waiting: Vec<Run>,
+    inbox: String,
     base: String,
     context_id: String,
     version: i64,
@@ -27,7 +33,9 @@ struct View {
     created: When,
     changed: When,
     actor: String,
-    source: String,
+    source: Source,
+    /// The run that made the newest version.
+    run: Option<String>,
     size: String,
     tokens: String,
     fill: Bar,
@@ -41,6 +49,7 @@ struct View {
     since: Option<i64>,
     slider: Slider,
     can_write: bool,
+    can_propose: bool,
     can_admin: bool,
 }
 
@@ -51,7 +60,7 @@ pub(in crate::dashboard) async fn show(
 ) -> Result<Response, Failure> {
     let place = ["vaults", &vault, "memories", &memory];
     let below = |last| [&place[..], &[last]].concat();
-    let (about, context, records) = futures::join!(
+    let (about, context, records, waiting) = futures::join!(
         visit.api.get(&place).read::<Memory>(),
         visit.api.get(&below("context")).read::<Context>(),
         visit
@@ -59,8 +68,11 @@ pub(in crate::dashboard) async fn show(
             .get(&below("records"))
             .query("limit", RECORDS)
             .read::<List<Record>>(),
+        waiting(&visit, &vault),
     );
     let (about, context, records) = (about?, context?, records?);
+    let mut waiting = waiting?.items;
+    waiting.retain(|run| run.memory_id == memory);
     let since: Option<i64> = visit.param("since").and_then(|text| text.parse().ok());
     let from = start(&visit, &context.context)?;
     let Shown { html, next } = show_document(
@@ -76,6 +88,7 @@ pub(in crate::dashboard) async fn show(
                 .map(|record| (record.record_id.clone(), record))
                 .collect(),
             since,
+            can_change: visit.may_propose(),
         },
     );
     let base = link::memory(&vault, &memory, &[]);
@@ -111,6 +124,7 @@ pub(in crate::dashboard) async fn show(
         changed: When::new(context.creation_time, visit.now),
         actor: context.actor_id,
         source: context.source,
+        run: context.update_id,
         size: size(context.bytes),
         tokens: grouped(context.estimated_tokens),
         fill: Bar::new(
@@ -122,7 +136,11 @@ pub(in crate::dashboard) async fn show(
         is_empty: context.context.trim().is_empty(),
         next: next.map(|next| link::with_query(&base, &[("from", Some(&next.to_string()))])),
         starts_at: from,
+        steps: Steps::of(&context.context),
+        waiting,
+        inbox: link::vault(&vault, &["inbox"]),
         can_write: visit.may_write(),
+        can_propose: visit.may_propose(),
         can_admin: visit.may_admin(),
         base,
         memory,
@@ -132,6 +150,11 @@ pub(in crate::dashboard) async fn show(
 impl View {
     fn id(&self) -> Id<'_> {
         Id(&self.context_id)
+    }
+
+    /// What is done now, or else what is left to do.
+    fn next_step(&self) -> Option<&String> {
+        self.steps.in_progress.first().or(self.steps.remaining.first())
     }
 
     fn memory_id(&self) -> Id<'_> {

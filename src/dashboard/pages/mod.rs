@@ -16,6 +16,7 @@ pub(super) mod prompt;
 pub(super) mod raw;
 pub(super) mod record;
 pub(super) mod records;
+pub(super) mod refused;
 pub(super) mod run;
 pub(super) mod search;
 pub(super) mod service;

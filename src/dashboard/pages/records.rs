@@ -30,6 +30,7 @@ struct View {
     statuses: Vec<Choice>,
     rows: Vec<Row>,
     pager: Pager,
+    can_propose: bool,
 }
 
 struct Choice {
@@ -112,6 +113,7 @@ pub(in crate::dashboard) async fn show(
             cursor,
             list.next_cursor.as_deref(),
         ),
+        can_propose: visit.may_propose(),
         base: link::memory(&vault, &memory, &[]),
         path,
     })

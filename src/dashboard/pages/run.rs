@@ -6,18 +6,25 @@ use super::super::layout::{self, Crumb, Page};
 use super::super::link;
 use super::super::parts::{Escaped, Id, Markup, When, grouped, took};
 use super::super::visit::Visit;
-use super::data::{Exchange, MemoryEntry, Outcome, Run};
+use super::data::{Evidence, Exchange, MemoryEntry, Outcome, Run};
 use super::diff::unified;
-use crate::dashboard::pages::edit::explain;
 use crate::domain::dsl;
 use askama::Template;
 use axum::extract::Path;
 use axum::http::{Method, StatusCode, header::CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::ops::Range;
 
-/// Bytes of each text that are shown; the whole text can be downloaded.
+/// Bytes of a text that are shown before and between its marks.
 const TEXT_BYTES: usize = 5_000;
+
+/// The same of a message that nothing quotes.
+const MESSAGE_BYTES: usize = 500;
+
+/// Bytes before a mark that are always shown.
+const BYTES_BEFORE: usize = 300;
 
 #[derive(Template)]
 #[template(path = "pages/run.html")]
@@ -28,14 +35,13 @@ struct View {
     run: Run,
     outcome: Outcome,
     task: String,
-    messages: usize,
+    inputs: Vec<Input>,
     began: When,
     took: String,
     roles: Vec<Role>,
     diff: Markup,
     reviewed: Option<When>,
     head_id: String,
-    once: String,
     decides: bool,
     cancels: bool,
 }
@@ -47,12 +53,18 @@ struct Role {
     exchanges: Vec<Shown>,
 }
 
+/// The task or a message that the run was given, with the passages that its operations quote.
+struct Input {
+    id: String,
+    label: String,
+    text: Markup,
+}
+
 struct Shown {
     place: usize,
-    system: Text,
-    turns: Vec<(String, Text)>,
-    answer: Option<Text>,
-    marked: Markup,
+    system: Markup,
+    turns: Vec<(String, Markup)>,
+    answer: Option<Markup>,
     faults: Vec<FaultShown>,
     stopped_at_limit: bool,
     error: Option<String>,
@@ -63,22 +75,6 @@ struct FaultShown {
     kind: &'static str,
     place: String,
     detail: String,
-}
-
-/// The beginning of a text.
-struct Text {
-    shown: String,
-    more: usize,
-}
-
-impl Text {
-    fn of(text: &str) -> Self {
-        let end = text.floor_char_boundary(TEXT_BYTES.min(text.len()));
-        Self {
-            shown: text[..end].to_owned(),
-            more: text.len() - end,
-        }
-    }
 }
 
 /// Shows the run; with `?exchange=` a whole exchange as text.
@@ -109,7 +105,7 @@ pub(in crate::dashboard) async fn show(
         base: link::memory(&vault, &memory, &[]),
         here: link::memory(&vault, &memory, &["updates", &id]),
         task: run.task(),
-        messages: run.request["messages"].as_array().map_or(0, Vec::len),
+        inputs: inputs(&run.request, &outcome),
         began: When::new(run.created_at, visit.now),
         took: run.millis().map(took).unwrap_or_else(|| "goes on".to_owned()),
         roles: roles(exchanges),
@@ -119,12 +115,52 @@ pub(in crate::dashboard) async fn show(
             .as_ref()
             .map(|review| When::new(review.at, visit.now)),
         head_id: head.and_then(|head| head.context_id).unwrap_or_default(),
-        once: visit.once(),
         decides: is_proposed && visit.may_write(),
         cancels: matches!(run.status.as_str(), "queued" | "running") && visit.may_write(),
         outcome,
         run,
     })
+}
+
+/// What the run was given.
+fn inputs(request: &Value, outcome: &Outcome) -> Vec<Input> {
+    let quoted: Vec<&Evidence> = outcome
+        .operations
+        .iter()
+        .flat_map(|operation| &operation.evidence)
+        .collect();
+    let input = |id: String, label: String, text: &str| {
+        let mut ranges: Vec<_> = quoted
+            .iter()
+            .filter(|passage| passage.text_id() == id)
+            .map(|passage| passage.start..passage.end)
+            .collect();
+        ranges.sort_by_key(|range| range.start);
+        let most = if ranges.is_empty() {
+            MESSAGE_BYTES
+        } else {
+            TEXT_BYTES
+        };
+        Input {
+            text: marked(text, &ranges, most, &id),
+            id,
+            label,
+        }
+    };
+    let task = request["task"]
+        .as_str()
+        .map(|task| input("task".to_owned(), "Task".to_owned(), task));
+    let messages = request["messages"].as_array().into_iter().flatten().zip(1..);
+    let messages = messages.map(|(message, number)| {
+        let role = message["role"].as_str().unwrap_or_default();
+        let text = message["content"].as_str().unwrap_or_default();
+        input(
+            format!("message-{number}"),
+            format!("Message {number}, {role}"),
+            text,
+        )
+    });
+    task.into_iter().chain(messages).collect()
 }
 
 /// The exchanges by role, in the order in which the roles were first asked.
@@ -174,14 +210,16 @@ impl Shown {
         ];
         Self {
             place,
-            system: Text::of(&exchange.system),
+            system: marked(&exchange.system, &[], TEXT_BYTES, ""),
             turns: exchange
                 .messages
                 .iter()
-                .map(|turn| (turn.role.clone(), Text::of(&turn.content)))
+                .map(|turn| (turn.role.clone(), marked(&turn.content, &[], TEXT_BYTES, "")))
                 .collect(),
-            marked: marked(answer, &ranges),
-            answer: exchange.answer.as_deref().map(Text::of),
+            answer: exchange
+                .answer
+                .as_deref()
+                .map(|answer| marked(answer, &ranges, TEXT_BYTES, "")),
             faults: parsed
                 .faults
                 .iter()
@@ -201,24 +239,41 @@ impl Shown {
     }
 }
 
-/// The beginning of an answer with its faults marked.
-fn marked(answer: &str, ranges: &[std::ops::Range<usize>]) -> Markup {
-    let end = answer.floor_char_boundary(TEXT_BYTES.min(answer.len()));
+/// A text with these ranges marked; what is longer than `most` before, between and behind them is cut. The marks have ids if
+/// `id` is not empty.
+fn marked(text: &str, ranges: &[Range<usize>], most: usize, id: &str) -> Markup {
     let mut html = String::new();
     let mut at = 0;
     for range in ranges {
-        let (from, to) = (range.start.clamp(at, end), range.end.clamp(at, end));
-        if !answer.is_char_boundary(from) || !answer.is_char_boundary(to) || from >= to {
+        let (from, to) = (range.start.max(at), range.end);
+        let Some(marked) = text.get(from..to).filter(|marked| !marked.is_empty()) else {
             continue;
-        }
-        html.push_str(&Escaped(&answer[at..from]).to_string());
-        html.push_str("<mark>");
-        html.push_str(&Escaped(&answer[from..to]).to_string());
-        html.push_str("</mark>");
+        };
+        cut(&mut html, &text[at..from], most, BYTES_BEFORE);
+        let mark_id = match id {
+            "" => String::new(),
+            id => format!(r#" id="{id}-at-{}""#, range.start),
+        };
+        html.push_str(&format!("<mark{mark_id}>{}</mark>", Escaped(marked)));
         at = to;
     }
-    html.push_str(&Escaped(&answer[at..end]).to_string());
+    cut(&mut html, &text[at..], most, 0);
     Markup(html)
+}
+
+/// The first `most` and the last `least` bytes of a text.
+fn cut(html: &mut String, text: &str, most: usize, least: usize) {
+    let head = text.floor_char_boundary(most.min(text.len()));
+    let tail = text.ceil_char_boundary(text.len().saturating_sub(least));
+    if tail <= head {
+        html.push_str(&Escaped(text).to_string());
+        return;
+    }
+    let omitted = grouped((tail - head) as i64);
+    let (head, tail) = (Escaped(&text[..head]), Escaped(&text[tail..]));
+    html.push_str(&format!(
+        r#"{head}<span class="muted">[{omitted} bytes are not shown]</span>{tail}"#
+    ));
 }
 
 /// A whole exchange as text.
@@ -238,7 +293,7 @@ fn whole(exchange: &Exchange) -> String {
 
 /// `POST …/updates/{update_id}/approve`
 pub(in crate::dashboard) async fn approve(
-    Path((vault, memory, id)): Path<(String, String, String)>,
+    Path(path): Path<(String, String, String)>,
     form: Form,
 ) -> Result<Response, Failure> {
     let numbers: Vec<u64> = form
@@ -249,45 +304,41 @@ pub(in crate::dashboard) async fn approve(
     if let Some(comment) = form.get("comment") {
         body["comment"] = json!(comment);
     }
-    let here = link::memory(&vault, &memory, &["updates", &id]);
-    let ask = decision(&form, &vault, &memory, &id, "approve").json(&body);
-    match ask.read::<Approved>().await {
-        Ok(Approved { status }) if status == "unchanged" => {
-            Ok(layout::done(&here, "approved-unchanged").into_response())
-        }
-        Ok(_) => Ok(layout::done(&here, "approved").into_response()),
-        Err(failure) => explain(&form, (&vault, &memory), failure, "Approving the proposal", here).await,
-    }
-}
-
-#[derive(serde::Deserialize)]
-struct Approved {
-    status: String,
+    decide(path, form, "approve", &body).await
 }
 
 /// `POST …/updates/{update_id}/reject`
 pub(in crate::dashboard) async fn reject(
-    Path((vault, memory, id)): Path<(String, String, String)>,
+    Path(path): Path<(String, String, String)>,
     form: Form,
 ) -> Result<Response, Failure> {
-    let here = link::memory(&vault, &memory, &["updates", &id]);
-    let ask = decision(&form, &vault, &memory, &id, "reject").json(&json!({ "reason": form.text("reason") }));
-    match ask.done().await {
-        Ok(_) => Ok(layout::done(&here, "rejected").into_response()),
-        Err(failure) => explain(&form, (&vault, &memory), failure, "Rejecting the proposal", here).await,
-    }
+    let body = json!({ "reason": form.text("reason") });
+    decide(path, form, "reject", &body).await
 }
 
-fn decision(form: &Form, vault: &str, memory: &str, id: &str, what: &str) -> super::super::api::Ask {
-    let ask = form
-        .visit
-        .api
-        .post(&["vaults", vault, "memories", memory, "updates", id, what])
-        .header("idempotency-key", format!("{}-{what}", form.text("once")));
-    match form.get("if_match") {
-        Some(head) => ask.if_match(head),
-        // The proposal creates the memory, which does not exist yet.
-        None => ask.header("if-none-match", "*"),
+#[derive(Deserialize)]
+struct Decided {
+    status: String,
+}
+
+async fn decide(
+    path: (String, String, String),
+    form: Form,
+    what: &str,
+    body: &Value,
+) -> Result<Response, Failure> {
+    let (vault, memory, id) = &path;
+    let route = ["vaults", vault, "memories", memory, "updates", id, what];
+    match form.ask(Method::POST, &route).json(body).read::<Decided>().await {
+        Ok(Decided { status }) => {
+            let done = match (what, status.as_str()) {
+                ("approve", "unchanged") => "approved-unchanged",
+                ("approve", _) => "approved",
+                _ => "rejected",
+            };
+            Ok(layout::done(&link::memory(vault, memory, &["updates", id]), done).into_response())
+        }
+        Err(failure) => form.again(failure, |visit| show(visit, Path(path))).await,
     }
 }
 
@@ -306,6 +357,16 @@ impl View {
         Id(&self.run.update_id)
     }
 
+    /// Whether an operation is selected: all of them, until somebody chose others.
+    fn is_chosen(&self, number: &u64) -> bool {
+        let refused = self.page.refused_in("approve");
+        refused.is_none_or(|refused| {
+            refused
+                .all("operation")
+                .any(|chosen| chosen == number.to_string())
+        })
+    }
+
     /// Whether operations can be selected.
     fn is_chosen_from(&self) -> bool {
         self.decides
@@ -322,9 +383,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faulty_places_are_marked_and_nothing_of_an_answer_is_markup() {
-        let shown = marked("a <b> c & d", &[2..5, 3..6, 20..30]).0;
+    fn passages_are_marked_and_nothing_of_a_text_is_markup() {
+        let shown = marked("a <b> c & d", &[2..5, 3..6, 20..30], TEXT_BYTES, "").0;
         assert_eq!(shown, "a <mark>&lt;b&gt;</mark><mark> </mark>c &amp; d");
-        assert_eq!(marked("äöü", std::slice::from_ref(&(1..3))).0, "äöü");
+        assert_eq!(
+            marked("äöü", std::slice::from_ref(&(1..3)), TEXT_BYTES, "").0,
+            "äöü"
+        );
+        assert_eq!(
+            marked("ab", std::slice::from_ref(&(1..2)), TEXT_BYTES, "task").0,
+            r#"a<mark id="task-at-1">b</mark>"#
+        );
+    }
+
+    #[test]
+    fn a_passage_far_behind_the_beginning_is_shown_with_what_stands_before_it() {
+        let text = format!("begin {} before here {}", "ñ".repeat(9_000), "x".repeat(9_000));
+        let at = text.find("here").unwrap();
+        let shown = marked(&text, std::slice::from_ref(&(at..at + 4)), 100, "message-1").0;
+        assert!(shown.starts_with("begin ñ") && shown.len() < 2_000, "{shown}");
+        assert!(shown.contains(r#"before <mark id="message-1-at-"#), "{shown}");
+        assert!(shown.ends_with("bytes are not shown]</span>"), "{shown}");
     }
 }

@@ -3,7 +3,7 @@
 use crate::dashboard::failure::Failure;
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::link;
-use crate::dashboard::pages::data::{Context, List, LogEntry, MemoryEntry};
+use crate::dashboard::pages::data::{Context, List, LogEntry, MemoryEntry, Source};
 use crate::dashboard::parts::{Escaped, Markup, Pager, When, grouped, size};
 use crate::dashboard::visit::Visit;
 use askama::Template;
@@ -31,7 +31,8 @@ struct Row {
     shown: String,
     made: When,
     actor: String,
-    source: String,
+    source: Source,
+    run: Option<String>,
     size: String,
     log: Option<String>,
     redacted: Option<Redacted>,
@@ -85,6 +86,7 @@ pub(in crate::dashboard) async fn show(
         made: When::new(context.creation_time, visit.now),
         actor: context.actor_id,
         source: context.source,
+        run: context.update_id,
         size: size(context.bytes),
         log: logs.remove(&context.version).filter(|log| !log.trim().is_empty()),
         redacted: context.redacted.then(|| Redacted {

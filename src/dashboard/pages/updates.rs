@@ -102,6 +102,25 @@ const STATUSES: [&str; 14] = [
     "cancelled",
 ];
 
+/// Proposals of a vault that wait for approval, at most a hundred.
+pub(super) async fn waiting(visit: &Visit, vault: &str) -> Result<List<Run>, Failure> {
+    let ask = visit
+        .api
+        .get(&["vaults", vault, "updates"])
+        .query("status", STATUSES[0]);
+    ask.query("limit", 100).read().await
+}
+
+/// How many there are, if there are any. A page is shown without the number rather than not at all.
+pub(in crate::dashboard) async fn number_of_waiting(visit: &Visit, vault: &str) -> Option<String> {
+    let list = waiting(visit, vault).await.ok()?;
+    let number = list.items.len();
+    match list.next_cursor {
+        Some(_) => Some(format!("{number}+")),
+        None => (number > 0).then(|| number.to_string()),
+    }
+}
+
 /// Shows proposals that wait for approval, or with `?status=` runs of another status.
 pub(in crate::dashboard) async fn inbox(
     visit: Visit,
@@ -118,8 +137,8 @@ pub(in crate::dashboard) async fn inbox(
         .await?;
     let path = link::vault(&vault, &["inbox"]);
     layout::render(&Inbox {
-        page: Page::of(&visit, format!("{vault}, inbox"))
-            .in_vault(&vault, "Inbox")
+        page: Page::of_vault(&visit, format!("{vault}, inbox"), &vault, "Inbox")
+            .await
             .live(&vault, None),
         pager: Pager::new(
             &path,

@@ -81,7 +81,7 @@ pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) 
         )
     });
     layout::render(&View {
-        page: Page::of(&visit, format!("{vault}, usage")).in_vault(&vault, "Usage"),
+        page: Page::of_vault(&visit, format!("{vault}, usage"), &vault, "Usage").await,
         path: link::vault(&vault, &["usage"]),
         plot: plot(&usage.items),
         totals: Row::of(String::new(), String::new(), &usage.totals),

@@ -27,7 +27,6 @@ struct View {
     document: Markup,
     next: Option<String>,
     slider: Slider,
-    once: String,
     head_id: String,
     can_write: bool,
     can_admin: bool,
@@ -55,6 +54,7 @@ pub(in crate::dashboard) async fn show(
             now: visit.now,
             known: HashMap::new(),
             since: None,
+            can_change: false,
         },
     );
     let base = link::memory(&vault, &memory, &[]);
@@ -72,7 +72,6 @@ pub(in crate::dashboard) async fn show(
         document: html,
         next: next.map(|next| link::with_query(&here, &[("from", Some(&next.to_string()))])),
         slider: Slider::new(&vault, &memory, context.version, head.version),
-        once: visit.once(),
         head_id: head.context_id.unwrap_or_default(),
         can_write: visit.may_write(),
         can_admin: visit.may_admin(),

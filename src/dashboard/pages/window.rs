@@ -3,12 +3,13 @@
 use super::super::failure::Failure;
 use super::super::layout::{self, Page};
 use super::super::link;
-use super::super::parts::Pager;
+use super::super::parts::{Pager, When};
 use super::super::visit::Visit;
 use super::data::{ArchivedTask, Epic, List, Window};
 use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
+use chrono::{DateTime, Utc};
 
 #[derive(Template)]
 #[template(path = "pages/window.html")]
@@ -21,6 +22,13 @@ struct View {
     pager: Pager,
     epics: Vec<Epic>,
     by_week: bool,
+    now: DateTime<Utc>,
+}
+
+impl View {
+    fn when(&self, time: &DateTime<Utc>) -> When {
+        When::new(*time, self.now)
+    }
 }
 
 /// Shows the window; `?by=week` groups the archive by week instead of epic.
@@ -58,6 +66,7 @@ pub(in crate::dashboard) async fn show(
         history: history.items,
         epics: epics.items,
         by_week: by == "week",
+        now: visit.now,
         here,
     })
 }

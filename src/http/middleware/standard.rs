@@ -69,16 +69,16 @@ pub(crate) fn around_routes(router: Router, clock: Arc<dyn Clock>) -> Router {
 
 /// Observes a request, and converts problems of the dashboard into pages.
 async fn observed<S: Inner>(clock: Arc<Arc<dyn Clock>>, request: Request, next: Next<S>) -> Response {
-    let is_page = dashboard::is_page(request.uri().path());
+    let path = request.uri().path();
+    let page = dashboard::is_page(path).then(|| path.to_owned());
     let id = request.headers().get(X_REQUEST_ID).cloned();
     let response = observe::observe(&**clock, request, async |request| {
         named(next.run(request).await, id.as_ref()).await
     })
     .await;
-    if is_page {
-        Box::pin(dashboard::as_page(response)).await
-    } else {
-        response
+    match page {
+        Some(path) => Box::pin(dashboard::as_page(&path, response)).await,
+        None => response,
     }
 }
 

@@ -4,6 +4,8 @@ use super::{Browser, Form, furnish, place, shows};
 use crate::access::first_admin;
 use crate::harness::{Answer, Service};
 use reqwest::Method;
+use working_memory::config::Config;
+use working_memory::config::limits::Collapse;
 
 const EDIT: &str = "/ui/vaults/acme/memories/agent/edit";
 const FIRST: [(&str, &str); 3] = [("text", "mine\n"), ("once", "one"), ("if_match", "")];
@@ -84,6 +86,7 @@ async fn a_stale_form_shows_the_changes_and_preserves_the_entered_text() {
     let mut browser = Browser::new(&service);
     browser.visit("/ui/").await;
     let fields = [
+        ("form", "edit"),
         ("text", "# Plan\r\n<mine>\r\n"),
         ("once", "x"),
         ("if_match", &seen),
@@ -98,24 +101,27 @@ async fn a_stale_form_shows_the_changes_and_preserves_the_entered_text() {
         assert!(shows(&answer, part), "{part}: {}", answer.text());
     }
     assert_eq!(memory.get("context").await.text(), "# Plan\n<theirs>\n");
-    for (below, what) in [
-        ("versions/1/restore", "Restoring a version"),
-        ("versions/1/redact", "Redacting a version"),
-        ("delete", "Deleting the memory"),
+    for (below, form) in [
+        ("versions/1/restore", "restore"),
+        ("versions/1/redact", "redact"),
+        ("delete", "delete"),
     ] {
         let path = format!("/ui/vaults/acme/memories/agent/{below}");
         let fields = [
+            ("form", form),
             ("if_match", seen.as_str()),
             ("once", below),
-            ("reason", "x"),
+            ("reason", "<kept>"),
             ("sure", "yes"),
             ("name", "agent"),
         ];
         let answer = browser.send(&path, &fields).await.is(412);
         assert!(
-            answer.text().contains(what) && shows(&answer, "<theirs>"),
-            "{below}"
+            answer.text().contains("Another change was saved first") && shows(&answer, "<theirs>"),
+            "{below}: {}",
+            answer.text()
         );
+        assert!(below == "delete" || shows(&answer, "<kept>"), "{below}");
     }
     assert_eq!(service.count("memory_contexts").await, 2);
     // The first document of a memory that somebody else created concurrently.
@@ -139,7 +145,13 @@ async fn a_stale_decision_leaves_the_proposal_pending() {
         ("reason", "x"),
     ];
     browser.send(&format!("{here}/approve"), &fields).await.is(412);
-    browser.send(&format!("{here}/reject"), &fields).await.is(412);
+    browser
+        .send(
+            &format!("{here}/reject"),
+            &[&fields[..1], &[("once", "b")], &fields[2..]].concat(),
+        )
+        .await
+        .is(412);
     let status = service
         .get(&format!("/v1{}", here.strip_prefix("/ui").unwrap()))
         .await
@@ -251,11 +263,29 @@ async fn a_key_is_shown_once_and_invalid_keys_are_reported() {
     let answer = browser
         .send(
             "/ui/keys",
-            &[("name", "<b>"), ("role", "admin"), ("reach", "all")],
+            &[
+                ("form", "make"),
+                ("name", "<b>"),
+                ("role", "writer"),
+                ("reach", "list"),
+                ("vaults", "one, two"),
+                ("expires", "2999-01-02"),
+                ("speaks_for_others", "yes"),
+            ],
         )
         .await
         .is(422);
-    assert!(answer.text().contains("name") && shows(&answer, "<b>"));
+    for part in [
+        "name",
+        "<b>",
+        "value=\"one, two\"",
+        "value=\"2999-01-02\"",
+        "value=\"yes\" checked",
+    ] {
+        assert!(shows(&answer, part), "{part}: {}", answer.text());
+    }
+    assert!(answer.text().contains(r#"value="writer" selected"#));
+    assert!(answer.text().contains(r#"value="list" checked"#));
     let answer = browser
         .send(
             "/ui/keys",
@@ -269,4 +299,160 @@ async fn a_key_is_shown_once_and_invalid_keys_are_reported() {
     let signed_in = Browser::signed_in(&service, &token).await;
     let list = signed_in.get("/ui/keys").await.is(200);
     assert!(list.text().contains("root") && !list.text().contains(&token));
+}
+
+#[tokio::test]
+async fn a_refused_form_tells_the_fault_in_place_and_keeps_what_was_entered() {
+    let service = Service::start().await;
+    let [run, _] = furnish(&service, None, "acme").await;
+    let mut browser = Browser::new(&service);
+    browser.visit("/ui/").await;
+    let head = service.memory("agent").get_json("context").await.json();
+    let head = head["context_id"].as_str().unwrap();
+    let key = browser
+        .send(
+            "/ui/keys",
+            &[("name", "root"), ("role", "admin"), ("reach", "all")],
+        )
+        .await
+        .is(200);
+    let (_, token) = key.text().split_once(r#"data-copy="wm_"#).unwrap();
+    let token = format!("wm_{}", token.split('"').next().unwrap());
+    let key_id = token.split('_').nth(1).unwrap().to_owned();
+    let browser = Browser::signed_in(&service, &token).await;
+    let memory = "/ui/vaults/acme/memories/agent";
+    let long = "x".repeat(3_000);
+    for (path, form, field, entered, fault) in [
+        (
+            format!("{memory}/versions/1/redact"),
+            "redact",
+            "reason",
+            "it had <a> name",
+            "tick the box",
+        ),
+        (
+            format!("{memory}/versions/1/restore"),
+            "restore",
+            "reason",
+            long.as_str(),
+            "reason",
+        ),
+        (
+            format!("{memory}/delete"),
+            "delete",
+            "name",
+            "<another>",
+            "is not the memory",
+        ),
+        (
+            format!("{memory}/updates/{run}/approve"),
+            "approve",
+            "comment",
+            long.as_str(),
+            "comment",
+        ),
+        (
+            format!("{memory}/updates/{run}/reject"),
+            "reject",
+            "reason",
+            long.as_str(),
+            "reason",
+        ),
+        (format!("{memory}/edit"), "edit", "text", "\0 and <b>", "NUL"),
+        (
+            format!("/ui/keys/{key_id}/rotate"),
+            "rotate",
+            "grace_seconds",
+            "soon",
+            "grace_seconds",
+        ),
+        (
+            format!("/ui/keys/{key_id}/revoke"),
+            "revoke",
+            "x",
+            "",
+            "tick the box",
+        ),
+    ] {
+        let fields = [
+            ("form", form),
+            ("once", form),
+            ("if_match", head),
+            (field, entered),
+        ];
+        let answer = browser.send(&path, &fields).await;
+        assert!((400..500).contains(&answer.status), "{path}: {}", answer.status);
+        let (_, behind) = answer
+            .text()
+            .split_once(r#"id="fault""#)
+            .unwrap_or_else(|| panic!("{path}: {}", answer.text()));
+        let told = behind.split("</div>").next().unwrap();
+        assert!(told.contains(fault), "{path}: {told}");
+        let shown = entered.trim_start_matches('\0');
+        assert!(shows(&answer, shown), "{path}: {}", answer.text());
+        assert!(answer.text().contains(r#"role="alert""#), "{path}");
+        assert!(answer.text().contains(r##"<a href="#fault">"##), "{path}");
+    }
+    assert_eq!(
+        service
+            .memory("agent")
+            .request(Method::GET, "context")
+            .bearer_auth(&token)
+            .send()
+            .await
+            .unwrap()
+            .status(),
+        200
+    );
+}
+
+#[tokio::test]
+async fn an_edited_text_is_kept_until_its_collapse_is_confirmed() {
+    let reject = |config: &mut Config| config.guard.collapse = Collapse::Reject;
+    let service = Service::start_with(reject, None).await;
+    let memory = service.memory("agent");
+    let long: String = (0..400)
+        .map(|line| format!("- line {line} of a long document\n"))
+        .collect();
+    let head = memory.put(long).await.json()["context_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let mut browser = Browser::new(&service);
+    browser.visit("/ui/").await;
+    let fields = [
+        ("form", "edit"),
+        ("text", "<short>\n"),
+        ("if_match", head.as_str()),
+    ];
+    let answer = browser
+        .send(EDIT, &[&fields[..], &[("once", "a")]].concat())
+        .await
+        .is(409);
+    assert!(
+        shows(&answer, "<short>") && answer.text().contains(r#"name="confirm""#),
+        "{}",
+        answer.text()
+    );
+    assert!(
+        answer.text().contains("data-unsaved"),
+        "leaving this page loses the text"
+    );
+    let sent = [&fields[..], &[("once", "b"), ("confirm", "collapse")]].concat();
+    browser.send(EDIT, &sent).await.is(303);
+}
+
+#[tokio::test]
+async fn the_edit_page_knows_that_another_version_was_saved_meanwhile() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("one\n").await.is(201);
+    let browser = Browser::new(&service);
+    let page = browser.get(&format!("{EDIT}?since=1")).await.is(200);
+    assert!(!page.text().contains("saved meanwhile"));
+    memory.put("two\n").await.is(201);
+    let page = browser.get(&format!("{EDIT}?since=1")).await.is(200);
+    assert!(page.text().contains("Version 2 by <bdi>"), "{}", page.text());
+    assert!(page.text().contains("diff?base=1&amp;to=2"));
+    assert!(page.text().contains("data-live="));
 }

@@ -120,6 +120,49 @@ async fn errors_are_pages_with_the_text_of_the_problem() {
 }
 
 #[tokio::test]
+async fn error_pages_keep_the_navigation() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    admin.put("acme", "one\n").await.is(201);
+    let browser = Browser::signed_in(&service, &admin.token).await;
+    for (path, status, links) in [
+        (
+            "/ui/vaults/acme/memories/none",
+            404,
+            ["/ui/keys", "/ui/vaults/acme/inbox"],
+        ),
+        (
+            "/ui/vaults/acme/memories/agent/versions/9",
+            404,
+            ["/ui/vaults/acme", "/ui/vaults/acme/memories/agent/timeline"],
+        ),
+        (
+            "/ui/vaults/acme/memories/agent?from=x",
+            422,
+            ["/ui/sign-out", "/ui/vaults/acme/memories/agent/records"],
+        ),
+        (
+            "/ui/vaults/acme?cursor=x",
+            400,
+            ["/ui/search", "/ui/vaults/acme/search"],
+        ),
+        ("/ui/keys/none", 404, ["/ui/keys", "/ui/service"]),
+    ] {
+        let page = browser.get(path).await.is(status);
+        for link in links {
+            assert!(
+                page.text().contains(&format!(r#""{link}""#)),
+                "{path}: {link}: {}",
+                page.text()
+            );
+        }
+    }
+    let stranger = Browser::new(&service);
+    let page = stranger.get("/ui/vaults/acme/nothing").await.is(404);
+    assert!(!page.text().contains("/ui/vaults/acme/inbox"), "{}", page.text());
+}
+
+#[tokio::test]
 async fn a_cross_site_link_does_not_sign_anybody_out() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;

@@ -3,7 +3,9 @@
 mod forms;
 mod headers;
 mod pages;
+mod records;
 mod roles;
+mod search;
 mod sessions;
 
 use crate::harness::{Answer, Service};

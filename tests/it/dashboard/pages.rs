@@ -202,3 +202,97 @@ async fn a_memory_without_a_document_says_so_on_every_page_of_one() {
     browser.send(&delete, &fields).await.is(303);
     assert_eq!(service.count("prompt_items").await, 0);
 }
+
+#[tokio::test]
+async fn a_memory_begins_with_what_is_to_be_done_and_what_waits() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let text = "# Notes\nlong\n\n# Active Context\nGoal: ship <it>\nBlocker: no quota\n\n# Current Progress\n## Completed\n- a\n## In Progress\n- wire it\n## Remaining\n- measure it\n";
+    memory.put(text).await.is(201);
+    let browser = Browser::new(&service);
+    let path = "/ui/vaults/acme/memories/agent";
+    let page = browser.get(path).await.is(200);
+    assert!(!page.text().contains("proposal"), "{}", page.text());
+    let add = serde_json::json!({"operations": [{"op": "add", "section": "learnings", "reason": "a", "content": "b"}]});
+    let proposed = memory.ask("?mode=propose", add.clone()).await.is(200).json();
+    let page = browser.get(path).await.is(200);
+    let mut rest = page.text();
+    let run = format!(
+        r#"href="{path}/updates/{}">1 proposal waits"#,
+        proposed["update_id"].as_str().unwrap()
+    );
+    for part in [
+        "/edit\"",
+        "Goal",
+        "&#60;it&#62;",
+        "Blocker",
+        "no quota",
+        "Next step",
+        "wire it",
+        &run,
+        "<article",
+    ] {
+        let (_, behind) = rest.split_once(part).unwrap_or_else(|| panic!("{part}: {rest}"));
+        rest = behind;
+    }
+    // Each line of it is a line of the page.
+    assert!(rest.contains("<p>Blocker: no quota</p>"), "{rest}");
+    memory.ask("?mode=propose", add).await.is(200);
+    service.memory("other").put("x").await.is(201);
+    assert!(browser.get(path).await.text().contains("2 proposals wait"));
+    assert!(
+        !browser
+            .get("/ui/vaults/acme/memories/other")
+            .await
+            .text()
+            .contains("proposals wait")
+    );
+    for below in ["", "/search", "/inbox", "/usage", "/events"] {
+        let page = browser.get(&format!("/ui/vaults/acme{below}")).await.is(200);
+        assert!(
+            page.text().contains(r#"Inbox <span class="tag warn">2</span>"#),
+            "{below}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn no_page_leaves_out_a_level_of_headings_or_speaks_in_codes() {
+    let service = Service::start().await;
+    let [run, _] = furnish(&service, None, "acme").await;
+    service
+        .memory("agent")
+        .put("### Deep\n# Top\n##### Deeper\n")
+        .await
+        .is(201);
+    let browser = Browser::new(&service);
+    let mut looked = pages("acme", &run);
+    looked.extend(
+        [
+            "/ui/",
+            "/ui/search",
+            "/ui/keys",
+            "/ui/service",
+            "/ui/sign-in",
+            "/ui/nothing",
+        ]
+        .map(str::to_owned),
+    );
+    for path in looked {
+        let page = browser.get(&path).await;
+        let mut above = 0;
+        for heading in page.text().split("<h").skip(1) {
+            let Some(level) = heading.chars().next().and_then(|level| level.to_digit(10)) else {
+                continue;
+            };
+            assert!(level <= above + 1, "{path}: h{level} below h{above}");
+            above = level;
+        }
+        assert!(!page.text().contains("PT2H"), "{path}");
+    }
+    let handoff = browser
+        .get("/ui/vaults/acme/memories/agent/handoff")
+        .await
+        .is(200);
+    assert!(handoff.text().contains("the last 2 hours"), "{}", handoff.text());
+}

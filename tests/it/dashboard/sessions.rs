@@ -60,6 +60,7 @@ async fn an_invalid_key_starts_no_session() {
     for key in ["", "x", &almost, "wm_nobody_x"] {
         let answer = browser.sign_in(key).await.is(401);
         assert!(answer.text().contains("The key is not valid"), "{key}");
+        assert!(answer.text().contains("Where a key comes from"), "{key}");
         assert!(!answer.text().contains(&almost));
         browser.get("/ui/vaults/acme").await.is(303);
     }

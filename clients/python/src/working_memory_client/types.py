@@ -106,6 +106,7 @@ class Context(TypedDict):
     bytes: int
     estimated_tokens: int
     percent_of_cap: float
+    update_id: NotRequired[str]
     context: NotRequired[str]
     redacted: NotRequired[bool]
     redaction_reason: NotRequired[str]

@@ -44,7 +44,13 @@ pub(super) async fn check<F: Future<Output = Response>>(
     }
     let (response, rate_limit, cookie) = match admit(state, &mut parts).await {
         Ok(Admitted { rate_limit, cookie }) => {
-            (next(Request::from_parts(parts, body)).await, rate_limit, cookie)
+            let visitor = parts.extensions.get::<Visitor>().cloned();
+            let mut response = next(Request::from_parts(parts, body)).await;
+            // An error page has the navigation of its visitor.
+            if let Some(visitor) = visitor {
+                response.extensions_mut().insert(visitor);
+            }
+            (response, rate_limit, cookie)
         }
         Err((problem, rate_limit)) => (problem.into_response(), rate_limit, None),
     };

@@ -55,6 +55,10 @@ pub(crate) struct ContextBody {
     /// What made it.
     #[schema(value_type = SourceName)]
     source: &'static str,
+    /// The run that made it; absent if none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    update_id: Option<String>,
     /// The size of its text in bytes.
     #[schema(minimum = 0)]
     bytes: i32,
@@ -102,6 +106,7 @@ impl ContextBody {
             actor_id: metadata.actor_id.to_string(),
             creation_time: metadata.creation_time,
             source: metadata.source.name(),
+            update_id: metadata.update_id.as_ref().map(ToString::to_string),
             bytes: metadata.bytes,
             estimated_tokens: document::estimated_tokens(bytes),
             percent_of_cap: report::percent_of_cap(bytes, cap),

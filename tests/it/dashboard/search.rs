@@ -1,0 +1,53 @@
+//! The search of all vaults that a visitor may read.
+
+use super::Browser;
+use crate::access::first_admin;
+use crate::harness::Service;
+use serde_json::json;
+
+#[tokio::test]
+async fn all_vaults_of_the_key_are_searched_and_no_others() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    for vault in ["alpha", "beta", "gamma"] {
+        admin
+            .put(vault, &format!("# Birds\nA kingfisher of {vault}\n"))
+            .await
+            .is(201);
+    }
+    let reader = admin
+        .make(json!({"name": "eve", "role": "reader", "vaults": ["alpha", "beta"]}))
+        .await;
+    let browser = Browser::signed_in(&service, &reader.token).await;
+    let mut page = browser.get("/ui/search?q=kingfisher").await.is(200);
+    // What was just written is found within a second.
+    for _ in 0..50 {
+        if page.text().matches("<article").count() == 2 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        page = browser.get("/ui/search?q=kingfisher").await.is(200);
+    }
+    for vault in ["alpha", "beta"] {
+        assert!(
+            page.text().contains(&format!("<bdi>{vault}</bdi>")),
+            "{}",
+            page.text()
+        );
+        assert!(page.text().contains(&format!("/ui/vaults/{vault}/memories/")));
+    }
+    assert!(!page.text().contains("gamma"));
+    let page = browser.get("/ui/search?q=heron").await.is(200);
+    assert!(page.text().contains("No document contains these words"));
+    let page = browser
+        .get(&format!("/ui/search?q={}", "x".repeat(1_001)))
+        .await
+        .is(200);
+    assert!(page.text().contains(r#"role="alert""#), "{}", page.text());
+    let page = browser.get("/ui/").await.is(200);
+    assert!(page.text().contains(r#"href="/ui/search""#));
+    Browser::new(&service)
+        .get("/ui/search?q=kingfisher")
+        .await
+        .is(303);
+}
