@@ -60,10 +60,13 @@ pub fn run() -> ExitCode {
 
 /// Reports an invalid command line or prints help, in the requested format.
 fn misused(error: &clap::Error) -> ExitCode {
-    if error.use_stderr() && client::wants_json(std::env::args_os()) {
-        let _ = client::print_failure(client::Exit::Usage, error.to_string().trim_end(), None);
+    if error.use_stderr() {
+        // One prefix for all errors.
+        let text = error.to_string();
+        let sentence = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+        let _ = client::print_failure(client::Exit::Usage, sentence, None);
     } else {
-        // If standard error cannot be written, there is no way to report it.
+        // If the help cannot be written, there is no way to report it.
         let _ = error.print();
     }
     let is_usage_error = error.use_stderr() && !hook::is_meant(std::env::args_os());

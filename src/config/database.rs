@@ -35,7 +35,7 @@ pub struct DatabaseConfig {
     /// transaction (group commit). On a distributed database (Citus), which is detected, they do not.
     #[serde(skip)]
     pub gather_puts: bool,
-    /// The embedded server's folder. Created if it does not exist. [`default_data_dir`] unless set.
+    /// The embedded server's folder. Created if it does not exist. Unless set, one for each user.
     pub data_dir: PathBuf,
 }
 
