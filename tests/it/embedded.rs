@@ -513,7 +513,8 @@ fn as_root_the_service_becomes_the_account() {
     let folder = open_folder();
     let data_dir = folder.path().join("data");
     let mut service = Command::new(env!("CARGO_BIN_EXE_working-memory"))
-        .arg("serve")
+        .args(["serve", "--data-dir"])
+        .arg(&data_dir)
         .current_dir(folder.path())
         .env_remove("DATABASE_URL")
         .env("WORKING_MEMORY__HTTP__BIND", "127.0.0.1:0")
