@@ -29,6 +29,9 @@ pub(in crate::storage) type Door<'d> = (&'d PgPool, &'d Arc<Liveness>);
 /// The time limit of [`is_direct`].
 const ASKED_FOR: Duration = Duration::from_secs(10);
 
+/// How many connections with the setting are lost, while others are made, until that counts as a rejection.
+const MARKED_TRIES: u32 = 3;
+
 /// A setting that nothing else uses, which identifies a session.
 const MARK: &str = "working_memory.session";
 
@@ -45,12 +48,21 @@ pub async fn is_direct(url: &str) -> Result<bool, StorageError> {
 
 async fn is_setting_applied(url: &str) -> Result<bool, StorageError> {
     let options = connect_options(Hosts::parse(url)?.primary().await?, false);
-    let Ok(mut marked) = PgConnection::connect_with(&options.clone().options([(MARK, "direct")])).await
-    else {
-        // Each pooler rejects it in its own way. Any other error occurs again without it.
+    let with_mark = options.clone().options([(MARK, "direct")]);
+    let mut lost = 0;
+    let mut marked = loop {
+        let error = match PgConnection::connect_with(&with_mark).await {
+            Ok(marked) => break marked,
+            Err(error) => error,
+        };
+        // Each pooler rejects it in its own way, some by closing the connection. Any other error occurs again without it.
         let plain = PgConnection::connect_with(&options).await?;
         let _ = plain.close().await;
-        return Ok(false);
+        lost += 1;
+        // A connection is lost for other reasons too, but not again and again while others are made.
+        if matches!(error, sqlx::Error::Database(_)) || lost == MARKED_TRIES {
+            return Ok(false);
+        }
     };
     let statement = format!("SELECT current_setting('{MARK}', true)");
     let found = sqlx::raw_sql(AssertSqlSafe(statement))

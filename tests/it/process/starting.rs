@@ -14,6 +14,7 @@ use std::time::Duration;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use url::Url;
+use working_memory::storage::is_direct;
 
 /// A port of this machine where nobody listens.
 async fn free_port() -> u16 {
@@ -21,11 +22,14 @@ async fn free_port() -> u16 {
     listener.local_addr().unwrap().port()
 }
 
-/// Makes the server of a database reachable at a port, too.
-async fn reach(database: &Database, port: u16) {
+/// Makes the server of a database reachable at a port, too, where the first connections are `lost`.
+async fn reach(database: &Database, port: u16, lost: usize) {
     let server = PgConnectOptions::from_str(&database.url()).unwrap();
     let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     tokio::spawn(async move {
+        for _ in 0..lost {
+            drop(listener.accept().await.unwrap());
+        }
         loop {
             let (mut client, _) = listener.accept().await.unwrap();
             let server = server.clone();
@@ -112,7 +116,7 @@ async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
         assert!(!readiness.to_string().contains(name), "{readiness}");
     }
 
-    reach(&database, port).await;
+    reach(&database, port, 0).await;
     // No request is lost on a connection, kept or new, while the service takes over.
     let other = self::client();
     eventually("it is ready", async || {
@@ -139,6 +143,19 @@ async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
         probed.clone().count() > 0 && probed.clone().all(|line| line["level"] == "INFO"),
         "{log}"
     );
+}
+
+#[tokio::test]
+async fn a_connection_that_is_lost_is_no_sign_of_a_pooler() {
+    let database = Database::create().await;
+    let server = PgConnectOptions::from_str(&database.url()).unwrap();
+    let port = free_port().await;
+    reach(&database, port, 1).await;
+    let (user, name) = (server.get_username(), server.get_database().unwrap());
+    let password = Url::parse(&database.url()).unwrap();
+    let password = password.password().unwrap_or("hidden");
+    let url = format!("postgres://{user}:{password}@127.0.0.1:{port}/{name}");
+    assert!(matches!(is_direct(&url).await, Ok(true)));
 }
 
 #[tokio::test]
