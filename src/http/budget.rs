@@ -7,7 +7,7 @@
 
 use super::problem::{Kind, Problem};
 use super::settings::Settings;
-use crate::fair::{FairSemaphore, Party, Permit, ShareLimits};
+use crate::fair::{self, FairSemaphore, Party, Permit, ShareLimits};
 use crate::telemetry;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) const SMALL_ANSWER: usize = 64 << 10;
 pub(crate) const KEPT_COST: usize = 8;
 
 /// Memory of building a page of a list, before [`WORK_COST`].
-pub(crate) const LIST_BYTES: usize = 256 << 10;
+const LIST_BYTES: usize = 256 << 10;
 
 /// Memory per byte of a body or document while it is processed. The worst case is a text of nothing but line breaks or
 /// list markers.
@@ -111,6 +111,15 @@ impl Budget {
         let cost = bytes.saturating_mul(WORK_COST);
         let permit = tokio::time::timeout(WORK_TIMEOUT, self.worked_on.acquire(party, cost));
         permit.await.map_err(|_| self.full())
+    }
+
+    /// Waits for room to make one page of a list, and for a turn to do it.
+    ///
+    /// # Errors
+    /// [`Full`] after [`WORK_TIMEOUT`].
+    pub(crate) async fn list(&self) -> Result<(Permit, Permit), Full> {
+        let party = Party::current();
+        Ok((self.work(&party, LIST_BYTES).await?, fair::turn(&party).await))
     }
 }
 

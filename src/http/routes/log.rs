@@ -2,8 +2,6 @@
 
 use super::lookup;
 use crate::domain::document::written_time;
-use crate::fair::{self, Party};
-use crate::http::budget::LIST_BYTES;
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
@@ -86,8 +84,7 @@ pub(crate) async fn log(
     let representation = accept.choose(&[Representation::Json, Representation::Plain])?;
     let name = format!("log/{vault_id}/{memory_id}");
     let before = page.after::<i64>(&name)?;
-    let _work = state.budget.work(&Party::current(), LIST_BYTES).await?;
-    let _turn = fair::turn(&Party::current()).await;
+    let _list = state.budget.list().await?;
     let versions = state
         .storage
         .list_contexts(&vault_id, &memory_id, before, page.fetch())

@@ -2,8 +2,6 @@
 
 use super::view::{self, ContextBody, SectionParams};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::fair::{self, Party};
-use crate::http::budget::LIST_BYTES;
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::freshness::{Freshness, FreshnessHeader};
@@ -176,8 +174,7 @@ pub(crate) async fn list(
 ) -> Result<Json<List<ContextBody>>, Problem> {
     let name = format!("contexts/{vault_id}/{memory_id}");
     let before = page.after::<i64>(&name)?;
-    let _work = state.budget.work(&Party::current(), LIST_BYTES).await?;
-    let _turn = fair::turn(&Party::current()).await;
+    let _list = state.budget.list().await?;
     let versions = state
         .storage
         .list_contexts(&vault_id, &memory_id, before, page.fetch())

@@ -2,8 +2,6 @@
 
 use super::view::RecordBody;
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::fair::{self, Party};
-use crate::http::budget::LIST_BYTES;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
@@ -88,8 +86,7 @@ pub(crate) async fn list(
     let name = format!("records/{vault_id}/{memory_id}/{kind:?}/{status:?}");
     let after = page.after::<RecordId>(&name)?;
     let filter = RecordFilter { kind, status };
-    let _work = state.budget.work(&Party::current(), LIST_BYTES).await?;
-    let _turn = fair::turn(&Party::current()).await;
+    let _list = state.budget.list().await?;
     let records = state
         .storage
         .list_records(&vault_id, &memory_id, filter, after, page.fetch())

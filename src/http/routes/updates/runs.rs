@@ -2,8 +2,6 @@
 
 use super::view::RunBody;
 use crate::domain::ids::UpdateId;
-use crate::fair::Party;
-use crate::http::budget::LIST_BYTES;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{EntryPath, MemoryPath};
 use crate::http::extract::query::{NoParams, Query};
@@ -35,7 +33,7 @@ pub(crate) async fn list(
 ) -> Result<Json<List<RunBody>>, Problem> {
     let name = format!("updates/{vault_id}/{memory_id}");
     let before = page.after::<UpdateId>(&name)?;
-    let _work = state.budget.work(&Party::current(), LIST_BYTES).await?;
+    let _list = state.budget.list().await?;
     let runs = state
         .storage
         .list_runs(&vault_id, &memory_id, before.as_ref(), page.fetch())

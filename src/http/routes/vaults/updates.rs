@@ -1,8 +1,6 @@
 //! `GET /v1/vaults/{vault_id}/updates`: with `status=proposed`, the proposals that wait for a reviewer.
 
 use crate::domain::ids::{MemoryId, UpdateId};
-use crate::fair::{self, Party};
-use crate::http::budget::LIST_BYTES;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
@@ -75,8 +73,7 @@ pub(crate) async fn list(
     let (RunParams { status }, page) = params;
     let name = format!("updates/{vault_id}?{}", status.map_or("", RunStatus::name));
     let before = page.after::<Key>(&name)?.map(|Key(key)| key);
-    let _work = state.budget.work(&Party::current(), LIST_BYTES).await?;
-    let _turn = fair::turn(&Party::current()).await;
+    let _list = state.budget.list().await?;
     let runs = state
         .storage
         .list_vault_runs(&vault_id, status, before.as_ref(), page.fetch())
