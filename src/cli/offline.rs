@@ -4,7 +4,7 @@
 
 use crate::cli::embedded::Embedded;
 use crate::cli::run::{Stop, fail, load_config};
-use crate::cli::serve::former_database;
+use crate::cli::serve::{former_database, shown};
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::domain::ids::{MemoryId, VaultId};
@@ -87,7 +87,6 @@ impl Offline {
 async fn embedded(config: &Config) -> Result<(Option<Embedded>, String), Box<dyn Error>> {
     let data_dir = config.database.data_dir.clone();
     if !has_cluster(&data_dir) {
-        let shown = std::path::absolute(&data_dir).unwrap_or_else(|_| data_dir.clone());
         let former = match former_database(config) {
             Some(_) => {
                 "; that of an earlier version is here: WORKING_MEMORY__DATABASE__DATA_DIR=data names it"
@@ -97,7 +96,7 @@ async fn embedded(config: &Config) -> Result<(Option<Embedded>, String), Box<dyn
         return Err(format!(
             "there is no database in the folder {}{former}; run this as the user that runs the service, name its folder with \
              WORKING_MEMORY__DATABASE__DATA_DIR, or set DATABASE_URL (a new database is made by `working-memory serve`)",
-            shown.display()
+            shown(&data_dir)
         )
         .into());
     }

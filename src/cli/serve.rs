@@ -235,7 +235,7 @@ fn first_screen(config: &Config, url: &str, models: &Models) {
 }
 
 /// A folder, wherever it is read.
-fn shown(folder: &Path) -> String {
+pub(super) fn shown(folder: &Path) -> String {
     let absolute = std::path::absolute(folder);
     absolute.as_deref().unwrap_or(folder).display().to_string()
 }

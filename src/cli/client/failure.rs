@@ -124,7 +124,7 @@ pub(in crate::cli) fn print_failure(exit: Exit, sentence: &str, problem: Option<
 
 /// Whether a command line requests JSON. This does not use the parsed arguments, since a parse error is
 /// reported in the same format.
-pub(in crate::cli) fn wants_json(arguments: impl IntoIterator<Item = OsString>) -> bool {
+fn wants_json(arguments: impl IntoIterator<Item = OsString>) -> bool {
     let options = arguments.into_iter().take_while(|argument| argument != "--");
     let mut is_format = false;
     for option in options {

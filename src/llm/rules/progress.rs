@@ -41,19 +41,23 @@ pub(super) fn rewritten(memory: &str, task: &str, is_alone: bool, session: &Sess
     ] {
         work.extend(list.iter().map(|text| Work::of(text.clone(), state)));
     }
-    let mut reported: Vec<(Kind, String)> = session.statements.iter().flat_map(reports).collect();
-    if is_alone {
-        // What stands before the first report, or all of it: "Tried a cache. Next: measure it".
-        let first = session
-            .statements
-            .iter()
-            .find(|statement| !reports(statement).is_empty());
-        let end = first
-            .and_then(|statement| task.find(statement.text))
-            .unwrap_or(task.len());
-        let line = task[..end].trim().lines().next().and_then(tidy);
-        reported.extend(line.map(|task| (Kind::Doing, task)));
-    }
+    let reporting = session
+        .statements
+        .iter()
+        .map(|statement| (statement.text, reports(statement)));
+    let reporting: Vec<_> = reporting.filter(|(_, reports)| !reports.is_empty()).collect();
+    // What stands before the first report, or all of it: "Tried a cache. Next: measure it".
+    let first = reporting.first().and_then(|(text, _)| task.find(text));
+    let lead = task[..first.unwrap_or(task.len())]
+        .trim()
+        .lines()
+        .next()
+        .and_then(tidy);
+    let doing = lead.filter(|_| is_alone).map(|task| (Kind::Doing, task));
+    let reported = reporting
+        .into_iter()
+        .flat_map(|(_, reports)| reports)
+        .chain(doing);
     for (state, text) in reported {
         if text.len() <= BULLET_BYTES && !has_secret(&text) {
             report(&mut work, Work::of(text, state));

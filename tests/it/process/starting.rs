@@ -47,6 +47,15 @@ async fn reach(database: &Database, port: u16, lost: usize) {
     });
 }
 
+/// The address of a database at that port.
+fn url_at(database: &Database, port: u16) -> String {
+    let server = PgConnectOptions::from_str(&database.url()).unwrap();
+    let (user, name) = (server.get_username(), server.get_database().unwrap());
+    let password = Url::parse(&database.url()).unwrap();
+    let password = password.password().unwrap_or("hidden");
+    format!("postgres://{user}:{password}@127.0.0.1:{port}/{name}")
+}
+
 /// Killed when the value is dropped, if it still runs.
 struct Started(Child);
 
@@ -89,13 +98,11 @@ fn client() -> reqwest::Client {
 #[tokio::test]
 async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
     let database = Database::create().await;
-    let server = PgConnectOptions::from_str(&database.url()).unwrap();
     let port = free_port().await;
-    let (user, name) = (server.get_username(), server.get_database().unwrap());
-    let password = Url::parse(&database.url()).unwrap();
-    let password = password.password().unwrap_or("hidden");
     let folder = folder();
-    let url = format!("postgres://{user}:{password}@127.0.0.1:{port}/{name}");
+    let url = url_at(&database, port);
+    let parsed = Url::parse(&url).unwrap();
+    let (password, name) = (parsed.password().unwrap(), parsed.path().trim_start_matches('/'));
     let (_child, address) = listening(folder.path(), &url).await;
     let client = client();
     let get = async |path: &str| Answer::to(client.request(Method::GET, format!("{address}{path}"))).await;
@@ -148,14 +155,9 @@ async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
 #[tokio::test]
 async fn a_connection_that_is_lost_is_no_sign_of_a_pooler() {
     let database = Database::create().await;
-    let server = PgConnectOptions::from_str(&database.url()).unwrap();
     let port = free_port().await;
     reach(&database, port, 1).await;
-    let (user, name) = (server.get_username(), server.get_database().unwrap());
-    let password = Url::parse(&database.url()).unwrap();
-    let password = password.password().unwrap_or("hidden");
-    let url = format!("postgres://{user}:{password}@127.0.0.1:{port}/{name}");
-    assert!(matches!(is_direct(&url).await, Ok(true)));
+    assert!(matches!(is_direct(&url_at(&database, port)).await, Ok(true)));
 }
 
 #[tokio::test]
