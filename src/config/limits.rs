@@ -59,6 +59,7 @@ impl LimitsConfig {
             max_additions,
             item_bytes: self.item_bytes,
             context_bytes: self.context_bytes,
+            pins_hold: false,
         }
     }
 

@@ -100,6 +100,10 @@ pub fn of_operations(operations: &[AppliedOperation], numbered: &[RecordId]) -> 
                     cut(operation.content.as_deref().unwrap_or_default())
                 ),
             ),
+            OperationName::Mark => {
+                let marks = operation.content.as_deref().unwrap_or_default();
+                line(&mut log, '~', &format!("{id} marked: {marks}{because}"));
+            }
             OperationName::Archive => {
                 let by = operation.superseded_by;
                 let replaced = by.map(|by| format!("; {by} replaced {id}")).unwrap_or_default();

@@ -9,7 +9,7 @@ mod steps;
 
 pub use steps::{RecordStep, steps};
 
-use super::document::{Record, records};
+use super::document::{Marks, Record, records};
 use super::ids::{ActorId, RecordId};
 use super::memory::project;
 use chrono::{DateTime, Utc};
@@ -94,6 +94,8 @@ pub struct RecordLife {
     pub content: String,
     /// The time on its line.
     pub written_at: Option<DateTime<Utc>>,
+    /// Whether it is pinned, and until when it holds.
+    pub marks: Marks,
     /// The first version that contains it.
     pub born: VersionMark,
     /// How it ended; `None` while it is active.
@@ -194,7 +196,7 @@ impl Rebuild {
                 }
                 if !built.is_text_certain {
                     (life.label, life.reason, life.content) = (stored.label, stored.reason, stored.content);
-                    life.written_at = stored.written_at;
+                    (life.written_at, life.marks) = (stored.written_at, stored.marks);
                 }
             }
             lives.insert(id, life);
@@ -322,6 +324,7 @@ impl Rebuild {
                     reason: record.reason.clone(),
                     content: record.content.clone(),
                     written_at: record.time,
+                    marks: record.marks,
                     end: Some(end),
                     ..empty(record.id, mark)
                 },
@@ -343,6 +346,7 @@ impl Rebuild {
         built.life.reason = record.reason;
         built.life.content = record.content;
         built.life.written_at = record.time;
+        built.life.marks = record.marks;
     }
 
     fn stored_end(&self, id: RecordId, version: i64) -> Option<LifeEnd> {
@@ -358,6 +362,7 @@ fn empty(id: RecordId, born: &VersionMark) -> RecordLife {
         reason: None,
         content: String::new(),
         written_at: None,
+        marks: Marks::default(),
         born: born.clone(),
         end: None,
     }

@@ -2,6 +2,7 @@
 //!
 //! [`crate::domain::dsl`] parses them from text; [`crate::domain::memory`] validates and applies them.
 
+use super::document::{Expiry, Marks};
 use super::ids::{RecordId, RecordKind};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -102,6 +103,9 @@ pub enum Operation {
         /// The record it replaces, which is archived with a reference to the new one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces: Option<RecordId>,
+        /// Whether it is pinned, and until when it holds.
+        #[serde(default, skip_serializing_if = "Marks::is_empty")]
+        marks: Marks,
     },
     /// Adds a VC record.
     AddVerbatim {
@@ -114,6 +118,22 @@ pub enum Operation {
         /// The record it replaces, which is archived with a reference to the new one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces: Option<RecordId>,
+        /// Whether it is pinned, and until when it holds.
+        #[serde(default, skip_serializing_if = "Marks::is_empty")]
+        marks: Marks,
+    },
+    /// Pins a record or lets it go, or gives it another end; what is absent stays as it is.
+    Mark {
+        /// Id of the record.
+        id: RecordId,
+        /// The reason.
+        reason: String,
+        /// Whether it is pinned from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pinned: Option<bool>,
+        /// Until when it holds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Expiry>,
     },
     /// Archives a record: removes it from the document.
     Archive {
@@ -132,7 +152,7 @@ impl Operation {
             Self::RewriteProgress(_) => Some(Role::Progress),
             Self::AddLearning { .. } => Some(Role::Learnings),
             Self::AddVerbatim { .. } => Some(Role::Verbatim),
-            Self::Archive { id, .. } => Role::ALL
+            Self::Archive { id, .. } | Self::Mark { id, .. } => Role::ALL
                 .into_iter()
                 .find(|role| role.record_kind() == Some(id.kind)),
         }
@@ -143,7 +163,23 @@ impl Operation {
     pub fn replaces(&self) -> Option<RecordId> {
         match self {
             Self::AddLearning { replaces, .. } | Self::AddVerbatim { replaces, .. } => *replaces,
-            Self::RewriteProgress(_) | Self::Archive { .. } => None,
+            Self::RewriteProgress(_) | Self::Archive { .. } | Self::Mark { .. } => None,
+        }
+    }
+
+    /// Sets the marks of an addition; does nothing for other operations.
+    pub fn set_marks(&mut self, new: Marks) {
+        if let Self::AddLearning { marks, .. } | Self::AddVerbatim { marks, .. } = self {
+            *marks = new;
+        }
+    }
+
+    /// The record that it archives or marks.
+    #[must_use]
+    pub fn names(&self) -> Option<RecordId> {
+        match self {
+            Self::Archive { id, .. } | Self::Mark { id, .. } => Some(*id),
+            Self::RewriteProgress(_) | Self::AddLearning { .. } | Self::AddVerbatim { .. } => None,
         }
     }
 
@@ -184,6 +220,8 @@ pub enum FaultKind {
     MissingLabel,
     /// Not `KL-` or `VC-` and a number of at least 1 without leading zeros.
     MalformedId,
+    /// A mark that is not one of `pinned`, `unpinned`, `until` and a date, a time or `never`; or none at all.
+    MalformedMark,
     /// An id of another section.
     WrongSectionId,
     /// An id that never existed in this memory.
@@ -200,6 +238,8 @@ pub enum FaultKind {
     NoSection,
     /// The record was already archived.
     AlreadyArchived,
+    /// A record that is pinned, or marks, where a model decides: only people and agents pin records and let them go.
+    Protected,
     /// An example of the instructions returned as content.
     Example,
     /// A snippet with a line that the input does not contain.

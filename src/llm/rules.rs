@@ -20,7 +20,7 @@ mod session;
 mod snippets;
 
 use super::ConversationMessage;
-use crate::domain::document::{Record, records};
+use crate::domain::document::{Marks, Record, records};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::Operation;
 use crate::domain::text::words::is_single_char_word;
@@ -84,6 +84,7 @@ fn learnings(session: &Session<'_>, active: &[Record], corrections: &[Correction
                 reason,
                 content,
                 replaces,
+                marks: Marks::default(),
             });
         }
     };

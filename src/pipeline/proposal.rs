@@ -99,6 +99,13 @@ pub(super) fn in_order(items: &[Accepted], applied: &[AppliedOperation]) -> Vec<
         let archives =
             |item: &&Accepted| matches!(item.operation, Operation::Archive { id, .. } if id.kind == kind);
         ordered.extend(items.iter().filter(archives).cloned());
+        // A mark that changes nothing is not applied.
+        let is_applied = |id: RecordId| {
+            let mut applied = applied.iter();
+            applied.any(|operation| operation.op == OperationName::Mark && operation.id == Some(id))
+        };
+        let marks = |item: &&Accepted| matches!(item.operation, Operation::Mark { id, .. } if id.kind == kind && is_applied(id));
+        ordered.extend(items.iter().filter(marks).cloned());
         let adds = |item: &&Accepted| match item.operation {
             Operation::AddLearning { .. } => kind == RecordKind::Learning,
             Operation::AddVerbatim { .. } => kind == RecordKind::Verbatim,

@@ -226,7 +226,7 @@ fn text_of(operation: &Operation) -> String {
         }
         Operation::AddLearning { content, .. } => content.clone(),
         Operation::AddVerbatim { snippet, .. } => snippet.clone(),
-        Operation::Archive { id, .. } => id.to_string(),
+        Operation::Archive { id, .. } | Operation::Mark { id, .. } => id.to_string(),
     }
 }
 

@@ -193,6 +193,10 @@ impl Pipeline {
         let most = most_additions(input, self.settings.max_additions);
         let title = format!("update: {}", title_of(&masked(&input.task)));
         let by = (request.actor.clone(), created_at);
+        let limits = Limits {
+            pins_hold: true,
+            ..self.limits.of_operations(most)
+        };
         Ok(Running {
             request: json!(input),
             preconditions: request.preconditions.clone(),
@@ -202,13 +206,7 @@ impl Pipeline {
             steps: Some(request.steps.clone()),
             mode: input.mode.clone(),
             record: input.record.clone(),
-            ..Running::begin(
-                target,
-                RunKind::Update,
-                by,
-                (self.limits.of_operations(most), title),
-                base,
-            )
+            ..Running::begin(target, RunKind::Update, by, (limits, title), base)
         })
     }
 

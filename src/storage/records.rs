@@ -8,6 +8,7 @@ mod stored;
 pub(super) use projection::{DetailColumns, details_of};
 pub use stored::{RecordEnd, RecordFilter, RecordStatus, StoredRecord};
 
+use crate::domain::document::Marks;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::{Task, TaskDetails};
 use crate::storage::database::connection::Connection;
@@ -32,12 +33,23 @@ struct Row {
     archive_reason: Option<String>,
     superseded_by: Option<RecordId>,
     written_at: Option<DateTime<Utc>>,
+    marks: Option<String>,
     task_id: Option<TaskId>,
     intent: Option<String>,
     summary: Option<String>,
     outcome: Option<Value>,
     epic: Option<String>,
     details: Option<Json<TaskDetails>>,
+}
+
+/// Marks as a row has them. The writer reads them from the line, so there are no others.
+pub(super) fn marks_of(stored: Option<&str>) -> Marks {
+    stored.and_then(|marks| marks.parse().ok()).unwrap_or_default()
+}
+
+/// Marks as a row has them: `NULL` for none.
+pub(super) fn stored_marks(marks: &Marks) -> Option<String> {
+    (!marks.is_empty()).then(|| marks.to_string())
 }
 
 impl From<Row> for StoredRecord {
@@ -68,6 +80,7 @@ impl From<Row> for StoredRecord {
             created_by: row.created_by,
             end,
             written_at: row.written_at,
+            marks: marks_of(row.marks.as_deref()),
             reported,
         }
     }
@@ -93,7 +106,7 @@ impl Storage {
             let rows = sqlx::query_as!(
             Row,
             "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
-                    ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
+                    ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
                     summary, outcome, epic, details
              FROM records
              WHERE vault_id = $1 AND memory_id = $2
@@ -134,7 +147,7 @@ impl Storage {
         let row = sqlx::query_as!(
             Row,
             "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
-                    ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
+                    ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
                     summary, outcome, epic, details
              FROM records
              WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
@@ -211,7 +224,7 @@ pub(super) async fn all(
     let rows = sqlx::query_as!(
         Row,
         "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
-                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
+                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
                 summary, outcome, epic, details
          FROM records
          WHERE vault_id = $1 AND memory_id = $2
@@ -237,7 +250,7 @@ pub(super) async fn some(
     let rows = sqlx::query_as!(
         Row,
         "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
-                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
+                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
                 summary, outcome, epic, details
          FROM records
          WHERE vault_id = $1 AND memory_id = $2
@@ -293,7 +306,7 @@ pub(super) async fn find_task(
     let row = sqlx::query_as!(
         Row,
         "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
-                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
+                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
                 summary, outcome, epic, details
          FROM records
          WHERE vault_id = $1 AND memory_id = $2 AND task_id = $3",

@@ -1,6 +1,7 @@
 //! Complete model responses checked against complete inputs: careful paraphrases, and texts from elsewhere.
 
 use serde_json::Value;
+use working_memory::domain::document::Marks;
 use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Judged, Strictness};
 use working_memory::domain::operation::{Item, Operation};
 
@@ -11,6 +12,7 @@ fn judged(input: &str, content: &str) -> Judged {
         reason: "it matters".to_owned(),
         content: content.to_owned(),
         replaces: None,
+        marks: Marks::default(),
     };
     let items = vec![Item {
         operation,
@@ -81,12 +83,14 @@ fn a_large_input_is_read_once_for_all_checks() {
                     reason: "x".to_owned(),
                     content: "aaaa bbbb いうえ".to_owned(),
                     replaces: None,
+                    marks: Marks::default(),
                 },
                 _ => Operation::AddVerbatim {
                     reason: "x".to_owned(),
                     label: "y".to_owned(),
                     snippet: snippet.clone(),
                     replaces: None,
+                    marks: Marks::default(),
                 },
             };
             Item {

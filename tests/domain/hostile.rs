@@ -3,6 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use working_memory::domain::document::Marks;
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Operation, Progress};
 
@@ -51,7 +52,7 @@ const PIECES: [&str; 40] = [
 ];
 
 /// Lines that open, close and fill every structure.
-const LINES: [&str; 46] = [
+const LINES: [&str; 50] = [
     "",
     "",
     " ",
@@ -84,6 +85,10 @@ const LINES: [&str; 46] = [
     "- KL-2 because x",
     "- KL-3",
     "- KL-04 a",
+    "- KL-1 [2026-11-21T02:00:00+01:00,  pinned] because r: a",
+    "- KL-2 [pinned, until 2027-01-01]",
+    "- [until 2027-01-01] because r: a",
+    "- D-2 [pinned]a",
     "- KL-9223372036854775808 a",
     "- VC-1 because r: l =>",
     "- VC-2 because r: l => s",
@@ -147,15 +152,23 @@ pub(crate) fn operations() -> impl Strategy<Value = Vec<Operation>> {
         (any_text(), any_text()).prop_map(|(reason, content)| Operation::AddLearning {
             reason,
             content,
-            replaces: None
+            replaces: None,
+            marks: Marks::default(),
         }),
         (any_text(), any_text(), any_text()).prop_map(|(reason, label, snippet)| Operation::AddVerbatim {
             reason,
             label,
             snippet,
             replaces: None,
+            marks: Marks::default(),
         }),
-        (id, any_text()).prop_map(|(id, reason)| Operation::Archive { id, reason }),
+        (id.clone(), any_text()).prop_map(|(id, reason)| Operation::Archive { id, reason }),
+        (id, any_text(), any::<bool>()).prop_map(|(id, reason, pinned)| Operation::Mark {
+            id,
+            reason,
+            pinned: Some(pinned),
+            until: "2027-08-31".parse().ok(),
+        }),
         (bullets(), bullets(), bullets()).prop_map(|(completed, in_progress, remaining)| {
             Operation::RewriteProgress(Progress {
                 completed,

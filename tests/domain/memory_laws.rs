@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use working_memory::domain::document::{Record, outline, records};
+use working_memory::domain::document::{Marks, Record, outline, records};
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::memory::{
     Applied, ApplyError, Counters, Limits, RecordChange, View, apply, project, validate,
@@ -16,6 +16,7 @@ const LIMITS: Limits = Limits {
     max_additions: 3,
     item_bytes: 60,
     context_bytes: 1_000_000,
+    pins_hold: false,
 };
 
 fn now() -> DateTime<Utc> {
@@ -100,13 +101,35 @@ proptest! {
         let applied = applied(&document, &operations);
         let (mut before, after) = (by_id(&document), by_id(&applied.text));
         for operation in &operations {
-            if let Operation::Archive { id, .. } = operation {
-                prop_assert!(before.remove(id).is_some(), "only active records are archived");
-                prop_assert!(!after.contains_key(id));
+            match operation {
+                Operation::Archive { id, .. } => {
+                    prop_assert!(before.remove(id).is_some(), "only active records are archived");
+                    prop_assert!(!after.contains_key(id));
+                }
+                Operation::Mark { id, pinned, until, .. } => {
+                    let record = before.get_mut(id).expect("only active records are marked");
+                    record.marks = record.marks.changed(*pinned, *until);
+                }
+                _ => {}
             }
         }
         for (id, record) in before {
             prop_assert_eq!(Some(&record), after.get(&id));
+        }
+    }
+
+    #[test]
+    fn a_model_archives_no_pinned_record_and_marks_none(document in document(), operations in operations()) {
+        let item = |(place, operation)| Item { operation, range: place..place + 1 };
+        let items = operations.into_iter().enumerate().map(item).collect();
+        let view = View { document: &document, ended: &BTreeSet::new() };
+        let limits = Limits { pins_hold: true, ..LIMITS };
+        let taken = validate(items, vec![], &view, &[], &limits).items.into_iter().map(|item| item.operation);
+        let after = by_id(&applied(&document, &taken.collect::<Vec<_>>()).text);
+        for (id, record) in by_id(&document) {
+            let is = after.get(&id);
+            prop_assert!(!record.marks.pinned || is == Some(&record));
+            prop_assert!(is.is_none_or(|is| is.marks == record.marks));
         }
     }
 
@@ -121,6 +144,11 @@ proptest! {
                 continue;
             };
             let record = after.get(&id).or_else(|| before.get(&id)).expect("a record");
+            if reported.op.name() == "mark" {
+                let marks = reported.content.as_ref().and_then(|marks| marks.parse().ok()).unwrap_or_default();
+                prop_assert_eq!(record.marks, marks);
+                continue;
+            }
             prop_assert_eq!(reported.content.as_ref(), Some(&record.content));
             prop_assert_eq!(reported.label.as_ref(), record.label.as_ref());
         }
@@ -160,10 +188,10 @@ proptest! {
 
     #[test]
     fn every_bullet_of_a_changed_section_becomes_a_record(document in document()) {
-        let learning = Operation::AddLearning { reason: "r".to_owned(), content: "new".to_owned(), replaces: None };
+        let learning = Operation::AddLearning { reason: "r".to_owned(), content: "new".to_owned(), replaces: None, marks: Marks::default() };
         let after = applied(&document, &[learning]).text;
         let new = records(&after).into_iter().filter(|r| r.id.kind == RecordKind::Learning).count();
-        let again = Operation::AddLearning { reason: "r".to_owned(), content: "newer".to_owned(), replaces: None };
+        let again = Operation::AddLearning { reason: "r".to_owned(), content: "newer".to_owned(), replaces: None, marks: Marks::default() };
         let later = applied(&after, &[again]).text;
         prop_assert_eq!(records(&later).into_iter().filter(|r| r.id.kind == RecordKind::Learning).count(), new + 1);
         let (was, is) = (by_id(&after), by_id(&later));
@@ -210,7 +238,7 @@ proptest! {
 
 /// A reported change, as an operation to apply again.
 fn as_operation(reported: &working_memory::domain::memory::AppliedOperation) -> Option<Operation> {
-    let id = reported.id?;
+    let id = reported.id.filter(|_| reported.op.name() == "add")?;
     let (reason, content) = (
         reported.reason.clone().unwrap_or_default(),
         reported.content.clone().unwrap_or_default(),
@@ -221,12 +249,14 @@ fn as_operation(reported: &working_memory::domain::memory::AppliedOperation) -> 
             reason,
             content,
             replaces: None,
+            marks: Marks::default(),
         }),
         RecordKind::Verbatim => Some(Operation::AddVerbatim {
             reason,
             label,
             snippet: content,
             replaces: None,
+            marks: Marks::default(),
         }),
         RecordKind::Task | RecordKind::Decision => None,
     }

@@ -3,6 +3,7 @@
 //! A text may begin with a line break, so that it can be laid out in the test as in a model response; that first line break is
 //! not part of the case.
 
+use working_memory::domain::document::Marks;
 use working_memory::domain::dsl::{Parsed, parse, parse_cut_off};
 use working_memory::domain::operation::{Fault, FaultKind, Operation, Progress};
 
@@ -131,6 +132,7 @@ pub(crate) fn learning(reason: &str, content: &str) -> Operation {
         reason: reason.to_owned(),
         content: content.to_owned(),
         replaces: None,
+        marks: Marks::default(),
     }
 }
 
@@ -140,6 +142,7 @@ pub(crate) fn verbatim(reason: &str, label: &str, snippet: &str) -> Operation {
         label: label.to_owned(),
         snippet: snippet.to_owned(),
         replaces: None,
+        marks: Marks::default(),
     }
 }
 

@@ -3,6 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use working_memory::domain::document::{Expiry, Marks};
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Operation, Progress};
 
@@ -133,21 +134,55 @@ fn additions_and_archives(
     })
 }
 
+fn expiry() -> impl Strategy<Value = Expiry> {
+    select(vec!["never", "2027-08-31", "2027-08-31T12:00:00Z"]).prop_map(|text| text.parse().unwrap())
+}
+
+fn marks() -> impl Strategy<Value = Marks> {
+    let changed = |(pinned, until)| Marks::default().changed(pinned, until);
+    (
+        proptest::option::of(any::<bool>()),
+        proptest::option::of(expiry()),
+    )
+        .prop_map(changed)
+}
+
+/// Changes of marks, each of at least one.
+fn marked(kind: RecordKind) -> impl Strategy<Value = Vec<Operation>> {
+    let change = (
+        id(kind),
+        line(),
+        proptest::option::of(any::<bool>()),
+        proptest::option::of(expiry()),
+    );
+    let change = change.prop_map(|(id, reason, pinned, until)| Operation::Mark {
+        id,
+        reason,
+        pinned: pinned.or(until.is_none().then_some(true)),
+        until,
+    });
+    vec(change, 0..3)
+}
+
 pub(crate) fn learnings() -> impl Strategy<Value = Vec<Operation>> {
-    let add = (line(), line()).prop_map(|(reason, content)| Operation::AddLearning {
+    let add = (line(), line(), marks()).prop_map(|(reason, content, marks)| Operation::AddLearning {
         reason,
         content,
         replaces: None,
+        marks,
     });
     additions_and_archives(add, RecordKind::Learning)
 }
 
 pub(crate) fn verbatims() -> impl Strategy<Value = Vec<Operation>> {
-    let add = (line(), line(), snippet()).prop_map(|(reason, label, snippet)| Operation::AddVerbatim {
-        reason,
-        label,
-        snippet,
-        replaces: None,
+    let add = (line(), line(), snippet(), marks()).prop_map(|(reason, label, snippet, marks)| {
+        Operation::AddVerbatim {
+            reason,
+            label,
+            snippet,
+            replaces: None,
+            marks,
+        }
     });
     additions_and_archives(add, RecordKind::Verbatim)
 }
@@ -167,6 +202,9 @@ fn progresses() -> impl Strategy<Value = Vec<Operation>> {
 
 /// Operations in the order of the canonical text.
 pub(crate) fn all_operations() -> impl Strategy<Value = Vec<Operation>> {
-    (progresses(), learnings(), verbatims())
-        .prop_map(|(progress, learnings, verbatims)| [progress, learnings, verbatims].concat())
+    let learnings = (learnings(), marked(RecordKind::Learning));
+    let verbatims = (verbatims(), marked(RecordKind::Verbatim));
+    (progresses(), learnings, verbatims).prop_map(|(progress, learnings, verbatims)| {
+        [progress, learnings.0, learnings.1, verbatims.0, verbatims.1].concat()
+    })
 }

@@ -1,5 +1,6 @@
 //! Prints operations as canonical text.
 
+use working_memory::domain::document::Marks;
 use working_memory::domain::operation::{Operation, Progress, Role};
 
 /// Prints operations in the canonical form: sections in their order, additions before archivings.
@@ -37,6 +38,11 @@ pub(crate) fn print(operations: &[Operation]) -> String {
             "ARCHIVE",
             own.iter().filter_map(|operation| archiving(operation)),
         );
+        print_list(
+            &mut text,
+            "MARK",
+            own.iter().filter_map(|operation| mark(operation)),
+        );
     }
     text
 }
@@ -64,15 +70,50 @@ fn print_list(text: &mut String, name: &str, items: impl Iterator<Item = String>
 
 fn addition(operation: &Operation) -> Option<String> {
     match operation {
-        Operation::AddLearning { reason, content, .. } => Some(format!("because {reason}: {content}")),
+        Operation::AddLearning {
+            reason,
+            content,
+            marks,
+            ..
+        } => Some(format!("{}because {reason}: {content}", brackets(marks))),
         Operation::AddVerbatim {
             reason,
             label,
             snippet,
+            marks,
             ..
-        } => Some(format!("because {reason}: {label} =>{}", written(snippet))),
+        } => {
+            let brackets = brackets(marks);
+            Some(format!(
+                "{brackets}because {reason}: {label} =>{}",
+                written(snippet)
+            ))
+        }
         _ => None,
     }
+}
+
+fn brackets(marks: &Marks) -> String {
+    match marks.is_empty() {
+        true => String::new(),
+        false => format!("[{marks}] "),
+    }
+}
+
+fn mark(operation: &Operation) -> Option<String> {
+    let Operation::Mark {
+        id,
+        reason,
+        pinned,
+        until,
+    } = operation
+    else {
+        return None;
+    };
+    let pinned = pinned.map(|pinned| if pinned { "pinned" } else { "unpinned" }.to_owned());
+    let until = until.map(|until| format!("until {until}"));
+    let marks: Vec<String> = pinned.into_iter().chain(until).collect();
+    Some(format!("{id} {} because {reason}", marks.join(", ")))
 }
 
 fn archiving(operation: &Operation) -> Option<String> {

@@ -3,6 +3,7 @@
 use crate::generated::{learnings, verbatims};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use working_memory::domain::document::Marks;
 use working_memory::domain::dsl::structured::{read, schema};
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{FaultKind, Operation, Progress, Role};
@@ -37,7 +38,7 @@ fn answer(operations: &[Operation]) -> Value {
             Operation::Archive { id, reason } => {
                 archive.push(json!({"id": id.to_string(), "reason": reason}));
             }
-            Operation::RewriteProgress(_) => {}
+            Operation::RewriteProgress(_) | Operation::Mark { .. } => {}
         }
     }
     json!({"add": add, "archive": archive})
@@ -51,23 +52,26 @@ fn folded(operation: Operation) -> Operation {
             reason: line(reason),
             content: line(content),
             replaces: None,
+            marks: Marks::default(),
         },
         Operation::AddVerbatim {
             reason,
             label,
             snippet,
             replaces,
+            ..
         } => Operation::AddVerbatim {
             reason: line(reason),
             label: line(label),
             snippet,
             replaces,
+            marks: Marks::default(),
         },
         Operation::Archive { id, reason } => Operation::Archive {
             id,
             reason: line(reason),
         },
-        progress @ Operation::RewriteProgress(_) => progress,
+        other @ (Operation::RewriteProgress(_) | Operation::Mark { .. }) => other,
     }
 }
 
@@ -131,6 +135,7 @@ fn colons_stay_and_missing_members_are_reported() {
         reason: "CI failed: twice".to_owned(),
         content: "pin: it".to_owned(),
         replaces: None,
+        marks: Marks::default(),
     };
     assert_eq!(parsed.items[0].operation, expected);
     assert_eq!(parsed.faults[0].kind, FaultKind::MissingReason);

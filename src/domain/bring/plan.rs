@@ -90,8 +90,8 @@ pub fn plan(
         let reason = piece.reason();
         let record = NewRecord {
             reason: Some(&reason),
-            label: None,
             content: &piece.text,
+            ..NewRecord::default()
         };
         let time = piece.time.unwrap_or(now);
         let record = edit.add_of(RecordKind::Learning, &record, time);

@@ -31,7 +31,7 @@
 //! ```
 //!
 //! An id counts only in the section of its kind and in its exact spelling. The time may use any RFC 3339
-//! form. `because` is matched in any case and needs a colon after the reason. Anything that does not match is
+//! form. The brackets may hold marks behind it, or marks alone: `pinned`, and `until` with a date or a time. `because` is matched in any case and needs a colon after the reason. Anything that does not match is
 //! content.
 //!
 //! ```
@@ -49,6 +49,7 @@ mod diff;
 mod headings;
 mod lines;
 mod managed;
+mod marks;
 mod origins;
 mod outline;
 mod record;
@@ -62,6 +63,7 @@ pub use check::{InvalidDocument, check, check_file, estimated_tokens, is_blank};
 pub use diff::unified_diff;
 pub use headings::{Heading, Headings};
 pub use managed::ManagedSection;
+pub use marks::{Expiry, Marks, NotATime, Until};
 pub use origins::{Origins, Run};
 pub use outline::{Section, closing_fence, find_section, has_free_progress, headings, outline};
 pub use record::{Record, location_of, record_ranges, records};
@@ -70,7 +72,10 @@ pub use sections_changed::{SectionsChanged, sections_changed};
 
 pub(in crate::domain) use headings::heading_of;
 pub(in crate::domain) use lines::{Fence, indent, is_blank as is_blank_line};
+pub(in crate::domain) use marks::{brackets, leading_marks};
 pub(in crate::domain) use outline::Layout;
-pub(in crate::domain) use record::{Entry, RecordLines, end_of_reason, entries, entries_of, records_of};
+pub(in crate::domain) use record::{
+    Entry, RecordLines, end_of_reason, entries, entries_of, pinned, records_of,
+};
 pub(in crate::domain) use render::{progress_body, record_lines};
 pub(in crate::domain) use snippet::normalise as normalised_snippet;

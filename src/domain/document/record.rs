@@ -1,7 +1,8 @@
 //! Parses records: `- <ID> [<time>] because <reason>: <content>`. Id, time and reason may each be missing in
-//! text written by hand.
+//! text written by hand. The brackets may hold marks too: [`Marks`].
 
 use super::lines::{BLANKS, is_blank, is_blank_byte, lines, without_end};
+use super::marks::{Brackets, Marks};
 use super::outline::{Bullet, Layout, bullets, outline};
 use super::snippet;
 use crate::domain::ids::{RecordId, RecordKind};
@@ -17,6 +18,8 @@ pub struct Record {
     pub id: RecordId,
     /// The time on its line.
     pub time: Option<DateTime<Utc>>,
+    /// Whether it is pinned, and until when it holds.
+    pub marks: Marks,
     /// The reason for keeping it.
     pub reason: Option<String>,
     /// The label of a snippet; only for VC records with a `=>`.
@@ -33,6 +36,7 @@ pub(in crate::domain) struct Entry {
     pub(in crate::domain) kind: RecordKind,
     pub(in crate::domain) id: Option<RecordId>,
     pub(in crate::domain) time: Option<DateTime<Utc>>,
+    pub(in crate::domain) marks: Marks,
     pub(in crate::domain) reason: Option<String>,
     pub(in crate::domain) label: Option<String>,
     pub(in crate::domain) content: String,
@@ -40,6 +44,8 @@ pub(in crate::domain) struct Entry {
     pub(in crate::domain) range: Range<usize>,
     /// Byte range of the id; empty, at the position where an id belongs, if none is written.
     pub(in crate::domain) id_range: Range<usize>,
+    /// Byte range of the brackets with time and marks; empty, at the position where they belong, if there are none.
+    pub(in crate::domain) brackets: Range<usize>,
 }
 
 /// Returns the active records of all kinds, in document order. If two record lines have the same id, the
@@ -55,6 +61,16 @@ pub fn records(text: &str) -> Vec<Record> {
 pub(in crate::domain) fn records_of(text: &str, is_wanted: impl Fn(RecordKind) -> bool) -> Vec<Record> {
     entries_of(text, is_wanted)
         .filter_map(Entry::into_record)
+        .collect()
+}
+
+/// The pinned records of a document. Linear.
+pub(in crate::domain) fn pinned(text: &str) -> HashSet<RecordId> {
+    let records = RecordLines::of(text);
+    let named = records.all().filter(|(_, lines)| lines.contains("pinned"));
+    named
+        .filter(|(id, lines)| RecordLines::read(*id, lines).marks.pinned)
+        .map(|(id, _)| id)
         .collect()
 }
 
@@ -185,11 +201,13 @@ impl Entry {
             kind,
             id: head.id,
             time: head.time,
+            marks: head.marks,
             reason: reason.map(str::to_owned),
             label: label.filter(|label| !label.is_empty()).map(str::to_owned),
             content,
             range,
             id_range: head.id_range,
+            brackets: head.brackets,
         }
     }
 
@@ -207,6 +225,7 @@ impl Entry {
     pub(in crate::domain) fn into_record_of(self, id: RecordId) -> Record {
         let Self {
             time,
+            marks,
             reason,
             label,
             content,
@@ -215,6 +234,7 @@ impl Entry {
         Record {
             id,
             time,
+            marks,
             reason,
             label,
             content,
@@ -226,7 +246,9 @@ impl Entry {
 struct Head {
     id: Option<RecordId>,
     time: Option<DateTime<Utc>>,
+    marks: Marks,
     id_range: Range<usize>,
+    brackets: Range<usize>,
     /// Byte offset of the reason, or of the content if there is no reason.
     body_start: usize,
 }
@@ -243,18 +265,18 @@ impl Head {
             id_range = dash_end + body_start..dash_end + body_start + word.len();
             body_start = skip_blanks(line, body_start + word.len());
         }
-        let word = first_word(&line[body_start..]);
-        let time = word
-            .strip_prefix('[')
-            .and_then(|w| w.strip_suffix(']'))
-            .and_then(read_time);
-        if time.is_some() {
-            body_start = skip_blanks(line, body_start + word.len());
+        let found = Brackets::at(&line[body_start..]);
+        let mut brackets = dash_end + body_start..dash_end + body_start;
+        if let Some(found) = found {
+            brackets.end += found.written.len();
+            body_start = skip_blanks(line, body_start + found.written.len());
         }
         Self {
             id,
-            time,
+            time: found.and_then(|found| Some(found.time?.1)),
+            marks: found.map(|found| found.marks).unwrap_or_default(),
             id_range,
+            brackets,
             body_start: dash_end + body_start,
         }
     }
@@ -282,10 +304,6 @@ fn skip_blanks(line: &str, from: usize) -> usize {
 
 fn first_word(text: &str) -> &str {
     text.split(BLANKS).next().unwrap_or_default()
-}
-
-fn read_time(text: &str) -> Option<DateTime<Utc>> {
-    DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc())
 }
 
 /// Splits off `because <reason>:` by the rule of the DSL: the reason ends at the first `:` followed by a

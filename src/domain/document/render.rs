@@ -1,5 +1,6 @@
 //! Renders the text that the service writes: record lines and the body of `Current Progress`.
 
+use super::marks::{Marks, brackets};
 use super::record::end_of_reason;
 use super::snippet;
 use crate::domain::ids::{RecordId, RecordKind};
@@ -16,8 +17,10 @@ use chrono::{DateTime, SecondsFormat, Utc};
 /// - a `=>` inside a label becomes `->`, since it would end the label;
 /// - a snippet loses the end of its last line and trailing blank lines;
 /// - NUL, which is not allowed in documents, becomes U+FFFD.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NewRecord<'a> {
+    /// Whether it is pinned, and until when it holds.
+    pub marks: Marks,
     /// The reason for keeping it.
     pub reason: Option<&'a str>,
     /// The label of a snippet; VC records only.
@@ -34,7 +37,8 @@ pub fn written_time(time: DateTime<Utc>) -> String {
 
 /// Renders the lines of a record.
 pub(in crate::domain) fn record_lines(id: RecordId, time: DateTime<Utc>, record: &NewRecord<'_>) -> String {
-    let mut out = format!("- {id} [{}] ", written_time(time));
+    let brackets = brackets(Some(&written_time(time)), &record.marks);
+    let mut out = format!("- {id} {brackets} ");
     let reason = document_line(record.reason.unwrap_or_default());
     if !reason.is_empty() {
         out.push_str("because ");

@@ -11,6 +11,7 @@ pub(super) enum List {
     Remaining,
     Add,
     Archive,
+    Mark,
 }
 
 /// What a header opens.
@@ -32,7 +33,7 @@ pub(super) struct Header<'t> {
     pub(super) after: &'t str,
 }
 
-const KNOWN: [(&str, Opens); 8] = [
+const KNOWN: [(&str, Opens); 9] = [
     ("CURRENT_PROGRESS", Opens::Section(Role::Progress)),
     ("KEY_LEARNINGS", Opens::Section(Role::Learnings)),
     ("VERBATIM_CONTEXT", Opens::Section(Role::Verbatim)),
@@ -41,6 +42,7 @@ const KNOWN: [(&str, Opens); 8] = [
     ("Remaining", Opens::List(List::Remaining)),
     ("ADD", Opens::List(List::Add)),
     ("ARCHIVE", Opens::List(List::Archive)),
+    ("MARK", Opens::List(List::Mark)),
 ];
 
 /// Characters between the words of a header.
@@ -111,7 +113,13 @@ pub(super) fn known(content: &str) -> Option<Header<'_>> {
     let form = form(content)?;
     let (opens, is_exact) = KNOWN.into_iter().find_map(|(name, opens)| {
         let exact = form.name == name;
-        (exact || matches(form.name, name)).then_some((opens, exact))
+        // Mark is a name too, so only the exact spelling counts.
+        let is_lenient = opens != Opens::List(List::Mark);
+        let same = match exact {
+            true => is_lenient || form.has_colon,
+            false => is_lenient && matches(form.name, name),
+        };
+        same.then_some((opens, exact))
     })?;
     let is_canonical = is_exact && !form.is_decorated && form.has_colon;
     let after = if is_no_change(form.after) {

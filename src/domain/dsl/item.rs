@@ -4,8 +4,9 @@
 use super::answer_parser::AnswerParser;
 use super::bullets;
 use super::headers::List;
-use super::items::{self, ItemFault, after_because, begins_with_id};
+use super::items::{self, ItemFault, ParsedArchiving, after_because, begins_with_id};
 use super::lines::Line;
+use crate::domain::document::{Marks, leading_marks};
 use crate::domain::ids::RecordKind;
 use crate::domain::operation::{Fault, FaultKind, Operation, Role};
 
@@ -36,17 +37,25 @@ impl AnswerParser<'_> {
             None => List::Add,
         };
         match (list, section) {
-            (List::Archive, _) => self.archiving(line, item, section, kind),
+            (List::Archive, _) => self.archiving(line, item, section, items::archive, kind),
+            (List::Mark, _) => self.archiving(line, item, section, items::mark, kind),
             (_, Role::Verbatim) => self.verbatim(line, item),
             _ => self.learning(line, item),
         }
     }
 
-    /// `archiving = id { "," id } "because" reason`
-    fn archiving(&mut self, line: &Line, item: &str, section: Role, kind: RecordKind) {
+    /// `archiving = id { "," id } "because" reason`, and `mark = id marks "because" reason`
+    fn archiving(
+        &mut self,
+        line: &Line,
+        item: &str,
+        section: Role,
+        read: fn(&str, RecordKind) -> Vec<ParsedArchiving>,
+        kind: RecordKind,
+    ) {
         let folded = self.cursor.fold(line, item);
         let range = line.first..folded.end;
-        for archived in items::archive(&folded.text, kind) {
+        for archived in read(&folded.text, kind) {
             match archived.outcome {
                 Ok(operation) => self.found.accept(operation, range.clone()),
                 Err((kind, detail)) => self.found.parsed.fault(Fault {
@@ -60,12 +69,14 @@ impl AnswerParser<'_> {
         }
     }
 
-    /// `learning = "because" reason ":" insight`
+    /// `learning = [ "[" marks "]" ] "because" reason ":" insight`
     fn learning(&mut self, line: &Line, item: &str) {
+        let (marks, item) = leading_marks(item);
         let folded = self.cursor.fold(line, item);
         let range = line.first..folded.end;
         match items::learning(&folded.text) {
-            Ok(operation) => {
+            Ok(mut operation) => {
+                operation.set_marks(marks);
                 if folded.is_multi_line {
                     let detail = "an insight is one line; its lines were joined with blanks".to_owned();
                     let lines = range.clone();
@@ -78,8 +89,9 @@ impl AnswerParser<'_> {
         }
     }
 
-    /// `snippet-item = "because" reason ":" label "=>" snippet`
+    /// `snippet-item = [ "[" marks "]" ] "because" reason ":" label "=>" snippet`
     fn verbatim(&mut self, line: &Line, item: &str) {
+        let (marks, item) = leading_marks(item);
         let start = self.cursor.offset(item);
         let head = &self.cursor.text[start..line.last];
         // Byte offset of the content: after the colon that ends the reason.
@@ -93,7 +105,8 @@ impl AnswerParser<'_> {
         let range = line.first..snippet.end.max(line.last);
         let before = self.cursor.normalised(line, &head[..arrow]);
         match verbatim(&before, snippet.text) {
-            Ok(operation) => {
+            Ok(mut operation) => {
+                operation.set_marks(marks);
                 if let Some(fence) = snippet.unclosed {
                     let detail = "the code fence is never closed, so it was read as plain text".to_owned();
                     self.found
@@ -142,6 +155,7 @@ fn verbatim(head: &str, snippet: String) -> Result<Operation, ItemFault> {
         label: label.to_owned(),
         snippet,
         replaces: None,
+        marks: Marks::default(),
     })
 }
 

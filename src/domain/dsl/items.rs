@@ -1,6 +1,7 @@
 //! Parses the text of one item: `because <reason>: <content>` and `<ID> because <reason>`.
 
 use super::bullets::is_placeholder;
+use crate::domain::document::{Expiry, Marks};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{FaultKind, Operation};
 
@@ -81,6 +82,7 @@ pub(super) fn learning(text: &str) -> Result<Operation, ItemFault> {
         reason: reason.to_owned(),
         content: content.to_owned(),
         replaces: None,
+        marks: Marks::default(),
     })
 }
 
@@ -143,6 +145,50 @@ pub(super) fn archive(text: &str, kind: RecordKind) -> Vec<ParsedArchiving> {
         .into_iter()
         .map(|name| archive_one(name, reason, kind))
         .collect()
+}
+
+/// The fault of a change of marks that names none, or one that cannot be read.
+pub(super) fn no_mark() -> ItemFault {
+    (
+        FaultKind::MalformedMark,
+        "marks are `pinned` or `unpinned`, and `until` with a date (2027-08-31), a time (2027-08-31T12:00:00Z) or `never`"
+            .to_owned(),
+    )
+}
+
+/// Parses a change of marks: `KL-3 pinned, until 2027-08-31 because <reason>`.
+pub(super) fn mark(text: &str, kind: RecordKind) -> Vec<ParsedArchiving> {
+    let (named, reason) = split_archive(text);
+    let (name, marks) = named.split_once(char::is_whitespace).unwrap_or((named, ""));
+    // The id is read as that of an archiving.
+    let form = format!("{name} because {reason}");
+    let mut read = archive(&form, kind);
+    for parsed in &mut read {
+        if let Ok(Operation::Archive { id, reason }) = &parsed.outcome {
+            parsed.outcome = changed_marks(*id, reason, marks).ok_or_else(no_mark);
+        }
+    }
+    read
+}
+
+fn changed_marks(id: RecordId, reason: &str, marks: &str) -> Option<Operation> {
+    let (mut pinned, mut until) = (None, None);
+    for mark in marks.split(',').map(str::trim) {
+        match mark {
+            "pinned" if pinned.is_none() => pinned = Some(true),
+            "unpinned" if pinned.is_none() => pinned = Some(false),
+            _ if until.is_none() => {
+                until = Some(mark.strip_prefix("until ")?.trim().parse::<Expiry>().ok()?);
+            }
+            _ => return None,
+        }
+    }
+    Some(Operation::Mark {
+        id,
+        reason: reason.to_owned(),
+        pinned,
+        until,
+    })
 }
 
 /// Splits a text at the first word `because` into ids and reason; without it the whole text is the first

@@ -14,6 +14,8 @@
 //!     - because <reason>: <one-line insight>
 //!   ARCHIVE:
 //!     - KL-<n> because <reason>
+//!   MARK:
+//!     - KL-<n> pinned, until <date> because <reason>
 //!
 //! VERBATIM_CONTEXT:
 //!   ADD:
@@ -32,12 +34,14 @@
 //! section        = section-header { list | item | no-change | prose }                    section
 //! section-header = CURRENT_PROGRESS: | KEY_LEARNINGS: | VERBATIM_CONTEXT:                 headers
 //! list           = list-header { item | no-change | prose }                              section
-//! list-header    = Completed: | In Progress: | Remaining: | ADD: | ARCHIVE:               headers
-//! item           = bullet ( progress | learning | snippet-item | archiving )             item
+//! list-header    = Completed: | In Progress: | Remaining: | ADD: | ARCHIVE: | MARK:              headers
+//! item           = bullet ( progress | learning | snippet-item | archiving | mark )      item
 //! progress       = text …+                                                               progress
-//! learning       = because reason ":" insight …+                                         items
-//! snippet-item   = because reason ":" label "=>" snippet                                 item
+//! learning       = [ "[" marks "]" ] because reason ":" insight …+                       items
+//! snippet-item   = [ "[" marks "]" ] because reason ":" label "=>" snippet               item
 //! archiving      = id { "," id } [ ":" ] because reason …+                               items
+//! mark           = id marks because reason …+                                           items
+//! marks          = pinned | unpinned | until ( date | time | never ), with "," between  items
 //! snippet        = { line } | fence { line } fence { deeper line }                       snippets
 //! no-change      = none | no change | no changes | n/a, in or out of brackets            bullets
 //! bullet         = "-" | "*" | "•" | number ( "." | ")" )                                bullets
@@ -72,6 +76,7 @@
 //! [`crate::domain::memory::validate`]. [`requests`] reads operations given as JSON instead of text.
 //!
 //! ```
+//! use working_memory::domain::document::Marks;
 //! use working_memory::domain::dsl::parse;
 //! use working_memory::domain::operation::{FaultKind, Operation};
 //!
@@ -84,6 +89,7 @@
 //!         reason: "CI has no database".to_owned(),
 //!         content: "commit the query data".to_owned(),
 //!         replaces: None,
+//!         marks: Marks::default(),
 //!     },
 //! );
 //! assert_eq!(parsed.faults[0].kind, FaultKind::MissingReason);

@@ -149,7 +149,9 @@ fn is_header(ending: Ending, content: &str) -> bool {
         header.after.is_empty()
             && match header.opens {
                 Opens::Section(_) => true,
-                Opens::List(List::Add | List::Archive) => header.is_set_apart || ending == Ending::Indented,
+                Opens::List(List::Add | List::Archive | List::Mark) => {
+                    header.is_set_apart || ending == Ending::Indented
+                }
                 Opens::List(_) => false,
             }
     })

@@ -128,6 +128,8 @@ pub fn read(role: Role, answer: &str) -> Option<(Parsed, Vec<String>)> {
                 label: Some(added.label),
                 content: added.snippet,
                 replaces: None,
+                pinned: false,
+                until: None,
             },
             _ => OperationRequest::Add {
                 section: RecordSection::Learnings,
@@ -135,6 +137,8 @@ pub fn read(role: Role, answer: &str) -> Option<(Parsed, Vec<String>)> {
                 label: None,
                 content: added.content,
                 replaces: None,
+                pinned: false,
+                until: None,
             },
         }));
         requests.extend(

@@ -41,7 +41,7 @@ impl Examples {
                     self.add(&label);
                     self.add(&snippet);
                 }
-                Operation::Archive { .. } => {}
+                Operation::Archive { .. } | Operation::Mark { .. } => {}
             }
         }
     }

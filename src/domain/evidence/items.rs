@@ -24,6 +24,7 @@ impl Judge<'_> {
                 reason,
                 content,
                 replaces,
+                marks,
             } => {
                 let words = content_words(&content);
                 let ruling = self.learning(&reason, &content, &words);
@@ -32,6 +33,7 @@ impl Judge<'_> {
                     reason,
                     content,
                     replaces,
+                    marks,
                 };
                 judged(Item { operation, range }, evidence, ruling)
             }
@@ -40,6 +42,7 @@ impl Judge<'_> {
                 label,
                 snippet,
                 replaces,
+                marks,
             } => {
                 let found = self
                     .sources
@@ -58,10 +61,13 @@ impl Judge<'_> {
                     label,
                     snippet,
                     replaces,
+                    marks,
                 };
                 judged(Item { operation, range }, evidence, ruling)
             }
-            Operation::Archive { .. } => judged(Item { operation, range }, Vec::new(), None),
+            Operation::Archive { .. } | Operation::Mark { .. } => {
+                judged(Item { operation, range }, Vec::new(), None)
+            }
         }
     }
 

@@ -83,7 +83,7 @@ impl<'a> Judge<'a> {
                         asked.extend(words.into_iter().map(|word| word.key));
                     }
                 }
-                Operation::Archive { .. } => {}
+                Operation::Archive { .. } | Operation::Mark { .. } => {}
             }
         }
         asked.extend(actives.archived_words());

@@ -66,6 +66,7 @@ pub fn name_replaced(document: &str, operations: &mut [&mut Operation]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::document::Marks;
 
     const DOCUMENT: &str = "# Key Learnings\n- KL-1 because it fails: the parser drops the last bullet\n\
         - KL-2 because it is slow: the index is built twice at start\n";
@@ -75,6 +76,7 @@ mod tests {
             reason: "it is so now".to_owned(),
             content: content.to_owned(),
             replaces: None,
+            marks: Marks::default(),
         }
     }
 

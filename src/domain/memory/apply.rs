@@ -32,6 +32,8 @@ pub enum OperationName {
     Add,
     /// A record was archived.
     Archive,
+    /// A record was pinned or let go, or given another end.
+    Mark,
     /// Goal or blocker of `Active Context` were set.
     RewriteStatus,
 }
@@ -49,13 +51,13 @@ impl OperationName {
 pub struct AppliedOperation {
     /// The kind of change.
     pub op: OperationName,
-    /// The record added or archived.
+    /// The record added, archived or marked.
     pub id: Option<RecordId>,
     /// The record's label; VC only.
     pub label: Option<String>,
-    /// For an addition the record's reason, for an archived record the reason of the archiving.
+    /// For an addition the record's reason, for another change the reason of the change.
     pub reason: Option<String>,
-    /// The record's content, or the new body of `Current Progress`.
+    /// The record's content, its marks after a change of them, or the new body of `Current Progress`.
     pub content: Option<String>,
     /// The record that replaces an archived one.
     pub superseded_by: Option<RecordId>,
@@ -81,13 +83,13 @@ pub enum ApplyError {
     /// No id is left for a new record.
     #[error(transparent)]
     IdsExhausted(#[from] IdsExhausted),
-    /// An `ARCHIVE` names a record that is not active; [`validate`](super::validate()) rejects this.
+    /// An `ARCHIVE` or a `MARK` names a record that is not active; [`validate`](super::validate()) rejects this.
     #[error("{0} is not an active record")]
     NotActive(RecordId),
 }
 
 /// Applies operations: first `Current Progress` (the last rewrite counts), then for each kind of record the
-/// archivings and after them the additions, regardless of their order in the list. An addition that replaces
+/// archivings, the marks and after them the additions, regardless of their order in the list. An addition that replaces
 /// a record not archived by an operation of its own archives that record, with the reason of the addition.
 /// Linear in the document and the operations.
 ///
@@ -114,6 +116,25 @@ pub fn apply(
             let record = edit.archive(*id)?.ok_or(ApplyError::NotActive(*id))?;
             archived.insert(*id, done.len());
             done.push(AppliedOperation::archived(record, reason));
+        }
+        for operation in operations {
+            let Operation::Mark {
+                id,
+                reason,
+                pinned,
+                until,
+            } = operation
+            else {
+                continue;
+            };
+            if id.kind != kind {
+                continue;
+            }
+            let marked = edit.mark(*id, |marks| marks.changed(*pinned, *until))?;
+            let (before, record) = marked.ok_or(ApplyError::NotActive(*id))?;
+            if record.marks != before {
+                done.push(AppliedOperation::marked(record, reason));
+            }
         }
         for operation in operations {
             let Some(record) = new_record(operation, kind) else {
@@ -189,7 +210,16 @@ fn rewrite_progress(edit: &mut Edit<'_>, operations: &[Operation]) -> Option<App
 /// Returns the record that an operation adds, if it adds one of this kind.
 fn new_record(operation: &Operation, kind: RecordKind) -> Option<NewRecord<'_>> {
     match (operation, kind) {
-        (Operation::AddLearning { reason, content, .. }, RecordKind::Learning) => Some(NewRecord {
+        (
+            Operation::AddLearning {
+                reason,
+                content,
+                marks,
+                ..
+            },
+            RecordKind::Learning,
+        ) => Some(NewRecord {
+            marks: *marks,
             reason: Some(reason),
             label: None,
             content,
@@ -199,10 +229,12 @@ fn new_record(operation: &Operation, kind: RecordKind) -> Option<NewRecord<'_>> 
                 reason,
                 label,
                 snippet,
+                marks,
                 ..
             },
             RecordKind::Verbatim,
         ) => Some(NewRecord {
+            marks: *marks,
             reason: Some(reason),
             label: Some(label),
             content: snippet,
@@ -229,6 +261,20 @@ impl AppliedOperation {
             content: Some(content),
             superseded_by: None,
             evidence: Vec::new(),
+        }
+    }
+
+    /// Describes a change of marks and its reason.
+    fn marked(record: Record, reason: &str) -> Self {
+        let marks = record.marks;
+        let marks = match marks.is_empty() {
+            true => "no marks".to_owned(),
+            false => marks.to_string(),
+        };
+        Self {
+            op: OperationName::Mark,
+            content: Some(marks),
+            ..Self::archived(record, reason)
         }
     }
 

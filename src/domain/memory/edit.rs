@@ -2,7 +2,8 @@
 
 use super::counters::{Counters, IdsExhausted};
 use crate::domain::document::{
-    Entry, Layout, ManagedSection, NewRecord, Record, Section, entries, record_lines, written_time,
+    Entry, Layout, ManagedSection, Marks, NewRecord, Record, Section, brackets, entries, record_lines,
+    written_time,
 };
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, Utc};
@@ -92,6 +93,48 @@ impl<'t> Edit<'t> {
             on_own_line: false,
         });
         Ok(entry.into_record())
+    }
+
+    /// Changes the marks of an active record and returns it as it was and as it is. Only what is between its brackets
+    /// changes, and its time stays as it is written. Returns `None` if the id is not active.
+    ///
+    /// # Errors
+    ///
+    /// [`IdsExhausted`] if a bullet of the section needs an id and none is left.
+    pub fn mark(
+        &mut self,
+        id: RecordId,
+        change: impl FnOnce(Marks) -> Marks,
+    ) -> Result<Option<(Marks, Record)>, IdsExhausted> {
+        let Some(index) = self.active.get(&id).copied() else {
+            return Ok(None);
+        };
+        let mut entry = self.entries[index].clone();
+        let before = entry.marks;
+        entry.marks = change(before);
+        if entry.marks != before {
+            self.touch(id.kind)?;
+            let written = &self.text[entry.brackets.clone()];
+            let time = entry.time.and_then(|_| written[1..].split([',', ']']).next());
+            let mut range = entry.brackets.clone();
+            let mut text = brackets(time.map(str::trim), &entry.marks);
+            if range.is_empty() {
+                // An id may stand at the end of its line.
+                match self.text[..range.start].ends_with([' ', '\t']) {
+                    true => text.push(' '),
+                    false => text.insert(0, ' '),
+                }
+            } else if text.is_empty() {
+                // Without brackets the blank behind them goes too.
+                range.end += usize::from(self.text[range.end..].starts_with(' '));
+            }
+            self.splices.push(Splice {
+                range,
+                text,
+                on_own_line: false,
+            });
+        }
+        Ok(entry.into_record().map(|record| (before, record)))
     }
 
     /// Adds a record and returns it as it will be parsed.
@@ -222,14 +265,19 @@ impl<'t> Edit<'t> {
         let unnumbered = |e: &&Entry| e.kind == kind && e.id.is_none() && counts(e);
         for entry in self.entries.iter().filter(unnumbered) {
             let mut text = self.counters.give(kind)?.to_string();
+            let mut range = entry.id_range.clone();
             if entry.time.is_none() {
-                text.push_str(&format!(" [{}]", written_time(self.now)));
+                let time = written_time(self.now);
+                text = format!("{text} {}", brackets(Some(&time), &entry.marks));
+                if !entry.brackets.is_empty() {
+                    range.end = entry.brackets.end;
+                }
             }
-            if entry.id_range.is_empty() {
+            if range.is_empty() {
                 text.push(' ');
             }
             self.splices.push(Splice {
-                range: entry.id_range.clone(),
+                range,
                 text,
                 on_own_line: false,
             });

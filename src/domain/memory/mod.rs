@@ -35,6 +35,9 @@ pub struct Limits {
     pub item_bytes: usize,
     /// Maximum size of a document in bytes (`limits.context_bytes`).
     pub context_bytes: usize,
+    /// Whether pins hold: a model or the rules write, who archive no pinned record, and neither pin one nor give it an
+    /// end.
+    pub pins_hold: bool,
 }
 
 impl Default for Limits {
@@ -44,6 +47,7 @@ impl Default for Limits {
             max_additions: 3,
             item_bytes: 16_384,
             context_bytes: 102_400,
+            pins_hold: false,
         }
     }
 }

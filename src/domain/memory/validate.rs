@@ -1,7 +1,7 @@
 //! Decides which items a memory accepts: the rules of the fault table that depend on the memory.
 
 use super::Limits;
-use crate::domain::document::{Entry, RecordLines, entries_of, normalised_snippet};
+use crate::domain::document::{Entry, Marks, RecordLines, entries_of, normalised_snippet, pinned};
 use crate::domain::faults::{MAX_KEPT_FAULTS, Omitted, cut};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation};
@@ -48,7 +48,7 @@ pub fn validate(
     earlier: &[Operation],
     limits: &Limits,
 ) -> Validated {
-    let mut archives = Archives::of(view, earlier, &items);
+    let mut archives = Archives::of(view, earlier, &items, limits);
     let verdicts: Vec<_> = items.iter().map(|item| archives.judge(&item.operation)).collect();
     let added: HashSet<RecordKind> = items
         .iter()
@@ -107,10 +107,14 @@ struct Archives<'a> {
     named: HashSet<RecordId>,
     /// Ids that earlier additions replace.
     replaced: HashSet<RecordId>,
+    /// Records whose marks an item changes.
+    marked: HashSet<RecordId>,
+    /// Records that the author of the items may not archive; `None` if it may archive all, and mark them.
+    pinned: Option<HashSet<RecordId>>,
 }
 
 impl<'a> Archives<'a> {
-    fn of(view: &View<'a>, earlier: &[Operation], items: &[Item]) -> Self {
+    fn of(view: &View<'a>, earlier: &[Operation], items: &[Item], limits: &Limits) -> Self {
         let archived = |operation: &Operation| match operation {
             Operation::Archive { id, .. } => Some(*id),
             _ => None,
@@ -124,6 +128,8 @@ impl<'a> Archives<'a> {
             archived_now,
             named,
             replaced: earlier.iter().filter_map(Operation::replaces).collect(),
+            marked: HashSet::new(),
+            pinned: limits.pins_hold.then(|| pinned(view.document)),
         }
     }
 
@@ -136,8 +142,14 @@ impl<'a> Archives<'a> {
             let detail = || format!("{id} was archived before; it needs no second ARCHIVE.");
             return self.judge_archiving(*id, detail);
         }
+        if let Operation::Mark { id, .. } = operation {
+            return self.judge_mark(*id);
+        }
+        let (kind, _, _, marks) = addition(operation)?;
+        if self.pinned.is_some() && !marks.is_empty() {
+            return Some((FaultKind::Protected, ONLY_PEOPLE.to_owned()));
+        }
         let id = operation.replaces()?;
-        let (kind, _, _) = addition(operation)?;
         if id.kind != kind {
             let detail = format!("{id} is of another section than what replaces it.");
             return Some((FaultKind::WrongSectionId, detail));
@@ -160,10 +172,35 @@ impl<'a> Archives<'a> {
         if !self.existed(id) {
             return Some((FaultKind::UnknownId, never_existed(id)));
         }
+        if self.pinned.as_ref().is_some_and(|pinned| pinned.contains(&id)) {
+            let detail =
+                format!("{id} is pinned: only people, and agents by an operation of their own, archive it.");
+            return Some((FaultKind::Protected, detail));
+        }
         if self.active.contains(&id) && self.archived_now.insert(id) {
             return None;
         }
         Some((FaultKind::AlreadyArchived, again()))
+    }
+
+    fn judge_mark(&mut self, id: RecordId) -> Verdict {
+        if self.pinned.is_some() {
+            return Some((FaultKind::Protected, ONLY_PEOPLE.to_owned()));
+        }
+        if !self.existed(id) {
+            return Some((FaultKind::UnknownId, never_existed(id)));
+        }
+        let is_archived =
+            !self.active.contains(&id) || self.named.contains(&id) || self.archived_now.contains(&id);
+        if is_archived {
+            let detail = format!("{id} is archived; marks are of active records.");
+            return Some((FaultKind::AlreadyArchived, detail));
+        }
+        if !self.marked.insert(id) {
+            let detail = format!("An earlier item marks {id}; give all its marks in one.");
+            return Some((FaultKind::Duplicate, detail));
+        }
+        None
     }
 
     /// Converts a placeholder fault that names a record that never existed to `unknown_id`.
@@ -177,6 +214,9 @@ impl<'a> Archives<'a> {
         fault
     }
 }
+
+const ONLY_PEOPLE: &str =
+    "Only people, and agents by an operation of their own, pin a record or give it an end.";
 
 /// The key for detecting duplicates: kind, normalised label and normalised content.
 type DuplicateKey = (RecordKind, String, String);
@@ -220,7 +260,7 @@ impl<'a> Additions<'a> {
             let existing = DuplicateOf::Record(entry.id);
             additions.known.entry(duplicate_key).or_insert(existing);
         }
-        for (kind, label, content) in earlier.iter().filter_map(addition) {
+        for (kind, label, content, _) in earlier.iter().filter_map(addition) {
             *additions.counts.entry(kind).or_default() += 1;
             additions
                 .known
@@ -231,7 +271,7 @@ impl<'a> Additions<'a> {
     }
 
     fn judge(&mut self, operation: &Operation) -> Verdict {
-        let (kind, label, content) = addition(operation)?;
+        let (kind, label, content, _) = addition(operation)?;
         let duplicate_key = duplicate_key(kind, label, content);
         if let Some(existing) = self.known.get(&duplicate_key) {
             return Some((FaultKind::Duplicate, format!("It says the same as {existing}.")));
@@ -257,12 +297,17 @@ impl<'a> Additions<'a> {
     }
 }
 
-/// The kind, label and content that an operation adds.
-fn addition(operation: &Operation) -> Option<(RecordKind, Option<&str>, &str)> {
+/// The kind, label, content and marks that an operation adds.
+fn addition(operation: &Operation) -> Option<(RecordKind, Option<&str>, &str, Marks)> {
     match operation {
-        Operation::AddLearning { content, .. } => Some((RecordKind::Learning, None, content)),
-        Operation::AddVerbatim { label, snippet, .. } => Some((RecordKind::Verbatim, Some(label), snippet)),
-        Operation::RewriteProgress(_) | Operation::Archive { .. } => None,
+        Operation::AddLearning { content, marks, .. } => Some((RecordKind::Learning, None, content, *marks)),
+        Operation::AddVerbatim {
+            label,
+            snippet,
+            marks,
+            ..
+        } => Some((RecordKind::Verbatim, Some(label), snippet, *marks)),
+        Operation::RewriteProgress(_) | Operation::Archive { .. } | Operation::Mark { .. } => None,
     }
 }
 
@@ -292,14 +337,10 @@ fn is_warning_within(rejected_ranges: &BTreeMap<usize, usize>, fault: &Fault) ->
 }
 
 fn fault_of(item: &Item, kind: FaultKind, detail: String) -> Fault {
-    let id = match &item.operation {
-        Operation::Archive { id, .. } => Some(*id),
-        _ => None,
-    };
     Fault {
         kind,
         section: item.operation.role(),
-        id,
+        id: item.operation.names(),
         range: item.range.clone(),
         detail,
     }

@@ -2,7 +2,7 @@
 
 use super::status::Status;
 use super::task::{Task, task_line, without_reason};
-use crate::domain::document::{Layout, ManagedSection, NewRecord, entries, records};
+use crate::domain::document::{Layout, ManagedSection, NewRecord, entries, pinned, records};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{AppliedOperation, Counters, Edit, IdsExhausted, OperationName};
 use crate::domain::text::one_line;
@@ -122,8 +122,8 @@ pub fn record_decision(
     };
     let record = NewRecord {
         reason: reason.as_deref(),
-        label: None,
         content: &content,
+        ..NewRecord::default()
     };
     let added = change.add(RecordKind::Decision, &record, now)?;
     if let Some(replaced) = supersedes.and_then(|id| change.archiving_of(id)) {
@@ -253,9 +253,8 @@ impl<'t> Change<'t> {
         self.prune(RecordKind::Task, 1, sizes)?;
         let content = task_line(task);
         let record = NewRecord {
-            reason: None,
-            label: None,
             content: &content,
+            ..NewRecord::default()
         };
         self.add(RecordKind::Task, &record, self.now)?;
         Ok(())
@@ -322,16 +321,20 @@ impl<'t> Change<'t> {
     }
 
     /// Archives the oldest records of a kind so that `coming` new ones fit into the window. Bullets without
-    /// an id count but are kept, because a person has just written them.
+    /// an id and pinned records count but are kept: a person has written them, or wants them there.
     pub(super) fn prune(
         &mut self,
         kind: RecordKind,
         coming: usize,
         sizes: &Sizes,
     ) -> Result<(), WindowError> {
-        let there = self.oldest_first(kind);
+        let mut there = self.oldest_first(kind);
         let keep = sizes.of(kind);
         let over = (there.len() + self.count_unnumbered(kind) + coming).saturating_sub(keep);
+        if over > 0 {
+            let pinned = pinned(self.document);
+            there.retain(|(_, id)| !pinned.contains(id));
+        }
         let what = match kind {
             RecordKind::Decision => "decisions",
             _ => "recent tasks",

@@ -9,7 +9,7 @@ use super::change::{Change, ChangedDocument, Sizes, WindowError};
 use super::derived_id::{derived_from, is_derived};
 use super::status::Status;
 use super::task::{Task, task_line};
-use crate::domain::document::{NewRecord, Record, written_time};
+use crate::domain::document::{Marks, NewRecord, Record, written_time};
 use crate::domain::ids::{RecordId, RecordKind, TaskId};
 use crate::domain::memory::Counters;
 use crate::domain::text::one_line;
@@ -268,9 +268,8 @@ pub fn import_window(
         let content = task_line(&task);
         task.task_id = identified(time, &task);
         let record = NewRecord {
-            reason: None,
-            label: None,
             content: &content,
+            ..NewRecord::default()
         };
         added.push((change.add(RecordKind::Task, &record, time)?, task));
     }
@@ -284,8 +283,8 @@ pub fn import_window(
         let (content, reason) = (one_line(decision), reason.as_deref().map(one_line));
         let record = NewRecord {
             reason: reason.as_deref(),
-            label: None,
             content: &content,
+            ..NewRecord::default()
         };
         change.add(RecordKind::Decision, &record, *time)?;
     }
@@ -314,6 +313,7 @@ fn past_record(
     let record = Record {
         id,
         time: Some(time.trunc_subsecs(0)),
+        marks: Marks::default(),
         reason,
         label: None,
         content,

@@ -121,7 +121,7 @@ pub fn split_line(line: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::document::{NewRecord, records};
+    use crate::domain::document::{Marks, NewRecord, records};
     use crate::domain::ids::RecordKind;
     use crate::domain::memory::{Counters, Edit};
     use chrono::DateTime;
@@ -217,7 +217,7 @@ mod tests {
             let line = task_line(&task_of(None, &intent, &summary));
             let now = DateTime::from_timestamp(1_000_000, 0).unwrap();
             let mut edit = Edit::new("", Counters::default(), now);
-            let record = NewRecord { reason: None, label: None, content: &line };
+            let record = NewRecord { reason: None, label: None, content: &line, marks: Marks::default() };
             edit.add(RecordKind::Task, &record).unwrap();
             let (text, _) = edit.finish();
             let found = records(&text);

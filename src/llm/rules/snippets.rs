@@ -3,7 +3,7 @@
 use super::heard;
 use super::markers::{Kind, markers};
 use super::session::{Fence, Session, Statement, quotations};
-use crate::domain::document::Record;
+use crate::domain::document::{Marks, Record};
 use crate::domain::ids::RecordKind;
 use crate::domain::operation::Operation;
 use crate::domain::text::has_secret;
@@ -36,6 +36,7 @@ pub(super) fn kept(session: &Session<'_>, active: &[Record]) -> Vec<Operation> {
                 label,
                 snippet: snippet.to_owned(),
                 replaces: None,
+                marks: Marks::default(),
             });
         }
     }

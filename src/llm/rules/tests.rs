@@ -26,6 +26,7 @@ fn said(speaker: &str, text: &str) -> Vec<(Place, String)> {
         Operation::AddLearning { content, .. } => vec![(Learning, content)],
         Operation::AddVerbatim { snippet, .. } => vec![(Snippet, snippet)],
         Operation::Archive { id, .. } => vec![(Archived, id.to_string())],
+        Operation::Mark { .. } => panic!("the rules mark nothing"),
         Operation::RewriteProgress(progress) => {
             let lists = [
                 (Completed, progress.completed),

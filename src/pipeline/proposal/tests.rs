@@ -1,4 +1,5 @@
 use super::*;
+use crate::domain::document::Marks;
 use crate::domain::evidence::{Evidence, Origin};
 use crate::domain::operation::Progress;
 use crate::domain::window::{Task, TaskDetails};
@@ -28,11 +29,13 @@ fn items() -> Vec<Accepted> {
             label: "l".to_owned(),
             snippet: "\ts\n  t".to_owned(),
             replaces: None,
+            marks: Marks::default(),
         }),
         item(Operation::AddLearning {
             reason: "r".to_owned(),
             content: "c".to_owned(),
             replaces: Some("KL-1".parse().unwrap()),
+            marks: Marks::default(),
         }),
         item(Operation::Archive {
             id: "VC-2".parse().unwrap(),

@@ -5,8 +5,8 @@ use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen::notify;
 use crate::storage::database::notification::Notification;
-use crate::storage::records::history;
 use crate::storage::records::projection::{Projected, ProjectedVersion, Projection};
+use crate::storage::records::{history, stored_marks};
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError, records};
 use sqlx::{Postgres, QueryBuilder};
@@ -239,7 +239,7 @@ async fn write_records(
         let mut statement = QueryBuilder::<Postgres>::new(
             "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content,
                                   created_version, created_at, created_by, ended_version, ended_at, ended_by,
-                                  archive_reason, superseded_by, written_at, task_id, intent, summary, outcome,
+                                  archive_reason, superseded_by, written_at, marks, task_id, intent, summary, outcome,
                                   epic, details) ",
         );
         statement.push_values(rows, |mut row, life| {
@@ -263,6 +263,7 @@ async fn write_records(
                 .push_bind(end.and_then(|end| end.reason.as_deref()))
                 .push_bind(end.and_then(|end| end.superseded_by).map(|id| id.to_string()))
                 .push_bind(life.written_at)
+                .push_bind(stored_marks(&life.marks))
                 .push_bind(task.and_then(|task| task.task_id.as_ref().map(TaskId::as_str)))
                 .push_bind(task.map(|task| task.intent.as_str()))
                 .push_bind(task.map(|task| task.summary.as_str()))
@@ -277,7 +278,8 @@ async fn write_records(
                   created_at = excluded.created_at, created_by = excluded.created_by,
                   ended_version = excluded.ended_version, ended_at = excluded.ended_at,
                   ended_by = excluded.ended_by, archive_reason = excluded.archive_reason,
-                  superseded_by = excluded.superseded_by, written_at = excluded.written_at",
+                  superseded_by = excluded.superseded_by, written_at = excluded.written_at,
+                  marks = excluded.marks",
         );
         statement
             .build()

@@ -1,5 +1,6 @@
 //! A record with its current state.
 
+use crate::domain::document::Marks;
 use crate::domain::history::{LifeEnd, RecordLife, VersionMark};
 use crate::domain::ids::{ActorId, RecordId, RecordKind};
 use crate::domain::window::Task;
@@ -60,6 +61,8 @@ pub struct StoredRecord {
     pub end: Option<RecordEnd>,
     /// The time on its line; without one, `created_at` counts.
     pub written_at: Option<DateTime<Utc>>,
+    /// Whether it is pinned, and until when it holds.
+    pub marks: Marks,
     /// The reported facts of a task; `None` for a task written into the document by hand, and for other kinds.
     pub reported: Option<Task>,
 }
@@ -105,6 +108,7 @@ impl From<StoredRecord> for RecordLife {
             reason: record.reason,
             content: record.content,
             written_at: record.written_at,
+            marks: record.marks,
             born: VersionMark {
                 version: record.created_version,
                 at: record.created_at,

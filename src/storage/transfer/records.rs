@@ -2,12 +2,14 @@
 //! follow from its versions, as when a version was pruned or redacted.
 
 use super::line::{Fault, id, json, known, order, text, time};
+use crate::domain::document::Marks;
 use crate::domain::history::RecordLife;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::TaskDetails;
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 use crate::storage::records::projection::Projected;
+use crate::storage::records::stored_marks;
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use futures::stream::BoxStream;
@@ -35,6 +37,8 @@ pub(super) struct RecordLine {
     /// The time on its line, and the reported facts of a task. Files of older releases lack these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) written_at: Option<DateTime<Utc>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) marks: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) task_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,6 +80,14 @@ impl RecordLine {
         }
         if let Some(at) = self.written_at {
             time("written_at", at)?;
+        }
+        if let Some(marks) = &self.marks {
+            let are_marks = marks.parse::<Marks>().is_ok_and(|marks| !marks.is_empty());
+            order(
+                "marks",
+                are_marks,
+                "`pinned`, `until` and a date or time, or both",
+            )?;
         }
         self.check_task(kind)?;
         self.check_life(head_version)?;
@@ -139,6 +151,7 @@ impl RecordLine {
             archive_reason: end.and_then(|end| end.reason.clone()),
             superseded_by: end.and_then(|end| end.superseded_by).map(|id| id.to_string()),
             written_at: life.written_at,
+            marks: stored_marks(&life.marks),
             task_id: task.and_then(|task| task.task_id.as_ref().map(TaskId::to_string)),
             intent: task.map(|task| task.intent.clone()),
             summary: task.map(|task| task.summary.clone()),
@@ -191,7 +204,7 @@ pub(super) fn read<'c>(
         RecordLine,
         r#"SELECT kind AS "kind: String", number, status, label, reason, content, created_version, created_at,
                   created_by AS "created_by: String", ended_version, ended_at, ended_by AS "ended_by: String",
-                  archive_reason, superseded_by AS "superseded_by: String", written_at, task_id AS "task_id: String",
+                  archive_reason, superseded_by AS "superseded_by: String", written_at, marks, task_id AS "task_id: String",
                   intent, summary, outcome, epic, details AS "details: Value"
            FROM records
            WHERE vault_id = $1 AND memory_id = $2
@@ -214,9 +227,9 @@ pub(super) async fn insert(
     sqlx::query!(
         "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content, created_version,
                               created_at, created_by, ended_version, ended_at, ended_by, archive_reason,
-                              superseded_by, written_at, task_id, intent, summary, outcome, epic, details)
+                              superseded_by, written_at, marks, task_id, intent, summary, outcome, epic, details)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-                 $23)",
+                 $23, $24)",
         vault.as_str(),
         memory.as_str(),
         line.kind,
@@ -234,6 +247,7 @@ pub(super) async fn insert(
         line.archive_reason,
         line.superseded_by,
         line.written_at,
+        line.marks,
         line.task_id,
         line.intent,
         line.summary,

@@ -10,7 +10,7 @@ use crate::domain::memory::Counters;
 use crate::domain::window::Task;
 use crate::storage::contexts::origins;
 use crate::storage::events::NewEvent;
-use crate::storage::records::DetailColumns;
+use crate::storage::records::{DetailColumns, stored_marks};
 use crate::storage::updates::Run;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -151,6 +151,7 @@ pub(super) struct RecordRow<'a> {
     archive_reason: Option<&'a str>,
     superseded_by: Option<String>,
     written_at: Option<DateTime<Utc>>,
+    marks: Option<String>,
     task_id: Option<&'a str>,
     intent: Option<&'a str>,
     summary: Option<&'a str>,
@@ -172,6 +173,7 @@ impl<'a> RecordRow<'a> {
             archive_reason: None,
             superseded_by: None,
             written_at: record.time,
+            marks: stored_marks(&record.marks),
             task_id: None,
             intent: None,
             summary: None,

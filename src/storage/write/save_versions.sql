@@ -131,7 +131,7 @@ record AS (
            CASE WHEN record.status = 'archived' THEN version.actor_id END AS ended_by
     FROM json_to_recordset($4::json) AS record (
         place bigint, kind text, number bigint, status text, change text, label text, reason text, content text,
-        archive_reason text, superseded_by text, written_at timestamptz, task_id text, intent text, summary text,
+        archive_reason text, superseded_by text, written_at timestamptz, marks text, task_id text, intent text, summary text,
         outcome jsonb, epic text, details jsonb
     )
     JOIN moved ON moved.place = record.place
@@ -159,18 +159,18 @@ changed AS (
 kept AS (
     INSERT INTO records (
         vault_id, memory_id, kind, number, status, label, reason, content, created_version, created_at, created_by,
-        ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent, summary,
+        ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent, summary,
         outcome, epic, details
     )
     SELECT vault_id, memory_id, kind, number, status, label, reason, content, version, time, actor_id,
-           ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent, summary,
+           ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent, summary,
            outcome, epic, details
     FROM record
     ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
     SET status = excluded.status, label = excluded.label, reason = excluded.reason, content = excluded.content,
         ended_version = excluded.ended_version, ended_at = excluded.ended_at, ended_by = excluded.ended_by,
         archive_reason = excluded.archive_reason, superseded_by = excluded.superseded_by,
-        written_at = excluded.written_at, task_id = COALESCE(excluded.task_id, records.task_id),
+        written_at = excluded.written_at, marks = excluded.marks, task_id = COALESCE(excluded.task_id, records.task_id),
         intent = COALESCE(excluded.intent, records.intent), summary = COALESCE(excluded.summary, records.summary),
         outcome = COALESCE(excluded.outcome, records.outcome), epic = COALESCE(excluded.epic, records.epic),
         details = COALESCE(excluded.details, records.details)

@@ -2,7 +2,7 @@
 //! tasks and decisions that the text does not contain. Records can be rebuilt from them and the texts.
 
 use super::new_version::NewVersion;
-use crate::domain::document::Record;
+use crate::domain::document::{Marks, Record};
 use crate::domain::history::OperationDetails;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::OperationName;
@@ -90,6 +90,7 @@ pub(in crate::storage) fn operation_details(operations: Option<&Value>) -> Opera
             let record = Record {
                 id,
                 time: time_of(&operation["time"]),
+                marks: Marks::default(),
                 reason: operation["reason"].as_str().map(str::to_owned),
                 label: None,
                 content: operation["content"].as_str().unwrap_or_default().to_owned(),

@@ -122,6 +122,7 @@ impl Writer {
             created_by: self.actor.clone(),
             end: None,
             written_at: record.time,
+            marks: record.marks,
             reported: None,
         }
     }

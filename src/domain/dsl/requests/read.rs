@@ -1,6 +1,7 @@
 //! Converts requests to items and faults.
 
 use super::request::OperationRequest;
+use crate::domain::document::Marks;
 use crate::domain::dsl::Parsed;
 use crate::domain::dsl::bullets::{is_placeholder, is_template_snippet};
 use crate::domain::dsl::items::{self, ItemFault, after_because, placeholder};
@@ -22,10 +23,13 @@ pub fn read(requests: &[OperationRequest]) -> Parsed {
                 label,
                 content,
                 replaces,
+                pinned,
+                until,
             } => {
                 let role = section.role();
                 match addition(role, reason, label.as_deref(), content, replaces.as_deref()) {
-                    Ok((operation, is_folded)) => {
+                    Ok((mut operation, is_folded)) => {
+                        operation.set_marks(Marks::default().changed(Some(*pinned), *until));
                         if is_folded {
                             let detail = "an insight is one line; its lines were joined with blanks";
                             let wrong = (FaultKind::MultiLineInsight, detail.to_owned());
@@ -37,7 +41,7 @@ pub fn read(requests: &[OperationRequest]) -> Parsed {
                 }
                 Some(role)
             }
-            OperationRequest::Archive { id, reason } => match archiving(id, reason) {
+            OperationRequest::Archive { .. } | OperationRequest::Mark { .. } => match of_record(request) {
                 Ok(operation) => {
                     let role = operation.role();
                     parsed.accept(operation, index..index);
@@ -153,11 +157,13 @@ fn addition(
             label: label.to_owned(),
             snippet: content.to_owned(),
             replaces,
+            marks: Marks::default(),
         },
         _ => Operation::AddLearning {
             reason,
             content: insight.to_owned(),
             replaces,
+            marks: Marks::default(),
         },
     };
     Ok((operation, is_folded))
@@ -174,13 +180,51 @@ fn replaced(id: &str, role: Role) -> Result<RecordId, ItemFault> {
     Err((FaultKind::WrongSectionId, detail))
 }
 
-/// Returns the operation of an archiving, or the id (if readable) and the fault.
-fn archiving(id: &str, reason: &str) -> Result<Operation, (Option<RecordId>, ItemFault)> {
+/// The operation on an existing record, or its id (if readable) and the fault.
+fn of_record(request: &OperationRequest) -> Result<Operation, (Option<RecordId>, ItemFault)> {
+    match request {
+        OperationRequest::Archive { id, reason } => {
+            let (id, reason) = id_and_reason(id, reason, "an archiving")?;
+            if !matches!(id.kind, RecordKind::Learning | RecordKind::Verbatim) {
+                let detail = format!("{id} is neither a learning (KL-) nor a snippet (VC-)");
+                return Err((Some(id), (FaultKind::WrongSectionId, detail)));
+            }
+            Ok(Operation::Archive { id, reason })
+        }
+        OperationRequest::Mark {
+            id,
+            reason,
+            pinned,
+            until,
+        } => {
+            let (id, reason) = id_and_reason(id, reason, "a change of marks")?;
+            if pinned.is_none() && until.is_none() {
+                return Err((Some(id), items::no_mark()));
+            }
+            Ok(Operation::Mark {
+                id,
+                reason,
+                pinned: *pinned,
+                until: *until,
+            })
+        }
+        OperationRequest::Add { .. } | OperationRequest::RewriteProgress { .. } => {
+            Err((None, items::malformed("", None)))
+        }
+    }
+}
+
+/// The id and the reason of an operation on an existing record, or the id (if readable) and the fault.
+fn id_and_reason(
+    id: &str,
+    reason: &str,
+    what: &str,
+) -> Result<(RecordId, String), (Option<RecordId>, ItemFault)> {
     let bare = items::bare(id);
     let read = items::read_id(bare);
     let reason = reason_of(reason);
     if reason.is_empty() {
-        let detail = "an archiving needs its `reason`".to_owned();
+        let detail = format!("{what} needs its `reason`");
         return Err((read, (FaultKind::MissingReason, detail)));
     }
     let Some(id) = read else {
@@ -194,12 +238,8 @@ fn archiving(id: &str, reason: &str) -> Result<Operation, (Option<RecordId>, Ite
         };
         return Err((None, wrong));
     };
-    if !matches!(id.kind, RecordKind::Learning | RecordKind::Verbatim) {
-        let detail = format!("{id} is neither a learning (KL-) nor a snippet (VC-)");
-        return Err((Some(id), (FaultKind::WrongSectionId, detail)));
-    }
     if is_placeholder(&reason) {
         return Err((Some(id), placeholder()));
     }
-    Ok(Operation::Archive { id, reason })
+    Ok((id, reason))
 }

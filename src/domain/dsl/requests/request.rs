@@ -1,5 +1,6 @@
 //! One operation as requested by a caller, and its JSON format.
 
+use crate::domain::document::Expiry;
 use crate::domain::dsl::headers::List;
 use crate::domain::operation::Role;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,31 @@ pub enum OperationRequest {
         #[schema(nullable = false, example = "KL-1")]
         #[serde(skip_serializing_if = "Option::is_none")]
         replaces: Option<String>,
+        /// Whether it is pinned: no model archives it.
+        #[schema(required = false, default = false)]
+        #[serde(skip_serializing_if = "is_false")]
+        pinned: bool,
+        /// Until when it holds: a date (the last day, UTC) or a time (RFC 3339). `never`, the default, for no end.
+        #[schema(value_type = Option<String>, nullable = false, example = "2027-08-31")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        until: Option<Expiry>,
+    },
+    /// Pins a record or lets it go, or gives it another end. What is absent stays as it is; one of `pinned` and `until` is
+    /// needed.
+    Mark {
+        /// Its id.
+        #[schema(example = "KL-2")]
+        id: String,
+        /// Why.
+        reason: String,
+        /// Whether it is pinned from now on: no model archives it, and it does not leave the window.
+        #[schema(nullable = false)]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pinned: Option<bool>,
+        /// Until when it holds: a date (the last day, UTC), a time (RFC 3339) or `never`.
+        #[schema(value_type = Option<String>, nullable = false, example = "2027-08-31")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        until: Option<Expiry>,
     },
     /// Takes a learning or snippet out of the document.
     Archive {
@@ -78,6 +104,7 @@ impl RecordSection {
 enum Op {
     Add,
     Archive,
+    Mark,
     RewriteProgress,
 }
 
@@ -91,6 +118,8 @@ struct Members {
     label: Option<String>,
     content: Option<String>,
     replaces: Option<String>,
+    pinned: Option<bool>,
+    until: Option<Expiry>,
     id: Option<String>,
     completed: Option<Vec<String>>,
     in_progress: Option<Vec<String>>,
@@ -109,6 +138,8 @@ impl TryFrom<Members> for OperationRequest {
             label,
             content,
             replaces,
+            pinned,
+            until,
             id,
             completed,
             in_progress,
@@ -122,6 +153,14 @@ impl TryFrom<Members> for OperationRequest {
                 label,
                 content: content.unwrap_or_default(),
                 replaces,
+                pinned: pinned.unwrap_or_default(),
+                until,
+            },
+            Op::Mark => Self::Mark {
+                id: id.unwrap_or_default(),
+                reason,
+                pinned,
+                until,
             },
             Op::Archive => Self::Archive {
                 id: id.unwrap_or_default(),
@@ -143,9 +182,15 @@ impl Members {
         let (name, own): (_, &[&str]) = match self.op {
             Op::Add if is_snippet => (
                 "add to `verbatim`",
-                &["section", "reason", "label", "content", "replaces"],
+                &[
+                    "section", "reason", "label", "content", "replaces", "pinned", "until",
+                ],
             ),
-            Op::Add => ("add", &["section", "reason", "content", "replaces"]),
+            Op::Add => (
+                "add",
+                &["section", "reason", "content", "replaces", "pinned", "until"],
+            ),
+            Op::Mark => ("mark", &["id", "reason", "pinned", "until"]),
             Op::Archive => ("archive", &["id", "reason"]),
             Op::RewriteProgress => ("rewrite_progress", &["completed", "in_progress", "remaining"]),
         };
@@ -155,6 +200,8 @@ impl Members {
             ("label", self.label.is_some()),
             ("content", self.content.is_some()),
             ("replaces", self.replaces.is_some()),
+            ("pinned", self.pinned.is_some()),
+            ("until", self.until.is_some()),
             ("id", self.id.is_some()),
             ("completed", self.completed.is_some()),
             ("in_progress", self.in_progress.is_some()),
@@ -171,6 +218,10 @@ impl Members {
             None => Ok(()),
         }
     }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Returns the position of the first NUL, which cannot be stored: the path of the text and the byte offset in
@@ -205,7 +256,7 @@ impl OperationRequest {
                     .filter_map(|(name, text)| Some((name.to_owned(), text?.as_str())))
                     .collect()
             }
-            Self::Archive { id, reason } => {
+            Self::Archive { id, reason } | Self::Mark { id, reason, .. } => {
                 vec![("id".to_owned(), id), ("reason".to_owned(), reason)]
             }
             Self::RewriteProgress { .. } => self

@@ -83,12 +83,14 @@ fn tasks_and_decisions_go_before_the_first_bullet() {
             reason: None,
             label: None,
             content,
+            marks: Marks::default(),
         };
         edit.add(RecordKind::Task, &task).expect("an id");
         let decision = NewRecord {
             reason: Some("r"),
             label: None,
             content,
+            marks: Marks::default(),
         };
         edit.add(RecordKind::Decision, &decision).expect("an id");
     }
@@ -206,6 +208,7 @@ fn what_a_record_line_cannot_hold_is_normalised() {
         label: label.to_owned(),
         snippet: snippet.to_owned(),
         replaces: None,
+        marks: Marks::default(),
     };
     for (operation, expected) in [
         (

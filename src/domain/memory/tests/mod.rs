@@ -1,6 +1,7 @@
 //! Tests of applying and validating operations.
 
 use super::*;
+use crate::domain::document::Marks;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Operation, Progress};
 use chrono::{DateTime, Utc};
@@ -14,6 +15,7 @@ const LIMITS: Limits = Limits {
     max_additions: 3,
     item_bytes: 40,
     context_bytes: 10_000,
+    pins_hold: false,
 };
 
 fn now() -> DateTime<Utc> {
@@ -32,6 +34,7 @@ fn learn(content: &str) -> Operation {
         reason: "r".to_owned(),
         content: content.to_owned(),
         replaces: None,
+        marks: Marks::default(),
     }
 }
 
@@ -41,6 +44,7 @@ fn keep(label: &str, snippet: &str) -> Operation {
         label: label.to_owned(),
         snippet: snippet.to_owned(),
         replaces: None,
+        marks: Marks::default(),
     }
 }
 
@@ -50,6 +54,7 @@ fn replace(name: &str, content: &str) -> Operation {
         reason: "better".to_owned(),
         content: content.to_owned(),
         replaces: Some(id(name)),
+        marks: Marks::default(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `GET M/contexts/{ref}/diff`
 
 use super::view;
-use crate::domain::document::{Record, unified_diff, written_time};
+use crate::domain::document::{Record, Until, unified_diff, written_time};
 use crate::domain::ids::RecordId;
 use crate::domain::memory::compare;
 use crate::fair::{self, Party};
@@ -95,6 +95,11 @@ pub(crate) struct WrittenRecord {
     /// The time written on it.
     #[schema(required)]
     time: Option<String>,
+    /// Whether it is pinned.
+    pinned: bool,
+    /// Until when it holds: a date, the last day (UTC), or a time.
+    #[schema(required, value_type = Option<String>)]
+    until: Option<Until>,
     /// The label of a verbatim record.
     #[schema(required)]
     label: Option<String>,
@@ -291,6 +296,8 @@ impl From<Record> for WrittenRecord {
             record_id: record.id.to_string(),
             kind: record.id.kind.prefix(),
             time: record.time.map(written_time),
+            pinned: record.marks.pinned,
+            until: record.marks.until,
             label: record.label,
             reason: record.reason,
             content: record.content,

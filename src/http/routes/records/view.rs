@@ -1,5 +1,6 @@
 //! The JSON representation of a record.
 
+use crate::domain::document::Until;
 use crate::domain::evidence::{Evidence, EvidenceForm};
 use crate::http::names::{ChangeKindName, RecordKindName, RecordStatusName};
 use crate::http::routes::task_details::task_answer;
@@ -30,6 +31,11 @@ pub(crate) struct RecordBody {
     reason: Option<String>,
     /// What it says; of a verbatim record the snippet.
     content: String,
+    /// Whether it is pinned: no model archives it, and it does not leave the window.
+    pinned: bool,
+    /// Until when it holds: a date, the last day (UTC), or a time.
+    #[schema(required, value_type = Option<String>, example = "2027-08-31")]
+    until: Option<Until>,
     /// The first version with it.
     #[schema(minimum = 1)]
     created_version: i64,
@@ -198,6 +204,8 @@ impl From<StoredRecord> for RecordBody {
             label: record.label,
             reason: record.reason,
             content: record.content,
+            pinned: record.marks.pinned,
+            until: record.marks.until,
             created_version: record.created_version,
             created_at: record.created_at,
             created_by: record.created_by.to_string(),
