@@ -25,9 +25,9 @@ pub fn name_replaced(document: &str, operations: &mut [&mut Operation]) {
         .enumerate()
         .filter(|(_, operation)| operation.replaces().is_none())
         .filter(|(_, operation)| {
-            !matches!(
+            matches!(
                 operation,
-                Operation::Archive { .. } | Operation::RewriteProgress(_)
+                Operation::AddLearning { .. } | Operation::AddVerbatim { .. }
             )
         })
         .map(|(place, operation)| {

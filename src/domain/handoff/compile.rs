@@ -262,7 +262,7 @@ fn replaced(material: &Material, caps: &Caps) -> Vec<Line> {
     lines.collect()
 }
 
-/// The blocker, and progress bullets and active records that end in a question mark.
+/// The blocker, progress bullets and active records that end in a question mark, and records that expire soon.
 fn open_questions(material: &Material, caps: &Caps) -> Vec<Line> {
     let steps = &material.steps;
     let blocker = steps.blocker.iter().map(|blocker| {
@@ -287,7 +287,13 @@ fn open_questions(material: &Material, caps: &Caps) -> Vec<Line> {
                 citation,
             )
         });
-    blocker.chain(bullets).chain(records).collect()
+    let expiring = material.expiring.iter().map(|record| {
+        let verb = if record.is_past { "expired" } else { "expires" };
+        let (noun, text) = (noun(record.id.kind), quoted(&record.text, caps));
+        let text = format!("{noun} {} {verb} on {}: {text}", record.id, record.until);
+        line(text, record.citation)
+    });
+    blocker.chain(expiring).chain(bullets).chain(records).collect()
 }
 
 fn asks(text: impl AsRef<str>) -> bool {

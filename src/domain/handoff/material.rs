@@ -2,10 +2,10 @@
 
 use super::citation::Citation;
 use super::steps::Steps;
-use crate::domain::document::{ManagedSection, records, sections_changed};
+use crate::domain::document::{ManagedSection, Until, records, sections_changed};
 use crate::domain::history::{ChangeKind, RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::{ContextId, MemoryId, RecordId, RecordKind, VaultId};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -77,6 +77,19 @@ pub(super) struct Supplied {
     pub(super) is_active: bool,
 }
 
+/// How far ahead a handoff looks for records that expire.
+const EXPIRING_DAYS: i64 = 7;
+
+/// A record that expires soon or has expired.
+#[derive(Debug, Clone)]
+pub(super) struct Expiring {
+    pub(super) id: RecordId,
+    pub(super) until: Until,
+    pub(super) is_past: bool,
+    pub(super) text: String,
+    pub(super) citation: Citation,
+}
+
 /// Everything that the lines of a handoff may cite.
 #[derive(Debug, Clone)]
 pub struct Material {
@@ -88,6 +101,8 @@ pub struct Material {
     pub replacements: Vec<RecordLife>,
     /// The current work as the document states it.
     pub steps: Steps,
+    /// Active records that expire within [`EXPIRING_DAYS`], and those that have expired, soonest first.
+    pub(super) expiring: Vec<Expiring>,
     /// What changed outside the records.
     pub(super) section_changes: SectionChanges,
     /// Whether the window had more changes than were read.
@@ -135,6 +150,7 @@ impl Material {
             replacements,
             steps: Steps::of(&snapshot.text),
             section_changes: SectionChanges::of(snapshot),
+            expiring: Vec::new(),
             has_more_changes: snapshot.has_more_changes,
             supplied: BTreeMap::new(),
             active_by_id: BTreeMap::new(),
@@ -145,12 +161,12 @@ impl Material {
             .active()
             .map(|(life, citation)| (life.id, citation))
             .collect();
-        material.register_records(&snapshot.text);
+        material.register_records(&snapshot.text, snapshot.now);
         material
     }
 
     /// Registers the records of the newest version, changed or not.
-    fn register_records(&mut self, document: &str) {
+    fn register_records(&mut self, document: &str, now: DateTime<Utc>) {
         for record in records(document) {
             let changed = self.active_by_id.get(&record.id).copied();
             let citation = changed.unwrap_or_else(|| Citation::record(record.id, self.head.version));
@@ -158,7 +174,22 @@ impl Material {
                 .entry(record.id.kind)
                 .or_default()
                 .push(citation);
+            let soon = now + TimeDelta::days(EXPIRING_DAYS);
+            if let Some(until) = record.marks.until.filter(|until| until.end() <= soon) {
+                let text = match record.label {
+                    Some(label) => label,
+                    None => record.content,
+                };
+                self.expiring.push(Expiring {
+                    id: record.id,
+                    until,
+                    is_past: until.end() <= now,
+                    text,
+                    citation,
+                });
+            }
         }
+        self.expiring.sort_by_key(|record| record.until.end());
         for citations in self.active_citations.values_mut() {
             citations.sort_by_key(|citation| Reverse(citation.subject));
         }

@@ -83,7 +83,7 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
     let stable: Vec<_> = STABLE.into_iter().filter_map(&mut take).collect();
     let workflow = take(WORKFLOW);
     let item_datetime = take(DATETIME);
-    let mut sections = document_parts(material.document.unwrap_or_default());
+    let mut sections = document_parts(material.document.unwrap_or_default(), material.time);
     sections.sort_by_key(|part| place_among_sections(&part.name));
     let progress = sections.pop_if(|last| last.name == name_of(ManagedSection::CurrentProgress));
     let others = categories

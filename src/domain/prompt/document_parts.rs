@@ -3,6 +3,7 @@
 use super::category::FREE;
 use super::part::{Part, PartSource, Piece, PieceId, without_blank_edges};
 use crate::domain::document::{Entry, Layout, ManagedSection, Section, entries};
+use chrono::{DateTime, Utc};
 
 /// The part name of a managed section.
 pub(super) fn name_of(section: ManagedSection) -> &'static str {
@@ -16,8 +17,8 @@ pub(super) fn name_of(section: ManagedSection) -> &'static str {
     }
 }
 
-/// The non-empty parts of a document, in no particular order. Linear.
-pub(super) fn document_parts(text: &str) -> Vec<Part> {
+/// The non-empty parts of a document, in no particular order, without the records that have expired by then. Linear.
+pub(super) fn document_parts(text: &str, now: DateTime<Utc>) -> Vec<Part> {
     let layout = Layout::of(text);
     let records: Vec<Entry> = entries(text, &layout).collect();
     let mut parts = Vec::new();
@@ -34,7 +35,7 @@ pub(super) fn document_parts(text: &str) -> Vec<Part> {
         let (range, closing) = (section.range.clone(), closing(section.range.end));
         match section.managed {
             None => free.extend(Piece::of(PieceId::Text, &text[range], closing)),
-            Some(managed) => parts.extend(managed_part(text, managed, section, &records, closing)),
+            Some(managed) => parts.extend(managed_part(text, managed, section, (&records, now), closing)),
         }
     }
     if !free.is_empty() {
@@ -56,7 +57,7 @@ fn managed_part(
     text: &str,
     managed: ManagedSection,
     section: &Section,
-    records: &[Entry],
+    (records, now): (&[Entry], DateTime<Utc>),
     closing: Option<String>,
 ) -> Option<Part> {
     if text[section.body.clone()].trim().is_empty() {
@@ -65,11 +66,22 @@ fn managed_part(
     let first = records.partition_point(|entry| entry.range.start < section.range.start);
     let last = records.partition_point(|entry| entry.range.start < section.range.end);
     // Start and kind of each piece; a piece ends where the next begins.
-    let mut begins = vec![(section.range.start, PieceId::Text)];
+    let mut begins = vec![(section.range.start, Some(PieceId::Text))];
+    let mut expired: Vec<String> = Vec::new();
     for entry in &records[first..last] {
-        begins.push((entry.range.start, PieceId::Record(entry.id)));
+        let has_expired = entry.marks.has_expired(now);
+        if has_expired {
+            let name = entry
+                .id
+                .map_or_else(|| "one without an id".to_owned(), |id| id.to_string());
+            expired.push(name);
+        }
+        begins.push((
+            entry.range.start,
+            (!has_expired).then_some(PieceId::Record(entry.id)),
+        ));
         let after = first_nonblank_line(text, entry.range.end).min(section.range.end);
-        begins.push((after, PieceId::Text));
+        begins.push((after, Some(PieceId::Text)));
     }
     let ends = begins
         .iter()
@@ -79,11 +91,18 @@ fn managed_part(
     let mut pieces: Vec<Piece> = begins
         .iter()
         .zip(ends)
-        .filter_map(|((start, id), end)| piece(id.clone(), &text[*start..end]))
+        .filter_map(|((start, id), end)| piece(id.clone()?, &text[*start..end]))
         .collect();
     if let (Some(last), Some(line)) = (pieces.last_mut(), closing) {
         last.text.push('\n');
         last.text.push_str(line.trim_end());
+    }
+    if !expired.is_empty() {
+        if let Some(last) = pieces.last_mut() {
+            last.gap = "\n".to_owned();
+        }
+        let note = format!("(Left out, expired: {}.)", expired.join(", "));
+        pieces.extend(Piece::of(PieceId::Text, &note, None));
     }
     Some(part(name_of(managed), pieces))
 }

@@ -9,6 +9,7 @@ mod hostile;
 mod items;
 mod items_only;
 mod log;
+mod marks;
 mod memories;
 mod operations;
 mod prompt;

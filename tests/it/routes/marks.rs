@@ -1,0 +1,296 @@
+//! Pins and ends of records: written in the brackets of their line, set by operations, kept by models and the window.
+
+use crate::harness::{Answer, Memory, Service};
+use crate::pipeline::dictated::{Dictated, dictate};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+const DOCUMENT: &str = "# Key Learnings\n\
+    - KL-1 [2026-11-01T00:00:00Z] because they said so: the budget is 4,000 euros\n\
+    - KL-2 because it changes: the certificate is in the safe\n";
+
+async fn document(memory: &Memory<'_>) -> String {
+    memory.get("context").await.is(200).text().to_owned()
+}
+
+async fn mark(memory: &Memory<'_>, operation: Value) -> Answer {
+    memory.ask("", json!({ "operations": [operation] })).await
+}
+
+fn kinds(answer: &Value) -> Vec<&str> {
+    let rejected = answer["rejected"].as_array().unwrap().iter();
+    rejected.map(|entry| entry["kind"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn an_operation_changes_the_brackets_and_nothing_else() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+
+    let pin =
+        json!({"op": "mark", "id": "KL-1", "pinned": true, "until": "2027-08-31", "reason": "they insist"});
+    let answer = mark(&memory, pin).await.is(200).json();
+
+    let operation = &answer["operations"][0];
+    assert_eq!(
+        (&operation["op"], &operation["content"], &operation["reason"]),
+        (
+            &json!("mark"),
+            &json!("pinned, until 2027-08-31"),
+            &json!("they insist")
+        )
+    );
+    let marked = DOCUMENT.replace("00:00Z]", "00:00Z, pinned, until 2027-08-31]");
+    assert_eq!(document(&memory).await, marked);
+    let record = memory.get("records/KL-1").await.is(200).json();
+    assert_eq!(
+        (&record["pinned"], &record["until"], &record["created_version"]),
+        (&json!(true), &json!("2027-08-31"), &json!(1))
+    );
+
+    // What is absent stays; what was never there is written without inventing a time.
+    let text = "KEY_LEARNINGS:\n  MARK:\n    - KL-1 until never because it is settled\n    \
+                - KL-2 until 2026-12-24T12:00:00+02:00 because it is renewed then\n";
+    memory.apply(text).await.is(200);
+    let marked = DOCUMENT
+        .replace("00:00Z]", "00:00Z, pinned]")
+        .replace("KL-2 ", "KL-2 [until 2026-12-24T10:00:00Z] ");
+    assert_eq!(document(&memory).await, marked);
+
+    // The same again changes nothing, and without a mark the brackets are as they were.
+    let answer = memory.apply(text).await.is(200).json();
+    assert_eq!(
+        (&answer["status"], &answer["version"]),
+        (&json!("unchanged"), &json!(3))
+    );
+    let both =
+        "KEY_LEARNINGS:\n  MARK:\n    - KL-1 unpinned because done\n    - KL-2 until never because done\n";
+    memory.apply(both).await.is(200);
+    assert_eq!(document(&memory).await, DOCUMENT);
+}
+
+#[tokio::test]
+async fn an_addition_has_marks_and_a_hand_written_one_too() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let add = json!({"op": "add", "section": "learnings", "reason": "r", "content": "c", "pinned": true,
+                     "until": "2027-01-01"});
+    mark(&memory, add).await.is(200);
+    memory
+        .apply("VERBATIM_CONTEXT:\n  ADD:\n    - [until 2027-01-01] because r: call =>\n        make\n")
+        .await
+        .is(200);
+    assert_eq!(
+        document(&memory).await,
+        "# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z, pinned, until 2027-01-01] because r: c\n\n\
+         # Verbatim Context\n- VC-1 [2026-11-21T02:00:00Z, until 2027-01-01] because r: call => make\n"
+    );
+
+    let memory = service.memory("by-hand");
+    memory
+        .put("# Key Learnings\n- [pinned] never on Fridays\n")
+        .await
+        .is(201);
+    memory
+        .apply("KEY_LEARNINGS:\n  ADD:\n    - because r: c\n")
+        .await
+        .is(200);
+    let text = document(&memory).await;
+    assert!(
+        text.contains("- KL-1 [2026-11-21T02:00:00Z, pinned] never on Fridays\n"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_mark_is_refused_with_the_forms_that_are() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+    for until in ["31.08.2027", "soon", "2027-02-30", ""] {
+        let operation = json!({"op": "mark", "id": "KL-1", "reason": "r", "until": until});
+        let problem = mark(&memory, operation).await.problem(422, "invalid", None);
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains("2027-08-31T12:00:00Z"), "{detail}");
+    }
+    let problem = mark(
+        &memory,
+        json!({"op": "archive", "id": "KL-1", "reason": "r", "pinned": true}),
+    )
+    .await;
+    assert!(
+        problem.problem(422, "invalid", None)["detail"]
+            .as_str()
+            .unwrap()
+            .contains("`pinned`")
+    );
+    for (operation, kind) in [
+        (
+            json!({"op": "mark", "id": "KL-1", "reason": "r"}),
+            "malformed_mark",
+        ),
+        (
+            json!({"op": "mark", "id": "KL-9", "reason": "r", "pinned": true}),
+            "unknown_id",
+        ),
+        (
+            json!({"op": "mark", "id": "KL-1", "pinned": true}),
+            "missing_reason",
+        ),
+    ] {
+        let answer = mark(&memory, operation).await.is(200).json();
+        assert_eq!(kinds(&answer), [kind]);
+    }
+    for (item, kind) in [
+        ("KL-1 forever because r", "malformed_mark"),
+        ("KL-1 pinned, unpinned because r", "malformed_mark"),
+        ("KL-1 because r", "malformed_mark"),
+        ("KL-1 pinned", "missing_reason"),
+        ("VC-1 pinned because r", "wrong_section_id"),
+    ] {
+        let answer = memory
+            .apply(&format!("KEY_LEARNINGS:\n  MARK:\n    - {item}\n"))
+            .await
+            .is(200)
+            .json();
+        assert_eq!(kinds(&answer), [kind], "{item}");
+    }
+    let twice = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because r\n  MARK:\n    - KL-1 pinned because r\n    \
+                 - KL-1 until never because r\n    - KL-2 pinned because r\n";
+    let answer = memory.apply(twice).await.is(200).json();
+    assert_eq!(kinds(&answer), ["duplicate", "already_archived"]);
+}
+
+#[tokio::test]
+async fn a_model_archives_nothing_that_is_pinned_and_marks_nothing() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+    memory
+        .apply("KEY_LEARNINGS:\n  MARK:\n    - KL-1 pinned because it stays\n")
+        .await
+        .is(200);
+    let before = document(&memory).await;
+
+    let learnings = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because KL-1 is wrong\n  MARK:\n    \
+                     - KL-2 until 2026-11-20 because gone\n  ADD:\n    - [pinned] because it is certain: go on\n";
+    let update = dictate(json!({ "learnings": learnings }));
+    let answer = memory.update(update).await.is(200).json();
+    assert_eq!(
+        kinds(&answer),
+        ["protected", "protected", "protected"],
+        "{answer}"
+    );
+    assert_eq!(document(&memory).await, before);
+
+    // People and agents do, by an operation of their own.
+    memory
+        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is over\n")
+        .await
+        .is(200);
+    assert!(!document(&memory).await.contains("KL-1"));
+}
+
+#[tokio::test]
+async fn a_pinned_decision_stays_in_the_window() {
+    let service = Service::start_with(|config| config.window.decisions = 2, None).await;
+    let memory = service.memory("agent");
+    let decide = |decision: &str| {
+        Answer::to(
+            memory
+                .request(Method::POST, "decisions")
+                .json(&json!({"decision": decision})),
+        )
+    };
+    decide("first").await.is(201);
+    mark(
+        &memory,
+        json!({"op": "mark", "id": "D-1", "pinned": true, "reason": "it binds"}),
+    )
+    .await
+    .is(200);
+    for decision in ["second", "third"] {
+        decide(decision).await.is(201);
+    }
+    let text = document(&memory).await;
+    assert!(
+        text.contains("D-3") && text.contains("D-1 [2026-11-21T02:00:00Z, pinned]"),
+        "{text}"
+    );
+    assert!(!text.contains("D-2"), "{text}");
+}
+
+#[tokio::test]
+async fn a_prompt_leaves_out_what_has_expired_and_says_so() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory
+        .put(
+            "# Key Learnings\n- KL-1 [until 2026-11-20] old\n- KL-2 [until 2026-11-21] today\n- KL-3 new\n\n\
+             # Decisions\n- D-1 [until 2026-11-21T01:59:59Z] gone\n",
+        )
+        .await
+        .is(201);
+    let prompt = memory
+        .get("prompt?exclude=datetime")
+        .await
+        .is(200)
+        .text()
+        .to_owned();
+    assert_eq!(
+        prompt,
+        "# Key Learnings\n- KL-2 [until 2026-11-21] today\n- KL-3 new\n(Left out, expired: KL-1.)\n\n\
+         # Decisions\n(Left out, expired: D-1.)"
+    );
+    Answer::to(memory.request(Method::POST, "handoff/refresh"))
+        .await
+        .is(200);
+    let handoff = memory.get("handoff").await.is(200).text().to_owned();
+    assert!(
+        handoff.contains("Learning KL-1 expired on 2026-11-20: \"old\""),
+        "{handoff}"
+    );
+    assert!(
+        handoff.contains("Learning KL-2 expires on 2026-11-21: \"today\""),
+        "{handoff}"
+    );
+}
+
+#[tokio::test]
+async fn marks_are_rebuilt_and_a_proposal_of_them_is_approved_one_by_one() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+    let text = "KEY_LEARNINGS:\n  MARK:\n    - KL-1 pinned because a\n    - KL-2 pinned because b\n";
+    let proposed = Answer::to(memory.applying("?mode=propose", text))
+        .await
+        .is(200)
+        .json();
+    let id = proposed["update_id"].as_str().unwrap();
+    let path = format!("updates/{id}/approve");
+    Answer::to(
+        memory
+            .request(Method::POST, &path)
+            .json(&json!({"operations": [1]})),
+    )
+    .await
+    .is(200);
+    assert!(document(&memory).await.contains("- KL-2 [pinned] because"));
+    assert!(
+        document(&memory)
+            .await
+            .contains("- KL-1 [2026-11-01T00:00:00Z] because")
+    );
+
+    let rows = || {
+        sqlx::query_scalar::<_, String>("SELECT kind || number || marks FROM records WHERE marks IS NOT NULL")
+    };
+    assert_eq!(rows().fetch_all(service.rows()).await.unwrap(), ["KL2pinned"]);
+    sqlx::query("UPDATE records SET marks = NULL")
+        .execute(service.rows())
+        .await
+        .unwrap();
+    service.storage().rebuild_records(None, None).await.unwrap();
+    assert_eq!(rows().fetch_all(service.rows()).await.unwrap(), ["KL2pinned"]);
+}
