@@ -55,8 +55,8 @@ pub(crate) struct DecisionBody {
     request_body(content = DecisionBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The record.", body = WindowBody, headers(
-            ("ETag" = String, description = "Of the new version's text."),
-            ("Location" = String, description = "Of the record."),
+            ("ETag" = String, description = "ETag of the new version's text."),
+            ("Location" = String, description = "Path of the record."),
             ("X-Context-Version" = i64, description = "The new version's number."),
         )),
         (status = 422, description = "The request is not valid, `supersedes` names no active decision (`active` lists them), or the document would be too large; nothing was saved."),

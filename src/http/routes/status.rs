@@ -83,11 +83,11 @@ pub(crate) struct StatusAnswer {
     request_body(content = StatusBody, content_type = "application/json"),
     responses(
         (status = 201, description = "A new version was made.", body = StatusAnswer, headers(
-            ("ETag" = String, description = "Of the new version's text."),
+            ("ETag" = String, description = "ETag of the new version's text."),
             ("X-Context-Version" = i64, description = "Its number."),
         )),
         (status = 200, description = "The status was this already; nothing was made.", body = StatusAnswer, headers(
-            ("ETag" = String, description = "Of the newest version's text."),
+            ("ETag" = String, description = "ETag of the newest version's text."),
             ("X-Context-Version" = i64, description = "Its number."),
         )),
     )

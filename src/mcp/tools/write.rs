@@ -322,7 +322,7 @@ pub(super) async fn call_record<B: Backend>(
         body.retain(|_, value| !value.is_null());
         if let Some(other) = body.keys().find(|name| !members.contains(&name.as_str())) {
             let detail = format!(
-                "the argument {other} is none of kind {route}; its arguments are: {}",
+                "the argument {other} does not belong to kind {route}; its arguments are: {}",
                 members.join(", ")
             );
             return Err(Failure::argument(other, detail));
