@@ -45,7 +45,7 @@ pub(crate) struct DecisionBody {
 ///
 /// Writes it first in `Decisions`, with its reason if one is given, and moves `Updated:` of `Active Context`, in one version. The decision that it
 /// supersedes is archived and names it in `superseded_by`; beyond `window.decisions` (10) the oldest leaves the
-/// document. The memory is made if it does not exist.
+/// document. The memory is created if it does not exist.
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/decisions",

@@ -84,7 +84,7 @@ impl FromQuery for OperationsParams {
 /// Apply operations
 ///
 /// Takes operations from an agent or a person, as a list in JSON or in the text that models write, and applies them
-/// without asking any model. The memory is made if it does not exist.
+/// without asking any model. The memory is created if it does not exist.
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/operations",

@@ -73,7 +73,7 @@ pub(crate) struct StatusAnswer {
 /// Set the status
 ///
 /// Writes goal and blocker into `Active Context` and moves its `Updated:`, in one version: a member that is absent stays
-/// as it stands, null clears it. Lines that a person wrote there stay. The memory is made if it does not exist.
+/// as it stands, null clears it. Lines that a person wrote there stay. The memory is created if it does not exist.
 #[utoipa::path(
     put,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/status",

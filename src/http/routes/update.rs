@@ -88,7 +88,7 @@ pub(crate) struct PreferHeader {
 /// Update the document
 ///
 /// Asks three models in parallel, one a section, and applies what they answer to the document as it stands by
-/// then. The memory is made if it does not exist. With a `record`, the end of a session is one call and one version; a
+/// then. The memory is created if it does not exist. With a `record`, the end of a session is one call and one version; a
 /// call with a `task_id` that is recorded already is `unchanged`, and no model is asked. With `mode` `propose` nothing
 /// is saved until `ApproveUpdate`.
 #[utoipa::path(
