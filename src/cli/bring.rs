@@ -27,7 +27,7 @@ const NAMED_SECRETS: usize = 20;
                   run again. With mem0 each user or agent has a memory of its own: user-ID or agent-ID."
 )]
 pub struct Bring {
-    /// The system that the files are of.
+    /// The system that the files come from.
     #[arg(long, value_enum, value_name = "SYSTEM")]
     from: System,
     /// The files; standard input for `-`.

@@ -69,10 +69,10 @@ struct Create {
     /// reader, proposer, writer or admin.
     #[arg(long, value_parser = role)]
     role: AccessRole,
-    /// A vault that the key reaches; may be given several times. Without it, and without a prefix, all.
+    /// A vault that the key may use; may be given several times. Without it, and without a prefix, all.
     #[arg(long = "vault", value_name = "VAULT")]
     vaults: Vec<VaultId>,
-    /// The key reaches the vaults whose ids begin with this prefix.
+    /// The key may use the vaults whose ids begin with this prefix.
     #[arg(long, value_name = "PREFIX", conflicts_with = "vaults")]
     vault_prefix: Option<VaultId>,
     /// How long the key is valid from now, such as 90d. Without it, forever.

@@ -40,7 +40,7 @@ const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 const SPARE_CONNECTIONS: u32 = 8;
 
 const SETTINGS: &str = "\
-Settings that are often set first, in working-memory.toml or in the environment (docs/configuration.md has all):
+Settings that most services need, in working-memory.toml or in the environment (.env.example has all):
   http.bind            WORKING_MEMORY__HTTP__BIND           127.0.0.1:8080; others can reach it only with API keys
   database.url         DATABASE_URL                         a PostgreSQL server, instead of the service's own
   llm.provider         WORKING_MEMORY__LLM__PROVIDER        openai or anthropic; without one the built-in rules are used

@@ -90,7 +90,7 @@ const REMOVED: &[(&str, &str)] = &[
     ),
     (
         "pipeline.max_archives",
-        "an answer of a model archives at most 3 records of a section",
+        "a model's answer archives at most 3 records of a section",
     ),
     (
         "pipeline.max_rebases",

@@ -267,7 +267,7 @@ fn read_vector(value: &Value) -> Result<Vec<f32>, ModelError> {
         .filter(|numbers| {
             !numbers.is_empty() && numbers.len() <= crate::config::embeddings::MAX_DIMENSIONS as usize
         })
-        .ok_or_else(|| ModelError::bad_answer("an embedding that is no list of 1 to 8192 numbers"))?;
+        .ok_or_else(|| ModelError::bad_answer("an embedding that is not a list of 1 to 8192 numbers"))?;
     let vector: Option<Vec<f32>> = numbers
         .iter()
         .map(|number| {

@@ -65,7 +65,7 @@ pub enum HandoffError {
         limit: usize,
     },
     /// The memory changed in every attempt.
-    #[error("the memory changed again and again while the handoff was made")]
+    #[error("the memory kept changing while the handoff was generated")]
     Moved,
     /// A database error; nothing was saved.
     #[error(transparent)]

@@ -123,7 +123,8 @@ fn tool_call(at: &str, called: &Value) -> Result<String, InvalidMessage> {
         "function" => "arguments",
         "custom" => "input",
         other => {
-            let problem = format!("{other:.64?} is no type of tool call; known are function and custom");
+            let problem =
+                format!("{other:.64?} is not a known type of tool call; known are function and custom");
             return Err(InvalidMessage::new(format!("{at}.type"), problem));
         }
     };

@@ -41,7 +41,7 @@ pub struct Rejection {
     pub detail: String,
     /// The item as it was written, cut after 2,000 bytes.
     pub text: String,
-    /// Of operations sent as JSON the place in their list, from 0; absent otherwise.
+    /// For operations sent as JSON, the position in their list, from 0; absent otherwise.
     #[schema(nullable = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
@@ -58,7 +58,7 @@ pub struct Warning {
     pub kind: String,
     /// A sentence.
     pub detail: String,
-    /// Of operations sent as JSON the place in their list, from 0; absent otherwise.
+    /// For operations sent as JSON, the position in their list, from 0; absent otherwise.
     #[schema(nullable = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
@@ -86,7 +86,7 @@ pub struct OperationReport {
     /// The insight, snippet or new progress; of an archived record what it said.
     #[schema(required)]
     pub content: Option<String>,
-    /// Of an archived record the one that takes its place; absent where none does.
+    /// For an archived record, the one that replaces it; absent if none does.
     #[schema(nullable = false, examples("KL-4"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
@@ -287,7 +287,7 @@ impl Warning {
             index: None,
             kind: "no_model".to_owned(),
             detail:
-                "no model is configured: the built-in rules answered, which keep only what is said expressly"
+                "no model is configured: the built-in rules answered, which keep only explicit statements"
                     .to_owned(),
         };
         if roles.is_empty() {

@@ -38,7 +38,7 @@ macro_rules! read_as_text {
             fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
                 let text = <&str as Decode<'r, Postgres>>::decode(value)?;
                 text.parse()
-                    .map_err(|error| format!("{text:.150} is no {}: {error}", stringify!($type)).into())
+                    .map_err(|error| format!("{text:.150} is not a valid {}: {error}", stringify!($type)).into())
             }
         }
     )+};

@@ -163,7 +163,7 @@ export async function forms({ test, open, browser, runs, shot, picture }) {
     const page = await watched(browser, open.address);
     await api.must("PUT", "/vaults/forms/memories/called/context", "from an agent\n");
     await page.goto(`${open.address}/ui/vaults/forms/memories/called/handoff`);
-    await page.click("text=Compile it now");
+    await page.click("text=Generate the handoff");
     await page.waitForURL("**?done=refreshed");
     noFaults(page, "handoff");
     await page.close();

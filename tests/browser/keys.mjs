@@ -25,7 +25,7 @@ export async function keys({ test, keyed, shot }) {
     await page.goto(`${address}/ui/keys`);
     await page.fill("#name", "root");
     await page.selectOption("#role", "admin");
-    await page.click("text=Make the key >> nth=-1");
+    await page.click("text=Create the key >> nth=-1");
     admin = await page.textContent("#secret code");
     if (!/^wm_/.test(admin)) throw new Error("the key is not shown");
     await accessible(page, "new key");
@@ -56,7 +56,7 @@ export async function keys({ test, keyed, shot }) {
       await page.selectOption("#role", role);
       await page.check("input[name=reach][value=list]");
       await page.fill("#vaults", "acme");
-      await page.click("text=Make the key >> nth=-1");
+      await page.click("text=Create the key >> nth=-1");
       const key = await page.textContent("#secret code");
       if (role === "reader") reader = key; else writer = key;
     }

@@ -104,7 +104,7 @@ impl Position {
         // Reading a pipe might never end.
         let metadata = fs::metadata(transcript)?;
         if !metadata.is_file() {
-            return Err(io::Error::other("is no file"));
+            return Err(io::Error::other("is not a file"));
         }
         if let Some(pending) = &self.noted.pending {
             let text = bytes(transcript, pending.from, pending.to)?;

@@ -120,8 +120,8 @@ fn told(skipped: u64, lost: Lost) -> Option<String> {
         counted(lost.older_messages as u64, "older message", "older messages"),
         counted(
             lost.unreadable_lines as u64,
-            "line that is no JSON",
-            "lines that are no JSON",
+            "line that is not JSON",
+            "lines that are not JSON",
         ),
     ];
     let skipped: Vec<String> = parts.into_iter().flatten().collect();
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(
             told(1_024, lost).as_deref(),
             Some(
-                "of the transcript, skipped 1024 older bytes, 1 line that is no JSON, and 2 long texts were cut; the \
+                "of the transcript, skipped 1024 older bytes, 1 line that is not JSON, and 2 long texts were cut; the \
                  newest part is sent"
             )
         );

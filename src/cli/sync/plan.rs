@@ -164,7 +164,7 @@ pub(super) fn path_in_folder(path: &str) -> Result<String, String> {
     let relative = path
         .strip_prefix(ROOT)
         .filter(|relative| !relative.is_empty() && parsed.as_str() == path)
-        .ok_or("it is no path below /memories")?;
+        .ok_or("it is not a path below /memories")?;
     check_names(relative).map(|()| relative.to_owned())
 }
 

@@ -94,7 +94,7 @@ fn rows(markdown: &str, stale: &[StaleLine], base: &str) -> (String, bool) {
                 Escaped(&found.citation)
             ),
             None if line.contains('@') && line.trim_end().ends_with([']', ')']) => {
-                r#"<span class="tag good">✓ holds</span>"#.to_owned()
+                r#"<span class="tag good">✓ valid</span>"#.to_owned()
             }
             None => String::new(),
         };

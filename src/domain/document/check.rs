@@ -14,10 +14,10 @@ pub enum InvalidDocument {
         limit: usize,
     },
     /// Empty, or whitespace only.
-    #[error("the context is empty or blank; it must hold text")]
+    #[error("the context is empty or blank; it must contain text")]
     Blank,
     /// Contains a NUL character, which PostgreSQL cannot store.
-    #[error("the context holds a NUL character at byte {at}; remove it")]
+    #[error("the context contains a NUL character at byte {at}; remove it")]
     Nul {
         /// Byte offset of the first NUL character.
         at: usize,

@@ -30,7 +30,7 @@ pub fn preface(
         let _ = writeln!(text, "> - and {} more reasons", freshness.reasons.len() - SHOWN);
     }
     if !freshness.stale_lines.is_empty() {
-        text.push_str(">\n> Lines that do not hold any more (numbers count from the title below):\n>\n");
+        text.push_str(">\n> Lines that are no longer valid (numbers count from the title below):\n>\n");
         for line in freshness.stale_lines.iter().take(SHOWN) {
             let _ = writeln!(
                 text,

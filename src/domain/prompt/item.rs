@@ -64,10 +64,10 @@ pub struct NewItem {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidItem {
     /// The content contains only blanks.
-    #[error("is empty or blank; it must hold text")]
+    #[error("is empty or blank; it must contain text")]
     Blank,
     /// The content or the metadata contains a NUL character, which cannot be stored.
-    #[error("holds a NUL character; remove it")]
+    #[error("contains a NUL character; remove it")]
     Nul {
         /// `content` or `metadata`.
         field: &'static str,
@@ -94,7 +94,7 @@ pub enum InvalidItem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooManyItems {
     /// Too many items.
-    #[error("there would be {items} items here, at most {limit} are kept; remove some")]
+    #[error("there would be {items} items here, at most {limit} are allowed; remove some")]
     Items {
         /// The resulting number of items.
         items: usize,
@@ -102,7 +102,7 @@ pub enum TooManyItems {
         limit: usize,
     },
     /// Too large in total.
-    #[error("the items here would come to {bytes} bytes, at most {limit} are kept; remove some")]
+    #[error("the items here would have {bytes} bytes, at most {limit} are allowed; remove some")]
     Bytes {
         /// The resulting total size of the contents, in bytes.
         bytes: usize,

@@ -174,8 +174,8 @@ impl Tags {
 /// The problem of a write whose preconditions do not hold.
 pub(crate) fn refused_write(failed: &PreconditionFailed) -> Problem {
     let detail = match &failed.current {
-        Some(_) => "a precondition of the request does not hold for the newest version of the memory",
-        None => "a precondition of the request does not hold: the memory has no document",
+        Some(_) => "a precondition of the request is not satisfied by the newest version of the memory",
+        None => "a precondition of the request is not satisfied: the memory has no document",
     };
     let problem = Problem::precondition_failed("If-Match, If-None-Match", detail)
         .with("current", failed.current.as_ref().map(ContextId::as_str));

@@ -13,7 +13,7 @@ pub(crate) fn exact<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer
     if let Some(number) = rounded(raw.get()) {
         let shown: String = number.chars().take(40).collect();
         return Err(D::Error::custom(format!(
-            "the number {shown} has more digits than are kept; send it as a string"
+            "the number {shown} has more digits than can be stored; send it as a string"
         )));
     }
     serde_json::from_str(raw.get()).map_err(|error| {

@@ -47,7 +47,7 @@ pub(crate) fn of_body(headers: &HeaderMap, accepted: &[MediaType]) -> Result<Med
         single_header(headers, "Content-Encoding")?.filter(|name| !name.eq_ignore_ascii_case("identity"));
     if let Some(encoding) = encoding {
         return Err(refused(format!(
-            "the body is encoded as {encoding:?} and is taken only as it is"
+            "the body is encoded as {encoding:?}; only an unencoded body is accepted"
         )));
     }
     let mut pieces = text.split(';').map(str::trim);

@@ -67,7 +67,7 @@ kinds! {
     /// The caller is authenticated but not allowed to do this.
     Forbidden = FORBIDDEN, "forbidden", "Not allowed with this key";
     /// The request comes from a web page of another site, or under a name that is not the service's.
-    ForeignSite = FORBIDDEN, "foreign-site", "Not allowed from there without keys";
+    ForeignSite = FORBIDDEN, "foreign-site", "Not allowed from another site without keys";
     /// There is no resource at this path.
     NotFound = NOT_FOUND, "not-found", "Not found";
     /// The address exists, the method does not.
@@ -81,11 +81,11 @@ kinds! {
     /// It existed and was removed permanently.
     Gone = GONE, "gone", "Gone";
     /// The document would lose much of its content, and the request does not confirm that.
-    Collapse = CONFLICT, "collapse", "The document would lose much of what it says";
+    Collapse = CONFLICT, "collapse", "The document would lose much of its content";
     /// The first request with this idempotency key is still running.
     StillRunning = CONFLICT, "still-running", "The first request with this key is still running";
     /// A precondition of the request does not hold.
-    PreconditionFailed = PRECONDITION_FAILED, "precondition-failed", "A precondition does not hold";
+    PreconditionFailed = PRECONDITION_FAILED, "precondition-failed", "A precondition is not satisfied";
     /// The body exceeds a limit.
     TooLarge = PAYLOAD_TOO_LARGE, "too-large", "The body is too large";
     /// The media type of the body is not accepted.
@@ -204,7 +204,7 @@ impl Problem {
         Self::new(
             Kind::Unavailable,
             format!(
-                "the request was given up after {} seconds; whether it took effect is not known",
+                "the request was aborted after {} seconds; whether it took effect is not known",
                 time.as_secs()
             ),
         )

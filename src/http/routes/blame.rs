@@ -81,7 +81,7 @@ pub(crate) struct BlameLine<'l> {
 
 /// Read where each line comes from
 ///
-/// Of the newest version or of another one: which version brought each line in, who made that, and when. A line
+/// For each line of the newest or another version: which version added it, who made that version, and when. A line
 /// that was moved within the document keeps its origin. With `Accept: text/plain` a line is
 /// `<version> <actor> <time> | <line>`. As JSON, a record's first line also says what of an update's input carried it.
 #[utoipa::path(

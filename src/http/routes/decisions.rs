@@ -45,7 +45,7 @@ pub(crate) struct DecisionBody {
 ///
 /// Writes it first in `Decisions`, with its reason if one is given, and moves `Updated:` of `Active Context`, in one version. The decision that it
 /// supersedes is archived and names it in `superseded_by`; beyond `window.decisions` (10) the oldest leaves the
-/// document. The memory is made if it does not exist.
+/// document. The memory is created if it does not exist.
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/decisions",
@@ -55,8 +55,8 @@ pub(crate) struct DecisionBody {
     request_body(content = DecisionBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The record.", body = WindowBody, headers(
-            ("ETag" = String, description = "Of the new version's text."),
-            ("Location" = String, description = "Of the record."),
+            ("ETag" = String, description = "ETag of the new version's text."),
+            ("Location" = String, description = "Path of the record."),
             ("X-Context-Version" = i64, description = "The new version's number."),
         )),
         (status = 422, description = "The request is not valid, `supersedes` names no active decision (`active` lists them), or the document would be too large; nothing was saved."),

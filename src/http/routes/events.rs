@@ -43,7 +43,7 @@ pub(crate) struct Chosen {
     /// is what they send when they come back.
     #[param(nullable = false, pattern = "^(0|[1-9][0-9]{0,18}-[0-9A-Fa-f]{8})$")]
     last_event_id: Option<String>,
-    /// Of a page of JSON: `oldest` first (the default), or `newest` first, of all that are kept.
+    /// For pages of JSON: `oldest` first (the default) or `newest` first, over all stored events.
     #[param(value_type = Option<OrderName>, inline)]
     order: Option<Order>,
 }

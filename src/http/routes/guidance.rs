@@ -45,7 +45,7 @@ impl FromQuery for GuidanceParams {
     params(GuidanceParams, ConditionHeaders),
     responses(
         (status = 200, description = "The instructions.", body = String, content_type = "text/markdown; charset=utf-8",
-         headers(("ETag" = String, description = "Of the text."))),
+         headers(("ETag" = String, description = "ETag of the text."))),
         (status = 304, description = "The client has it already."),
     )
 )]

@@ -84,7 +84,7 @@ impl FromQuery for OperationsParams {
 /// Apply operations
 ///
 /// Takes operations from an agent or a person, as a list in JSON or in the text that models write, and applies them
-/// without asking any model. The memory is made if it does not exist.
+/// without asking any model. The memory is created if it does not exist.
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/operations",
@@ -152,7 +152,7 @@ fn text_input(field: &str, text: String) -> Result<OperationsInput, Problem> {
     if text.trim().is_empty() {
         return Err(Problem::invalid(
             field,
-            format!("the {field} is empty; it must hold operations"),
+            format!("the {field} is empty; it must contain operations"),
         ));
     }
     fields::refuse_nul(field, &text)?;
@@ -189,7 +189,7 @@ impl OperationsBody {
         match first_nul(&list) {
             Some((path, at)) => Err(Problem::invalid(
                 &path,
-                format!("{path} holds a NUL character at byte {at}; remove it"),
+                format!("{path} contains a NUL character at byte {at}; remove it"),
             )),
             None => Ok(OperationsInput::List(list)),
         }

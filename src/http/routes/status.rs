@@ -73,7 +73,7 @@ pub(crate) struct StatusAnswer {
 /// Set the status
 ///
 /// Writes goal and blocker into `Active Context` and moves its `Updated:`, in one version: a member that is absent stays
-/// as it stands, null clears it. Lines that a person wrote there stay. The memory is made if it does not exist.
+/// as it stands, null clears it. Lines that a person wrote there stay. The memory is created if it does not exist.
 #[utoipa::path(
     put,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/status",
@@ -83,11 +83,11 @@ pub(crate) struct StatusAnswer {
     request_body(content = StatusBody, content_type = "application/json"),
     responses(
         (status = 201, description = "A new version was made.", body = StatusAnswer, headers(
-            ("ETag" = String, description = "Of the new version's text."),
+            ("ETag" = String, description = "ETag of the new version's text."),
             ("X-Context-Version" = i64, description = "Its number."),
         )),
         (status = 200, description = "The status was this already; nothing was made.", body = StatusAnswer, headers(
-            ("ETag" = String, description = "Of the newest version's text."),
+            ("ETag" = String, description = "ETag of the newest version's text."),
             ("X-Context-Version" = i64, description = "Its number."),
         )),
     )

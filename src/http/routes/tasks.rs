@@ -96,13 +96,13 @@ impl ReportedTask {
     request_body(content = TaskBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The record.", body = WindowBody, headers(
-            ("ETag" = String, description = "Of the new version's text."),
-            ("Location" = String, description = "Of the record."),
+            ("ETag" = String, description = "ETag of the new version's text."),
+            ("Location" = String, description = "Path of the record."),
             ("X-Context-Version" = i64, description = "The new version's number."),
         )),
         (status = 200, description = "The task was recorded already; nothing was made.", body = WindowBody, headers(
-            ("ETag" = String, description = "Of the newest version's text."),
-            ("Location" = String, description = "Of the record."),
+            ("ETag" = String, description = "ETag of the newest version's text."),
+            ("Location" = String, description = "Path of the record."),
             ("X-Context-Version" = i64, description = "The newest version's number."),
         )),
         (status = 409, description = "`task_id` belongs to a task that says something else (`record_id`)."),

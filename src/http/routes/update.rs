@@ -88,7 +88,7 @@ pub(crate) struct PreferHeader {
 /// Update the document
 ///
 /// Asks three models in parallel, one a section, and applies what they answer to the document as it stands by
-/// then. The memory is made if it does not exist. With a `record`, the end of a session is one call and one version; a
+/// then. The memory is created if it does not exist. With a `record`, the end of a session is one call and one version; a
 /// call with a `task_id` that is recorded already is `unchanged`, and no model is asked. With `mode` `propose` nothing
 /// is saved until `ApproveUpdate`.
 #[utoipa::path(
@@ -107,7 +107,7 @@ pub(crate) struct PreferHeader {
             ("Location" = String, description = "Where the run is."),
             ("Preference-Applied" = String, description = "`respond-async`."),
         )),
-        (status = 409, description = "Progress moved again and again while it was rewritten, `record.task_id` belongs to a task that says something else (`record_id`), or the memory was deleted meanwhile; nothing was saved."),
+        (status = 409, description = "Progress kept changing while it was rewritten, `record.task_id` belongs to a task that says something else (`record_id`), or the memory was deleted meanwhile; nothing was saved."),
         (status = 422, description = "The request is not valid, items stayed faulty with `on_invalid` `fail`, or the document would be too large; nothing was saved."),
         (status = 429, description = "The queue of updates of this memory or this vault is full, or the models of the vault have used the day's tokens; `Retry-After` says when to come back."),
         (status = 502, description = "A model failed; nothing was saved."),

@@ -31,7 +31,7 @@ pub(super) fn document() -> Definition {
             the start of a session, before you edit, and whenever you need what was learned, decided or left open; \
             with section to save tokens, with version or as_of (an RFC 3339 time) to see how it was. Do not use it to \
             find out which memory holds something (memory_search) or what changed (memory_history); to get a system \
-            prompt within a token budget use memory_prompt. Answers the text and its version number, which \
+            prompt within a token budget use memory_prompt. Returns the text and its version number, which \
             memory_write takes as if_version. \
             Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"section\": \"Key Learnings\"}",
         arguments: schema_of::<Document>(),
@@ -196,7 +196,7 @@ pub(super) fn history() -> Definition {
         description: "See how a memory came to be. view log: the changes in words, newest first. view diff: what \
             version ref (the newest without it) changed against base (the version before without it), also record by \
             record. view blame: who wrote each line of version ref, when, and in which version. view records: the \
-            learnings (KL), snippets (VC), tasks (T) and decisions (D) with reason, birth and end; status active, \
+            learnings (KL), snippets (VC), tasks (T) and decisions (D) with reason, creation and end; status active, \
             archived or all. Use it to find out why something is there, what happened since a version you know, or \
             what was archived. Do not use it to read the present document (memory_read). log and records come in \
             pages (cursor). Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"view\": \"records\", \"status\": \"archived\"}",
@@ -295,8 +295,8 @@ pub(super) fn search() -> Definition {
         description: "Find the memories of a vault whose newest document has certain words or, where the service has an \
             embedding model, means something like them; best first, each with a marked extract. With memory it looks \
             inside that one memory and finds its records, archived ones too with status. Use it when you do not know \
-            which memory holds something, or to see whether somebody met a problem before. Write the words a document \
-            would hold, as in a web search: \"two words\" for words next to each other, or between alternatives, -word \
+            which memory holds something, or to see whether somebody had a problem before. Write the words a document \
+            would contain, as in a web search: \"two words\" for words next to each other, or between alternatives, -word \
             to leave out. Do not use it to read a whole memory (memory_read). \
             Example: {\"vault\": \"acme\", \"query\": \"migration lock_timeout -draft\", \"limit\": 5}",
         arguments: schema_of::<Search>(),
@@ -346,7 +346,7 @@ pub(super) fn list() -> Definition {
         description: "List the memories of a vault by name, with their newest version, size and time of change. Use it \
             to find the name of a memory, or to see whether one exists before you begin it. Do not use it to find a \
             memory by what it says (memory_search), and do not list on every turn: names change rarely. A vault that \
-            nothing was written to has no memories; one with version 0 has items for prompts and no document yet. \
+            was never written to has no memories; one with version 0 has items for prompts and no document yet. \
             Example: {\"vault\": \"acme\", \"prefix\": \"parser\"}",
         arguments: schema_of::<List>(),
         always: &["items", "next_cursor"],

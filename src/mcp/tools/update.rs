@@ -66,11 +66,11 @@ pub(super) fn update() -> Definition {
     Definition {
         name: "memory_update",
         title: "Have a memory updated",
-        description: "Tell what was done, and let the service's own models update progress, learnings and snippets of \
+        description: "Report what was done, and let the service's own models update progress, learnings and snippets of \
             the memory from the task and the messages. Use it once at the end of a session or a larger piece of work, \
             with the messages that matter: what was asked, found out and decided. Without wait it is queued and the \
             call returns at once; with wait: true it returns what was changed. Do not use it for single facts you can \
-            state yourself (memory_edit is exact and needs no model), nor on every turn. Messages are told to the \
+            state yourself (memory_edit is exact and needs no model), nor on every turn. Messages are sent to the \
             configured models: leave secrets out. Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"task\": \
             \"Wire the parser to the update route\", \"messages\": [{\"role\": \"user\", \"content\": \"Tests fail on CI\"}, \
             {\"role\": \"assistant\", \"content\": \"Root cause: CI has no database\"}], \"wait\": true}",

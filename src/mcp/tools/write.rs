@@ -26,7 +26,7 @@ pub(super) fn text() -> Definition {
     Definition {
         name: "memory_write",
         title: "Write a whole memory",
-        description: "Replace the whole document of a memory by a text; a memory that does not exist is made. Use it \
+        description: "Replace the whole document of a memory with a text; a memory that does not exist is created. Use it \
             to begin a memory, or to rewrite free sections such as Description, Preferences or Facts: read it first, \
             change what has to change, keep everything else word for word, and send the version you read as \
             if_version, so that nobody's change is lost (0: only if the memory does not exist). Do not use it to add \
@@ -287,8 +287,8 @@ pub(super) fn record() -> Definition {
             to be done) and summary (what was done), best also task_id, so that a repeat counts once, epic and \
             outcome. kind decision, when something is settled: decision and reason, and supersedes with the id of the \
             decision it replaces. kind status, when the goal or what blocks it changes: goal, blocker (the word none \
-            when nothing blocks any more). Do not use it for lessons or code to keep (memory_edit), nor for work that is \
-            not finished. The memory is made if it does not exist. \
+            when nothing blocks it any more). Do not use it for lessons or code to keep (memory_edit), nor for work that is \
+            not finished. The memory is created if it does not exist. \
             Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"kind\": \"task\", \"intent\": \"Add the DSL parser\", \
             \"summary\": \"Line machine, 60 tests, no dependencies\", \"task_id\": \"PARSER-1\"}",
         arguments: schema_of::<Record>(),
@@ -322,7 +322,7 @@ pub(super) async fn call_record<B: Backend>(
         body.retain(|_, value| !value.is_null());
         if let Some(other) = body.keys().find(|name| !members.contains(&name.as_str())) {
             let detail = format!(
-                "the argument {other} is none of kind {route}; its arguments are: {}",
+                "the argument {other} does not belong to kind {route}; its arguments are: {}",
                 members.join(", ")
             );
             return Err(Failure::argument(other, detail));
@@ -346,7 +346,7 @@ pub(super) fn handoff() -> Definition {
         name: "memory_handoff",
         title: "Read the handoff",
         description: "Read the handoff of a memory: a page for whoever continues the work, made from the records that \
-            changed lately, each line with the record it rests on, and whether it is still fresh. Use it when you take \
+            changed lately, each line with the record it cites, and whether it is still fresh. Use it when you take \
             over or resume work, before memory_read; with refresh: true when it is missing or stale (nothing is made \
             while it is fresh), with window for another time than the last two hours. Do not use it as the source of \
             what to edit, nor for facts that are older than its window: memory_read has the document. A refresh needs \

@@ -23,7 +23,7 @@ impl InvalidMessage {
 pub(super) fn refuse_nul(field: &str, text: &str) -> Result<(), InvalidMessage> {
     match text.find('\0') {
         Some(at) => {
-            let problem = format!("holds a NUL character at byte {at}; remove it");
+            let problem = format!("contains a NUL character at byte {at}; remove it");
             Err(InvalidMessage::new(field, problem))
         }
         None => Ok(()),

@@ -66,7 +66,7 @@ pub(super) fn read(at: &str, part: &Value) -> Result<Part, InvalidMessage> {
         | "text_editor_code_execution_tool_result" => return Ok(Part::Result(shown(members.get("content")))),
         "thinking" | "redacted_thinking" | "reasoning" => return Ok(Part::LeftOut),
         other => {
-            let problem = format!("{other:.64?} is no type of part that is known; known are {KNOWN}");
+            let problem = format!("{other:.64?} is not a known type of part; known are {KNOWN}");
             return Err(InvalidMessage::new(format!("{at}.type"), problem));
         }
     };

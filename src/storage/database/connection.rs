@@ -205,7 +205,7 @@ impl Watch<'_> {
             // Other connections of its generation may be dead too.
             self.liveness.retire();
             let seconds = deadline.unwrap_or_default().as_secs_f64();
-            let problem = format!("a statement had no answer within {seconds} s and was given up");
+            let problem = format!("a statement had no answer within {seconds} s and was aborted");
             Error::Io(io::Error::new(io::ErrorKind::TimedOut, problem))
         } else {
             return Poll::Pending;

@@ -119,7 +119,7 @@ impl Storage {
             self.say(Beat::NotWritten("a test write had no answer in time"), None);
         } else {
             if self.liveness.generation().is_ok() {
-                tracing::warn!("the database is silent: what waits for it is given up");
+                tracing::warn!("the database does not answer: requests that wait for it fail");
             }
             self.liveness.give_up();
         }

@@ -161,7 +161,7 @@ impl Storage {
                 return Ok(());
             }
             Ok(Ok((None, _))) => {
-                replica.fails("it is no standby", None);
+                replica.fails("it is not a standby", None);
                 return Ok(());
             }
             Ok(Ok((Some(place), of))) => (place, of),

@@ -28,7 +28,7 @@ pub struct Quotas {
 
 /// A quota that a write would exceed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the vault holds {held} {what} and may hold {limit} ({setting}); this would make it {wanted}")]
+#[error("the vault has {held} {what} of at most {limit} ({setting}); this would make it {wanted}")]
 pub struct OverQuota {
     /// `memories` or `bytes of texts`.
     pub what: &'static str,

@@ -126,7 +126,7 @@ async fn every_member_of_every_line_is_checked() {
             "context",
             "context",
             json!("a\u{0}b"),
-            "context: the context holds a NUL",
+            "context: the context contains a NUL",
         ),
         (
             "context",

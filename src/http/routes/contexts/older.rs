@@ -24,7 +24,7 @@ const REASON_CHARS: usize = 1_000;
 #[serde(deny_unknown_fields)]
 #[schema(as = RestoreRequest)]
 pub(crate) struct RestoreBody {
-    /// Stands in the log of the new version.
+    /// Appears in the log of the new version.
     #[schema(
         min_length = 1,
         max_length = 1_000,
@@ -48,12 +48,12 @@ pub(crate) struct RestoreBody {
     request_body(description = "May be left out.", content = Option<RestoreBody>),
     responses(
         (status = 201, description = "A new version was made.", body = PutBody, headers(
-            ("ETag" = String, description = "Of the new version's text."),
-            ("Location" = String, description = "Of the new version."),
+            ("ETag" = String, description = "ETag of the new version's text."),
+            ("Location" = String, description = "Path of the new version."),
             ("X-Context-Version" = i64, description = "Its number."),
         )),
         (status = 200, description = "The newest version has this text already; nothing was made.", body = PutBody, headers(
-            ("ETag" = String, description = "Of the newest version's text."),
+            ("ETag" = String, description = "ETag of the newest version's text."),
             ("X-Context-Version" = i64, description = "Its number."),
         )),
         (status = 404, description = "There is no such memory or version."),
@@ -147,7 +147,7 @@ fn checked(reason: &str) -> Result<&str, Problem> {
     let rule = match reason.chars().count() {
         0 => "must not be blank",
         count if count > REASON_CHARS => "must have at most 1000 characters",
-        _ if reason.contains('\0') => "must not hold NUL",
+        _ if reason.contains('\0') => "must not contain NUL",
         _ => return Ok(reason),
     };
     Err(Problem::invalid("reason", format!("reason {rule}")).with("limit", REASON_CHARS))

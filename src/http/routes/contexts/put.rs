@@ -107,12 +107,12 @@ impl FromQuery for PutParams {
     ),
     responses(
         (status = 201, description = "A new version was made.", body = PutBody, headers(
-            ("ETag" = String, description = "Of the new version's text."),
-            ("Location" = String, description = "Of the new version."),
+            ("ETag" = String, description = "ETag of the new version's text."),
+            ("Location" = String, description = "Path of the new version."),
             ("X-Context-Version" = i64, description = "Its number."),
         )),
         (status = 200, description = "The document was this already; nothing was made.", body = PutBody, headers(
-            ("ETag" = String, description = "Of the newest version's text."),
+            ("ETag" = String, description = "ETag of the newest version's text."),
             ("X-Context-Version" = i64, description = "Its number."),
         )),
         (status = 409, description = "The text would lose much of the document (`warnings` says what) and `guard.collapse` is `reject`; `confirm=collapse` makes the version all the same."),

@@ -128,7 +128,7 @@ impl WorkspaceBody {
         (status = 200, description = "The newest is fresh; nothing was made.", body = HandoffBody),
         (status = 201, description = "A new one.", body = HandoffBody),
         (status = 404, description = "There is no such memory."),
-        (status = 409, description = "The memory changed again and again meanwhile."),
+        (status = 409, description = "The memory kept changing meanwhile."),
         (status = 422, description = "The request is not valid."),
         (status = 429, description = "The queue of refreshes of this memory is full."),
     )

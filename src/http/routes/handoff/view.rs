@@ -48,7 +48,7 @@ pub(crate) struct HandoffBody {
     markdown: String,
     /// What it was made from: `inputs`, `cited`, `model` (null where rules made it), lines by section, dropped lines.
     manifest: Value,
-    /// Of a refresh: whether it was made now.
+    /// For a refresh: whether the handoff was generated now.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     refreshed: Option<bool>,

@@ -45,7 +45,7 @@ pub(crate) struct KeyRequest {
     expires_at: Option<String>,
 }
 
-/// Make a key
+/// Create a key
 ///
 /// Its secret is in this answer and nowhere else: what is stored is a hash of it. So this answer cannot be kept for an
 /// `Idempotency-Key`, which is refused: if the answer was lost, revoke the key (it is in the list) and make another.

@@ -30,29 +30,29 @@ pub(crate) struct CommandBody {
     /// `view`, `create`, `str_replace`, `insert`, `delete` or `rename`.
     #[schema(example = "view")]
     command: String,
-    /// Of all but `rename`: `/memories` or a path below it.
+    /// For all but `rename`: `/memories` or a path below it.
     #[schema(nullable = false, example = "/memories")]
     path: Option<String>,
-    /// Of `view`, for a file: the first and the last line, from 1 on; -1 as the last is the end.
+    /// For `view` of a file: the first and the last line, counted from 1; -1 as the last means the end.
     view_range: Option<Vec<i64>>,
-    /// Of `create`: the whole text.
+    /// For `create`: the whole text.
     #[schema(nullable = false)]
     file_text: Option<String>,
-    /// Of `str_replace`: a text that stands in the file once.
+    /// For `str_replace`: a text that occurs in the file exactly once.
     #[schema(nullable = false)]
     old_str: Option<String>,
-    /// Of `str_replace`: what it becomes; nothing if this is missing or null.
+    /// For `str_replace`: the replacement; empty if missing or null.
     new_str: Option<String>,
-    /// Of `insert`: behind which line; 0 is in front of the first.
+    /// For `insert`: the line after which to insert; 0 inserts before the first.
     #[schema(nullable = false, minimum = 0)]
     insert_line: Option<i64>,
-    /// Of `insert`: the lines.
+    /// For `insert`: the lines.
     #[schema(nullable = false)]
     insert_text: Option<String>,
-    /// Of `rename`.
+    /// For `rename`: the present path.
     #[schema(nullable = false)]
     old_path: Option<String>,
-    /// Of `rename`; nothing may stand there.
+    /// For `rename`: nothing may exist there.
     #[schema(nullable = false)]
     new_path: Option<String>,
 }
@@ -96,7 +96,7 @@ pub(crate) struct Answer<'a> {
     params(RootParams, ActorHeader),
     request_body(content = CommandBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "The command was carried out or, with `is_error`, refused.", body = Answer),
+        (status = 200, description = "The command was executed or, with `is_error`, refused.", body = Answer),
         (status = 403, description = "The key has the role `reader`, and the command is not `view`."),
     )
 )]

@@ -42,7 +42,7 @@ impl FromQuery for SearchParams {
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
         let q = query.text("q")?.unwrap_or_default();
         if q.trim().is_empty() {
-            return Err(Problem::invalid("q", "q must hold the words to search for"));
+            return Err(Problem::invalid("q", "q must contain the words to search for"));
         }
         if q.len() > MAX_QUERY_BYTES {
             let detail = format!("q has {} bytes; at most {MAX_QUERY_BYTES} are accepted", q.len());

@@ -43,19 +43,19 @@ enum Content {
 struct PartBody {
     /// What it is.
     r#type: PartType,
-    /// Of a text.
+    /// For a text.
     text: Option<String>,
-    /// Of a refusal.
+    /// For a refusal.
     refusal: Option<String>,
-    /// Of a call: the tool.
+    /// For a call: the name of the tool.
     name: Option<String>,
-    /// Of a call: what the tool is given.
+    /// For a call: the arguments of the tool.
     input: Option<serde_json::Value>,
-    /// Of a result: a text or parts. It becomes a message of its own with the role `tool`.
+    /// For a result: a text or parts. It becomes a separate message with the role `tool`.
     content: Option<serde_json::Value>,
-    /// Of a result: the tool failed.
+    /// For a result: whether the tool failed.
     is_error: Option<bool>,
-    /// Of a document or a search result.
+    /// For a document or a search result.
     title: Option<String>,
 }
 

@@ -73,8 +73,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Approver {
         (status = 404, description = "There is no such run."),
         (status = 409, description = "It is not a proposal, or was already decided; `run_status` says what it is."),
         (status = 410, description = "It has expired, its memory was deleted, or what it quotes was redacted."),
-        (status = 412, description = "A precondition does not hold; nothing was saved, and it waits on."),
-        (status = 422, description = "The request is not valid, names an operation that the proposal does not have, or the document would be too large; it waits on."),
+        (status = 412, description = "A precondition is not satisfied; nothing was saved, and the proposal keeps waiting."),
+        (status = 422, description = "The request is not valid, names an operation that the proposal does not have, or the document would be too large; the proposal keeps waiting."),
     )
 )]
 pub(crate) async fn approve(
@@ -137,7 +137,7 @@ pub(crate) struct RejectBody {
         (status = 404, description = "There is no such run."),
         (status = 409, description = "It is not a proposal, or was already decided; `run_status` says what it is."),
         (status = 410, description = "It has expired, its memory was deleted, or what it quotes was redacted."),
-        (status = 412, description = "A precondition does not hold; it waits on."),
+        (status = 412, description = "A precondition is not satisfied; the proposal keeps waiting."),
     )
 )]
 pub(crate) async fn reject(

@@ -55,7 +55,7 @@ impl FromStr for Key {
 
 /// List the runs of a vault
 ///
-/// Of all its memories, the newest first, without the messages that were sent and what the models were asked and
+/// Those of all its memories, newest first, without the messages that were sent and what the models were asked and
 /// answered. With `status=proposed`: what waits to be approved.
 #[utoipa::path(
     get,

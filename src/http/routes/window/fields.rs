@@ -65,7 +65,7 @@ pub(in crate::http::routes) fn refuse_nul(field: &str, text: &str) -> Result<(),
     match text.find('\0') {
         Some(at) => Err(Problem::invalid(
             field,
-            format!("{field} holds a NUL character at byte {at}; remove it"),
+            format!("{field} contains a NUL character at byte {at}; remove it"),
         )),
         None => Ok(()),
     }

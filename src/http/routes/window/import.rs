@@ -111,7 +111,7 @@ pub(crate) struct ImportAnswer {
 ///
 /// Takes tasks, decisions, a history and a status that were kept elsewhere into the memory, each with its own time, in
 /// one version. What has no place in the window, and all of the history, goes straight to the archive. What the memory
-/// has already is left alone, so that the same may be sent again. The memory is made if it does not exist.
+/// has already is left alone, so that the same may be sent again. The memory is created if it does not exist.
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/window/import",

@@ -59,10 +59,10 @@ pub(crate) struct PutFileBody {
     ),
     responses(
         (status = 201, description = "A file, or a new version of one, was made.", body = PutFileBody, headers(
-            ("ETag" = String, description = "Of the file's text."),
+            ("ETag" = String, description = "ETag of the file's text."),
         )),
         (status = 200, description = "The text was this already; nothing was made.", body = PutFileBody, headers(
-            ("ETag" = String, description = "Of the file's text."),
+            ("ETag" = String, description = "ETag of the file's text."),
         )),
         (status = 409, description = "A directory is at this path, or a file at one of its directories."),
     )
