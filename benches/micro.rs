@@ -6,6 +6,7 @@ mod work;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::collections::BTreeSet;
 use std::time::Duration;
+use working_memory::domain::document::Marks;
 use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Strictness};
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Item, Operation};
@@ -72,16 +73,19 @@ fn evidence(criterion: &mut Criterion) {
                     reason: "it was measured".to_owned(),
                     content: format!("worker_{n} answered after {n} ms, so retry"),
                     replaces: None,
+                    marks: Marks::default(),
                 },
                 1 => Operation::AddVerbatim {
                     reason: "next".to_owned(),
                     label: "answer".to_owned(),
                     snippet: line(27_000 + n) + &line(27_001 + n),
                     replaces: None,
+                    marks: Marks::default(),
                 },
                 _ => Operation::Archive {
                     id: RecordId::new(RecordKind::Learning, 1 + n as i64 / 4),
                     reason: "gone".to_owned(),
+                    ground: None,
                 },
             };
             let range = n..n + 1;

@@ -49,6 +49,7 @@ pub(crate) fn all(scale: usize) -> Vec<Work> {
         max_additions: usize::MAX,
         item_bytes: usize::MAX,
         context_bytes: usize::MAX,
+        pins_hold: false,
     };
     vec![
         Work::new("dsl_parse", dsl.len(), move || parse_all(&dsl)),

@@ -4,6 +4,7 @@
 pub mod access;
 pub mod bring;
 pub mod changelog;
+pub mod consolidation;
 pub mod document;
 pub mod dsl;
 pub mod duration;

@@ -2,6 +2,7 @@
 //!
 //! [`crate::domain::dsl`] parses them from text; [`crate::domain::memory`] validates and applies them.
 
+use super::consolidation::Ground;
 use super::document::{Expiry, Marks};
 use super::ids::{RecordId, RecordKind};
 use serde::{Deserialize, Serialize};
@@ -141,6 +142,9 @@ pub enum Operation {
         id: RecordId,
         /// The reason.
         reason: String,
+        /// Why nothing is lost with it, if that is to be checked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ground: Option<Ground>,
     },
 }
 
@@ -240,6 +244,8 @@ pub enum FaultKind {
     AlreadyArchived,
     /// A record that is pinned, or marks, where a model decides: only people and agents pin records and let them go.
     Protected,
+    /// An archiving on a ground that does not hold: the other record does not say all that this one says.
+    Uncovered,
     /// An example of the instructions returned as content.
     Example,
     /// A snippet with a line that the input does not contain.

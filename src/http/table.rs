@@ -2,9 +2,9 @@
 
 use super::openapi::{self, preamble::preamble};
 use super::routes::{
-    archive, blame, contexts, decisions, events, guidance, handoff, health, items, keys, log, mcp, memories,
-    memory_tool, operations, prompt, records, search, sections, status, tasks, update, updates, vaults,
-    window,
+    archive, blame, consolidate, contexts, decisions, events, guidance, handoff, health, items, keys, log,
+    mcp, memories, memory_tool, operations, prompt, records, search, sections, status, tasks, update,
+    updates, vaults, window,
 };
 use super::state::AppState;
 use axum::extract::Extension;
@@ -58,6 +58,7 @@ pub(super) fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(blame::blame))
         .routes(routes!(sections::sections))
         .routes(routes!(operations::operations))
+        .routes(routes!(consolidate::consolidate))
         .routes(routes!(records::list::list))
         .routes(routes!(records::get::get))
         .routes(routes!(tasks::record))

@@ -60,6 +60,7 @@ pub fn operations(memory: &str, task: &str, messages: &[ConversationMessage]) ->
     operations.extend(corrections.into_iter().map(|correction| Operation::Archive {
         id: correction.id,
         reason: correction.reason,
+        ground: None,
     }));
     operations
 }

@@ -34,7 +34,7 @@ pub(super) fn log(
         .collect();
     let words = changelog::of_operations(operations, &numbered);
     let mut lines = match (kind, words.is_empty()) {
-        (RunKind::Operations, true) => vec!["nothing was applied".to_owned()],
+        (RunKind::Operations | RunKind::Consolidation, true) => vec!["nothing was applied".to_owned()],
         (RunKind::Update, true) => vec![title.to_owned(), "nothing changed".to_owned()],
         (_, false) => vec![title.to_owned(), words],
     };

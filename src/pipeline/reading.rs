@@ -194,15 +194,7 @@ pub(super) async fn checked(
     limits: &Limits,
 ) -> Result<Reading, StorageError> {
     let texts: Vec<String> = operations.iter().map(text_of).collect();
-    let numbered = operations.into_iter().enumerate();
-    let items = numbered.map(|(index, operation)| Item {
-        operation,
-        range: index..index,
-    });
-    let parsed = dsl::Parsed {
-        items: items.collect(),
-        ..dsl::Parsed::default()
-    };
+    let parsed = parsed(operations);
     let written = |range: Range<usize>| WrittenItem::of_text(texts[range.start].as_str());
     let context = AnswerContext {
         role: None,
@@ -212,8 +204,21 @@ pub(super) async fn checked(
     judged(storage, place, case.document, parsed, written, context, limits).await
 }
 
+/// Operations that were not written as text, as a parser returns them.
+pub(super) fn parsed(operations: Vec<Operation>) -> dsl::Parsed {
+    let numbered = operations.into_iter().enumerate();
+    let items = numbered.map(|(index, operation)| Item {
+        operation,
+        range: index..index,
+    });
+    dsl::Parsed {
+        items: items.collect(),
+        ..dsl::Parsed::default()
+    }
+}
+
 /// An operation as it is quoted where it is refused.
-fn text_of(operation: &Operation) -> String {
+pub(super) fn text_of(operation: &Operation) -> String {
     match operation {
         Operation::RewriteProgress(progress) => {
             let bullets = [&progress.completed, &progress.in_progress, &progress.remaining];

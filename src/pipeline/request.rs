@@ -150,7 +150,7 @@ pub struct OperationsRequest {
     pub idempotency: Option<Answering<'static, UpdateAnswer>>,
 }
 
-/// Operations in one of the two request forms.
+/// Operations in one of the request forms, or those that the service finds by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationsInput {
@@ -159,4 +159,6 @@ pub enum OperationsInput {
     /// A list of operations.
     #[serde(rename = "operations")]
     List(Vec<OperationRequest>),
+    /// What [`consolidation::find`](crate::domain::consolidation::find) finds in the head.
+    Consolidation {},
 }

@@ -237,7 +237,7 @@ impl Pipeline {
         }
         let source = match running.kind {
             RunKind::Update => Source::Update,
-            RunKind::Operations => Source::Operations,
+            RunKind::Operations | RunKind::Consolidation => Source::Operations,
         };
         let status = match running.review {
             Some(_) => RunStatus::Approved,

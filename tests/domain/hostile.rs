@@ -162,7 +162,11 @@ pub(crate) fn operations() -> impl Strategy<Value = Vec<Operation>> {
             replaces: None,
             marks: Marks::default(),
         }),
-        (id.clone(), any_text()).prop_map(|(id, reason)| Operation::Archive { id, reason }),
+        (id.clone(), any_text()).prop_map(|(id, reason)| Operation::Archive {
+            id,
+            reason,
+            ground: None
+        }),
         (id, any_text(), any::<bool>()).prop_map(|(id, reason, pinned)| Operation::Mark {
             id,
             reason,

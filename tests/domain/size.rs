@@ -22,6 +22,7 @@ fn ten_thousand_records_are_validated_and_changed_in_time() {
         format!("KL-{number}").parse().map(|id| Operation::Archive {
             id,
             reason: "r".to_owned(),
+            ground: None,
         })
     };
     let operations: Vec<_> = (1..=10_000).map(archive).collect::<Result<_, _>>().expect("ids");

@@ -150,6 +150,7 @@ pub(crate) fn archive(id: &str, reason: &str) -> Operation {
     Operation::Archive {
         id: id.parse().expect("the test names a record"),
         reason: reason.to_owned(),
+        ground: None,
     }
 }
 

@@ -127,7 +127,11 @@ fn additions_and_archives(
     add: impl Strategy<Value = Operation>,
     kind: RecordKind,
 ) -> impl Strategy<Value = Vec<Operation>> {
-    let archived = (id(kind), line()).prop_map(|(id, reason)| Operation::Archive { id, reason });
+    let archived = (id(kind), line()).prop_map(|(id, reason)| Operation::Archive {
+        id,
+        reason,
+        ground: None,
+    });
     (vec(add, 0..4), vec(archived, 0..3)).prop_map(|(mut adds, archives)| {
         adds.extend(archives);
         adds

@@ -65,7 +65,7 @@ proptest! {
                     prop_assert!(!reason.trim().is_empty() && !label.trim().is_empty() && !snippet.trim().is_empty());
                     prop_assert!(!reason.contains('\n') && !label.contains('\n') && !snippet.ends_with('\n'));
                 }
-                Operation::Archive { id, reason } | Operation::Mark { id, reason, .. } => {
+                Operation::Archive { id, reason, .. } | Operation::Mark { id, reason, .. } => {
                     prop_assert!(id.number >= 1 && !reason.trim().is_empty() && !reason.contains('\n'));
                 }
             }

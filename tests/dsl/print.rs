@@ -118,7 +118,7 @@ fn mark(operation: &Operation) -> Option<String> {
 
 fn archiving(operation: &Operation) -> Option<String> {
     match operation {
-        Operation::Archive { id, reason } => Some(format!("{id} because {reason}")),
+        Operation::Archive { id, reason, .. } => Some(format!("{id} because {reason}")),
         _ => None,
     }
 }

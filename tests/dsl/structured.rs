@@ -35,7 +35,7 @@ fn answer(operations: &[Operation]) -> Value {
             } => {
                 add.push(json!({"reason": reason, "label": label, "snippet": snippet}));
             }
-            Operation::Archive { id, reason } => {
+            Operation::Archive { id, reason, .. } => {
                 archive.push(json!({"id": id.to_string(), "reason": reason}));
             }
             Operation::RewriteProgress(_) | Operation::Mark { .. } => {}
@@ -67,9 +67,10 @@ fn folded(operation: Operation) -> Operation {
             replaces,
             marks: Marks::default(),
         },
-        Operation::Archive { id, reason } => Operation::Archive {
+        Operation::Archive { id, reason, .. } => Operation::Archive {
             id,
             reason: line(reason),
+            ground: None,
         },
         other @ (Operation::RewriteProgress(_) | Operation::Mark { .. }) => other,
     }

@@ -164,7 +164,7 @@ pub(super) fn mark(text: &str, kind: RecordKind) -> Vec<ParsedArchiving> {
     let form = format!("{name} because {reason}");
     let mut read = archive(&form, kind);
     for parsed in &mut read {
-        if let Ok(Operation::Archive { id, reason }) = &parsed.outcome {
+        if let Ok(Operation::Archive { id, reason, .. }) = &parsed.outcome {
             parsed.outcome = changed_marks(*id, reason, marks).ok_or_else(no_mark);
         }
     }
@@ -251,6 +251,7 @@ fn archive_one(name: &str, reason: &str, kind: RecordKind) -> ParsedArchiving {
         outcome: Ok(Operation::Archive {
             id,
             reason: reason.to_owned(),
+            ground: None,
         }),
     }
 }

@@ -84,6 +84,7 @@ mod tests {
         Operation::Archive {
             id: id.parse().unwrap(),
             reason: "it is wrong".to_owned(),
+            ground: None,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::Limits;
 use super::counters::{Counters, IdsExhausted};
 use super::edit::Edit;
+use crate::domain::consolidation::Ground;
 use crate::domain::document::{ManagedSection, NewRecord, Record, progress_body};
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{RecordId, RecordKind};
@@ -112,10 +113,13 @@ pub fn apply(
     let archivings = archivings(operations);
     let mut archived: HashMap<RecordId, usize> = HashMap::with_capacity(archivings.len());
     for kind in RecordKind::ALL {
-        for (id, reason) in archivings.iter().filter(|(id, _)| id.kind == kind) {
+        for (id, reason, kept) in archivings.iter().filter(|(id, ..)| id.kind == kind) {
             let record = edit.archive(*id)?.ok_or(ApplyError::NotActive(*id))?;
             archived.insert(*id, done.len());
-            done.push(AppliedOperation::archived(record, reason));
+            done.push(AppliedOperation {
+                superseded_by: *kept,
+                ..AppliedOperation::archived(record, reason)
+            });
         }
         for operation in operations {
             let Operation::Mark {
@@ -165,15 +169,17 @@ pub fn apply(
     })
 }
 
-/// Ids and reasons of all archivings: explicit ones first, then those implied by additions that replace a
+/// Ids and reasons of all archivings, and the records that stay in the place of the archived ones: explicit ones first, then those implied by additions that replace a
 /// record.
-fn archivings(operations: &[Operation]) -> Vec<(RecordId, &str)> {
+fn archivings(operations: &[Operation]) -> Vec<(RecordId, &str, Option<RecordId>)> {
     let named = operations.iter().filter_map(|operation| match operation {
-        Operation::Archive { id, reason } => Some((*id, reason.as_str())),
+        Operation::Archive { id, reason, ground } => {
+            Some((*id, reason.as_str(), ground.and_then(Ground::kept)))
+        }
         _ => None,
     });
     let mut archivings: Vec<_> = named.collect();
-    let mut ids: HashSet<RecordId> = archivings.iter().map(|(id, _)| *id).collect();
+    let mut ids: HashSet<RecordId> = archivings.iter().map(|(id, ..)| *id).collect();
     for operation in operations {
         let (Operation::AddLearning { reason, replaces, .. }
         | Operation::AddVerbatim { reason, replaces, .. }) = operation
@@ -183,7 +189,7 @@ fn archivings(operations: &[Operation]) -> Vec<(RecordId, &str)> {
         archivings.extend(
             replaces
                 .filter(|id| ids.insert(*id))
-                .map(|id| (id, reason.as_str())),
+                .map(|id| (id, reason.as_str(), None)),
         );
     }
     archivings

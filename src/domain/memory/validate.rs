@@ -1,6 +1,7 @@
 //! Decides which items a memory accepts: the rules of the fault table that depend on the memory.
 
 use super::Limits;
+use crate::domain::consolidation::{self, Ground};
 use crate::domain::document::{Entry, Marks, RecordLines, entries_of, normalised_snippet, pinned};
 use crate::domain::faults::{MAX_KEPT_FAULTS, Omitted, cut};
 use crate::domain::ids::{RecordId, RecordKind};
@@ -99,6 +100,7 @@ type Verdict = Option<(FaultKind, String)>;
 
 /// Which records exist, and which are archived during validation.
 struct Archives<'a> {
+    document: &'a str,
     active: HashSet<RecordId>,
     ended: &'a BTreeSet<RecordId>,
     /// Archived by an earlier text or an earlier item.
@@ -123,6 +125,7 @@ impl<'a> Archives<'a> {
         let mut named = archived_now.clone();
         named.extend(items.iter().filter_map(|item| archived(&item.operation)));
         Self {
+            document: view.document,
             active: RecordLines::of(view.document).all().map(|(id, _)| id).collect(),
             ended: view.ended,
             archived_now,
@@ -138,7 +141,13 @@ impl<'a> Archives<'a> {
     }
 
     fn judge(&mut self, operation: &Operation) -> Verdict {
-        if let Operation::Archive { id, .. } = operation {
+        if let Operation::Archive { id, ground, .. } = operation {
+            if let Some(ground) = ground.filter(|_| self.active.contains(id)) {
+                let verdict = self.judge_ground(*id, ground);
+                if verdict.is_some() {
+                    return verdict;
+                }
+            }
             let detail = || format!("{id} was archived before; it needs no second ARCHIVE.");
             return self.judge_archiving(*id, detail);
         }
@@ -181,6 +190,20 @@ impl<'a> Archives<'a> {
             return None;
         }
         Some((FaultKind::AlreadyArchived, again()))
+    }
+
+    fn judge_ground(&self, id: RecordId, ground: Ground) -> Verdict {
+        let records = RecordLines::of(self.document);
+        let read = |wanted: RecordId| {
+            let mut found = records.all().filter(|(id, _)| *id == wanted);
+            found.next().map(|(id, lines)| RecordLines::read(id, lines))
+        };
+        let kept = ground
+            .kept()
+            .filter(|kept| !self.named.contains(kept))
+            .and_then(read);
+        let fault = consolidation::check(&read(id)?, ground, kept.as_ref()).err()?;
+        Some((FaultKind::Uncovered, fault))
     }
 
     fn judge_mark(&mut self, id: RecordId) -> Verdict {

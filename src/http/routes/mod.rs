@@ -3,6 +3,7 @@
 
 pub(crate) mod archive;
 pub(crate) mod blame;
+pub(crate) mod consolidate;
 pub(crate) mod contexts;
 pub(crate) mod decisions;
 pub(crate) mod events;

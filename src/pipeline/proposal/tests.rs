@@ -40,6 +40,7 @@ fn items() -> Vec<Accepted> {
         item(Operation::Archive {
             id: "VC-2".parse().unwrap(),
             reason: "old".to_owned(),
+            ground: None,
         }),
         item(Operation::RewriteProgress(Progress {
             in_progress: vec!["x".to_owned()],
@@ -165,6 +166,7 @@ fn what_is_approved_alone_replaces_nothing_that_stays() {
     all.push(item(Operation::Archive {
         id: "KL-1".parse().unwrap(),
         reason: "old".to_owned(),
+        ground: None,
     }));
     let proposal = Proposal::new(&all, "- before", None, None);
     let replaces = |numbers: &[usize]| proposal.chosen(numbers)[0].operation.replaces();

@@ -17,6 +17,8 @@ pub enum RunKind {
     Update,
     /// `ApplyOperations`.
     Operations,
+    /// `ConsolidateMemory`.
+    Consolidation,
 }
 
 impl RunKind {

@@ -245,7 +245,7 @@ async fn a_prompt_leaves_out_what_has_expired_and_says_so() {
     );
     Answer::to(memory.request(Method::POST, "handoff/refresh"))
         .await
-        .is(200);
+        .is(201);
     let handoff = memory.get("handoff").await.is(200).text().to_owned();
     assert!(
         handoff.contains("Learning KL-1 expired on 2026-11-20: \"old\""),

@@ -1,6 +1,7 @@
 //! Mirrors `src/http/routes`. Each test checks the status, the body, the stored rows and the side effects, in that order.
 
 mod blame;
+mod consolidate;
 mod contexts;
 mod guidance;
 mod handoff;

@@ -189,7 +189,11 @@ fn of_record(request: &OperationRequest) -> Result<Operation, (Option<RecordId>,
                 let detail = format!("{id} is neither a learning (KL-) nor a snippet (VC-)");
                 return Err((Some(id), (FaultKind::WrongSectionId, detail)));
             }
-            Ok(Operation::Archive { id, reason })
+            Ok(Operation::Archive {
+                id,
+                reason,
+                ground: None,
+            })
         }
         OperationRequest::Mark {
             id,

@@ -62,6 +62,7 @@ fn archive(name: &str) -> Operation {
     Operation::Archive {
         id: id(name),
         reason: "gone".to_owned(),
+        ground: None,
     }
 }
 

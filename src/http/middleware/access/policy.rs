@@ -31,11 +31,15 @@ const READS: [(Method, &str); 2] = [
 ];
 
 /// What requires `proposer`. With this role the route only makes a proposal.
-const PROPOSER: [(Method, &str); 2] = [
+const PROPOSER: [(Method, &str); 3] = [
     (Method::POST, "/v1/vaults/{vault_id}/memories/{memory_id}/update"),
     (
         Method::POST,
         "/v1/vaults/{vault_id}/memories/{memory_id}/operations",
+    ),
+    (
+        Method::POST,
+        "/v1/vaults/{vault_id}/memories/{memory_id}/consolidate",
     ),
 ];
 
