@@ -1,6 +1,6 @@
 //! `working-memory keys`: creates, lists, revokes and rotates API keys in the database, also while the service runs.
 
-use super::client::{Column, Output, text, time, write_table};
+use super::client::{Cell, Column, Output, time, write_table};
 use super::offline::{Access, Offline};
 use crate::cli::run::Stop;
 use crate::cli::run::{fail, load_config};
@@ -185,33 +185,40 @@ impl Create {
 }
 
 const KEYS: [Column; 6] = [
-    Column::id("KEY", |key| text(key, "key_id")),
-    Column::text("NAME", |key| text(key, "name")),
-    Column::text("ROLE", |key| text(key, "role")),
-    Column::text("STATUS", |key| {
-        let status = match (key["revoked_at"].is_null(), key["active"].as_bool()) {
-            (false, _) => "revoked",
-            (true, Some(true)) => "active",
-            _ => "expired",
-        };
-        status.to_owned()
-    }),
-    Column::text("EXPIRES", |key| match key["expires_at"].as_str() {
+    ("KEY", Cell::Id("key_id")),
+    ("NAME", Cell::Text("name")),
+    ("ROLE", Cell::Text("role")),
+    ("STATUS", Cell::Made(status)),
+    ("EXPIRES", Cell::Made(expiry)),
+    ("VAULTS", Cell::Made(vaults)),
+];
+
+fn status(key: &Value) -> String {
+    let status = match (key["revoked_at"].is_null(), key["active"].as_bool()) {
+        (false, _) => "revoked",
+        (true, Some(true)) => "active",
+        _ => "expired",
+    };
+    status.to_owned()
+}
+
+fn expiry(key: &Value) -> String {
+    match key["expires_at"].as_str() {
         Some(_) => time(key, "expires_at"),
         None => "never".to_owned(),
-    }),
-    Column::text("VAULTS", |key| {
-        match (key["vaults"].as_array(), key["vault_prefix"].as_str()) {
-            (Some(vaults), _) => vaults
-                .iter()
-                .filter_map(Value::as_str)
-                .collect::<Vec<_>>()
-                .join(","),
-            (None, Some(prefix)) => format!("{prefix}…"),
-            (None, None) => "all".to_owned(),
+    }
+}
+
+fn vaults(key: &Value) -> String {
+    match (key["vaults"].as_array(), key["vault_prefix"].as_str()) {
+        (Some(vaults), _) => {
+            let vaults: Vec<&str> = vaults.iter().filter_map(Value::as_str).collect();
+            vaults.join(",")
         }
-    }),
-];
+        (None, Some(prefix)) => format!("{prefix}…"),
+        (None, None) => "all".to_owned(),
+    }
+}
 
 /// A key as the API returns it.
 fn shown(key: &ApiKey, now: DateTime<Utc>) -> Value {

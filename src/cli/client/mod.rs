@@ -28,4 +28,4 @@ pub(super) use settings::{
     Connection, FILE_NAME as PROJECT_FILE, KeySource, MemoryArgs, MemoryRef, ServiceArgs, base_url,
     is_loopback,
 };
-pub(super) use table::{Column, PageArgs, ago, all, number, text, time, when, write_table};
+pub(super) use table::{Cell, Column, PageArgs, ago, all, text, time, when, write_table};
