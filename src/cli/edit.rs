@@ -54,11 +54,8 @@ impl Edit {
         let call = service
             .of_memory(Method::PUT, &["context"])?
             .maybe("confirm", self.confirm_collapse.then_some("collapse"))
-            .text(text);
-        let call = match &base.tag {
-            Some(tag) => call.if_match(Some(tag))?,
-            None => call.header("if-none-match", "*")?,
-        };
+            .text(text)
+            .on_version(base.tag.as_deref())?;
         let answer = call.exchange().await?;
         if answer.status == 412 {
             return Err(overtaken(service, base).await);
@@ -71,14 +68,10 @@ impl Edit {
 async fn base(service: &Service) -> Result<Base, Failure> {
     let call = service.of_memory(Method::GET, &["context"])?;
     match found(call.accept("text/plain").send().await)? {
-        Some(answer) => {
-            let tag = answer.etag().and_then(|tag| tag.to_str().ok());
-            let tag = tag.ok_or_else(|| Failure::failed("the service's answer has no entity tag"))?;
-            Ok(Base {
-                text: answer.text()?.to_owned(),
-                tag: Some(tag.to_owned()),
-            })
-        }
+        Some(answer) => Ok(Base {
+            text: answer.text()?.to_owned(),
+            tag: Some(answer.version()?.to_owned()),
+        }),
         None => Ok(Base {
             text: String::new(),
             tag: None,

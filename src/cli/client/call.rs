@@ -117,6 +117,17 @@ impl<'s> Call<'s> {
         Ok(self.with(IF_MATCH, tag))
     }
 
+    /// Lets a write succeed only on this version, or if there is none.
+    ///
+    /// # Errors
+    /// As [`Call::if_match`].
+    pub(in crate::cli) fn on_version(self, version: Option<&str>) -> Result<Self, Failure> {
+        match version {
+            Some(_) => self.if_match(version),
+            None => Ok(self.with(IF_NONE_MATCH, HeaderValue::from_static("*"))),
+        }
+    }
+
     /// Sets a header.
     ///
     /// # Errors

@@ -76,11 +76,6 @@ impl<'s> Feed<'s> {
         }
     }
 
-    /// Whether the stream is open, so that events arrive at once.
-    pub(in crate::cli) fn is_open(&self) -> bool {
-        self.stream.is_some()
-    }
-
     /// Waits for the next event. Cancellation safe.
     pub(in crate::cli) async fn next(&mut self) -> FeedEvent {
         let event = match &mut self.stream {

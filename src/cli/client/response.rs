@@ -44,6 +44,15 @@ impl ServiceResponse {
         self.headers.get(ETAG)
     }
 
+    /// The version that it holds: its entity tag as text.
+    ///
+    /// # Errors
+    /// It has none.
+    pub(in crate::cli) fn version(&self) -> Result<&str, Failure> {
+        let tag = self.etag().and_then(|tag| tag.to_str().ok());
+        tag.ok_or_else(|| Failure::failed("the service's answer has no entity tag"))
+    }
+
     /// Parses the body.
     ///
     /// # Errors

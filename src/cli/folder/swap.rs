@@ -10,7 +10,7 @@
 //! | `.NAME.HASH.sync-swap` | the new text, if its hash is HASH: it is removed. Otherwise the old one, which is kept |
 //! | `.NAME.sync-gone` | a file that was being removed: it is restored |
 
-use super::state::hash;
+use super::disk::hash;
 use super::tree::Tree;
 use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
@@ -125,9 +125,13 @@ pub(in crate::cli) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Res
     Ok(Placed::Changed)
 }
 
-/// Saves a copy of a text beside its file, and returns its path.
-pub(in crate::cli) fn keep(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<String> {
-    for copy in conflict_paths(path, &hash(bytes)) {
+/// Saves a copy of a text under the first of these paths that is free or has that text, and returns it.
+pub(in crate::cli) fn keep(
+    tree: &Tree,
+    copies: impl Iterator<Item = String>,
+    bytes: &[u8],
+) -> io::Result<String> {
+    for copy in copies {
         if create(tree, &copy, bytes)? == Placed::Done || tree.read(&copy)?.as_deref() == Some(bytes) {
             return Ok(copy);
         }
@@ -279,6 +283,14 @@ pub(in crate::cli) fn conflict_paths(relative: &str, sha256: &str) -> impl Itera
         .filter(move |copy| copy != relative)
 }
 
+/// The same for a text that was replaced although it was somebody else's.
+pub(in crate::cli) fn kept_paths(relative: &str) -> impl Iterator<Item = String> {
+    (1..=MAX_COPIES).map(move |number| match number {
+        1 => format!("{relative}.kept"),
+        number => format!("{relative}.kept-{number}"),
+    })
+}
+
 fn conflict_path(relative: &str, sha256: &str, number: u32) -> String {
     let (folder, name) = match relative.rsplit_once('/') {
         Some((folder, name)) => (format!("{folder}/"), name),
@@ -311,5 +323,4 @@ fn no_folder() -> io::Error {
 }
 
 #[cfg(test)]
-#[path = "swap_tests.rs"]
 mod tests;

@@ -2,7 +2,7 @@
 //! of the Markdown beside it and the source of both.
 
 use crate::cli::client::Failure;
-use crate::cli::folder::state::hash;
+use crate::cli::folder::disk::hash;
 use crate::domain::ids::{MemoryId, VaultId};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

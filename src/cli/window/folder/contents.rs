@@ -19,7 +19,7 @@ pub(in crate::cli::window) struct Folder {
 }
 
 /// A line that could not be assigned to an entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(in crate::cli::window) struct Unplaced {
     /// Path of its file inside the folder.
     pub(in crate::cli::window) file: String,

@@ -32,7 +32,7 @@ struct World {
     folder: BTreeMap<String, String>,
     service: BTreeMap<String, (String, String)>,
     /// The saved base, which the program reads when it is started again.
-    saved: BTreeMap<String, Base>,
+    saved: Bases,
     acts: Vec<Act>,
     written: u32,
     versions: u32,
@@ -102,7 +102,9 @@ impl World {
 }
 
 impl Sides for World {
-    async fn local(&mut self) -> Result<BTreeMap<String, Local>, Failure> {
+    const FOLLOWS: bool = false;
+
+    async fn local(&mut self, _: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
         self.pass()?;
         let files = self.folder.iter();
         Ok(files
@@ -118,9 +120,9 @@ impl Sides for World {
             .collect())
     }
 
-    async fn read(&mut self, path: &str) -> Result<Option<String>, Failure> {
+    async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
         self.pass()?;
-        Ok(self.folder.get(path).cloned())
+        Ok(self.folder.get(path).map(|text| text.clone().into_bytes()))
     }
 
     async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure> {
@@ -166,8 +168,9 @@ impl Sides for World {
         Ok(Placed::Done)
     }
 
-    async fn keep(&mut self, path: &str, text: &str) -> Result<String, Failure> {
+    async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure> {
         self.pass()?;
+        let text = std::str::from_utf8(text).unwrap();
         let copy = conflict_paths(path, &hash(text.as_bytes()))
             .find(|copy| self.folder.get(copy).is_none_or(|there| there == text))
             .ok_or_else(|| Failure::failed("too many copies"))?;
@@ -175,7 +178,7 @@ impl Sides for World {
         Ok(copy)
     }
 
-    async fn save(&mut self, bases: &BTreeMap<String, Base>) -> Result<(), Failure> {
+    async fn save(&mut self, bases: &Bases) -> Result<(), Failure> {
         self.pass()?;
         self.saved = bases.clone();
         Ok(())
@@ -187,9 +190,8 @@ fn run(world: &mut World) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     loop {
         let was_quiet = world.acts.is_empty() && !world.dies;
-        let mut bases = world.saved.clone();
-        let mut refused = BTreeMap::new();
-        let engine = Engine::new(world, &mut bases, &mut refused);
+        let bases = world.saved.clone();
+        let mut engine = Engine::new(world, bases);
         let ended = runtime.block_on(engine.run(true));
         if was_quiet {
             ended.unwrap();
@@ -233,9 +235,8 @@ fn too_many_deletions_do_nothing() {
     assert!(equal(&world) && world.service.len() == 6);
     // As if another service answered at the address.
     world.service.clear();
-    let mut bases = world.saved.clone();
-    let mut refused = BTreeMap::new();
-    let engine = Engine::new(&mut world, &mut bases, &mut refused);
+    let bases = world.saved.clone();
+    let mut engine = Engine::new(&mut world, bases);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let failure = runtime.block_on(engine.run(false)).unwrap_err();
     assert!(
