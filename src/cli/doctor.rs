@@ -2,7 +2,7 @@
 //! insecure. `working-memory health`: asks a service whether it is ready.
 
 use crate::cli::client::{
-    Exit, Failure, KeySource, Look, Method, Output, Service, ServiceArgs, base_url, client_builder, finish,
+    Exit, Failure, KeySource, Look, Method, Output, Service, ServiceArgs, base_url, client_builder,
     innermost, is_loopback,
 };
 use crate::cli::run::load_config;
@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 use url::Url;
 
@@ -284,11 +283,7 @@ pub struct Health {
 impl Health {
     /// Exits with 0 if the service answers 200, with 3 if none answers at the address, with 7 if not in time, and
     /// otherwise with 1.
-    pub(super) async fn run(self) -> ExitCode {
-        finish(self.check().await)
-    }
-
-    async fn check(&self) -> Result<(), Failure> {
+    pub(super) async fn run(self) -> Result<(), Failure> {
         let url = self.target()?;
         let (answer, failed) = match self.client(&url)?.get(url.clone()).send().await {
             Ok(answer) => {

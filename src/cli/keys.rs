@@ -1,9 +1,7 @@
 //! `working-memory keys`: creates, lists, revokes and rotates API keys in the database, also while the service runs.
 
 use super::client::{Cell, Column, Output, time, write_table};
-use super::offline::{Access, Offline};
-use crate::cli::run::Stop;
-use crate::cli::run::{fail, load_config};
+use super::offline::{Access, on_database};
 use crate::clock::{Clock, SystemClock};
 use crate::config::retention::parse_age;
 use crate::domain::access::{AccessRole, ApiKey, Token, VaultScope};
@@ -18,7 +16,6 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// The recorded creator of keys that this command creates.
 const MADE_BY: &str = "cli";
@@ -93,24 +90,11 @@ fn time_span(text: &str) -> Result<TimeDelta, String> {
 }
 
 impl Keys {
-    pub(super) async fn run(self) -> ExitCode {
-        match self.on_database().await {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(error),
-        }
-    }
-
-    async fn on_database(self) -> Result<(), Box<dyn Error>> {
-        let mut stop = Stop::listen()?;
-        let config = load_config(self.config.as_deref())?;
-        let database = tokio::select! {
-            opened = Offline::open(&config, Access::Write) => opened?,
-            () = stop.wait() => return Err("stopped".into()),
-        };
-        let done = self.execute(&database.storage).await;
-        database.close().await?;
+    pub(super) async fn run(self) -> Result<(), Box<dyn Error>> {
+        let work = async |storage: &Storage| self.execute(storage).await;
+        let done = on_database(self.config.as_deref(), Access::Write, None, work).await?;
         // Printed at the end: no key is shown that was not saved.
-        Ok(std::io::stdout().write_all(done?.as_bytes())?)
+        Ok(std::io::stdout().write_all(done.as_bytes())?)
     }
 
     async fn execute(&self, storage: &Storage) -> Result<String, Box<dyn Error>> {

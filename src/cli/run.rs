@@ -38,10 +38,12 @@ pub fn run() -> ExitCode {
             return client::print_failure(client::Exit::Failed, &sentence, None);
         }
     };
-    let code = runtime.block_on(async {
-        match command {
-            Command::Health(command) => command.run().await,
+    let ended = runtime.block_on(async {
+        let done = match command {
             Command::Serve(command) => Box::pin(command.run()).await,
+            Command::WithPostgres(command) => return Ok(command.run().await),
+            Command::Client(command) => return Ok(command.run(help::command)),
+            Command::Health(command) => command.run().await.map_err(Into::into),
             Command::Migrate(command) => command.run().await,
             Command::Export(command) => command.run().await,
             Command::Import(command) => command.run().await,
@@ -49,13 +51,12 @@ pub fn run() -> ExitCode {
             Command::RebuildRecords(command) => command.run().await,
             Command::Embeddings(command) => command.run().await,
             Command::Openapi => generate::openapi(),
-            Command::WithPostgres(command) => command.run().await,
-            Command::Client(command) => command.run(help::command),
-        }
+        };
+        done.map(|()| ExitCode::SUCCESS)
     });
     // A blocking read from a terminal cannot be cancelled, and its result is no longer needed.
     runtime.shutdown_timeout(Duration::from_millis(100));
-    code
+    ended.unwrap_or_else(fail)
 }
 
 /// Reports an invalid command line or prints help, in the requested format.
@@ -74,8 +75,7 @@ fn misused(error: &clap::Error) -> ExitCode {
 }
 
 /// Prints the error and returns its exit code: 2 for a wrong setting or a wrong argument, otherwise 1.
-pub(super) fn fail(error: impl Into<Box<dyn Error>>) -> ExitCode {
-    let error = error.into();
+fn fail(error: Box<dyn Error>) -> ExitCode {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return print_failure(failure.exit, &failure.sentence, None);
     }
@@ -156,10 +156,11 @@ impl Stop {
         })
     }
 
-    pub(super) async fn wait(&mut self) {
+    /// Waits for one of them.
+    pub(super) async fn wait(&mut self) -> rustix::process::Signal {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => rustix::process::Signal::INT,
+            _ = self.terminate.recv() => rustix::process::Signal::TERM,
         }
     }
 }
