@@ -6,16 +6,17 @@ mod scan;
 use self::root::{NAME, Root, State};
 use self::scan::ScanResult;
 use super::client::{Exit, Failure, Look, Output, Service, ServiceArgs, note};
-use super::handoff::Window as Length;
 use crate::cli::folder::disk::Disk;
 use crate::cli::folder::engine::{Engine, Report, Sides as _};
 use crate::cli::folder::tree::Tree;
 use crate::cli::folder::watch::{Backoff, until_stopped};
+use crate::domain::handoff::Window as Length;
 use crate::domain::ids::RootName;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Failures after which a watching sync is tried again.
 const MAY_PASS: [Exit; 3] = [Exit::NoService, Exit::Failed, Exit::Busy];
@@ -113,7 +114,7 @@ impl Sync {
     async fn watch(&self, mut engine: Engine<'_, Root<'_>>) -> Result<(), Failure> {
         let mut is_first = true;
         let mut reported: BTreeMap<String, String> = BTreeMap::new();
-        let mut backoff = Backoff::new(self.every.duration());
+        let mut backoff = Backoff::new(Duration::from_secs(self.every.seconds().unsigned_abs()));
         loop {
             match self.sync(&mut engine).await {
                 Ok(mut report) => {

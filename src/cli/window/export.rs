@@ -9,7 +9,7 @@ use crate::cli::folder::plan::{Base, Local};
 use crate::cli::folder::swap::{Placed, kept_paths};
 use crate::cli::folder::tree::Tree;
 use crate::cli::folder::watch::{Backoff, until_stopped};
-use crate::cli::handoff::Window as Length;
+use crate::domain::handoff::Window as Length;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -57,7 +57,7 @@ impl Export {
         // A wrong setting is reported at once.
         let mut memory = Memory::read(service).await?;
         self.write(&memory, true).await?;
-        let every = self.every.duration();
+        let every = Duration::from_secs(self.every.seconds().unsigned_abs());
         let mut backoff = Backoff::new(every);
         let mut feed = Feed::of(service);
         let mut read_at = Instant::now();
