@@ -325,7 +325,7 @@ impl Health {
             Some(address) => Url::parse(&format!("http://{address}")).map_err(|error| {
                 Failure::usage(format!("--address {address}: {error}; it must be HOST:PORT"))
             })?,
-            None => base_url(self.url.as_deref())?,
+            None => base_url(self.url.as_ref())?,
         };
         let whole = format!(
             "{}/{}",

@@ -1,7 +1,7 @@
 //! `working-memory get`, `blame`, `diff`, `prompt`, `put`, `restore`, `redact` and `delete`: a document and its versions.
 
 use super::client::{
-    Failure, Look, Method, Output, Service, ServiceArgs, ServiceResponse, confirm, note, read, text,
+    Call, Failure, Look, Method, Output, Service, ServiceArgs, ServiceResponse, confirm, note, read, text,
 };
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use clap::Args;
@@ -34,12 +34,19 @@ impl Get {
         let call = call
             .maybe("section", self.section.as_ref())
             .maybe("as_of", self.as_of.as_ref());
-        if self.service.is_json() {
-            return call.send().await?.print_json();
-        }
-        let answer = call.accept("text/plain").send().await?;
+        let Some(answer) = text_unless_json(call, &self.service).await? else {
+            return Ok(());
+        };
         Output::of_document().text(answer.text()?).write()
     }
+}
+
+/// A document as text; `None` if it was printed as JSON.
+async fn text_unless_json(call: Call<'_>, args: &ServiceArgs) -> Result<Option<ServiceResponse>, Failure> {
+    if args.is_json() {
+        return call.send().await?.print_json().map(|()| None);
+    }
+    call.accept("text/plain").send().await.map(Some)
 }
 
 /// Arguments of `blame`.
@@ -58,10 +65,9 @@ impl Blame {
         let call = service
             .of_memory(Method::GET, &["blame"])?
             .maybe("ref", self.version.as_ref());
-        if self.service.is_json() {
-            return call.send().await?.print_json();
-        }
-        let answer = call.accept("text/plain").send().await?;
+        let Some(answer) = text_unless_json(call, &self.service).await? else {
+            return Ok(());
+        };
         let mut out = Output::new();
         for line in answer.text()?.split_inclusive('\n') {
             match line.split_once(" | ") {
@@ -96,10 +102,9 @@ impl Diff {
         let call = service
             .of_memory(Method::GET, &["contexts", version.as_str(), "diff"])?
             .maybe("base", self.base.as_ref());
-        if self.service.is_json() {
-            return call.send().await?.print_json();
-        }
-        let answer = call.accept("text/plain").send().await?;
+        let Some(answer) = text_unless_json(call, &self.service).await? else {
+            return Ok(());
+        };
         Output::new().diff(answer.text()?).write()
     }
 }
@@ -285,17 +290,13 @@ impl Redact {
             .json(&json!({ "reason": self.reason }))?
             .send()
             .await?;
-        if self.service.is_json() {
-            return answer.print_json();
-        }
-        let redacted: Value = answer.json()?;
-        let mut out = Output::new();
-        out.text("redacted version ")
-            .styled(Look::Id, &redacted["version"].to_string());
-        if let Some(sha256) = redacted["redacted_sha256"].as_str() {
-            out.styled(Look::Dim, &format!(" (its SHA-256 was {sha256})"));
-        }
-        out.end().write()
+        answer.print(self.service.is_json(), |out, redacted| {
+            out.text("redacted version ")
+                .styled(Look::Id, &redacted["version"].to_string());
+            if let Some(sha256) = redacted["redacted_sha256"].as_str() {
+                out.styled(Look::Dim, &format!(" (its SHA-256 was {sha256})"));
+            }
+        })
     }
 }
 

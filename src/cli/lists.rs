@@ -218,7 +218,7 @@ impl Listing {
             Self::Events {
                 kinds, follow: true, ..
             } => {
-                let feed = Feed::of_vault(&service, memory.map(ToString::to_string), kinds.clone());
+                let feed = Feed::new(&service, memory.map(ToString::to_string), kinds.clone());
                 return follow(feed, args.service.is_json()).await;
             }
             Self::Events { kinds, .. } => {

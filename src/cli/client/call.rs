@@ -16,9 +16,6 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1
 /// The timeout of a connection attempt.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 
-/// The largest response that is accepted, in bytes.
-const MAX_ANSWER_BYTES: usize = 256 * 1024 * 1024;
-
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// What a request needs to be sent to the service.
@@ -206,8 +203,7 @@ impl<'s> Call<'s> {
         loop {
             let error = match self.once().await {
                 Ok(answer) => return Ok(answer),
-                Err(Broken::TooLarge) => return Err(self.too_large()),
-                Err(Broken::Http(error)) => error,
+                Err(error) => error,
             };
             let is_connect = error.is_connect();
             if (error.is_timeout() && !is_connect) || (is_connect && lost.is_none()) {
@@ -226,11 +222,8 @@ impl<'s> Call<'s> {
     /// # Errors
     /// As [`Call::send`].
     pub(in crate::cli) async fn send_once(self) -> Result<ServiceResponse, Failure> {
-        match self.once().await {
-            Ok(answer) => into_success(answer, &self.about),
-            Err(Broken::Http(error)) => Err(self.broken(&error)),
-            Err(Broken::TooLarge) => Err(self.too_large()),
-        }
+        let answer = self.once().await.map_err(|error| self.broken(&error))?;
+        into_success(answer, &self.about)
     }
 
     /// Sends the request once and returns the response while its body is still open. Only its head has a timeout.
@@ -272,7 +265,7 @@ impl<'s> Call<'s> {
         }
     }
 
-    async fn once(&self) -> Result<ServiceResponse, Broken> {
+    async fn once(&self) -> reqwest::Result<ServiceResponse> {
         let mut request = self.copy();
         *request.timeout_mut() = Some(self.endpoint.timeout);
         whole(self.endpoint.client.execute(request).await?).await
@@ -314,11 +307,6 @@ impl<'s> Call<'s> {
         )
     }
 
-    fn too_large(&self) -> Failure {
-        let url = &self.endpoint.url;
-        Failure::failed(format!("the answer of {url} is over {MAX_ANSWER_BYTES} bytes"))
-    }
-
     fn lost(&self, error: &reqwest::Error) -> Failure {
         let unknown = match *self.request.method() {
             Method::GET => "",
@@ -333,32 +321,12 @@ impl<'s> Call<'s> {
 }
 
 /// Reads a response with its body.
-async fn whole(mut response: reqwest::Response) -> Result<ServiceResponse, Broken> {
-    let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > MAX_ANSWER_BYTES {
-            return Err(Broken::TooLarge);
-        }
-        body.extend_from_slice(&chunk);
-    }
+async fn whole(response: reqwest::Response) -> reqwest::Result<ServiceResponse> {
     Ok(ServiceResponse {
-        status,
-        headers,
-        body,
+        status: response.status().as_u16(),
+        headers: response.headers().clone(),
+        body: response.bytes().await?,
     })
-}
-
-/// An exchange that failed.
-enum Broken {
-    Http(reqwest::Error),
-    TooLarge,
-}
-
-impl From<reqwest::Error> for Broken {
-    fn from(error: reqwest::Error) -> Self {
-        Self::Http(error)
-    }
 }
 
 /// The innermost cause of an error, which is the most informative.

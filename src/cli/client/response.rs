@@ -3,6 +3,7 @@
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use crate::domain::text::single_blanks;
+use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -22,7 +23,7 @@ pub(in crate::cli) struct ServiceResponse {
     /// Its headers.
     pub(in crate::cli) headers: HeaderMap,
     /// Its body.
-    pub(in crate::cli) body: Vec<u8>,
+    pub(in crate::cli) body: Bytes,
 }
 
 impl ServiceResponse {
@@ -73,6 +74,23 @@ impl ServiceResponse {
         std::str::from_utf8(&self.body).map_err(|_| Failure::failed("the answer is not UTF-8"))
     }
 
+    /// Prints it: with `json` unchanged, otherwise as `show` does.
+    ///
+    /// # Errors
+    /// It is no JSON, or standard output cannot be written.
+    pub(in crate::cli) fn print(
+        &self,
+        json: bool,
+        show: impl FnOnce(&mut Output, &Value),
+    ) -> Result<(), Failure> {
+        if json {
+            return self.print_json();
+        }
+        let mut out = Output::new();
+        show(&mut out, &self.json()?);
+        out.end().write()
+    }
+
     /// Prints the body unchanged, as `--json` does.
     ///
     /// # Errors
@@ -82,9 +100,9 @@ impl ServiceResponse {
     }
 }
 
-impl From<ServiceResponse> for http::Response<bytes::Bytes> {
+impl From<ServiceResponse> for http::Response<Bytes> {
     fn from(answer: ServiceResponse) -> Self {
-        let mut response = Self::new(answer.body.into());
+        let mut response = Self::new(answer.body);
         *response.status_mut() = http::StatusCode::from_u16(answer.status).unwrap_or_default();
         *response.headers_mut() = answer.headers;
         response
@@ -169,7 +187,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, media_type.parse().unwrap());
         headers.insert(RETRY_AFTER, "7".parse().unwrap());
-        let body = body.as_bytes().to_vec();
+        let body = Bytes::copy_from_slice(body.as_bytes());
         into_success(
             ServiceResponse {
                 status,

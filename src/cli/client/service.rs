@@ -72,10 +72,7 @@ impl Service {
     /// As [`Service::of`], or there is only such an address.
     pub(in crate::cli) fn unattended(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
         let service = Self::with_timeout(args, time)?;
-        if service
-            .surroundings
-            .is_elsewhere_by_file(args, &service.endpoint.url)
-        {
+        if service.surroundings.is_elsewhere_by_file(args)? {
             return Err(Failure::usage(format!(
                 "only a file in the folder names {}, and nothing is sent there unasked: if you trust it, set \
                  WORKING_MEMORY_URL too",

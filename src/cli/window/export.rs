@@ -59,7 +59,12 @@ impl Export {
         self.write(&memory, true).await?;
         let every = Duration::from_secs(self.every.seconds().unsigned_abs());
         let mut backoff = Backoff::new(every);
-        let mut feed = Feed::of(service);
+        let memory_id = service.memory_ref()?.memory.to_string();
+        let mut feed = Feed::new(
+            service,
+            Some(memory_id),
+            Some("version,memory_deleted".to_owned()),
+        );
         let mut read_at = Instant::now();
         let mut reported_unavailable = false;
         loop {
