@@ -7,6 +7,7 @@ use crate::config::retention::parse_age;
 use crate::domain::access::{AccessRole, ApiKey, Token, VaultScope};
 use crate::domain::duration;
 use crate::domain::ids::{ActorId, KeyId, VaultId};
+use crate::http::types::{KeyBody, NewKeyBody};
 use crate::storage::Storage;
 use crate::storage::access::keys::NewKey;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -102,11 +103,11 @@ impl Keys {
         match &self.command {
             KeysCommand::Create(create) => {
                 let (key, token) = storage.create_key(create.new_key(now)).await?;
-                Ok(self.with_secret(&key, &token, now))
+                Ok(self.with_secret(key, &token, now))
             }
             KeysCommand::Rotate { key_id, grace } => {
                 let (key, token) = storage.rotate_key(key_id, grace.unwrap_or_default()).await?;
-                Ok(self.with_secret(&key, &token, now))
+                Ok(self.with_secret(key, &token, now))
             }
             KeysCommand::Revoke { key_id } => match storage.revoke_key(key_id).await? {
                 true if self.json => Ok(format!(
@@ -124,9 +125,10 @@ impl Keys {
         let (mut keys, mut after) = (Vec::new(), None::<KeyId>);
         loop {
             let page = storage.list_keys(&VaultScope::All, after.as_ref(), PAGE).await?;
-            keys.extend(page.iter().map(|key| shown(key, now)));
+            let length = i64::try_from(page.len())?;
             after = page.last().map(|key| key.key_id.clone());
-            if i64::try_from(page.len())? < PAGE {
+            keys.extend(page.into_iter().map(|key| json!(KeyBody::of(key, now))));
+            if length < PAGE {
                 break;
             }
         }
@@ -139,13 +141,11 @@ impl Keys {
     }
 
     /// The only output that contains the secret.
-    fn with_secret(&self, key: &ApiKey, token: &Token, now: DateTime<Utc>) -> String {
-        if !self.json {
-            return format!("{}\n", token.expose());
+    fn with_secret(&self, key: ApiKey, token: &Token, now: DateTime<Utc>) -> String {
+        match self.json {
+            true => format!("{}\n", json!(NewKeyBody::of(key, token, now))),
+            false => format!("{}\n", token.expose()),
         }
-        let mut shown = shown(key, now);
-        shown["key"] = Value::from(token.expose());
-        format!("{shown}\n")
     }
 }
 
@@ -202,23 +202,4 @@ fn vaults(key: &Value) -> String {
         (None, Some(prefix)) => format!("{prefix}…"),
         (None, None) => "all".to_owned(),
     }
-}
-
-/// A key as the API returns it.
-fn shown(key: &ApiKey, now: DateTime<Utc>) -> Value {
-    let vaults = key.scope.vaults();
-    json!({
-        "key_id": key.key_id.as_str(),
-        "name": key.name.as_str(),
-        "role": key.role.name(),
-        "vaults": vaults.map(|vaults| vaults.iter().map(VaultId::as_str).collect::<Vec<_>>()),
-        "vault_prefix": key.scope.prefix().map(VaultId::as_str),
-        "speaks_for_others": key.speaks_for_others,
-        "active": key.is_active(now),
-        "created_by": key.created_by,
-        "created_at": key.created_at,
-        "rotated_at": key.rotated_at,
-        "expires_at": key.expires_at,
-        "revoked_at": key.revoked_at,
-    })
 }

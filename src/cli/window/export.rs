@@ -1,6 +1,6 @@
 //! `working-memory window export`: writes the folder, once or for as long as it runs.
 
-use super::folder::{EPICS, FILES, WEEKLY, render};
+use super::folder::{EPICS, FILES, render};
 use super::memory::Memory;
 use crate::cli::client::{Exit, Failure, Feed, FeedEvent, Output, Service, ServiceArgs, note};
 use crate::cli::folder::disk::{Disk, hash};
@@ -172,7 +172,7 @@ async fn write(shown: &Path, texts: BTreeMap<String, String>) -> Result<Report, 
     let bases: Bases = own
         .filter_map(|(path, hashes)| Some((path, base(hashes.into_iter().next()?))))
         .collect();
-    disk.recover(["", "active/", "archive/", EPICS, WEEKLY], &bases)?;
+    disk.recover(["", "active/", "archive/", EPICS], &bases)?;
     let mut sides = Rendered { disk, texts };
     let mut engine = Engine::new(&mut sides, bases);
     let report = engine.run(true).await?;
@@ -202,7 +202,7 @@ fn base(sha256: String) -> Base {
 
 /// Whether a path can be that of a file of a window.
 fn is_of_window(path: &str) -> bool {
-    let name = path.strip_prefix(EPICS).or_else(|| path.strip_prefix(WEEKLY));
+    let name = path.strip_prefix(EPICS);
     let is_name = |name: &str| {
         let fits = |c: char| c == 'W' || c == '-' || c.is_ascii_lowercase() || c.is_ascii_digit();
         !name.is_empty() && name.chars().all(fits)

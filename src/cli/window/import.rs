@@ -1,6 +1,6 @@
 //! `working-memory window import`: imports a folder, in requests that a service accepts, and reports how much was imported.
 
-use super::folder::{By, EPICS, End, FILES, Folder, Newest, Parsed, RULES, Unplaced, WEEKLY, parse};
+use super::folder::{By, EPICS, End, FILES, Folder, Newest, Parsed, RULES, Unplaced, parse};
 use super::memory::{known, rules};
 use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note};
 use crate::cli::folder::tree::Tree;
@@ -151,16 +151,14 @@ impl Import {
             .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
         let (mut unplaced, mut unread) = (Vec::new(), Vec::new());
         let mut paths: Vec<String> = FILES.map(str::to_owned).to_vec();
-        for below in [EPICS, WEEKLY] {
-            match tree.names(below) {
-                Ok(names) => {
-                    let files = names
-                        .into_iter()
-                        .filter(|name| name.ends_with(".md") && !name.starts_with('.'));
-                    paths.extend(files.map(|name| format!("{below}{name}")));
-                }
-                Err(error) => unread.push(Unread::of(below, &error)),
+        match tree.names(EPICS) {
+            Ok(names) => {
+                let files = names
+                    .into_iter()
+                    .filter(|name| name.ends_with(".md") && !name.starts_with('.'));
+                paths.extend(files.map(|name| format!("{EPICS}{name}")));
             }
+            Err(error) => unread.push(Unread::of(EPICS, &error)),
         }
         if paths.len() > FILES.len() + MAX_EPICS {
             return Err(Failure::usage(format!(
@@ -186,7 +184,7 @@ impl Import {
         }
         if files.is_empty() && unread.is_empty() {
             return Err(Failure::failed(format!(
-                "{shown} is not the folder of a window: it contains none of {}, {EPICS}*.md, {WEEKLY}*.md; nothing was changed",
+                "{shown} is not the folder of a window: it contains none of {}, {EPICS}*.md; nothing was changed",
                 FILES.join(", ")
             )));
         }
