@@ -37,21 +37,23 @@ enum Mark {
     Bad,
 }
 
+impl Mark {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Good => "ok",
+            Self::Warning => "warning",
+            Self::Bad => "bad",
+        }
+    }
+}
+
 /// The findings, in order.
 #[derive(Debug, Default)]
 struct Findings(Vec<(Mark, &'static str, String)>);
 
 impl Findings {
-    fn good(&mut self, about: &'static str, what: impl Into<String>) {
-        self.0.push((Mark::Good, about, what.into()));
-    }
-
-    fn warn(&mut self, about: &'static str, what: impl Into<String>) {
-        self.0.push((Mark::Warning, about, what.into()));
-    }
-
-    fn bad(&mut self, about: &'static str, what: impl Into<String>) {
-        self.0.push((Mark::Bad, about, what.into()));
+    fn add(&mut self, mark: Mark, about: &'static str, what: impl Into<String>) {
+        self.0.push((mark, about, what.into()));
     }
 }
 
@@ -64,7 +66,7 @@ impl Doctor {
                 configured(&service, &mut findings);
                 reached(&service, &mut findings).await;
             }
-            Err(failure) => findings.bad("command line", failure.sentence),
+            Err(failure) => findings.add(Mark::Bad, "command line", failure.sentence),
         }
         of_service(self.config.as_deref(), &mut findings);
         self.print(&findings)?;
@@ -77,15 +79,10 @@ impl Doctor {
 
     fn print(&self, findings: &Findings) -> Result<(), Failure> {
         let mut out = Output::new();
-        let name = |mark| match mark {
-            Mark::Good => "ok",
-            Mark::Warning => "warning",
-            Mark::Bad => "bad",
-        };
         if self.service.is_json() {
             let findings = findings.0.iter();
             let list: Vec<Value> = findings
-                .map(|(mark, about, what)| json!({"status": name(*mark), "about": about, "detail": what}))
+                .map(|(mark, about, what)| json!({"status": mark.name(), "about": about, "detail": what}))
                 .collect();
             return out.text(&json!({ "findings": list }).to_string()).end().write();
         }
@@ -95,7 +92,7 @@ impl Doctor {
                 Mark::Warning => Look::Id,
                 Mark::Bad => Look::Removed,
             };
-            out.styled(look, &format!("{:<8}", name(*mark)))
+            out.styled(look, &format!("{:<8}", mark.name()))
                 .styled(Look::Dim, &format!("{about:<13}"))
                 .text(what)
                 .end();
@@ -107,30 +104,35 @@ impl Doctor {
 /// The settings that options, environment and `.working-memory.toml` result in.
 fn configured(service: &Service, findings: &mut Findings) {
     let url = service.url();
-    findings.good("service", url.to_string());
+    findings.add(Mark::Good, "service", url.to_string());
     let connection = match service.connection() {
         Ok(connection) => connection,
-        Err(failure) => return findings.bad("command line", failure.sentence),
+        Err(failure) => return findings.add(Mark::Bad, "command line", failure.sentence),
     };
     match (&connection.vault, &connection.memory) {
-        (Some(vault), Some(memory)) => findings.good("memory", format!("{memory} of vault {vault}")),
-        (None, _) => findings.warn(
+        (Some(vault), Some(memory)) => {
+            findings.add(Mark::Good, "memory", format!("{memory} of vault {vault}"))
+        }
+        (None, _) => findings.add(
+            Mark::Warning,
             "memory",
             "no vault is named: `working-memory init`, WORKING_MEMORY_VAULT or --vault",
         ),
-        (_, None) => findings.warn(
+        (_, None) => findings.add(
+            Mark::Warning,
             "memory",
             "no memory is named: `working-memory init`, WORKING_MEMORY_MEMORY or --memory",
         ),
     }
     let clear = url.scheme() == "http" && !is_loopback(url);
     match &connection.key {
-        KeySource::None => findings.good("key", "none"),
-        KeySource::Variable => findings.good("key", "in WORKING_MEMORY_API_KEY"),
+        KeySource::None => findings.add(Mark::Good, "key", "none"),
+        KeySource::Variable => findings.add(Mark::Good, "key", "in WORKING_MEMORY_API_KEY"),
         KeySource::File(path) | KeySource::Project(path) => {
-            findings.good("key", format!("in {}", path.display()));
+            findings.add(Mark::Good, "key", format!("in {}", path.display()));
             if std::fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0) {
-                findings.warn(
+                findings.add(
+                    Mark::Warning,
                     "key",
                     format!(
                         "others on this machine may read {0}: chmod 600 {0}",
@@ -141,12 +143,14 @@ fn configured(service: &Service, findings: &mut Findings) {
         }
     }
     if clear && connection.key != KeySource::None {
-        findings.warn(
+        findings.add(
+            Mark::Warning,
             "key",
             "it is sent unencrypted: the address is http:// and not on this machine",
         );
     } else if clear {
-        findings.warn(
+        findings.add(
+            Mark::Warning,
             "service",
             "all content is sent unencrypted: the address is http:// and not on this machine",
         );
@@ -162,19 +166,24 @@ async fn reached(service: &Service, findings: &mut Findings) {
     match ready {
         Ok(answer) => match answer.text() {
             Ok(text) if text.starts_with("ready") => {
-                findings.good("reachable", text.lines().collect::<Vec<_>>().join(", "));
+                findings.add(
+                    Mark::Good,
+                    "reachable",
+                    text.lines().collect::<Vec<_>>().join(", "),
+                );
             }
             _ => {
-                return findings.bad(
+                return findings.add(
+                    Mark::Bad,
                     "reachable",
                     "the server at this address is not a working-memory service",
                 );
             }
         },
         Err(failure) if failure.exit == Exit::NoService => {
-            return findings.bad("reachable", failure.sentence);
+            return findings.add(Mark::Bad, "reachable", failure.sentence);
         }
-        Err(failure) => findings.bad("reachable", failure.sentence),
+        Err(failure) => findings.add(Mark::Bad, "reachable", failure.sentence),
     }
     let has_key = service
         .connection()
@@ -184,13 +193,13 @@ async fn reached(service: &Service, findings: &mut Findings) {
         Err(failure) => Err(failure),
     };
     match vaults {
-        Ok(_) if has_key => findings.good("access", "the service accepts the key, or requires none"),
-        Ok(_) if is_loopback(service.url()) => findings.good("access", "the service requires no key"),
-        Ok(_) => findings.warn(
-            "access",
+        Ok(_) if has_key => findings.add(Mark::Good, "access", "the service accepts the key, or requires none"),
+        Ok(_) if is_loopback(service.url()) => findings.add(Mark::Good, "access", "the service requires no key"),
+        Ok(_) => findings.add(
+            Mark::Warning, "access",
             "the service requires no key, and is not on this machine: anyone who reaches it can read and write everything",
         ),
-        Err(failure) => findings.bad("access", failure.sentence),
+        Err(failure) => findings.add(Mark::Bad, "access", failure.sentence),
     }
     if let Ok((Some(_), Some(_))) = service.named()
         && let Ok(call) = service.of_memory(Method::GET, &[])
@@ -205,12 +214,16 @@ async fn reached(service: &Service, findings: &mut Findings) {
                     Some(0) => "has prompt items and no document yet".to_owned(),
                     version => format!("has version {}", version.unwrap_or_default()),
                 };
-                findings.good("memory", found);
+                findings.add(Mark::Good, "memory", found);
             }
             Err(failure) if failure.exit == Exit::NotFound => {
-                findings.good("memory", "does not exist yet; the first change creates it");
+                findings.add(
+                    Mark::Good,
+                    "memory",
+                    "does not exist yet; the first change creates it",
+                );
             }
-            Err(failure) => findings.bad("memory", failure.sentence),
+            Err(failure) => findings.add(Mark::Bad, "memory", failure.sentence),
         }
     }
 }
@@ -219,11 +232,11 @@ async fn reached(service: &Service, findings: &mut Findings) {
 fn of_service(file: Option<&Path>, findings: &mut Findings) {
     let config = match load_config(file) {
         Ok(config) => config,
-        Err(error) => return findings.bad("serve here", error.to_string()),
+        Err(error) => return findings.add(Mark::Bad, "serve here", error.to_string()),
     };
     match Models::from_config(&config.llm) {
-        Ok(models) => findings.good("updater here", models.describe()),
-        Err(error) => findings.bad("updater here", error.to_string()),
+        Ok(models) => findings.add(Mark::Good, "updater here", models.describe()),
+        Err(error) => findings.add(Mark::Bad, "updater here", error.to_string()),
     }
     insecure(&config, findings);
 }
@@ -232,13 +245,14 @@ fn insecure(config: &Config, findings: &mut Findings) {
     let http = &config.http;
     let is_local = http.bind.ip().is_loopback();
     if http.allow_open && http.require_keys != Some(true) {
-        findings.warn(
-            "serve here",
+        findings.add(
+            Mark::Warning, "serve here",
             "http.allow_open: while there are no keys, anyone who reaches the service can read and write everything",
         );
     }
     if !is_local && http.tls.files().is_none() {
-        findings.warn(
+        findings.add(
+            Mark::Warning,
             "serve here",
             format!(
                 "http.bind is {}, which others can reach, without http.tls: a proxy has to encrypt",

@@ -11,6 +11,7 @@ use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
+use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The exit code of an invalid command line.
@@ -26,23 +27,20 @@ pub fn run() -> ExitCode {
         }
         Err(error) => return misused(&error),
     };
-    let command = match command {
-        // Client commands decide themselves whether to start a runtime: some need no threads.
-        Command::Client(command) => return command.run(help::command),
-        other => other,
+    let mut runtime = match command {
+        // One call after the other needs no threads.
+        Command::Client(_) => Builder::new_current_thread(),
+        _ => Builder::new_multi_thread(),
     };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match runtime.enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => {
-            let sentence = format!("cannot start: {error}");
-            return client::print_failure(client::Exit::Failed, &sentence, None);
-        }
+        Err(error) => return fail(format!("cannot start: {error}").into()),
     };
-    let ended = runtime.block_on(async {
+    let done = runtime.block_on(async {
         let done = match command {
             Command::Serve(command) => Box::pin(command.run()).await,
             Command::WithPostgres(command) => return Ok(command.run().await),
-            Command::Client(command) => return Ok(command.run(help::command)),
+            Command::Client(command) => Box::pin(command.run()).await.map_err(Into::into),
             Command::Health(command) => command.run().await.map_err(Into::into),
             Command::Migrate(command) => command.run().await,
             Command::Export(command) => command.run().await,
@@ -56,7 +54,7 @@ pub fn run() -> ExitCode {
     });
     // A blocking read from a terminal cannot be cancelled, and its result is no longer needed.
     runtime.shutdown_timeout(Duration::from_millis(100));
-    ended.unwrap_or_else(fail)
+    done.unwrap_or_else(fail)
 }
 
 /// Reports an invalid command line or prints help, in the requested format.
@@ -77,7 +75,7 @@ fn misused(error: &clap::Error) -> ExitCode {
 /// Prints the error and returns its exit code: 2 for a wrong setting or a wrong argument, otherwise 1.
 fn fail(error: Box<dyn Error>) -> ExitCode {
     if let Some(failure) = error.downcast_ref::<Failure>() {
-        return print_failure(failure.exit, &failure.sentence, None);
+        return print_failure(failure.exit, &failure.sentence, failure.problem.as_ref());
     }
     let exit = match error.is::<ConfigError>() {
         true => Exit::Usage,

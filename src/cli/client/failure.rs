@@ -52,7 +52,7 @@ pub(in crate::cli) struct Failure {
     /// The message, without a full stop at the end.
     pub(in crate::cli) sentence: String,
     /// The service's problem, if it returned one.
-    pub(super) problem: Option<Value>,
+    pub(in crate::cli) problem: Option<Value>,
 }
 
 impl Failure {
@@ -96,18 +96,6 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
-
-/// Ends a command: prints the message on standard error, if it failed, and returns the exit code.
-pub(in crate::cli) fn finish(outcome: Result<(), Failure>) -> ExitCode {
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure {
-            exit,
-            sentence,
-            problem,
-        }) => print_failure(exit, &sentence, problem.as_ref()),
-    }
-}
 
 /// Prints on standard error why a command failed: a sentence, or with `--json` one line of JSON with the service's
 /// problem, if there is one. Returns the exit code.

@@ -25,7 +25,7 @@ pub(super) use reqwest::Method;
 pub(super) use response::ServiceResponse;
 pub(super) use service::Service;
 pub(super) use settings::{
-    Connection, FILE_NAME as PROJECT_FILE, KeySource, MemoryArgs, MemoryRef, ServiceArgs, base_url,
-    is_loopback,
+    Connection, FILE_NAME as PROJECT_FILE, KEY_VARIABLE, KeySource, MemoryArgs, MemoryRef, ServiceArgs,
+    base_url, is_loopback,
 };
 pub(super) use table::{Cell, Column, PageArgs, ago, all, text, time, when, write_table};

@@ -19,6 +19,9 @@ use url::Url;
 /// The default address of a service.
 const DEFAULT_URL: &str = "http://127.0.0.1:8080";
 
+/// The variable with the key.
+pub(in crate::cli) const KEY_VARIABLE: &str = "WORKING_MEMORY_API_KEY";
+
 /// The maximum size of a key.
 const MAX_KEY_BYTES: usize = 4 * 1024;
 
@@ -260,7 +263,7 @@ impl SettingSources {
         let of_project = || self.project.as_ref()?.entries.key_file.clone();
         match &args.key_file {
             Some(path) => KeySource::File(path.clone()),
-            None if self.variable("WORKING_MEMORY_API_KEY").is_some() => KeySource::Variable,
+            None if self.variable(KEY_VARIABLE).is_some() => KeySource::Variable,
             None => of_project().map_or(KeySource::None, KeySource::Project),
         }
     }
@@ -308,19 +311,25 @@ impl SettingSources {
 
     /// The key, if there is one.
     fn key(&self, args: &ServiceArgs) -> Result<Option<SecretString>, Failure> {
-        if let Some(path) = &args.key_file {
-            return key_of(path).map(Some);
-        }
-        if let Some(key) = self.variable("WORKING_MEMORY_API_KEY") {
-            let key =
-                checked_key(&key).map_err(|rule| Failure::usage(format!("WORKING_MEMORY_API_KEY {rule}")))?;
-            return Ok(Some(key));
-        }
-        let Some(project) = &self.project else {
-            return Ok(None);
+        let path = match self.key_source(args) {
+            KeySource::None => return Ok(None),
+            KeySource::Variable => {
+                let key = checked_key(&self.variable(KEY_VARIABLE).unwrap_or_default());
+                return key
+                    .map(Some)
+                    .map_err(|rule| Failure::usage(format!("{KEY_VARIABLE} {rule}")));
+            }
+            KeySource::File(path) => path,
+            KeySource::Project(path) => {
+                if let Some(project) = &self.project {
+                    project.check_key_file(&path)?;
+                }
+                path
+            }
         };
-        let key_file = project.key_file()?;
-        key_file.map(|path| key_of(&path)).transpose()
+        let wrong = |why: &str| Failure::usage(format!("the key file {} {why}", path.display()));
+        let text = read_text(&path).map_err(|failure| wrong(&failure.sentence))?;
+        checked_key(&text).map(Some).map_err(wrong)
     }
 }
 
@@ -365,12 +374,6 @@ pub(in crate::cli) fn is_loopback(url: &Url) -> bool {
         Some(url::Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
         None => false,
     }
-}
-
-fn key_of(path: &Path) -> Result<SecretString, Failure> {
-    let text =
-        read_text(path).map_err(|failure| Failure::usage(format!("the key file: {}", failure.sentence)))?;
-    checked_key(&text).map_err(|rule| Failure::usage(format!("the key file {} {rule}", path.display())))
 }
 
 /// The message never contains the key.
@@ -425,24 +428,22 @@ impl Project {
         Ok(None)
     }
 
-    /// The key file it names, which must be inside its folder: a folder that came from someone else must not name other
+    /// The key file that it names must be inside its folder: a folder that came from someone else must not name other
     /// files of its user.
     ///
     /// # Errors
     /// It is outside, also by way of a symbolic link.
-    pub(super) fn key_file(&self) -> Result<Option<PathBuf>, Failure> {
-        let (Some(path), Some(folder)) = (&self.entries.key_file, self.path.parent()) else {
-            return Ok(None);
-        };
+    fn check_key_file(&self, key_file: &Path) -> Result<(), Failure> {
+        let folder = self.path.parent().unwrap_or(&self.path);
         // A missing file is reported when it is read.
-        let (Ok(file), Ok(folder)) = (path.canonicalize(), folder.canonicalize()) else {
-            return Ok(Some(path.clone()));
+        let (Ok(file), Ok(inside)) = (key_file.canonicalize(), folder.canonicalize()) else {
+            return Ok(());
         };
-        if file.starts_with(&folder) {
-            return Ok(Some(file));
+        if file.starts_with(inside) {
+            return Ok(());
         }
         Err(Failure::usage(format!(
-            "{}: key_file must be inside {}: name it with --key-file, or set WORKING_MEMORY_API_KEY",
+            "{}: key_file must be inside {}: name it with --key-file, or set {KEY_VARIABLE}",
             self.path.display(),
             folder.display()
         )))

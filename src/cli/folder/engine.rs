@@ -3,7 +3,7 @@
 //! A step that finds another state than planned does nothing and is planned again in the next round. The base is
 //! saved after each step; the result of an interrupted step is found by comparing ([`plan`](super::plan)).
 
-use super::disk::hash;
+use super::disk::{Disk, hash};
 use super::plan::{Base, Local, Step, deletes_too_much, plan, plan_following};
 use super::swap::Placed;
 use crate::cli::client::{Exit, Failure};
@@ -32,12 +32,16 @@ pub(in crate::cli) type Bases = BTreeMap<String, Base>;
 pub(in crate::cli) trait Sides {
     /// Whether the folder only follows the service.
     const FOLLOWS: bool;
+    /// The folder.
+    fn disk(&self) -> &Disk<'_>;
     /// The files of the folder, by path.
     async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure>;
     /// The versions on the service, by path.
     async fn remote(&mut self) -> Result<BTreeMap<String, String>, Failure>;
     /// A file of the folder; `None` if it was deleted.
-    async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure>;
+    async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+        self.disk().read(path)
+    }
     /// The newest version and text of a file of the service; `None` if it was deleted.
     async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure>;
     /// Sends a text that replaces this version, or nothing.
@@ -45,9 +49,13 @@ pub(in crate::cli) trait Sides {
     /// Removes a file with this version from the service; false if it has another one.
     async fn unlink(&mut self, path: &str, version: &str) -> Result<bool, Failure>;
     /// Writes a file of the folder in place of a text with this hash, or of nothing.
-    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure>;
+    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure> {
+        self.disk().write(path, text, expected)
+    }
     /// Removes a file of the folder that has a text with this hash.
-    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure>;
+    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure> {
+        self.disk().remove(path, expected)
+    }
     /// Saves a copy of a text beside its file in the folder; returns the path of the copy.
     async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure>;
     /// Saves what both sides have.

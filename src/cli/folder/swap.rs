@@ -136,7 +136,7 @@ pub(in crate::cli) fn keep(
             return Ok(copy);
         }
     }
-    Err(too_many_copies())
+    Err(io::Error::other("there are too many copies of it already"))
 }
 
 /// Cleans up what a killed program left behind in a folder (`""`, or a path that ends in `/`); returns the copies that
@@ -194,15 +194,9 @@ fn put_back(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Resu
 
 /// Makes a hidden file a copy beside the file at `path`.
 fn keep_as_copy(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Result<String> {
-    let sha256 = hash_at(tree, &beside(path, hidden))?.unwrap_or_default();
-    for copy in conflict_paths(path, &sha256) {
-        let name = copy.rsplit('/').next().unwrap_or(&copy);
-        match rename_new(folder, hidden, name) {
-            Ok(()) => return synced(folder).map(|()| copy),
-            Err(error) => is_taken(error)?,
-        }
-    }
-    Err(too_many_copies())
+    let bytes = tree.read(&beside(path, hidden))?.unwrap_or_default();
+    let copy = keep(tree, conflict_paths(path, &hash(&bytes)), &bytes)?;
+    unlink(folder, hidden).map(|()| copy)
 }
 
 fn hash_at(tree: &Tree, path: &str) -> io::Result<Option<String>> {
@@ -312,10 +306,6 @@ fn conflict_path(relative: &str, sha256: &str, number: u32) -> String {
         number => format!("-{number}"),
     };
     format!("{folder}{}{CONFLICT}{hash}{number}{extension}", &stem[..end])
-}
-
-fn too_many_copies() -> io::Error {
-    io::Error::other("there are too many copies of it already")
 }
 
 fn no_folder() -> io::Error {

@@ -1,6 +1,6 @@
 //! The entry of this program in the configuration files of clients, printed or added to what a file holds already.
 
-use crate::cli::client::{Connection, Failure, KeySource};
+use crate::cli::client::{Connection, Failure, KEY_VARIABLE, KeySource};
 use crate::cli::init;
 use clap::ValueEnum;
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
@@ -16,8 +16,6 @@ use toml_edit::{DocumentMut, Item, Table};
 
 /// The name of the entry.
 const NAME: &str = "working-memory";
-
-const KEY_VARIABLE: &str = "WORKING_MEMORY_API_KEY";
 
 /// The largest configuration file that is read, in bytes.
 const MOST_BYTES: u64 = 4 << 20;

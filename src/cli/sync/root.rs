@@ -6,7 +6,7 @@ use crate::cli::folder::disk::Disk;
 use crate::cli::folder::disk::hash;
 use crate::cli::folder::engine::{Bases, Sent, Sides};
 use crate::cli::folder::plan::Local;
-use crate::cli::folder::swap::{Placed, conflict_paths};
+use crate::cli::folder::swap::conflict_paths;
 use crate::domain::ids::{RootName, VaultId};
 use crate::http::types::{FileBody, PutFileBody};
 use serde::{Deserialize, Serialize};
@@ -98,6 +98,10 @@ impl<'r> Root<'r> {
 impl Sides for Root<'_> {
     const FOLLOWS: bool = false;
 
+    fn disk(&self) -> &Disk<'_> {
+        &self.disk
+    }
+
     async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
         let found = ScanResult::of(self.disk.tree, self.all);
         let found = found.map_err(|error| self.disk.failed("", &error))?;
@@ -131,10 +135,6 @@ impl Sides for Root<'_> {
             }
         }
         Ok(versions)
-    }
-
-    async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
-        self.disk.read(path)
     }
 
     async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure> {
@@ -176,14 +176,6 @@ impl Sides for Root<'_> {
             return Ok(false);
         }
         answer.into_success(&format!("file {path}")).map(|_| true)
-    }
-
-    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure> {
-        self.disk.write(path, text, expected)
-    }
-
-    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure> {
-        self.disk.remove(path, expected)
     }
 
     async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure> {

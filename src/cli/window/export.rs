@@ -6,7 +6,7 @@ use crate::cli::client::{Exit, Failure, Feed, FeedEvent, Output, Service, Servic
 use crate::cli::folder::disk::{Disk, hash};
 use crate::cli::folder::engine::{Bases, Engine, Report, Sent, Sides};
 use crate::cli::folder::plan::{Base, Local};
-use crate::cli::folder::swap::{Placed, kept_paths};
+use crate::cli::folder::swap::kept_paths;
 use crate::cli::folder::tree::Tree;
 use crate::cli::folder::watch::{Backoff, until_stopped};
 use crate::domain::handoff::Window as Length;
@@ -216,6 +216,10 @@ fn is_of_window(path: &str) -> bool {
 impl Sides for Rendered<'_> {
     const FOLLOWS: bool = true;
 
+    fn disk(&self) -> &Disk<'_> {
+        &self.disk
+    }
+
     async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
         let mut found = BTreeMap::new();
         for path in self.texts.keys().chain(bases.keys()) {
@@ -237,10 +241,6 @@ impl Sides for Rendered<'_> {
             .collect())
     }
 
-    async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
-        self.disk.read(path)
-    }
-
     async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure> {
         let text = self.texts.get(path);
         Ok(text.map(|text| (hash(text.as_bytes()), text.clone())))
@@ -254,14 +254,6 @@ impl Sides for Rendered<'_> {
 
     async fn unlink(&mut self, _: &str, _: &str) -> Result<bool, Failure> {
         Ok(false)
-    }
-
-    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure> {
-        self.disk.write(path, text, expected)
-    }
-
-    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure> {
-        self.disk.remove(path, expected)
     }
 
     async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure> {

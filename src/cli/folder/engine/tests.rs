@@ -104,6 +104,10 @@ impl World {
 impl Sides for World {
     const FOLLOWS: bool = false;
 
+    fn disk(&self) -> &Disk<'_> {
+        unreachable!("every operation on the folder is one on the map")
+    }
+
     async fn local(&mut self, _: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
         self.pass()?;
         let files = self.folder.iter();
