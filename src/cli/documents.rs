@@ -1,9 +1,10 @@
 //! `working-memory get`, `blame`, `diff`, `prompt`, `put`, `restore`, `redact` and `delete`: a document and its versions.
 
 use super::client::{
-    Call, Failure, Look, Method, Output, Service, ServiceArgs, ServiceResponse, confirm, note, read, text,
+    Call, Failure, Look, MemoryRef, Method, Output, Service, ServiceArgs, ServiceResponse, confirm, note,
+    read, text,
 };
-use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use crate::domain::ids::ContextId;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -278,7 +279,7 @@ pub struct Redact {
 impl Redact {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        let (vault, memory) = place(&service)?;
+        let MemoryRef { vault, memory } = service.memory_ref()?;
         let question = format!(
             "Remove the text of version {} of memory {memory} of vault {vault} permanently, with everything that quotes it?",
             self.version
@@ -316,7 +317,7 @@ pub struct Delete {
 impl Delete {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        let (vault, memory) = place(&service)?;
+        let MemoryRef { vault, memory } = service.memory_ref()?;
         // A memory that does not exist needs no confirmation.
         let head: Value = service.of_memory(Method::GET, &[])?.send().await?.json()?;
         let goes = match head["version"].as_i64().unwrap_or_default() {
@@ -339,9 +340,4 @@ impl Delete {
         }
         out.end().write()
     }
-}
-
-fn place(service: &Service) -> Result<(VaultId, MemoryId), Failure> {
-    let memory_ref = service.memory_ref()?;
-    Ok((memory_ref.vault, memory_ref.memory))
 }

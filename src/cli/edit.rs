@@ -4,11 +4,12 @@
 use super::client::{Exit, Failure, Method, Output, Service, ServiceArgs, ServiceResponse, found, note};
 use super::documents::print_version;
 use super::handoff;
+use crate::cli::folder::disk::write_file;
+use crate::cli::folder::tree::Tree;
 use crate::clock::{Clock as _, SystemClock};
 use clap::Args;
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, IsTerminal as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -150,20 +151,12 @@ fn editor() -> Result<String, Failure> {
 fn working_file(service: &Service, text: &str) -> Result<PathBuf, Failure> {
     let memory_ref = service.memory_ref()?;
     let folder = handoff::home()?.join("edits");
-    let unwritable =
-        |error: io::Error| Failure::failed(format!("cannot write into {}: {error}", folder.display()));
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&folder)
-        .map_err(unwritable)?;
+    Tree::create_private(&folder)
+        .map_err(|error| Failure::failed(format!("cannot write into {}: {error}", folder.display())))?;
     let now = SystemClock.now().format("%Y%m%dT%H%M%SZ");
     let name = format!("{}-{now}-{}.md", memory_ref.memory, std::process::id());
     let file = folder.join(name);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    let mut open = options.open(&file).map_err(unwritable)?;
-    open.write_all(text.as_bytes()).map_err(unwritable)?;
+    write_file(&file, text, 0o600, false)?;
     Ok(file)
 }
 

@@ -161,40 +161,66 @@ pub(super) enum Show {
 
 impl Listing {
     pub(super) async fn run(self) -> Result<(), Failure> {
-        let (Self::Vaults(args)
-        | Self::Memories { args, .. }
-        | Self::Versions(args)
-        | Self::Log(args)
-        | Self::Records { args, .. }
-        | Self::Sections(args)
-        | Self::Search { args, .. }
-        | Self::Updates { args, .. }
-        | Self::Events { args, .. }
-        | Self::Usage { args, .. }) = &self;
+        let args = self.args();
         let service = Service::of(&args.service)?;
-        let (vault, memory) = args.service.options();
-        let get = |path| service.of_memory(Method::GET, &[path]);
+        if let Self::Events {
+            kinds, follow: true, ..
+        } = &self
+        {
+            let memory = args.service.options().1.map(ToString::to_string);
+            let feed = Feed::new(&service, memory, kinds.clone());
+            return follow(feed, args.service.is_json()).await;
+        }
+        let (call, show, none) = self.request(&service)?;
+        let answer = args.page.of(call).send().await?;
+        print(&answer, args.service.is_json(), &show, none)
+    }
+
+    fn args(&self) -> &ListArgs {
+        match self {
+            Self::Vaults(args)
+            | Self::Memories { args, .. }
+            | Self::Versions(args)
+            | Self::Log(args)
+            | Self::Records { args, .. }
+            | Self::Sections(args)
+            | Self::Search { args, .. }
+            | Self::Updates { args, .. }
+            | Self::Events { args, .. }
+            | Self::Usage { args, .. } => args,
+        }
+    }
+
+    /// The request without the page, how its entries are printed, and what is said on standard error if there are none.
+    fn request<'s>(&self, service: &'s Service) -> Result<(Call<'s>, Show, &'static str), Failure> {
+        let (vault, memory) = self.args().service.options();
+        let of_memory = |path| service.of_memory(Method::GET, &[path]);
+        let of_vault = |path| service.of_vault(Method::GET, &[path]);
         let all_of_vault = |path| match memory {
             Some(_) => Err(ignored(path, "--memory")),
-            None => service.of_vault(Method::GET, &[path]),
+            None => of_vault(path),
         };
-        let (call, show, none) = match &self {
-            Self::Vaults(_) if vault.is_some() => return Err(ignored("vaults", "--vault")),
-            Self::Vaults(_) if memory.is_some() => return Err(ignored("vaults", "--memory")),
-            Self::Vaults(_) => (
-                service.call(Method::GET, &["v1", "vaults"])?,
-                Show::Table(VAULTS),
-                "no vault has a memory yet",
-            ),
-            Self::Memories { prefix, .. } => (
-                all_of_vault("memories")?.maybe("prefix", prefix.as_ref()),
-                Show::Table(MEMORIES),
-                "the vault has no memories",
-            ),
-            Self::Versions(_) => (get("contexts")?, Show::Table(VERSIONS), "no versions"),
-            Self::Log(_) => (get("log")?, Show::Entries(log), "no changes"),
-            Self::Records { which, .. } => (which.of(get("records")?), Show::Entries(record), "no records"),
-            Self::Sections(_) => (get("sections")?, Show::Entries(section), "no sections"),
+        Ok(match self {
+            Self::Vaults(_) => {
+                for (option, is_given) in [("--vault", vault.is_some()), ("--memory", memory.is_some())] {
+                    if is_given {
+                        return Err(ignored("vaults", option));
+                    }
+                }
+                let call = service.call(Method::GET, &["v1", "vaults"])?;
+                (call, Show::Table(VAULTS), "no vault has a memory yet")
+            }
+            Self::Memories { prefix, .. } => {
+                let call = all_of_vault("memories")?.maybe("prefix", prefix.as_ref());
+                (call, Show::Table(MEMORIES), "the vault has no memories")
+            }
+            Self::Versions(_) => (of_memory("contexts")?, Show::Table(VERSIONS), "no versions"),
+            Self::Log(_) => (of_memory("log")?, Show::Entries(log), "no changes"),
+            Self::Records { which, .. } => {
+                let call = which.of(of_memory("records")?);
+                (call, Show::Entries(record), "no records")
+            }
+            Self::Sections(_) => (of_memory("sections")?, Show::Entries(section), "no sections"),
             Self::Search {
                 query,
                 consistent,
@@ -203,40 +229,27 @@ impl Listing {
                 ..
             } => {
                 let call = match memory {
-                    Some(_) => get("search")?,
-                    None => service.of_vault(Method::GET, &["search"])?,
+                    Some(_) => of_memory("search")?,
+                    None => of_vault("search")?,
                 };
                 let call = call.query("q", query).flag("consistent", *consistent);
                 let call = which.of(call.maybe("mode", lower(mode.as_ref())));
                 (call, Show::Entries(found), "nothing was found")
             }
-            Self::Updates { status, .. } => (
-                all_of_vault("updates")?.maybe("status", status.as_ref()),
-                Show::Entries(run),
-                "no updates",
-            ),
-            Self::Events {
-                kinds, follow: true, ..
-            } => {
-                let feed = Feed::new(&service, memory.map(ToString::to_string), kinds.clone());
-                return follow(feed, args.service.is_json()).await;
+            Self::Updates { status, .. } => {
+                let call = all_of_vault("updates")?.maybe("status", status.as_ref());
+                (call, Show::Entries(run), "no updates")
             }
             Self::Events { kinds, .. } => {
-                let call = service
-                    .of_vault(Method::GET, &["events"])?
-                    .query("order", "newest")
-                    .maybe("memory_id", memory)
-                    .maybe("kinds", kinds.as_ref());
+                let call = of_vault("events")?.query("order", "newest");
+                let call = call.maybe("memory_id", memory).maybe("kinds", kinds.as_ref());
                 (call, Show::Entries(event), "no events")
             }
             Self::Usage { from, to, .. } => {
-                let call = all_of_vault("usage")?;
-                let call = call.maybe("from", from.as_ref()).maybe("to", to.as_ref());
-                (call, Show::Usage, "no model was called")
+                let call = all_of_vault("usage")?.maybe("from", from.as_ref());
+                (call.maybe("to", to.as_ref()), Show::Usage, "no model was called")
             }
-        };
-        let answer = args.page.of(call).send().await?;
-        print(&answer, args.service.is_json(), &show, none)
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! `working-memory export` and `import`: a vault as a file of JSON Lines, or a memory as Markdown.
 
 use crate::cli::client::{Failure, Method, Output, Service, ServiceArgs};
-use crate::cli::init;
+use crate::cli::folder::disk::write_file;
 use crate::cli::offline::{Access, on_database};
 use crate::config::limits::MOST_BYTES;
 use crate::domain::bring::as_markdown;
@@ -78,7 +78,7 @@ impl Export {
         let answer = call.accept("text/plain").send().await?;
         let text = as_markdown(answer.text()?, format == MarkdownFormat::Markdown);
         match self.file() {
-            Some(path) => init::write(path, &text, 0o644, true)?,
+            Some(path) => write_file(path, &text, 0o644, true)?,
             None => Output::of_document().text(&text).write()?,
         }
         Ok(())

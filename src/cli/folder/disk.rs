@@ -1,4 +1,4 @@
-//! A locked folder on a disk: its half of the [engine](super::engine)'s operations, and its state file.
+//! A locked folder on a disk: its half of the [engine](super::engine)'s operations, and its state file. And single files.
 
 use super::engine::Bases;
 use super::swap::{self, Placed};
@@ -7,7 +7,9 @@ use crate::cli::client::{Failure, note};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
-use std::io::{self, ErrorKind};
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 /// The hash by which texts are compared.
@@ -117,4 +119,23 @@ impl Disk<'_> {
         json.and_then(|json| self.lock.replace(name, format!("{json}\n").as_bytes()))
             .map_err(|error| self.failed(name, &error))
     }
+}
+
+/// Writes a file atomically; replaces an existing one only with `replace`.
+pub(in crate::cli) fn write_file(path: &Path, text: &str, mode: u32, replace: bool) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::failed(format!("cannot write {}: {error}", path.display()));
+    let part = path.with_file_name(format!(".working-memory.{}.part", std::process::id()));
+    let done = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(&part)
+        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|()| match replace {
+            true => fs::rename(&part, path),
+            false => fs::hard_link(&part, path),
+        });
+    // After the rename no file has that name any more.
+    let _ = fs::remove_file(&part);
+    done.map_err(failed)
 }

@@ -213,6 +213,33 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_follows_sends_nothing() {
+        let base = Base {
+            version: "v1".to_owned(),
+            sha256: "h1".to_owned(),
+        };
+        let (same, other) = (text("h1"), text("h2"));
+        let pull = Step::Pull { expected: None };
+        for (local, remote, step) in [
+            // It is written again.
+            (None, Some("v1"), pull),
+            // Somebody else's text is kept as a copy.
+            (Some(&other), Some("v1"), compare("h2")),
+            (Some(&other), Some("v2"), compare("h2")),
+            (Some(&same), Some("v1"), Step::Nothing),
+        ] {
+            assert_eq!(
+                plan_following(Some(&base), local, remote),
+                step,
+                "{local:?} {remote:?}"
+            );
+        }
+        // What it was not told of is nothing that the other side takes: it refuses it.
+        let refused = Step::Push { expected: None };
+        assert_eq!(plan_following(Some(&base), Some(&other), None), refused);
+    }
+
+    #[test]
     fn many_deletions_at_once_look_like_a_mistake() {
         let remove = || Step::Remove {
             expected: String::new(),

@@ -5,7 +5,8 @@
 //! what was sent at that position was rewritten by its host and is sent from its beginning.
 
 use crate::cli::client::Failure;
-use crate::cli::{handoff, init};
+use crate::cli::folder::disk::write_file;
+use crate::cli::handoff;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File, TryLockError};
@@ -158,7 +159,7 @@ impl Position {
     fn write(&self) -> Result<(), Failure> {
         let broken = |error: io::Error| Failure::failed(format!("{}: {error}", self.file.display()));
         let text = serde_json::to_string(&self.noted).map_err(|error| broken(error.into()))?;
-        init::write(&self.file, &text, 0o644, true)
+        write_file(&self.file, &text, 0o644, true)
     }
 }
 
