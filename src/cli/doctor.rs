@@ -103,7 +103,7 @@ impl Doctor {
 
 /// The settings that options, environment and `.working-memory.toml` result in.
 fn configured(service: &Service, findings: &mut Findings) {
-    let url = service.url();
+    let url = &service.url;
     findings.add(Mark::Good, "service", url.to_string());
     let connection = match service.connection() {
         Ok(connection) => connection,
@@ -194,7 +194,7 @@ async fn reached(service: &Service, findings: &mut Findings) {
     };
     match vaults {
         Ok(_) if has_key => findings.add(Mark::Good, "access", "the service accepts the key, or requires none"),
-        Ok(_) if is_loopback(service.url()) => findings.add(Mark::Good, "access", "the service requires no key"),
+        Ok(_) if is_loopback(&service.url) => findings.add(Mark::Good, "access", "the service requires no key"),
         Ok(_) => findings.add(
             Mark::Warning, "access",
             "the service requires no key, and is not on this machine: anyone who reaches it can read and write everything",

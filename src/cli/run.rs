@@ -1,7 +1,7 @@
 //! The command line: the commands and the global options, and their execution.
 
 use crate::cli::client::command::ClientCommand;
-use crate::cli::client::{Color, Exit, Failure, print_failure};
+use crate::cli::client::{Color, Exit, Failure};
 use crate::cli::{
     client, doctor, embeddings, generate, help, hook, keys, offline, serve, transfer, with_postgres,
 };
@@ -63,7 +63,7 @@ fn misused(error: &clap::Error) -> ExitCode {
         // One prefix for all errors.
         let text = error.to_string();
         let sentence = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
-        let _ = client::print_failure(client::Exit::Usage, sentence, None);
+        let _ = Failure::usage(sentence).end();
     } else {
         // If the help cannot be written, there is no way to report it.
         let _ = error.print();
@@ -74,14 +74,14 @@ fn misused(error: &clap::Error) -> ExitCode {
 
 /// Prints the error and returns its exit code: 2 for a wrong setting or a wrong argument, otherwise 1.
 fn fail(error: Box<dyn Error>) -> ExitCode {
-    if let Some(failure) = error.downcast_ref::<Failure>() {
-        return print_failure(failure.exit, &failure.sentence, failure.problem.as_ref());
-    }
     let exit = match error.is::<ConfigError>() {
         true => Exit::Usage,
         false => Exit::Failed,
     };
-    print_failure(exit, &error.to_string(), None)
+    match error.downcast::<Failure>() {
+        Ok(failure) => failure.end(),
+        Err(error) => Failure::new(exit, error.to_string()).end(),
+    }
 }
 
 /// The configuration of this process.

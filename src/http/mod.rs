@@ -34,6 +34,7 @@ pub use tls::{Tls, TlsError};
 
 /// Bodies of the interface that the command line sends and reads.
 pub(crate) mod types {
+    pub(crate) use super::extract::page::List;
     pub(crate) use super::routes::archive::ArchivedBody;
     pub(crate) use super::routes::keys::view::{KeyBody, NewKeyBody};
     pub(crate) use super::routes::memory_tool::files::FileBody;

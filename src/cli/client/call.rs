@@ -1,7 +1,8 @@
 //! A request to a service, from its parameters to its response.
 
 use super::failure::{Exit, Failure};
-use super::response::{ServiceResponse, into_success};
+use super::response::ServiceResponse;
+use super::service::Service;
 use super::settings::is_loopback;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 use reqwest::{Method, Request};
@@ -17,13 +18,6 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-
-/// What a request needs to be sent to the service.
-pub(super) struct Endpoint {
-    pub(super) client: reqwest::Client,
-    pub(super) url: Url,
-    pub(super) timeout: Duration,
-}
 
 /// The HTTP client of a service: no redirects, since one could send the key to another host, and no proxy for this
 /// machine itself.
@@ -51,29 +45,13 @@ pub(in crate::cli) fn client_builder(url: &Url) -> reqwest::ClientBuilder {
 
 /// A request under construction.
 pub(in crate::cli) struct Call<'s> {
-    endpoint: &'s Endpoint,
-    request: Request,
-    about: String,
+    pub(super) service: &'s Service,
+    pub(super) request: Request,
+    /// Its subject, for messages.
+    pub(super) about: String,
 }
 
-impl<'s> Call<'s> {
-    /// A request without parameters and body.
-    pub(super) fn new(endpoint: &'s Endpoint, method: Method, url: Url, headers: HeaderMap) -> Self {
-        let mut request = Request::new(method, url);
-        *request.headers_mut() = headers;
-        Self {
-            endpoint,
-            request,
-            about: String::new(),
-        }
-    }
-
-    /// Sets the subject of the request, for messages.
-    pub(super) fn about(mut self, about: String) -> Self {
-        self.about = about;
-        self
-    }
-
+impl Call<'_> {
     /// Adds a parameter.
     pub(in crate::cli) fn query(mut self, name: &str, value: &str) -> Self {
         self.request.url_mut().query_pairs_mut().append_pair(name, value);
@@ -186,7 +164,7 @@ impl<'s> Call<'s> {
     /// No response, or not in time, or an error status.
     pub(in crate::cli) async fn send(self) -> Result<ServiceResponse, Failure> {
         let answer = self.exchange().await?;
-        into_success(answer, &self.about)
+        answer.into_success(&self.about)
     }
 
     /// Like [`Call::send`], with any status as success.
@@ -223,7 +201,7 @@ impl<'s> Call<'s> {
     /// As [`Call::send`].
     pub(in crate::cli) async fn send_once(self) -> Result<ServiceResponse, Failure> {
         let answer = self.once().await.map_err(|error| self.broken(&error))?;
-        into_success(answer, &self.about)
+        answer.into_success(&self.about)
     }
 
     /// Sends the request once and returns the response while its body is still open. Only its head has a timeout.
@@ -234,7 +212,8 @@ impl<'s> Call<'s> {
         let about = self.about.clone();
         match self.begin().await? {
             OpenResponse::Success(response) => Ok(response),
-            OpenResponse::Other(answer) => Err(into_success(answer, &about)
+            OpenResponse::Other(answer) => Err(answer
+                .into_success(&about)
                 .err()
                 .unwrap_or_else(|| Failure::failed("the response is not a stream"))),
         }
@@ -247,8 +226,8 @@ impl<'s> Call<'s> {
     /// No response, or not in time.
     pub(in crate::cli) async fn begin(mut self) -> Result<OpenResponse, Failure> {
         self.request.headers_mut().remove(IDEMPOTENCY_KEY);
-        let timeout = self.endpoint.timeout;
-        let sending = self.endpoint.client.execute(self.copy());
+        let timeout = self.service.timeout;
+        let sending = self.service.client.execute(self.copy());
         let response = match tokio::time::timeout(timeout, sending).await {
             Ok(begun) => begun.map_err(|error| self.broken(&error))?,
             Err(_) => return Err(self.too_slow()),
@@ -260,15 +239,15 @@ impl<'s> Call<'s> {
             Ok(Ok(answer)) => Ok(OpenResponse::Other(answer)),
             _ => Err(Failure::failed(format!(
                 "the answer of {} was lost",
-                self.endpoint.url
+                self.service.url
             ))),
         }
     }
 
     async fn once(&self) -> reqwest::Result<ServiceResponse> {
         let mut request = self.copy();
-        *request.timeout_mut() = Some(self.endpoint.timeout);
-        whole(self.endpoint.client.execute(request).await?).await
+        *request.timeout_mut() = Some(self.service.timeout);
+        whole(self.service.client.execute(request).await?).await
     }
 
     /// The request, to be sent. Its body is in memory and can be copied.
@@ -284,7 +263,7 @@ impl<'s> Call<'s> {
                 format!(
                     "no service answers at {} ({}); start one with `working-memory serve`, or name another with --url \
                      or WORKING_MEMORY_URL",
-                    self.endpoint.url,
+                    self.service.url,
                     innermost(error)
                 ),
             );
@@ -296,7 +275,7 @@ impl<'s> Call<'s> {
     }
 
     fn too_slow(&self) -> Failure {
-        let Endpoint { url, timeout, .. } = self.endpoint;
+        let Service { url, timeout, .. } = self.service;
         let time = match timeout.as_secs() {
             0 => format!("{} ms", timeout.as_millis()),
             seconds => format!("{seconds} s"),
@@ -314,7 +293,7 @@ impl<'s> Call<'s> {
         };
         Failure::failed(format!(
             "the connection to {} was lost ({}){unknown}",
-            self.endpoint.url,
+            self.service.url,
             innermost(error)
         ))
     }

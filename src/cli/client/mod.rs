@@ -17,7 +17,7 @@ mod table;
 
 pub(super) use call::{Call, OpenResponse, client_builder, innermost};
 pub(super) use events::{Feed, FeedEvent};
-pub(super) use failure::{EXIT_CODES, Exit, Failure, found, note, print_failure};
+pub(super) use failure::{EXIT_CODES, Exit, Failure, found, note};
 pub(super) use input::{confirm, members, read, read_json, read_text};
 pub use output::Color;
 pub(super) use output::{Look, Output, set_color};

@@ -32,7 +32,37 @@ impl ServiceResponse {
     /// # Errors
     /// The status is not a success.
     pub(in crate::cli) fn into_success(self, about: &str) -> Result<Self, Failure> {
-        into_success(self, about)
+        let exit = match self.status {
+            200..=299 | 304 => return Ok(self),
+            401 | 403 => Exit::NotAllowed,
+            404 => Exit::NotFound,
+            408 | 429 | 503 => Exit::Busy,
+            400..=499 => Exit::Refused,
+            _ => Exit::Failed,
+        };
+        let is_problem = self
+            .headers
+            .get(CONTENT_TYPE)
+            .is_some_and(|value| value.as_bytes().starts_with(b"application/problem+json"));
+        let problem = serde_json::from_slice::<Value>(&self.body).ok();
+        let problem = problem.filter(|problem| is_problem && problem.is_object());
+        let Some(problem) = problem else {
+            let exit = if exit == Exit::NotFound {
+                Exit::Failed
+            } else {
+                exit
+            };
+            return Err(Failure::new(
+                exit,
+                format!(
+                    "the server at this address ({}) is not a working-memory service",
+                    self.status
+                ),
+            ));
+        };
+        let mut failure = Failure::new(exit, sentence(&self, &problem, about));
+        failure.problem = Some(problem);
+        Err(failure)
     }
 
     /// Whether the client's version is still current (304).
@@ -109,41 +139,6 @@ impl From<ServiceResponse> for http::Response<Bytes> {
     }
 }
 
-/// Returns a success unchanged, and any other status as a failure. `about` names the subject of the request.
-pub(super) fn into_success(answer: ServiceResponse, about: &str) -> Result<ServiceResponse, Failure> {
-    let exit = match answer.status {
-        200..=299 | 304 => return Ok(answer),
-        401 | 403 => Exit::NotAllowed,
-        404 => Exit::NotFound,
-        408 | 429 | 503 => Exit::Busy,
-        400..=499 => Exit::Refused,
-        _ => Exit::Failed,
-    };
-    let is_problem = answer
-        .headers
-        .get(CONTENT_TYPE)
-        .is_some_and(|value| value.as_bytes().starts_with(b"application/problem+json"));
-    let problem = serde_json::from_slice::<Value>(&answer.body).ok();
-    let problem = problem.filter(|problem| is_problem && problem.is_object());
-    let Some(problem) = problem else {
-        let exit = if exit == Exit::NotFound {
-            Exit::Failed
-        } else {
-            exit
-        };
-        return Err(Failure::new(
-            exit,
-            format!(
-                "the server at this address ({}) is not a working-memory service",
-                answer.status
-            ),
-        ));
-    };
-    let mut failure = Failure::new(exit, sentence(&answer, &problem, about));
-    failure.problem = Some(problem);
-    Err(failure)
-}
-
 fn sentence(answer: &ServiceResponse, problem: &Value, about: &str) -> String {
     let member = |name: &str| problem[name].as_str();
     let mut sentence = match member("detail").or(member("title")) {
@@ -188,15 +183,12 @@ mod tests {
         headers.insert(CONTENT_TYPE, media_type.parse().unwrap());
         headers.insert(RETRY_AFTER, "7".parse().unwrap());
         let body = Bytes::copy_from_slice(body.as_bytes());
-        into_success(
-            ServiceResponse {
-                status,
-                headers,
-                body,
-            },
-            "memory m of vault v",
-        )
-        .unwrap_err()
+        let answer = ServiceResponse {
+            status,
+            headers,
+            body,
+        };
+        answer.into_success("memory m of vault v").unwrap_err()
     }
 
     #[test]

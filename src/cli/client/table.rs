@@ -5,9 +5,9 @@ use crate::cli::client::failure::Failure;
 use crate::cli::client::output::{Look, Output, visible};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::text::single_blanks;
+use crate::http::types::List;
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::Args;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -143,13 +143,6 @@ impl PageArgs {
         call.query("limit", &self.limit.to_string())
             .maybe("cursor", self.cursor.as_ref())
     }
-}
-
-#[derive(Debug, Deserialize)]
-struct List<T> {
-    items: Vec<T>,
-    #[serde(default)]
-    next_cursor: Option<String>,
 }
 
 /// Returns all entries of a list, page after page. `call` creates the request of each.

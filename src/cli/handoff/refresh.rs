@@ -45,7 +45,7 @@ impl Refresh {
             .send()
             .await?;
         let body: Value = answer.json()?;
-        let url = service.url().as_str();
+        let url = service.url.as_str();
         let written = workspace.write(&memory_ref, &body, url, SystemClock.now())?;
         if self.service.is_json() {
             return answer.print_json();

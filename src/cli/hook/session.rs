@@ -62,7 +62,7 @@ async fn handoff(service: &Service) -> Result<Option<Value>, Failure> {
     let read =
         |answer: Result<ServiceResponse, Failure>| found(answer)?.map(|found| found.json()).transpose();
     let fresh = service.of_memory(Method::POST, &["handoff", "refresh"])?;
-    let request = tokio::time::timeout(service.timeout() / 2, fresh.send_once());
+    let request = tokio::time::timeout(service.timeout / 2, fresh.send_once());
     match request.await.map(read) {
         Ok(Ok(handoff)) => Ok(handoff),
         _ => read(service.of_memory(Method::GET, &["handoff"])?.send_once().await),
