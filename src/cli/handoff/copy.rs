@@ -15,8 +15,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::fs::{self, File};
+use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path as FilePath, PathBuf};
 use std::time::Duration;
 
@@ -208,7 +209,8 @@ impl Workspace {
                 1 => day.join(&name),
                 number => day.join(format!("{name}-{number}")),
             };
-            match fs::create_dir(&run) {
+            // It quotes a memory: its owner's alone.
+            match DirBuilder::new().mode(0o700).create(&run) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
                 Ok(()) => {

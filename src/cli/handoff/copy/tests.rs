@@ -1,5 +1,7 @@
 use super::*;
 use serde_json::json;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn memory_ref(vault: &str, memory: &str) -> MemoryRef {
@@ -45,6 +47,10 @@ fn a_handoff_is_in_its_runs_folder_and_current() {
     let manifest: serde_json::Value = serde_json::from_slice(&fs::read(run.join(MANIFEST)).unwrap()).unwrap();
     assert_eq!(manifest["cited"], json!(["KL-1@7"]));
     assert_eq!(manifest["local"]["handoff_id"], "h1");
+    for private in [&run, path.parent().unwrap()] {
+        let mode = fs::metadata(private).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}", private.display());
+    }
     // A second run in the same second has a folder of its own, and no temporary file is left.
     put(&workspace, &memory_ref, &handoff(&memory_ref, "h1", "# Two\n")).unwrap();
     let mut names: Vec<_> = fs::read_dir(run.parent().unwrap())
