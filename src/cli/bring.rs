@@ -9,7 +9,6 @@ use crate::domain::ids::{MemoryId, RecordKind};
 use crate::domain::memory::Counters;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use clap::{Args, ValueEnum};
-use reqwest::header::HeaderValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -228,11 +227,8 @@ impl Target<'_> {
                 return Ok(brought);
             }
             let put = self.call(Method::PUT, &["context"])?.text(new.into_bytes());
-            let put = match context.as_ref().and_then(|context| context.etag()) {
-                Some(etag) => put.if_match(etag.to_str().ok())?,
-                None => put.if_none_match(Some(&HeaderValue::from_static("*"))),
-            };
-            let answer = put.exchange().await?;
+            let version = context.as_ref().map(|context| context.version()).transpose()?;
+            let answer = put.on_version(version)?.exchange().await?;
             if answer.status != 412 {
                 let answer = answer.into_success("")?;
                 brought.version = answer.json::<Value>()?["version"].as_i64();

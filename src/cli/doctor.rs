@@ -2,18 +2,17 @@
 //! insecure. `working-memory health`: asks a service whether it is ready.
 
 use crate::cli::client::{
-    Exit, Failure, KeySource, Look, Method, Output, Service, ServiceArgs, base_url, client_builder, finish,
-    innermost, is_loopback,
+    Connection, Exit, Failure, KeySource, Look, Method, Output, Service, ServiceArgs, base_url,
+    client_builder, innermost, is_loopback,
 };
 use crate::cli::run::load_config;
-use crate::config::Config;
 use crate::llm::Models;
 use clap::Args;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 use url::Url;
 
@@ -31,74 +30,94 @@ pub struct Doctor {
 }
 
 /// The severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 enum Mark {
-    Good,
+    Ok,
     Warning,
     Bad,
 }
 
+/// One thing that works or does not.
+#[derive(Debug, Serialize)]
+struct Finding {
+    status: Mark,
+    about: &'static str,
+    detail: String,
+}
+
 /// The findings, in order.
-#[derive(Debug, Default)]
-struct Findings(Vec<(Mark, &'static str, String)>);
+#[derive(Debug, Default, Serialize)]
+struct Findings {
+    findings: Vec<Finding>,
+}
 
 impl Findings {
-    fn good(&mut self, about: &'static str, what: impl Into<String>) {
-        self.0.push((Mark::Good, about, what.into()));
+    fn add(&mut self, about: &'static str, (status, detail): (Mark, String)) {
+        self.findings.push(Finding {
+            status,
+            about,
+            detail,
+        });
     }
+}
 
-    fn warn(&mut self, about: &'static str, what: impl Into<String>) {
-        self.0.push((Mark::Warning, about, what.into()));
-    }
+fn ok(detail: impl Into<String>) -> (Mark, String) {
+    (Mark::Ok, detail.into())
+}
 
-    fn bad(&mut self, about: &'static str, what: impl Into<String>) {
-        self.0.push((Mark::Bad, about, what.into()));
-    }
+fn warning(detail: impl Into<String>) -> (Mark, String) {
+    (Mark::Warning, detail.into())
+}
+
+fn bad(failure: Failure) -> (Mark, String) {
+    (Mark::Bad, failure.sentence)
 }
 
 impl Doctor {
     pub(super) async fn run(self) -> Result<(), Failure> {
-        let mut findings = Findings::default();
+        let mut found = Findings::default();
         // A wrong setting is a finding of this command, not a failure of it.
         match Service::with_timeout(&self.service, ANSWER_TIME) {
-            Ok(service) => {
-                configured(&service, &mut findings);
-                reached(&service, &mut findings).await;
-            }
-            Err(failure) => findings.bad("command line", failure.sentence),
+            Ok(service) => match service.connection() {
+                Ok(connection) => {
+                    configured(&connection, &mut found);
+                    reached(&service, &connection, &mut found).await;
+                }
+                Err(failure) => found.add("command line", bad(failure)),
+            },
+            Err(failure) => found.add("command line", bad(failure)),
         }
-        of_service(self.config.as_deref(), &mut findings);
-        self.print(&findings)?;
-        match findings.0.iter().filter(|(mark, ..)| *mark == Mark::Bad).count() {
+        of_service(self.config.as_deref(), &mut found);
+        self.print(&found)?;
+        let is_bad = |finding: &&Finding| finding.status == Mark::Bad;
+        match found.findings.iter().filter(is_bad).count() {
             0 => Ok(()),
             1 => Err(Failure::failed("one thing does not work")),
             count => Err(Failure::failed(format!("{count} things do not work"))),
         }
     }
 
-    fn print(&self, findings: &Findings) -> Result<(), Failure> {
+    fn print(&self, found: &Findings) -> Result<(), Failure> {
         let mut out = Output::new();
-        let name = |mark| match mark {
-            Mark::Good => "ok",
-            Mark::Warning => "warning",
-            Mark::Bad => "bad",
-        };
         if self.service.is_json() {
-            let findings = findings.0.iter();
-            let list: Vec<Value> = findings
-                .map(|(mark, about, what)| json!({"status": name(*mark), "about": about, "detail": what}))
-                .collect();
-            return out.text(&json!({ "findings": list }).to_string()).end().write();
+            return out.text(&json!(found).to_string()).end().write();
         }
-        for (mark, about, what) in &findings.0 {
-            let look = match mark {
-                Mark::Good => Look::Added,
+        for Finding {
+            status,
+            about,
+            detail,
+        } in &found.findings
+        {
+            let look = match status {
+                Mark::Ok => Look::Added,
                 Mark::Warning => Look::Id,
                 Mark::Bad => Look::Removed,
             };
-            out.styled(look, &format!("{:<8}", name(*mark)))
+            out.styled(look, &format!("{:<8}", <&str>::from(status)))
                 .styled(Look::Dim, &format!("{about:<13}"))
-                .text(what)
+                .text(detail)
                 .end();
         }
         out.write()
@@ -106,146 +125,121 @@ impl Doctor {
 }
 
 /// The settings that options, environment and `.working-memory.toml` result in.
-fn configured(service: &Service, findings: &mut Findings) {
-    let url = service.url();
-    findings.good("service", url.to_string());
-    let connection = match service.connection() {
-        Ok(connection) => connection,
-        Err(failure) => return findings.bad("command line", failure.sentence),
+fn configured(connection: &Connection, found: &mut Findings) {
+    let Connection {
+        url,
+        vault,
+        memory,
+        key,
+        ..
+    } = connection;
+    found.add("service", ok(url.to_string()));
+    let named = match (vault, memory) {
+        (Some(vault), Some(memory)) => ok(format!("{memory} of vault {vault}")),
+        (None, _) => warning("no vault is named: `working-memory init`, WORKING_MEMORY_VAULT or --vault"),
+        (_, None) => warning("no memory is named: `working-memory init`, WORKING_MEMORY_MEMORY or --memory"),
     };
-    match (&connection.vault, &connection.memory) {
-        (Some(vault), Some(memory)) => findings.good("memory", format!("{memory} of vault {vault}")),
-        (None, _) => findings.warn(
-            "memory",
-            "no vault is named: `working-memory init`, WORKING_MEMORY_VAULT or --vault",
-        ),
-        (_, None) => findings.warn(
-            "memory",
-            "no memory is named: `working-memory init`, WORKING_MEMORY_MEMORY or --memory",
-        ),
-    }
-    let clear = url.scheme() == "http" && !is_loopback(url);
-    match &connection.key {
-        KeySource::None => findings.good("key", "none"),
-        KeySource::Variable => findings.good("key", "in WORKING_MEMORY_API_KEY"),
+    found.add("memory", named);
+    match key {
+        KeySource::None => found.add("key", ok("none")),
+        KeySource::Variable => found.add("key", ok("in WORKING_MEMORY_API_KEY")),
         KeySource::File(path) | KeySource::Project(path) => {
-            findings.good("key", format!("in {}", path.display()));
+            let shown = path.display();
+            found.add("key", ok(format!("in {shown}")));
             if std::fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0) {
-                findings.warn(
-                    "key",
-                    format!(
-                        "others on this machine may read {0}: chmod 600 {0}",
-                        path.display()
-                    ),
-                );
+                let readable = format!("others on this machine may read {shown}: chmod 600 {shown}");
+                found.add("key", warning(readable));
             }
         }
     }
-    if clear && connection.key != KeySource::None {
-        findings.warn(
-            "key",
-            "it is sent unencrypted: the address is http:// and not on this machine",
-        );
-    } else if clear {
-        findings.warn(
-            "service",
-            "all content is sent unencrypted: the address is http:// and not on this machine",
-        );
+    if url.scheme() == "http" && !is_loopback(url) {
+        let (about, what) = match key {
+            KeySource::None => ("service", "all content"),
+            _ => ("key", "it"),
+        };
+        let sent = "is sent unencrypted: the address is http:// and not on this machine";
+        found.add(about, warning(format!("{what} {sent}")));
     }
 }
 
 /// What the service reports.
-async fn reached(service: &Service, findings: &mut Findings) {
-    let ready = match service.call(Method::GET, &["readyz"]) {
-        Ok(call) => call.accept("text/plain").send().await,
-        Err(failure) => Err(failure),
-    };
-    match ready {
-        Ok(answer) => match answer.text() {
-            Ok(text) if text.starts_with("ready") => {
-                findings.good("reachable", text.lines().collect::<Vec<_>>().join(", "));
+async fn reached(service: &Service, connection: &Connection, found: &mut Findings) {
+    match ready(service).await {
+        Ok(detail) => found.add("reachable", ok(detail)),
+        Err(failure) => {
+            let is_service = !matches!(failure.exit, Exit::NoService | Exit::Usage);
+            found.add("reachable", bad(failure));
+            if !is_service {
+                return;
             }
-            _ => {
-                return findings.bad(
-                    "reachable",
-                    "the server at this address is not a working-memory service",
-                );
-            }
-        },
-        Err(failure) if failure.exit == Exit::NoService => {
-            return findings.bad("reachable", failure.sentence);
         }
-        Err(failure) => findings.bad("reachable", failure.sentence),
     }
-    let has_key = service
-        .connection()
-        .is_ok_and(|connection| connection.key != KeySource::None);
-    let vaults = match service.call(Method::GET, &["v1", "vaults"]) {
-        Ok(call) => call.query("limit", "1").send().await,
-        Err(failure) => Err(failure),
-    };
-    match vaults {
-        Ok(_) if has_key => findings.good("access", "the service accepts the key, or requires none"),
-        Ok(_) if is_loopback(service.url()) => findings.good("access", "the service requires no key"),
-        Ok(_) => findings.warn(
-            "access",
+    let access = match vaults(service).await {
+        Ok(()) if connection.key != KeySource::None => ok("the service accepts the key, or requires none"),
+        Ok(()) if is_loopback(&service.url) => ok("the service requires no key"),
+        Ok(()) => warning(
             "the service requires no key, and is not on this machine: anyone who reaches it can read and write everything",
         ),
-        Err(failure) => findings.bad("access", failure.sentence),
-    }
-    if let Ok((Some(_), Some(_))) = service.named()
-        && let Ok(call) = service.of_memory(Method::GET, &[])
-    {
-        match call.send().await {
-            Ok(answer) => {
-                let version = answer
-                    .json::<Value>()
-                    .ok()
-                    .and_then(|body| body["version"].as_i64());
-                let found = match version {
-                    Some(0) => "has prompt items and no document yet".to_owned(),
-                    version => format!("has version {}", version.unwrap_or_default()),
-                };
-                findings.good("memory", found);
-            }
+        Err(failure) => bad(failure),
+    };
+    found.add("access", access);
+    if connection.vault.is_some() && connection.memory.is_some() {
+        let memory = match head(service).await {
+            Ok(head) => match head["version"].as_i64().unwrap_or_default() {
+                0 => ok("has prompt items and no document yet"),
+                version => ok(format!("has version {version}")),
+            },
             Err(failure) if failure.exit == Exit::NotFound => {
-                findings.good("memory", "does not exist yet; the first change creates it");
+                ok("does not exist yet; the first change creates it")
             }
-            Err(failure) => findings.bad("memory", failure.sentence),
-        }
+            Err(failure) => bad(failure),
+        };
+        found.add("memory", memory);
     }
+}
+
+/// What a service that is ready says; a usage error for a server that is something else.
+async fn ready(service: &Service) -> Result<String, Failure> {
+    let call = service.call(Method::GET, &["readyz"])?;
+    let answer = call.accept("text/plain").send().await?;
+    match answer.text() {
+        Ok(text) if text.starts_with("ready") => Ok(text.lines().collect::<Vec<_>>().join(", ")),
+        _ => Err(Failure::usage(
+            "the server at this address is not a working-memory service",
+        )),
+    }
+}
+
+async fn vaults(service: &Service) -> Result<(), Failure> {
+    let call = service.call(Method::GET, &["v1", "vaults"])?;
+    call.query("limit", "1").send().await.map(drop)
+}
+
+async fn head(service: &Service) -> Result<Value, Failure> {
+    service.of_memory(Method::GET, &[])?.send().await?.json()
 }
 
 /// The configuration of a service that is started in this folder.
-fn of_service(file: Option<&Path>, findings: &mut Findings) {
+fn of_service(file: Option<&Path>, found: &mut Findings) {
     let config = match load_config(file) {
         Ok(config) => config,
-        Err(error) => return findings.bad("serve here", error.to_string()),
+        Err(error) => return found.add("serve here", (Mark::Bad, error.to_string())),
     };
-    match Models::from_config(&config.llm) {
-        Ok(models) => findings.good("updater here", models.describe()),
-        Err(error) => findings.bad("updater here", error.to_string()),
-    }
-    insecure(&config, findings);
-}
-
-fn insecure(config: &Config, findings: &mut Findings) {
+    let updater = match Models::from_config(&config.llm) {
+        Ok(models) => ok(models.describe()),
+        Err(error) => (Mark::Bad, error.to_string()),
+    };
+    found.add("updater here", updater);
     let http = &config.http;
-    let is_local = http.bind.ip().is_loopback();
     if http.allow_open && http.require_keys != Some(true) {
-        findings.warn(
-            "serve here",
-            "http.allow_open: while there are no keys, anyone who reaches the service can read and write everything",
-        );
+        let open = "http.allow_open: while there are no keys, anyone who reaches the service can read and write everything";
+        found.add("serve here", warning(open));
     }
-    if !is_local && http.tls.files().is_none() {
-        findings.warn(
-            "serve here",
-            format!(
-                "http.bind is {}, which others can reach, without http.tls: a proxy has to encrypt",
-                http.bind
-            ),
-        );
+    if !http.bind.ip().is_loopback() && http.tls.files().is_none() {
+        let bind = http.bind;
+        let reached =
+            format!("http.bind is {bind}, which others can reach, without http.tls: a proxy has to encrypt");
+        found.add("serve here", warning(reached));
     }
 }
 
@@ -284,11 +278,7 @@ pub struct Health {
 impl Health {
     /// Exits with 0 if the service answers 200, with 3 if none answers at the address, with 7 if not in time, and
     /// otherwise with 1.
-    pub(super) async fn run(self) -> ExitCode {
-        finish(self.check().await)
-    }
-
-    async fn check(&self) -> Result<(), Failure> {
+    pub(super) async fn run(self) -> Result<(), Failure> {
         let url = self.target()?;
         let (answer, failed) = match self.client(&url)?.get(url.clone()).send().await {
             Ok(answer) => {
@@ -330,7 +320,7 @@ impl Health {
             Some(address) => Url::parse(&format!("http://{address}")).map_err(|error| {
                 Failure::usage(format!("--address {address}: {error}; it must be HOST:PORT"))
             })?,
-            None => base_url(self.url.as_deref())?,
+            None => base_url(self.url.as_ref())?,
         };
         let whole = format!(
             "{}/{}",

@@ -1,9 +1,10 @@
 //! `working-memory get`, `blame`, `diff`, `prompt`, `put`, `restore`, `redact` and `delete`: a document and its versions.
 
 use super::client::{
-    Failure, Look, Method, Output, Service, ServiceArgs, ServiceResponse, confirm, note, read, text,
+    Call, Failure, Look, MemoryRef, Method, Output, Service, ServiceArgs, ServiceResponse, confirm, note,
+    read, text,
 };
-use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use crate::domain::ids::ContextId;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -34,12 +35,19 @@ impl Get {
         let call = call
             .maybe("section", self.section.as_ref())
             .maybe("as_of", self.as_of.as_ref());
-        if self.service.is_json() {
-            return call.send().await?.print_json();
-        }
-        let answer = call.accept("text/plain").send().await?;
+        let Some(answer) = text_unless_json(call, &self.service).await? else {
+            return Ok(());
+        };
         Output::of_document().text(answer.text()?).write()
     }
+}
+
+/// A document as text; `None` if it was printed as JSON.
+async fn text_unless_json(call: Call<'_>, args: &ServiceArgs) -> Result<Option<ServiceResponse>, Failure> {
+    if args.is_json() {
+        return call.send().await?.print_json().map(|()| None);
+    }
+    call.accept("text/plain").send().await.map(Some)
 }
 
 /// Arguments of `blame`.
@@ -58,10 +66,9 @@ impl Blame {
         let call = service
             .of_memory(Method::GET, &["blame"])?
             .maybe("ref", self.version.as_ref());
-        if self.service.is_json() {
-            return call.send().await?.print_json();
-        }
-        let answer = call.accept("text/plain").send().await?;
+        let Some(answer) = text_unless_json(call, &self.service).await? else {
+            return Ok(());
+        };
         let mut out = Output::new();
         for line in answer.text()?.split_inclusive('\n') {
             match line.split_once(" | ") {
@@ -96,10 +103,9 @@ impl Diff {
         let call = service
             .of_memory(Method::GET, &["contexts", version.as_str(), "diff"])?
             .maybe("base", self.base.as_ref());
-        if self.service.is_json() {
-            return call.send().await?.print_json();
-        }
-        let answer = call.accept("text/plain").send().await?;
+        let Some(answer) = text_unless_json(call, &self.service).await? else {
+            return Ok(());
+        };
         Output::new().diff(answer.text()?).write()
     }
 }
@@ -273,7 +279,7 @@ pub struct Redact {
 impl Redact {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        let (vault, memory) = place(&service)?;
+        let MemoryRef { vault, memory } = service.memory_ref()?;
         let question = format!(
             "Remove the text of version {} of memory {memory} of vault {vault} permanently, with everything that quotes it?",
             self.version
@@ -285,17 +291,13 @@ impl Redact {
             .json(&json!({ "reason": self.reason }))?
             .send()
             .await?;
-        if self.service.is_json() {
-            return answer.print_json();
-        }
-        let redacted: Value = answer.json()?;
-        let mut out = Output::new();
-        out.text("redacted version ")
-            .styled(Look::Id, &redacted["version"].to_string());
-        if let Some(sha256) = redacted["redacted_sha256"].as_str() {
-            out.styled(Look::Dim, &format!(" (its SHA-256 was {sha256})"));
-        }
-        out.end().write()
+        answer.print(self.service.is_json(), |out, redacted| {
+            out.text("redacted version ")
+                .styled(Look::Id, &redacted["version"].to_string());
+            if let Some(sha256) = redacted["redacted_sha256"].as_str() {
+                out.styled(Look::Dim, &format!(" (its SHA-256 was {sha256})"));
+            }
+        })
     }
 }
 
@@ -315,7 +317,7 @@ pub struct Delete {
 impl Delete {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        let (vault, memory) = place(&service)?;
+        let MemoryRef { vault, memory } = service.memory_ref()?;
         // A memory that does not exist needs no confirmation.
         let head: Value = service.of_memory(Method::GET, &[])?.send().await?.json()?;
         let goes = match head["version"].as_i64().unwrap_or_default() {
@@ -338,9 +340,4 @@ impl Delete {
         }
         out.end().write()
     }
-}
-
-fn place(service: &Service) -> Result<(VaultId, MemoryId), Failure> {
-    let memory_ref = service.memory_ref()?;
-    Ok((memory_ref.vault, memory_ref.memory))
 }

@@ -4,11 +4,12 @@
 use super::client::{Exit, Failure, Method, Output, Service, ServiceArgs, ServiceResponse, found, note};
 use super::documents::print_version;
 use super::handoff;
+use crate::cli::folder::disk::write_file;
+use crate::cli::folder::tree::Tree;
 use crate::clock::{Clock as _, SystemClock};
 use clap::Args;
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, IsTerminal as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -54,11 +55,8 @@ impl Edit {
         let call = service
             .of_memory(Method::PUT, &["context"])?
             .maybe("confirm", self.confirm_collapse.then_some("collapse"))
-            .text(text);
-        let call = match &base.tag {
-            Some(tag) => call.if_match(Some(tag))?,
-            None => call.header("if-none-match", "*")?,
-        };
+            .text(text)
+            .on_version(base.tag.as_deref())?;
         let answer = call.exchange().await?;
         if answer.status == 412 {
             return Err(overtaken(service, base).await);
@@ -71,14 +69,10 @@ impl Edit {
 async fn base(service: &Service) -> Result<Base, Failure> {
     let call = service.of_memory(Method::GET, &["context"])?;
     match found(call.accept("text/plain").send().await)? {
-        Some(answer) => {
-            let tag = answer.etag().and_then(|tag| tag.to_str().ok());
-            let tag = tag.ok_or_else(|| Failure::failed("the service's answer has no entity tag"))?;
-            Ok(Base {
-                text: answer.text()?.to_owned(),
-                tag: Some(tag.to_owned()),
-            })
-        }
+        Some(answer) => Ok(Base {
+            text: answer.text()?.to_owned(),
+            tag: Some(answer.version()?.to_owned()),
+        }),
         None => Ok(Base {
             text: String::new(),
             tag: None,
@@ -157,20 +151,12 @@ fn editor() -> Result<String, Failure> {
 fn working_file(service: &Service, text: &str) -> Result<PathBuf, Failure> {
     let memory_ref = service.memory_ref()?;
     let folder = handoff::home()?.join("edits");
-    let unwritable =
-        |error: io::Error| Failure::failed(format!("cannot write into {}: {error}", folder.display()));
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&folder)
-        .map_err(unwritable)?;
+    Tree::create_private(&folder)
+        .map_err(|error| Failure::failed(format!("cannot write into {}: {error}", folder.display())))?;
     let now = SystemClock.now().format("%Y%m%dT%H%M%SZ");
     let name = format!("{}-{now}-{}.md", memory_ref.memory, std::process::id());
     let file = folder.join(name);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    let mut open = options.open(&file).map_err(unwritable)?;
-    open.write_all(text.as_bytes()).map_err(unwritable)?;
+    write_file(&file, text, 0o600, false)?;
     Ok(file)
 }
 

@@ -1,14 +1,12 @@
 //! `working-memory embeddings`: shows the state of the index for searches by meaning, and rebuilds it.
 #![expect(clippy::print_stdout, reason = "a command line tells its user what it found")]
 
-use super::offline::{Access, Offline};
-use crate::cli::run::{fail, load_config};
+use super::offline::{Access, on_database};
 use crate::storage::Storage;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::error::Error;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Arguments of `embeddings`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the folder,
 /// also while a service runs it.
@@ -35,26 +33,16 @@ enum EmbeddingsCommand {
 }
 
 impl Embeddings {
-    pub(super) async fn run(self) -> ExitCode {
-        match self.work().await {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(error),
-        }
-    }
-
-    async fn work(&self) -> Result<(), Box<dyn Error>> {
-        let config = load_config(self.config.as_deref())?;
+    pub(super) async fn run(self) -> Result<(), Box<dyn Error>> {
         let access = match self.command {
             EmbeddingsCommand::Status { .. } => Access::Read,
             EmbeddingsCommand::Rebuild => Access::Write,
         };
-        let database = Offline::open(&config, access).await?;
-        let done = match self.command {
-            EmbeddingsCommand::Status { json } => status(&database.storage, json).await,
-            EmbeddingsCommand::Rebuild => rebuild(&database.storage).await,
+        let work = async |storage: &Storage| match self.command {
+            EmbeddingsCommand::Status { json } => status(storage, json).await,
+            EmbeddingsCommand::Rebuild => rebuild(storage).await,
         };
-        database.close().await?;
-        done
+        on_database(self.config.as_deref(), access, Some("stopped"), work).await
     }
 }
 

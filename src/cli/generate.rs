@@ -1,13 +1,12 @@
 //! `working-memory man`, `completions` and `openapi`: what is generated from the commands and routes.
 
 use crate::cli::client::{Failure, Output};
-use crate::cli::run::fail;
 use crate::http::openapi_yaml;
 use clap::{Args, Command};
 use clap_complete::Shell;
+use std::error::Error;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Arguments of `man`.
 #[derive(Debug, Args)]
@@ -64,9 +63,6 @@ impl Completions {
 }
 
 /// Writes the document to standard output.
-pub(super) fn openapi() -> ExitCode {
-    match std::io::stdout().write_all(openapi_yaml().as_bytes()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(error),
-    }
+pub(super) fn openapi() -> Result<(), Box<dyn Error>> {
+    Ok(std::io::stdout().write_all(openapi_yaml().as_bytes())?)
 }

@@ -1,12 +1,12 @@
 //! `working-memory init`: writes which memory the work in this folder belongs to, and offers to install the git hook.
 
 use super::client::{Failure, MemoryArgs, Output, PROJECT_FILE, confirm};
+use crate::cli::folder::disk::write_file;
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use clap::Args;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::str::FromStr;
 use url::Url;
@@ -62,7 +62,7 @@ impl Init {
                 text.push_str(&format!("{key} = \"{value}\"\n"));
             }
         }
-        write(&path, &text, 0o644, self.force)?;
+        write_file(&path, &text, 0o644, self.force)?;
         let mut out = Output::new();
         out.text(&format!("wrote {PROJECT_FILE}: memory {memory} of vault {vault}"))
             .end();
@@ -103,7 +103,7 @@ impl Init {
             fs::create_dir_all(folder)
                 .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
         }
-        write(&hook, HOOK, 0o755, false)?;
+        write_file(&hook, HOOK, 0o755, false)?;
         Ok(Some(format!("installed the git hook {shown}")))
     }
 }
@@ -168,23 +168,4 @@ fn hooks_folder() -> Option<PathBuf> {
         .filter(|_| asked.status.success())?;
     let path = path.trim_end_matches('\n');
     (!path.is_empty()).then(|| PathBuf::from(path))
-}
-
-/// Writes a file atomically; replaces an existing one only with `replace`.
-pub(super) fn write(path: &Path, text: &str, mode: u32, replace: bool) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::failed(format!("cannot write {}: {error}", path.display()));
-    let part = path.with_file_name(format!(".working-memory-init.{}.part", std::process::id()));
-    let done = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(&part)
-        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| match replace {
-            true => fs::rename(&part, path),
-            false => fs::hard_link(&part, path),
-        });
-    // After the rename no file has that name any more.
-    let _ = fs::remove_file(&part);
-    done.map_err(failed)
 }

@@ -154,15 +154,9 @@ impl AddItem {
         };
         let call = self.scope.call(&service, Method::POST, &[])?;
         let answer = call.json(&body)?.send().await?;
-        if self.service.is_json() {
-            return answer.print_json();
-        }
-        let item: Value = answer.json()?;
-        let mut out = Output::new();
-        out.text("added ")
-            .styled(Look::Id, &text(&item, "item_id"))
-            .end()
-            .write()
+        answer.print(self.service.is_json(), |out, item| {
+            out.text("added ").styled(Look::Id, &text(item, "item_id"));
+        })
     }
 }
 
@@ -171,15 +165,11 @@ impl PutItems {
         let service = Service::of(&self.service)?;
         let call = self.scope.call(&service, Method::PUT, &[&self.category])?;
         let answer = call.text(read(&self.file)?).send().await?;
-        if self.service.is_json() {
-            return answer.print_json();
-        }
-        let body: Value = answer.json()?;
-        let unchanged = body["unchanged"].as_bool().unwrap_or(false);
-        let mut out = Output::new();
-        out.styled(Look::Id, &self.category);
-        out.text(if unchanged { " unchanged" } else { " replaced" });
-        out.end().write()
+        answer.print(self.service.is_json(), |out, body| {
+            let unchanged = body["unchanged"].as_bool().unwrap_or(false);
+            out.styled(Look::Id, &self.category);
+            out.text(if unchanged { " unchanged" } else { " replaced" });
+        })
     }
 }
 
@@ -209,23 +199,20 @@ impl RemoveItem {
         let below: Vec<&str> = self.item_id.as_deref().into_iter().collect();
         let call = self.scope.call(&service, Method::DELETE, &below)?;
         let answer = call.maybe("category", self.category.as_ref()).send().await?;
-        if self.service.is_json() {
-            return match answer.status {
-                // One item: the service returns no body; with --json an empty object is printed.
-                204 => Output::new().text("{}").end().write(),
-                _ => answer.print_json(),
-            };
-        }
+        let Some(id) = &self.item_id else {
+            return answer.print(self.service.is_json(), |out, body| {
+                let removed = body["removed"].as_u64().unwrap_or_default();
+                let category = self.category.as_deref().unwrap_or_default();
+                out.text(&format!("removed {removed} of "))
+                    .styled(Look::Id, category);
+            });
+        };
+        // The service returns no body; with --json an empty object is printed.
         let mut out = Output::new();
-        out.text("removed ");
-        if let Some(id) = &self.item_id {
-            return out.styled(Look::Id, id).end().write();
-        }
-        let removed = answer.json::<Value>()?["removed"].as_u64().unwrap_or_default();
-        let category = self.category.as_deref().unwrap_or_default();
-        out.text(&format!("{removed} of "))
-            .styled(Look::Id, category)
-            .end()
-            .write()
+        match self.service.is_json() {
+            true => out.text("{}"),
+            false => out.text("removed ").styled(Look::Id, id),
+        };
+        out.end().write()
     }
 }

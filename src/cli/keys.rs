@@ -1,14 +1,13 @@
 //! `working-memory keys`: creates, lists, revokes and rotates API keys in the database, also while the service runs.
 
-use super::client::{Column, Output, text, time, write_table};
-use super::offline::{Access, Offline};
-use crate::cli::run::Stop;
-use crate::cli::run::{fail, load_config};
+use super::client::{Cell, Column, Output, time, write_table};
+use super::offline::{Access, on_database};
 use crate::clock::{Clock, SystemClock};
 use crate::config::retention::parse_age;
 use crate::domain::access::{AccessRole, ApiKey, Token, VaultScope};
 use crate::domain::duration;
 use crate::domain::ids::{ActorId, KeyId, VaultId};
+use crate::http::types::{KeyBody, NewKeyBody};
 use crate::storage::Storage;
 use crate::storage::access::keys::NewKey;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -18,7 +17,6 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// The recorded creator of keys that this command creates.
 const MADE_BY: &str = "cli";
@@ -93,24 +91,11 @@ fn time_span(text: &str) -> Result<TimeDelta, String> {
 }
 
 impl Keys {
-    pub(super) async fn run(self) -> ExitCode {
-        match self.on_database().await {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(error),
-        }
-    }
-
-    async fn on_database(self) -> Result<(), Box<dyn Error>> {
-        let mut stop = Stop::listen()?;
-        let config = load_config(self.config.as_deref())?;
-        let database = tokio::select! {
-            opened = Offline::open(&config, Access::Write) => opened?,
-            () = stop.wait() => return Err("stopped".into()),
-        };
-        let done = self.execute(&database.storage).await;
-        database.close().await?;
+    pub(super) async fn run(self) -> Result<(), Box<dyn Error>> {
+        let work = async |storage: &Storage| self.execute(storage).await;
+        let done = on_database(self.config.as_deref(), Access::Write, None, work).await?;
         // Printed at the end: no key is shown that was not saved.
-        Ok(std::io::stdout().write_all(done?.as_bytes())?)
+        Ok(std::io::stdout().write_all(done.as_bytes())?)
     }
 
     async fn execute(&self, storage: &Storage) -> Result<String, Box<dyn Error>> {
@@ -118,11 +103,11 @@ impl Keys {
         match &self.command {
             KeysCommand::Create(create) => {
                 let (key, token) = storage.create_key(create.new_key(now)).await?;
-                Ok(self.with_secret(&key, &token, now))
+                Ok(self.with_secret(key, &token, now))
             }
             KeysCommand::Rotate { key_id, grace } => {
                 let (key, token) = storage.rotate_key(key_id, grace.unwrap_or_default()).await?;
-                Ok(self.with_secret(&key, &token, now))
+                Ok(self.with_secret(key, &token, now))
             }
             KeysCommand::Revoke { key_id } => match storage.revoke_key(key_id).await? {
                 true if self.json => Ok(format!(
@@ -140,9 +125,10 @@ impl Keys {
         let (mut keys, mut after) = (Vec::new(), None::<KeyId>);
         loop {
             let page = storage.list_keys(&VaultScope::All, after.as_ref(), PAGE).await?;
-            keys.extend(page.iter().map(|key| shown(key, now)));
+            let length = i64::try_from(page.len())?;
             after = page.last().map(|key| key.key_id.clone());
-            if i64::try_from(page.len())? < PAGE {
+            keys.extend(page.into_iter().map(|key| json!(KeyBody::of(key, now))));
+            if length < PAGE {
                 break;
             }
         }
@@ -155,13 +141,11 @@ impl Keys {
     }
 
     /// The only output that contains the secret.
-    fn with_secret(&self, key: &ApiKey, token: &Token, now: DateTime<Utc>) -> String {
-        if !self.json {
-            return format!("{}\n", token.expose());
+    fn with_secret(&self, key: ApiKey, token: &Token, now: DateTime<Utc>) -> String {
+        match self.json {
+            true => format!("{}\n", json!(NewKeyBody::of(key, token, now))),
+            false => format!("{}\n", token.expose()),
         }
-        let mut shown = shown(key, now);
-        shown["key"] = Value::from(token.expose());
-        format!("{shown}\n")
     }
 }
 
@@ -185,49 +169,37 @@ impl Create {
 }
 
 const KEYS: [Column; 6] = [
-    Column::id("KEY", |key| text(key, "key_id")),
-    Column::text("NAME", |key| text(key, "name")),
-    Column::text("ROLE", |key| text(key, "role")),
-    Column::text("STATUS", |key| {
-        let status = match (key["revoked_at"].is_null(), key["active"].as_bool()) {
-            (false, _) => "revoked",
-            (true, Some(true)) => "active",
-            _ => "expired",
-        };
-        status.to_owned()
-    }),
-    Column::text("EXPIRES", |key| match key["expires_at"].as_str() {
-        Some(_) => time(key, "expires_at"),
-        None => "never".to_owned(),
-    }),
-    Column::text("VAULTS", |key| {
-        match (key["vaults"].as_array(), key["vault_prefix"].as_str()) {
-            (Some(vaults), _) => vaults
-                .iter()
-                .filter_map(Value::as_str)
-                .collect::<Vec<_>>()
-                .join(","),
-            (None, Some(prefix)) => format!("{prefix}…"),
-            (None, None) => "all".to_owned(),
-        }
-    }),
+    ("KEY", Cell::Id("key_id")),
+    ("NAME", Cell::Text("name")),
+    ("ROLE", Cell::Text("role")),
+    ("STATUS", Cell::Made(status)),
+    ("EXPIRES", Cell::Made(expiry)),
+    ("VAULTS", Cell::Made(vaults)),
 ];
 
-/// A key as the API returns it.
-fn shown(key: &ApiKey, now: DateTime<Utc>) -> Value {
-    let vaults = key.scope.vaults();
-    json!({
-        "key_id": key.key_id.as_str(),
-        "name": key.name.as_str(),
-        "role": key.role.name(),
-        "vaults": vaults.map(|vaults| vaults.iter().map(VaultId::as_str).collect::<Vec<_>>()),
-        "vault_prefix": key.scope.prefix().map(VaultId::as_str),
-        "speaks_for_others": key.speaks_for_others,
-        "active": key.is_active(now),
-        "created_by": key.created_by,
-        "created_at": key.created_at,
-        "rotated_at": key.rotated_at,
-        "expires_at": key.expires_at,
-        "revoked_at": key.revoked_at,
-    })
+fn status(key: &Value) -> String {
+    let status = match (key["revoked_at"].is_null(), key["active"].as_bool()) {
+        (false, _) => "revoked",
+        (true, Some(true)) => "active",
+        _ => "expired",
+    };
+    status.to_owned()
+}
+
+fn expiry(key: &Value) -> String {
+    match key["expires_at"].as_str() {
+        Some(_) => time(key, "expires_at"),
+        None => "never".to_owned(),
+    }
+}
+
+fn vaults(key: &Value) -> String {
+    match (key["vaults"].as_array(), key["vault_prefix"].as_str()) {
+        (Some(vaults), _) => {
+            let vaults: Vec<&str> = vaults.iter().filter_map(Value::as_str).collect();
+            vaults.join(",")
+        }
+        (None, Some(prefix)) => format!("{prefix}…"),
+        (None, None) => "all".to_owned(),
+    }
 }

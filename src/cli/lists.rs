@@ -1,48 +1,155 @@
-//! The commands that list what a route returns, as a table: the route, its parameters, and how an entry is printed.
+//! The commands that list what a route returns: the options and the request of each, and how an entry is printed.
 
 use super::client::{
-    Column, Failure, Feed, FeedEvent, Look, Method, Output, PageArgs, Service, ServiceArgs, ServiceResponse,
-    note, number, text, time, when, write_table,
+    Call, Cell, Column, Failure, Feed, FeedEvent, Look, Method, Output, PageArgs, Service, ServiceArgs,
+    ServiceResponse, note, text, time, when, write_table,
 };
 use crate::domain::text::single_blanks;
-use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
+use clap::{Args, Subcommand};
 use serde_json::Value;
 
-/// A list.
-pub(super) struct List {
-    name: &'static str,
-    about: &'static str,
-    of: Of,
-    /// The path below that.
-    path: &'static [&'static str],
-    parameters: &'static [Parameter],
-    show: Show,
-    /// What is said on standard error if there are no entries.
-    none: &'static str,
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Listing {
+    /// List the vaults.
+    Vaults(ListArgs),
+    /// List the memories of a vault.
+    Memories {
+        /// Only those whose id begins with this.
+        #[arg(long, value_name = "PREFIX")]
+        prefix: Option<String>,
+        #[command(flatten)]
+        args: ListArgs,
+    },
+    /// List the versions of a memory.
+    Versions(ListArgs),
+    /// Print what changed, newest first.
+    Log(ListArgs),
+    /// List key learnings, verbatim context, tasks and decisions.
+    Records {
+        #[command(flatten)]
+        which: RecordArgs,
+        #[command(flatten)]
+        args: ListArgs,
+    },
+    /// List the sections of a document.
+    Sections(ListArgs),
+    /// Search the memories of a vault; with --memory the records of that one.
+    Search {
+        /// Required words; -word: excluded; "two words": next to each other.
+        #[arg(value_name = "QUERY", allow_hyphen_values = true)]
+        query: String,
+        /// Index pending versions first, so that recent writes are found too.
+        #[arg(long)]
+        consistent: bool,
+        /// By words, by meaning, or by both; what the service can do without it.
+        #[arg(long, value_name = "MODE", value_parser = ["text", "semantic", "hybrid"], ignore_case = true)]
+        mode: Option<String>,
+        #[command(flatten)]
+        which: RecordArgs,
+        #[command(flatten)]
+        args: ListArgs,
+    },
+    /// List the updates of a vault, such as proposals that wait for approval.
+    Updates {
+        /// Only those with this status, such as proposed, invalid or failed.
+        #[arg(long, value_name = "STATUS")]
+        status: Option<String>,
+        #[command(flatten)]
+        args: ListArgs,
+    },
+    /// Print the events of a vault.
+    Events {
+        /// Only these kinds, such as version,update,redacted.
+        #[arg(long, value_name = "KINDS")]
+        kinds: Option<String>,
+        /// Print new events until interrupted, and reconnect after lost connections.
+        #[arg(short, long)]
+        follow: bool,
+        #[command(flatten)]
+        args: ListArgs,
+    },
+    /// Print a vault's storage with its limits, and what its models cost.
+    Usage {
+        /// The first day, such as 2026-11-01 (UTC); thirty days without it.
+        #[arg(long, value_name = "DAY")]
+        from: Option<String>,
+        /// The last day, included; today without it.
+        #[arg(long, value_name = "DAY")]
+        to: Option<String>,
+        #[command(flatten)]
+        args: ListArgs,
+    },
 }
 
-/// What a list is of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
-    Service,
-    Vault,
-    /// The vault, or with `--memory` one memory of it, which the route below the memory or the parameter `memory_id` names.
-    VaultOrMemory,
-    VaultOrMemoryId,
-    Memory,
+/// Options of every list.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
+    service: ServiceArgs,
 }
 
-/// An option of a list, and the parameter of the route that it sets.
-struct Parameter {
-    option: &'static str,
-    query: &'static str,
-    /// The name of its value; a switch has none. In capitals of the command's first argument if `option` is empty.
-    value: &'static str,
-    help: &'static str,
-    /// The allowed values, if they are few.
-    values: &'static [&'static str],
+/// Which records.
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// Only this kind: key learnings, verbatim context, tasks, decisions.
+    #[arg(long, value_name = "KIND", value_parser = ["KL", "VC", "T", "D"], ignore_case = true)]
+    kind: Option<String>,
+    /// Which ones; active without it.
+    #[arg(long, value_name = "STATUS", value_parser = ["active", "archived", "all"], ignore_case = true)]
+    status: Option<String>,
 }
+
+impl RecordArgs {
+    fn of<'s>(&self, call: Call<'s>) -> Call<'s> {
+        call.maybe("kind", self.kind.as_ref().map(|kind| kind.to_uppercase()))
+            .maybe("status", lower(self.status.as_ref()))
+    }
+}
+
+fn lower(value: Option<&String>) -> Option<String> {
+    value.map(|value| value.to_lowercase())
+}
+
+const VAULTS: &[Column] = &[
+    ("VAULT", Cell::Id("vault_id")),
+    ("MEMORIES", Cell::Number("memories")),
+    ("CHANGED", Cell::Time("changed_at")),
+];
+
+const MEMORIES: &[Column] = &[
+    ("MEMORY", Cell::Id("memory_id")),
+    ("VERSION", Cell::Number("version")),
+    ("BYTES", Cell::Number("bytes")),
+    ("CHANGED", Cell::Time("changed_at")),
+];
+
+const VERSIONS: &[Column] = &[
+    ("VERSION", Cell::Number("version")),
+    ("CONTEXT_ID", Cell::Id("context_id")),
+    ("ACTOR", Cell::Text("actor_id")),
+    (
+        "SOURCE",
+        Cell::Made(|entry| match entry["redacted"].as_bool() {
+            Some(true) => format!("{}, redacted", text(entry, "source")),
+            _ => text(entry, "source"),
+        }),
+    ),
+    ("BYTES", Cell::Number("bytes")),
+    ("MADE", Cell::Time("creation_time")),
+];
+
+const DAYS: &[Column] = &[
+    ("DAY", Cell::Text("day")),
+    ("MODEL", Cell::Id("model")),
+    ("CALLS", Cell::Number("calls")),
+    ("FAILED", Cell::Number("failures")),
+    ("READ", Cell::Number("input_tokens")),
+    ("WRITTEN", Cell::Number("output_tokens")),
+    ("COST", Cell::Number("cost")),
+];
 
 /// How entries are printed.
 pub(super) enum Show {
@@ -52,328 +159,102 @@ pub(super) enum Show {
     Usage,
 }
 
-const fn option(option: &'static str, value: &'static str, help: &'static str) -> Parameter {
-    Parameter {
-        option,
-        query: option,
-        value,
-        help,
-        values: &[],
-    }
-}
-
-static LISTS: [List; 10] = [
-    List {
-        name: "vaults",
-        about: "List the vaults",
-        of: Of::Service,
-        path: &["vaults"],
-        parameters: &[],
-        show: Show::Table(VAULTS),
-        none: "no vault has a memory yet",
-    },
-    List {
-        name: "memories",
-        about: "List the memories of a vault",
-        of: Of::Vault,
-        path: &["memories"],
-        parameters: &[option("prefix", "PREFIX", "Only those whose id begins with this")],
-        show: Show::Table(MEMORIES),
-        none: "the vault has no memories",
-    },
-    List {
-        name: "versions",
-        about: "List the versions of a memory",
-        of: Of::Memory,
-        path: &["contexts"],
-        parameters: &[],
-        show: Show::Table(VERSIONS),
-        none: "no versions",
-    },
-    List {
-        name: "log",
-        about: "Print what changed, newest first",
-        of: Of::Memory,
-        path: &["log"],
-        parameters: &[],
-        show: Show::Entries(log),
-        none: "no changes",
-    },
-    List {
-        name: "records",
-        about: "List key learnings, verbatim context, tasks and decisions",
-        of: Of::Memory,
-        path: &["records"],
-        parameters: &[KIND, STATUS],
-        show: Show::Entries(record),
-        none: "no records",
-    },
-    List {
-        name: "sections",
-        about: "List the sections of a document",
-        of: Of::Memory,
-        path: &["sections"],
-        parameters: &[],
-        show: Show::Entries(section),
-        none: "no sections",
-    },
-    List {
-        name: "search",
-        about: "Search the memories of a vault; with --memory the records of that one",
-        of: Of::VaultOrMemory,
-        path: &["search"],
-        parameters: &[
-            Parameter {
-                query: "q",
-                ..option(
-                    "",
-                    "QUERY",
-                    "Required words; -word: excluded; \"two words\": next to each other",
-                )
-            },
-            option(
-                "consistent",
-                "",
-                "Index pending versions first, so that recent writes are found too",
-            ),
-            Parameter {
-                values: &["text", "semantic", "hybrid"],
-                ..option(
-                    "mode",
-                    "MODE",
-                    "By words, by meaning, or by both; what the service can do without it",
-                )
-            },
-            KIND,
-            Parameter {
-                help: "Which records; active without it",
-                ..STATUS
-            },
-        ],
-        show: Show::Entries(found),
-        none: "nothing was found",
-    },
-    List {
-        name: "updates",
-        about: "List the updates of a vault, such as proposals that wait for approval",
-        of: Of::Vault,
-        path: &["updates"],
-        parameters: &[option(
-            "status",
-            "STATUS",
-            "Only those with this status, such as proposed, invalid or failed",
-        )],
-        show: Show::Entries(run),
-        none: "no updates",
-    },
-    List {
-        name: "events",
-        about: "Print the events of a vault",
-        of: Of::VaultOrMemoryId,
-        path: &["events"],
-        parameters: &[
-            option(
-                "kinds",
-                "KINDS",
-                "Only these kinds, such as version,update,redacted",
-            ),
-            Parameter {
-                query: "",
-                ..option(
-                    "follow",
-                    "",
-                    "Print new events until interrupted, and reconnect after lost connections",
-                )
-            },
-        ],
-        show: Show::Entries(event),
-        none: "no events",
-    },
-    List {
-        name: "usage",
-        about: "Print a vault's storage with its limits, and what its models cost",
-        of: Of::Vault,
-        path: &["usage"],
-        parameters: &[
-            option(
-                "from",
-                "DAY",
-                "The first day, such as 2026-11-01 (UTC); thirty days without it",
-            ),
-            option("to", "DAY", "The last day, included; today without it"),
-        ],
-        show: Show::Usage,
-        none: "no model was called",
-    },
-];
-
-const VAULTS: &[Column] = &[
-    Column::id("VAULT", |entry| text(entry, "vault_id")),
-    Column::number("MEMORIES", |entry| number(entry, "memories")),
-    Column::text("CHANGED", |entry| time(entry, "changed_at")),
-];
-
-const MEMORIES: &[Column] = &[
-    Column::id("MEMORY", |entry| text(entry, "memory_id")),
-    Column::number("VERSION", |entry| number(entry, "version")),
-    Column::number("BYTES", |entry| number(entry, "bytes")),
-    Column::text("CHANGED", |entry| time(entry, "changed_at")),
-];
-
-const VERSIONS: &[Column] = &[
-    Column::number("VERSION", |entry| number(entry, "version")),
-    Column::id("CONTEXT_ID", |entry| text(entry, "context_id")),
-    Column::text("ACTOR", |entry| text(entry, "actor_id")),
-    Column::text("SOURCE", |entry| match entry["redacted"].as_bool() {
-        Some(true) => format!("{}, redacted", text(entry, "source")),
-        _ => text(entry, "source"),
-    }),
-    Column::number("BYTES", |entry| number(entry, "bytes")),
-    Column::text("MADE", |entry| time(entry, "creation_time")),
-];
-
-const KIND: Parameter = Parameter {
-    values: &["KL", "VC", "T", "D"],
-    ..option(
-        "kind",
-        "KIND",
-        "Only this kind: key learnings, verbatim context, tasks, decisions",
-    )
-};
-
-const STATUS: Parameter = Parameter {
-    values: &["active", "archived", "all"],
-    ..option("status", "STATUS", "Which ones; active without it")
-};
-
-/// A list command as it was typed.
-#[derive(Debug)]
-pub struct Listing {
-    name: &'static str,
-    /// The parameters of the route.
-    parameters: Vec<(&'static str, String)>,
-    follow: bool,
-    page: PageArgs,
-    service: ServiceArgs,
-}
-
-impl Parameter {
-    fn argument(&self) -> Arg {
-        let argument = match self.option {
-            "" => Arg::new(self.query).required(true).allow_hyphen_values(true),
-            option => Arg::new(option).long(option),
-        };
-        let argument = argument.help(self.help);
-        let argument = match (self.value, self.values) {
-            ("", _) => return argument.action(ArgAction::SetTrue),
-            (_, []) => argument,
-            (_, values) => argument
-                .value_parser(PossibleValuesParser::new(values.iter().copied()))
-                .ignore_case(true),
-        };
-        argument.value_name(self.value)
-    }
-
-    /// What was typed.
-    fn typed(&self, matches: &ArgMatches) -> Option<String> {
-        let id = if self.option.is_empty() {
-            self.query
-        } else {
-            self.option
-        };
-        if self.value.is_empty() {
-            return matches.get_flag(id).then(|| "true".to_owned());
-        }
-        let typed = matches.get_one::<String>(id)?;
-        let listed = self.values.iter().find(|value| value.eq_ignore_ascii_case(typed));
-        Some(listed.map_or_else(|| typed.clone(), |value| (*value).to_owned()))
-    }
-}
-
-impl FromArgMatches for Listing {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let unknown = || clap::Error::new(clap::error::ErrorKind::InvalidSubcommand);
-        let (name, matches) = matches.subcommand().ok_or_else(unknown)?;
-        let list = LISTS.iter().find(|list| list.name == name).ok_or_else(unknown)?;
-        let typed = list.parameters.iter();
-        let typed = typed.filter_map(|parameter| Some((parameter.query, parameter.typed(matches)?)));
-        let (parameters, switches): (Vec<_>, Vec<_>) = typed.partition(|(query, _)| !query.is_empty());
-        Ok(Self {
-            name: list.name,
-            parameters,
-            follow: !switches.is_empty(),
-            page: PageArgs::from_arg_matches(matches)?,
-            service: ServiceArgs::from_arg_matches(matches)?,
-        })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-impl Subcommand for Listing {
-    fn augment_subcommands(command: Command) -> Command {
-        let lists = LISTS.iter().map(|list| {
-            let command = Command::new(list.name).args(list.parameters.iter().map(Parameter::argument));
-            let command = match list.name {
-                "events" => command.mut_arg("follow", |follow| follow.short('f')),
-                _ => command,
-            };
-            // The flattened options bring a description of their own.
-            ServiceArgs::augment_args(PageArgs::augment_args(command)).about(list.about)
-        });
-        command.subcommands(lists)
-    }
-
-    fn augment_subcommands_for_update(command: Command) -> Command {
-        Self::augment_subcommands(command)
-    }
-
-    fn has_subcommand(name: &str) -> bool {
-        LISTS.iter().any(|list| list.name == name)
-    }
-}
-
 impl Listing {
     pub(super) async fn run(self) -> Result<(), Failure> {
-        let Some(list) = LISTS.iter().find(|list| list.name == self.name) else {
-            return Err(Failure::usage("there is no such list"));
-        };
-        let service = Service::of(&self.service)?;
-        let (vault, memory) = self.service.options();
-        let ignored = match list.of {
-            Of::Service if vault.is_some() => Some("--vault"),
-            Of::Service | Of::Vault if memory.is_some() => Some("--memory"),
-            _ => None,
-        };
-        if let Some(ignored) = ignored {
-            let name = list.name;
-            return Err(Failure::usage(format!(
-                "{name} takes no {ignored}: it lists all of them"
-            )));
+        let args = self.args();
+        let service = Service::of(&args.service)?;
+        if let Self::Events {
+            kinds, follow: true, ..
+        } = &self
+        {
+            let memory = args.service.options().1.map(ToString::to_string);
+            let feed = Feed::new(&service, memory, kinds.clone());
+            return follow(feed, args.service.is_json()).await;
         }
-        if self.follow {
-            let kinds = self.parameters.into_iter().map(|(_, value)| value).next();
-            let memory = memory.map(ToString::to_string);
-            return follow(Feed::of_vault(&service, memory, kinds), self.service.is_json()).await;
-        }
-        let mut call = match (list.of, memory) {
-            (Of::Service, _) => service.call(Method::GET, &[&["v1"], list.path].concat())?,
-            (Of::Memory, _) | (Of::VaultOrMemory, Some(_)) => service.of_memory(Method::GET, list.path)?,
-            (Of::VaultOrMemoryId, memory) => service
-                .of_vault(Method::GET, list.path)?
-                .query("order", "newest")
-                .maybe("memory_id", memory),
-            (Of::Vault | Of::VaultOrMemory, _) => service.of_vault(Method::GET, list.path)?,
-        };
-        for (name, value) in &self.parameters {
-            call = call.query(name, value);
-        }
-        let answer = self.page.of(call).send().await?;
-        print(&answer, self.service.is_json(), &list.show, list.none)
+        let (call, show, none) = self.request(&service)?;
+        let answer = args.page.of(call).send().await?;
+        print(&answer, args.service.is_json(), &show, none)
     }
+
+    fn args(&self) -> &ListArgs {
+        match self {
+            Self::Vaults(args)
+            | Self::Memories { args, .. }
+            | Self::Versions(args)
+            | Self::Log(args)
+            | Self::Records { args, .. }
+            | Self::Sections(args)
+            | Self::Search { args, .. }
+            | Self::Updates { args, .. }
+            | Self::Events { args, .. }
+            | Self::Usage { args, .. } => args,
+        }
+    }
+
+    /// The request without the page, how its entries are printed, and what is said on standard error if there are none.
+    fn request<'s>(&self, service: &'s Service) -> Result<(Call<'s>, Show, &'static str), Failure> {
+        let (vault, memory) = self.args().service.options();
+        let of_memory = |path| service.of_memory(Method::GET, &[path]);
+        let of_vault = |path| service.of_vault(Method::GET, &[path]);
+        let all_of_vault = |path| match memory {
+            Some(_) => Err(ignored(path, "--memory")),
+            None => of_vault(path),
+        };
+        Ok(match self {
+            Self::Vaults(_) => {
+                for (option, is_given) in [("--vault", vault.is_some()), ("--memory", memory.is_some())] {
+                    if is_given {
+                        return Err(ignored("vaults", option));
+                    }
+                }
+                let call = service.call(Method::GET, &["v1", "vaults"])?;
+                (call, Show::Table(VAULTS), "no vault has a memory yet")
+            }
+            Self::Memories { prefix, .. } => {
+                let call = all_of_vault("memories")?.maybe("prefix", prefix.as_ref());
+                (call, Show::Table(MEMORIES), "the vault has no memories")
+            }
+            Self::Versions(_) => (of_memory("contexts")?, Show::Table(VERSIONS), "no versions"),
+            Self::Log(_) => (of_memory("log")?, Show::Entries(log), "no changes"),
+            Self::Records { which, .. } => {
+                let call = which.of(of_memory("records")?);
+                (call, Show::Entries(record), "no records")
+            }
+            Self::Sections(_) => (of_memory("sections")?, Show::Entries(section), "no sections"),
+            Self::Search {
+                query,
+                consistent,
+                mode,
+                which,
+                ..
+            } => {
+                let call = match memory {
+                    Some(_) => of_memory("search")?,
+                    None => of_vault("search")?,
+                };
+                let call = call.query("q", query).flag("consistent", *consistent);
+                let call = which.of(call.maybe("mode", lower(mode.as_ref())));
+                (call, Show::Entries(found), "nothing was found")
+            }
+            Self::Updates { status, .. } => {
+                let call = all_of_vault("updates")?.maybe("status", status.as_ref());
+                (call, Show::Entries(run), "no updates")
+            }
+            Self::Events { kinds, .. } => {
+                let call = of_vault("events")?.query("order", "newest");
+                let call = call.maybe("memory_id", memory).maybe("kinds", kinds.as_ref());
+                (call, Show::Entries(event), "no events")
+            }
+            Self::Usage { from, to, .. } => {
+                let call = all_of_vault("usage")?.maybe("from", from.as_ref());
+                (call.maybe("to", to.as_ref()), Show::Usage, "no model was called")
+            }
+        })
+    }
+}
+
+fn ignored(list: &str, option: &str) -> Failure {
+    Failure::usage(format!("{list} takes no {option}: it lists all of them"))
 }
 
 /// Prints a page of a list, and on standard error how to continue it, or that it is empty.
@@ -546,19 +427,6 @@ async fn follow(mut feed: Feed<'_>, json: bool) -> Result<(), Failure> {
     }
 }
 
-const DAYS: [Column; 7] = [
-    Column::text("DAY", |day| text(day, "day")),
-    Column::id("MODEL", |day| text(day, "model")),
-    Column::number("CALLS", |day| number(day, "calls")),
-    Column::number("FAILED", |day| number(day, "failures")),
-    Column::number("READ", |day| number(day, "input_tokens")),
-    Column::number("WRITTEN", |day| number(day, "output_tokens")),
-    Column::number("COST", |day| {
-        let cost = day["cost"].as_f64();
-        cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}"))
-    }),
-];
-
 fn usage(out: &mut Output, body: &Value, days: &[Value]) {
     let of_limit = |name: &str, limit: &str| match body[limit].as_u64() {
         Some(limit) => format!("{} of {limit}", body[name]),
@@ -590,7 +458,7 @@ fn usage(out: &mut Output, body: &Value, days: &[Value]) {
     }
     if !days.is_empty() {
         out.end();
-        write_table(out, &DAYS, days);
+        write_table(out, DAYS, days);
     }
 }
 

@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a command line tells its user what it did")]
 
 use crate::cli::embedded::Embedded;
-use crate::cli::run::{Stop, fail, load_config};
+use crate::cli::run::{Stop, load_config};
 use crate::cli::serve::{former_database, shown};
 use crate::clock::SystemClock;
 use crate::config::Config;
@@ -14,7 +14,6 @@ use clap::Args;
 use secrecy::ExposeSecret;
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 /// One for the transaction, one for statements beside it.
@@ -31,13 +30,51 @@ pub(super) enum Access {
 }
 
 /// A database, open for one command.
-pub(super) struct Offline {
-    pub(super) storage: Storage,
+struct Offline {
+    storage: Storage,
     server: Option<Embedded>,
 }
 
+/// Opens the database, does the work of a command on it, and closes it. With `stopped` a signal ends the work, which is what
+/// is said then; without it signals wait for the end.
+pub(super) async fn on_database<T>(
+    config_file: Option<&Path>,
+    access: Access,
+    stopped: Option<&str>,
+    work: impl AsyncFnOnce(&Storage) -> Result<T, Box<dyn Error>>,
+) -> Result<T, Box<dyn Error>> {
+    let mut stop = Stop::listen()?;
+    let config = load_config(config_file)?;
+    let database = tokio::select! {
+        opened = Offline::open(&config, access) => opened?,
+        _ = stop.wait() => return Err("stopped".into()),
+    };
+    let done = match stopped {
+        None => work(&database.storage).await,
+        Some(stopped) => tokio::select! {
+            done = work(&database.storage) => done,
+            _ = stop.wait() => Err(stopped.into()),
+        },
+    };
+    database.close().await?;
+    done
+}
+
+/// A pool for the few statements of a command.
+fn pool(url: String, max_connections: u32, prepared_statements: bool) -> PoolOptions {
+    PoolOptions {
+        url,
+        max_connections,
+        prepared_statements,
+        acquire_timeout: ACQUIRE_TIMEOUT,
+        deadlines: Deadlines::default(),
+        head_cache_bytes: 0,
+        gather_puts: false,
+    }
+}
+
 impl Offline {
-    pub(super) async fn open(config: &Config, access: Access) -> Result<Self, Box<dyn Error>> {
+    async fn open(config: &Config, access: Access) -> Result<Self, Box<dyn Error>> {
         let (server, url) = match &config.database.url {
             Some(url) => (None, url.expose_secret().to_owned()),
             None => embedded(config).await?,
@@ -48,33 +85,30 @@ impl Offline {
             Some(kept) => kept,
             None => is_direct(&url).await?,
         };
-        let options = PoolOptions {
-            url,
-            max_connections: CONNECTIONS,
-            prepared_statements,
-            acquire_timeout: ACQUIRE_TIMEOUT,
-            deadlines: Deadlines::default(),
-            head_cache_bytes: 0,
-            gather_puts: false,
-        };
+        let options = pool(url, CONNECTIONS, prepared_statements);
         let storage = Storage::connect(&options, Arc::new(SystemClock)).await?;
         let offline = Self { storage, server };
-        if is_anothers && !matches!(offline.storage.schema_is_current().await, Ok(true)) {
+        let checked = offline.check(config, access, is_anothers).await;
+        if checked.is_err() {
             offline.close().await?;
-            return Err(still_starting(&config.database.data_dir).into());
-        }
-        let checked = match (offline.server.is_some() || access == Access::Write) && !is_anothers {
-            true => offline.storage.migrate().await,
-            false => offline.storage.check_schema().await,
-        };
-        if let Err(error) = checked {
-            offline.close().await?;
-            return Err(error.into());
+            checked?;
+            return Err("the database was closed".into());
         }
         Ok(offline)
     }
 
-    pub(super) async fn close(self) -> Result<(), Box<dyn Error>> {
+    async fn check(&self, config: &Config, access: Access, is_anothers: bool) -> Result<(), Box<dyn Error>> {
+        if is_anothers && !matches!(self.storage.schema_is_current().await, Ok(true)) {
+            return Err(still_starting(&config.database.data_dir).into());
+        }
+        match (self.server.is_some() || access == Access::Write) && !is_anothers {
+            true => self.storage.migrate().await?,
+            false => self.storage.check_schema().await?,
+        }
+        Ok(())
+    }
+
+    async fn close(self) -> Result<(), Box<dyn Error>> {
         self.storage.close().await;
         match self.server {
             Some(server) => server.stop().await,
@@ -156,32 +190,15 @@ pub struct Migrate {
 }
 
 impl Migrate {
-    pub(super) async fn run(self) -> ExitCode {
-        let config = match load_config(self.config.as_deref()) {
-            Ok(config) => config,
-            Err(error) => return fail(error),
-        };
+    pub(super) async fn run(self) -> Result<(), Box<dyn Error>> {
+        let config = load_config(self.config.as_deref())?;
         let Some(url) = &config.database.url else {
-            return fail("set DATABASE_URL: the embedded database is migrated whenever the service starts");
+            return Err(
+                "set DATABASE_URL: the embedded database is migrated whenever the service starts".into(),
+            );
         };
-        match self.migrate(url.expose_secret()).await {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(error),
-        }
-    }
-
-    #[expect(clippy::print_stdout, reason = "a command says what it did")]
-    async fn migrate(&self, url: &str) -> Result<(), Box<dyn Error>> {
-        let options = PoolOptions {
-            url: url.to_owned(),
-            max_connections: 1,
-            // One connection, one transaction: keeping prepared statements would gain nothing.
-            prepared_statements: false,
-            acquire_timeout: ACQUIRE_TIMEOUT,
-            deadlines: Deadlines::default(),
-            head_cache_bytes: 0,
-            gather_puts: false,
-        };
+        // One connection, one transaction: keeping prepared statements would gain nothing.
+        let options = pool(url.expose_secret().to_owned(), 1, false);
         let storage = Storage::connect(&options, Arc::new(SystemClock)).await?;
         match self.down_to {
             Some(version) => storage.migrate_down(version).await,
@@ -218,30 +235,12 @@ pub struct RebuildRecords {
 }
 
 impl RebuildRecords {
-    pub(super) async fn run(self) -> ExitCode {
-        match self.rebuild().await {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(error),
-        }
-    }
-
-    async fn rebuild(&self) -> Result<(), Box<dyn Error>> {
-        let mut stop = Stop::listen()?;
-        let config = load_config(self.config.as_deref())?;
-        let database = tokio::select! {
-            opened = Offline::open(&config, Access::Write) => opened?,
-            () = stop.wait() => return Err("stopped".into()),
-        };
-        let rebuilt = tokio::select! {
-            rebuilt = database.storage.rebuild_records(self.vault.as_ref(), self.memory.as_ref()) => rebuilt,
-            () = stop.wait() => {
-                database.close().await?;
-                return Err("stopped; memories rebuilt so far are saved".into());
-            }
-        };
-        database.close().await?;
-        let rebuilt = rebuilt?;
-        if self.memory.is_some() && rebuilt.memories == 0 {
+    pub(super) async fn run(self) -> Result<(), Box<dyn Error>> {
+        let stopped = Some("stopped; memories rebuilt so far are saved");
+        let (vault, memory) = (self.vault.as_ref(), self.memory.as_ref());
+        let rebuild = async |storage: &Storage| Ok(storage.rebuild_records(vault, memory).await?);
+        let rebuilt = on_database(self.config.as_deref(), Access::Write, stopped, rebuild).await?;
+        if memory.is_some() && rebuilt.memories == 0 {
             return Err("there is no such memory".into());
         }
         println!(

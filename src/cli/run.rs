@@ -1,7 +1,7 @@
 //! The command line: the commands and the global options, and their execution.
 
 use crate::cli::client::command::ClientCommand;
-use crate::cli::client::{Color, Exit, Failure, print_failure};
+use crate::cli::client::{Color, Exit, Failure};
 use crate::cli::{
     client, doctor, embeddings, generate, help, hook, keys, offline, serve, transfer, with_postgres,
 };
@@ -11,6 +11,7 @@ use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
+use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The exit code of an invalid command line.
@@ -26,22 +27,21 @@ pub fn run() -> ExitCode {
         }
         Err(error) => return misused(&error),
     };
-    let command = match command {
-        // Client commands decide themselves whether to start a runtime: some need no threads.
-        Command::Client(command) => return command.run(help::command),
-        other => other,
+    let mut runtime = match command {
+        // One call after the other needs no threads.
+        Command::Client(_) => Builder::new_current_thread(),
+        _ => Builder::new_multi_thread(),
     };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match runtime.enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => {
-            let sentence = format!("cannot start: {error}");
-            return client::print_failure(client::Exit::Failed, &sentence, None);
-        }
+        Err(error) => return fail(format!("cannot start: {error}").into()),
     };
-    let code = runtime.block_on(async {
-        match command {
-            Command::Health(command) => command.run().await,
+    let done = runtime.block_on(async {
+        let done = match command {
             Command::Serve(command) => Box::pin(command.run()).await,
+            Command::WithPostgres(command) => return Ok(command.run().await),
+            Command::Client(command) => Box::pin(command.run()).await.map_err(Into::into),
+            Command::Health(command) => command.run().await.map_err(Into::into),
             Command::Migrate(command) => command.run().await,
             Command::Export(command) => command.run().await,
             Command::Import(command) => command.run().await,
@@ -49,13 +49,12 @@ pub fn run() -> ExitCode {
             Command::RebuildRecords(command) => command.run().await,
             Command::Embeddings(command) => command.run().await,
             Command::Openapi => generate::openapi(),
-            Command::WithPostgres(command) => command.run().await,
-            Command::Client(command) => command.run(help::command),
-        }
+        };
+        done.map(|()| ExitCode::SUCCESS)
     });
     // A blocking read from a terminal cannot be cancelled, and its result is no longer needed.
     runtime.shutdown_timeout(Duration::from_millis(100));
-    code
+    done.unwrap_or_else(fail)
 }
 
 /// Reports an invalid command line or prints help, in the requested format.
@@ -64,7 +63,7 @@ fn misused(error: &clap::Error) -> ExitCode {
         // One prefix for all errors.
         let text = error.to_string();
         let sentence = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
-        let _ = client::print_failure(client::Exit::Usage, sentence, None);
+        let _ = Failure::usage(sentence).end();
     } else {
         // If the help cannot be written, there is no way to report it.
         let _ = error.print();
@@ -74,16 +73,15 @@ fn misused(error: &clap::Error) -> ExitCode {
 }
 
 /// Prints the error and returns its exit code: 2 for a wrong setting or a wrong argument, otherwise 1.
-pub(super) fn fail(error: impl Into<Box<dyn Error>>) -> ExitCode {
-    let error = error.into();
-    if let Some(failure) = error.downcast_ref::<Failure>() {
-        return print_failure(failure.exit, &failure.sentence, None);
-    }
+fn fail(error: Box<dyn Error>) -> ExitCode {
     let exit = match error.is::<ConfigError>() {
         true => Exit::Usage,
         false => Exit::Failed,
     };
-    print_failure(exit, &error.to_string(), None)
+    match error.downcast::<Failure>() {
+        Ok(failure) => failure.end(),
+        Err(error) => Failure::new(exit, error.to_string()).end(),
+    }
 }
 
 /// The configuration of this process.
@@ -156,10 +154,11 @@ impl Stop {
         })
     }
 
-    pub(super) async fn wait(&mut self) {
+    /// Waits for one of them.
+    pub(super) async fn wait(&mut self) -> rustix::process::Signal {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => rustix::process::Signal::INT,
+            _ = self.terminate.recv() => rustix::process::Signal::TERM,
         }
     }
 }

@@ -2,8 +2,7 @@
 
 use super::client::Failure;
 use crate::background::{Background, Workers};
-use crate::cli::run::Stop;
-use crate::cli::run::{fail, load_config_with};
+use crate::cli::run::{Stop, load_config_with};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, ConfigError};
 use crate::http::{self, AppState, Server, Settings, Tls};
@@ -26,7 +25,6 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -67,38 +65,24 @@ pub struct Serve {
 }
 
 impl Serve {
-    pub(super) async fn run(self) -> ExitCode {
-        let stop = match Stop::listen() {
-            Ok(stop) => stop,
-            Err(error) => return fail(error),
-        };
-        let config = match self.settings() {
-            Ok(config) => config,
-            Err(error) => return fail(error),
-        };
-        if config.database.url.is_none()
-            && let Err(error) = become_account(&config)
-        {
-            return fail(error);
+    pub(super) async fn run(self) -> Result<(), Box<dyn Error>> {
+        let stop = Stop::listen()?;
+        let config = self.settings()?;
+        if config.database.url.is_none() {
+            become_account(&config)?;
         }
-        let (log, traces) = match start_telemetry(&config) {
-            Ok(telemetry) => telemetry,
-            Err(error) => return fail(error),
-        };
+        let (log, traces) = start_telemetry(&config)?;
         let served = serve(&config, stop).await;
         if let Some(traces) = traces {
             traces.stop().await;
         }
         drop(log);
-        match served {
-            Ok(true) => ExitCode::SUCCESS,
-            Ok(false) => fail("requests were still running at the end of the shutdown timeout"),
-            Err(error) => fail(error),
+        match served? {
+            true => Ok(()),
+            false => Err("requests were still running at the end of the shutdown timeout".into()),
         }
     }
-}
 
-impl Serve {
     fn settings(&self) -> Result<Config, ConfigError> {
         let options = [("HTTP__BIND", &self.bind), ("DATABASE__DATA_DIR", &self.data_dir)];
         let options = options
@@ -156,7 +140,7 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
     let server = Server::start(listener, settings.clone(), Arc::new(SystemClock));
     let (embedded, database_url) = tokio::select! {
         database = database(config) => database?,
-        () = stop.wait() => return Ok(true),
+        _ = stop.wait() => return Ok(true),
     };
     let served = with_database(
         config,
@@ -279,7 +263,7 @@ async fn with_database(
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let storage = tokio::select! {
         storage = open(config, url, clock.clone()) => storage?,
-        () = stop.wait() => return Ok(true),
+        _ = stop.wait() => return Ok(true),
     };
     let storage = storage.with_quotas(Quotas {
         memories: config.limits.vault_memories,

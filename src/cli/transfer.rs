@@ -1,9 +1,8 @@
 //! `working-memory export` and `import`: a vault as a file of JSON Lines, or a memory as Markdown.
 
 use crate::cli::client::{Failure, Method, Output, Service, ServiceArgs};
-use crate::cli::offline::{Access, Offline};
-use crate::cli::run::Stop;
-use crate::cli::run::{fail, load_config};
+use crate::cli::folder::disk::write_file;
+use crate::cli::offline::{Access, on_database};
 use crate::config::limits::MOST_BYTES;
 use crate::domain::bring::as_markdown;
 use crate::domain::ids::{MemoryId, VaultId};
@@ -17,7 +16,6 @@ use std::io::{IsTerminal, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufRead, AsyncWriteExt as _, BufReader, BufWriter};
 
@@ -63,15 +61,13 @@ enum MarkdownFormat {
 }
 
 impl Export {
-    pub(super) async fn run(self) -> ExitCode {
-        let done = match self.format {
-            Some(format) => self.export_markdown(format).await,
-            None => self.export().await,
-        };
-        match done {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(error),
+    pub(super) async fn run(self) -> Result<(), Box<dyn Error>> {
+        if let Some(format) = self.format {
+            return self.export_markdown(format).await;
         }
+        let stopped = Some("stopped; the file was not written");
+        let work = async |storage: &Storage| self.write(storage).await;
+        on_database(self.config.as_deref(), Access::Read, stopped, work).await
     }
 
     async fn export_markdown(&self, format: MarkdownFormat) -> Result<(), Box<dyn Error>> {
@@ -81,33 +77,19 @@ impl Export {
         let call = service.of_memory(Method::GET, &["context"])?;
         let answer = call.accept("text/plain").send().await?;
         let text = as_markdown(answer.text()?, format == MarkdownFormat::Markdown);
-        let Some(path) = self.output.as_deref().filter(|path| *path != Path::new("-")) else {
-            Output::of_document().text(&text).write()?;
-            return Ok(());
-        };
-        let unfinished = Unfinished::beside(path)?;
-        fs::write(&unfinished.path, text)
-            .map_err(|error| format!("cannot write {}: {error}", unfinished.path.display()))?;
-        Ok(unfinished.take_place(path)?)
+        match self.file() {
+            Some(path) => write_file(path, &text, 0o644, true)?,
+            None => Output::of_document().text(&text).write()?,
+        }
+        Ok(())
     }
 
-    async fn export(&self) -> Result<(), Box<dyn Error>> {
-        let mut stop = Stop::listen()?;
-        let config = load_config(self.config.as_deref())?;
-        let database = tokio::select! {
-            opened = Offline::open(&config, Access::Read) => opened?,
-            () = stop.wait() => return Err("stopped".into()),
-        };
-        let written = tokio::select! {
-            written = self.write(&database.storage) => written,
-            () = stop.wait() => Err("stopped; the file was not written".into()),
-        };
-        database.close().await?;
-        written
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| *path != Path::new("-"))
     }
 
     async fn write(&self, storage: &Storage) -> Result<(), Box<dyn Error>> {
-        let Some(path) = self.output.as_deref().filter(|path| *path != Path::new("-")) else {
+        let Some(path) = self.file() else {
             let stdout = fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
             let mut out = BufWriter::new(tokio::fs::File::from_std(stdout));
             return self.write_to(storage, &mut out).await;
@@ -212,16 +194,7 @@ enum Conflict {
 }
 
 impl Import {
-    pub(super) async fn run(self) -> ExitCode {
-        match self.import().await {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(error),
-        }
-    }
-
-    async fn import(&self) -> Result<(), Box<dyn Error>> {
-        let mut stop = Stop::listen()?;
-        let config = load_config(self.config.as_deref())?;
+    pub(super) async fn run(self) -> Result<(), Box<dyn Error>> {
         // Fail on a missing file before a database is started.
         let file = if self.file == Path::new("-") {
             File::from(std::io::stdin().as_fd().try_clone_to_owned()?)
@@ -230,25 +203,21 @@ impl Import {
                 .map_err(|error| Failure::usage(format!("cannot open {}: {error}", self.file.display())))?
         };
         let input = BufReader::new(tokio::fs::File::from_std(file));
-        let database = tokio::select! {
-            opened = Offline::open(&config, Access::Write) => opened?,
-            () = stop.wait() => return Err("stopped".into()),
-        };
-        let mut done = Imported::default();
-        let read = tokio::select! {
-            read = self.read(&database.storage, input, &mut done) => read,
-            () = stop.wait() => Err("stopped".into()),
-        };
-        let Imported {
+        let mut done = None;
+        let work =
+            async |storage: &Storage| self.read(storage, input, done.insert(Imported::default())).await;
+        let read = on_database(self.config.as_deref(), Access::Write, Some("stopped"), work).await;
+        if let Some(Imported {
             created,
             appended,
             unchanged,
             skipped,
-        } = done;
-        eprintln!(
-            "memories: {created} new, {appended} appended to, {unchanged} unchanged, {skipped} skipped"
-        );
-        database.close().await?;
+        }) = done
+        {
+            eprintln!(
+                "memories: {created} new, {appended} appended to, {unchanged} unchanged, {skipped} skipped"
+            );
+        }
         read
     }
 

@@ -221,15 +221,10 @@ impl Reject {
             .json(&json!({ "reason": self.reason }))?
             .send()
             .await?;
-        if self.service.is_json() {
-            return answer.print_json();
-        }
-        let rejected: Value = answer.json()?;
-        let mut out = Output::new();
-        out.styled(Look::Id, &text(&rejected, "update_id"))
-            .text(&format!(" is {}", text(&rejected, "status")))
-            .end()
-            .write()
+        answer.print(self.service.is_json(), |out, rejected| {
+            out.styled(Look::Id, &text(rejected, "update_id"))
+                .text(&format!(" is {}", text(rejected, "status")));
+        })
     }
 }
 

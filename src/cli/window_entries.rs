@@ -1,6 +1,6 @@
 //! `working-memory task`, `decision` and `set-status`: entries of the window.
 
-use super::client::{Failure, Look, Method, Output, Service, ServiceArgs, members, read_json};
+use super::client::{Failure, Look, Method, Service, ServiceArgs, members, read_json};
 use crate::domain::ids::RecordId;
 use clap::Args;
 use serde_json::{Value, json};
@@ -87,20 +87,16 @@ async fn send(args: &ServiceArgs, to: (Method, &str), body: Value, done: &str) -
     let (method, route) = to;
     let call = service.of_memory(method, &[route])?;
     let answer = call.json(&members(body))?.send().await?;
-    if args.is_json() {
-        return answer.print_json();
-    }
-    let body: Value = answer.json()?;
     let is_known = answer.status == 200 && done == "recorded";
-    let unchanged = body["unchanged"].as_bool().unwrap_or(is_known);
-    let id = body["record_id"].as_str();
-    let mut out = Output::new();
-    out.text(if unchanged { "unchanged" } else { done });
-    if let Some(id) = id.or_else(|| body["record"]["record_id"].as_str()) {
-        out.text(" ").styled(Look::Id, id);
-    }
-    if let Some(version) = body["version"].as_i64() {
-        out.text(&format!(", version {version}"));
-    }
-    out.end().write()
+    answer.print(args.is_json(), |out, body| {
+        let unchanged = body["unchanged"].as_bool().unwrap_or(is_known);
+        let id = body["record_id"].as_str();
+        out.text(if unchanged { "unchanged" } else { done });
+        if let Some(id) = id.or_else(|| body["record"]["record_id"].as_str()) {
+            out.text(" ").styled(Look::Id, id);
+        }
+        if let Some(version) = body["version"].as_i64() {
+            out.text(&format!(", version {version}"));
+        }
+    })
 }

@@ -13,9 +13,9 @@ use clap::Args;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal};
 use tokio::process::{Child, Command};
-use tokio::signal::unix::{self, SignalKind};
 
 use super::embedded::Embedded;
+use super::run::Stop;
 use crate::storage::embedded::EmbeddedOptions;
 use crate::storage::embedded::folder::{is_new_name, new_name};
 
@@ -40,18 +40,12 @@ pub struct WithPostgres {
     command: Vec<OsString>,
 }
 
-/// Signals that end this program. Their handlers are installed before anything has to be cleaned up.
-struct Signals {
-    interrupt: unix::Signal,
-    terminate: unix::Signal,
-}
-
 impl WithPostgres {
     /// Runs the command and exits with its code (128 plus the signal's number if a signal ended it, 125 if the
     /// server cannot be started, 126 or 127 if the command cannot be run).
     pub(super) async fn run(self) -> ExitCode {
-        let mut signals = match Signals::take() {
-            Ok(signals) => signals,
+        let mut stop = match Stop::listen() {
+            Ok(stop) => stop,
             Err(error) => return failed(125, &error),
         };
         let throw_away = self.data_dir.is_none();
@@ -68,7 +62,7 @@ impl WithPostgres {
             throw_away,
             max_connections: self.max_connections,
         };
-        let code = self.run_with(options, &mut signals).await;
+        let code = self.run_with(options, &mut stop).await;
         // As root, the process of the other account has a folder of its own.
         if throw_away && !is_root {
             remove(&data_dir).await;
@@ -76,17 +70,17 @@ impl WithPostgres {
         code
     }
 
-    async fn run_with(&self, options: EmbeddedOptions, signals: &mut Signals) -> ExitCode {
+    async fn run_with(&self, options: EmbeddedOptions, stop: &mut Stop) -> ExitCode {
         let started = tokio::select! {
             started = Embedded::start(options) => started,
-            signal = signals.next() => return ExitCode::from(128 + signal.as_raw() as u8),
+            signal = stop.wait() => return ExitCode::from(128 + signal.as_raw() as u8),
         };
         let server = match started {
             Ok(server) => server,
             Err(error) => return failed(125, &*error),
         };
         let code = match self.spawn(&server.url()) {
-            Ok(child) => wait(child, signals).await,
+            Ok(child) => wait(child, stop).await,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => failed(127, &error),
             Err(error) => failed(126, &error),
         };
@@ -108,24 +102,8 @@ impl WithPostgres {
     }
 }
 
-impl Signals {
-    fn take() -> std::io::Result<Self> {
-        Ok(Self {
-            interrupt: unix::signal(SignalKind::interrupt())?,
-            terminate: unix::signal(SignalKind::terminate())?,
-        })
-    }
-
-    async fn next(&mut self) -> Signal {
-        tokio::select! {
-            _ = self.interrupt.recv() => Signal::INT,
-            _ = self.terminate.recv() => Signal::TERM,
-        }
-    }
-}
-
 /// Waits for the command, and forwards signals to it.
-async fn wait(mut child: Child, signals: &mut Signals) -> ExitCode {
+async fn wait(mut child: Child, stop: &mut Stop) -> ExitCode {
     let pid = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
     // A Ctrl-C at the terminal goes to the whole foreground process group, so the command already has it.
     let interrupted_by_terminal = std::io::stdin().is_terminal();
@@ -135,7 +113,7 @@ async fn wait(mut child: Child, signals: &mut Signals) -> ExitCode {
                 Ok(status) => ExitCode::from(exit_code(status)),
                 Err(error) => failed(125, &error),
             },
-            signal = signals.next() => {
+            signal = stop.wait() => {
                 if let Some(pid) = pid && !(signal == Signal::INT && interrupted_by_terminal) {
                     // If it has just ended, the next `wait` returns that.
                     let _ = rustix::process::kill_process(pid, signal);

@@ -31,3 +31,14 @@ pub use settings::Settings;
 pub use starting::Server;
 pub use state::AppState;
 pub use tls::{Tls, TlsError};
+
+/// Bodies of the interface that the command line sends and reads.
+pub(crate) mod types {
+    pub(crate) use super::extract::page::List;
+    pub(crate) use super::routes::archive::ArchivedBody;
+    pub(crate) use super::routes::keys::view::{KeyBody, NewKeyBody};
+    pub(crate) use super::routes::memory_tool::files::FileBody;
+    pub(crate) use super::routes::memory_tool::files::put::PutFileBody;
+    pub(crate) use super::routes::window::get::WindowBody;
+    pub(crate) use super::routes::window::import::ImportAnswer;
+}

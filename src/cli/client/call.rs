@@ -1,7 +1,8 @@
 //! A request to a service, from its parameters to its response.
 
 use super::failure::{Exit, Failure};
-use super::response::{ServiceResponse, into_success};
+use super::response::ServiceResponse;
+use super::service::Service;
 use super::settings::is_loopback;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 use reqwest::{Method, Request};
@@ -16,17 +17,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1
 /// The timeout of a connection attempt.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 
-/// The largest response that is accepted, in bytes.
-const MAX_ANSWER_BYTES: usize = 256 * 1024 * 1024;
-
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-
-/// What a request needs to be sent to the service.
-pub(super) struct Endpoint {
-    pub(super) client: reqwest::Client,
-    pub(super) url: Url,
-    pub(super) timeout: Duration,
-}
 
 /// The HTTP client of a service: no redirects, since one could send the key to another host, and no proxy for this
 /// machine itself.
@@ -54,29 +45,13 @@ pub(in crate::cli) fn client_builder(url: &Url) -> reqwest::ClientBuilder {
 
 /// A request under construction.
 pub(in crate::cli) struct Call<'s> {
-    endpoint: &'s Endpoint,
-    request: Request,
-    about: String,
+    pub(super) service: &'s Service,
+    pub(super) request: Request,
+    /// Its subject, for messages.
+    pub(super) about: String,
 }
 
-impl<'s> Call<'s> {
-    /// A request without parameters and body.
-    pub(super) fn new(endpoint: &'s Endpoint, method: Method, url: Url, headers: HeaderMap) -> Self {
-        let mut request = Request::new(method, url);
-        *request.headers_mut() = headers;
-        Self {
-            endpoint,
-            request,
-            about: String::new(),
-        }
-    }
-
-    /// Sets the subject of the request, for messages.
-    pub(super) fn about(mut self, about: String) -> Self {
-        self.about = about;
-        self
-    }
-
+impl Call<'_> {
     /// Adds a parameter.
     pub(in crate::cli) fn query(mut self, name: &str, value: &str) -> Self {
         self.request.url_mut().query_pairs_mut().append_pair(name, value);
@@ -115,6 +90,17 @@ impl<'s> Call<'s> {
         let tag = HeaderValue::from_str(&tag)
             .map_err(|_| Failure::usage("--if-match must be the context_id of a version"))?;
         Ok(self.with(IF_MATCH, tag))
+    }
+
+    /// Lets a write succeed only on this version, or if there is none.
+    ///
+    /// # Errors
+    /// As [`Call::if_match`].
+    pub(in crate::cli) fn on_version(self, version: Option<&str>) -> Result<Self, Failure> {
+        match version {
+            Some(_) => self.if_match(version),
+            None => Ok(self.with(IF_NONE_MATCH, HeaderValue::from_static("*"))),
+        }
     }
 
     /// Sets a header.
@@ -178,7 +164,7 @@ impl<'s> Call<'s> {
     /// No response, or not in time, or an error status.
     pub(in crate::cli) async fn send(self) -> Result<ServiceResponse, Failure> {
         let answer = self.exchange().await?;
-        into_success(answer, &self.about)
+        answer.into_success(&self.about)
     }
 
     /// Like [`Call::send`], with any status as success.
@@ -195,8 +181,7 @@ impl<'s> Call<'s> {
         loop {
             let error = match self.once().await {
                 Ok(answer) => return Ok(answer),
-                Err(Broken::TooLarge) => return Err(self.too_large()),
-                Err(Broken::Http(error)) => error,
+                Err(error) => error,
             };
             let is_connect = error.is_connect();
             if (error.is_timeout() && !is_connect) || (is_connect && lost.is_none()) {
@@ -215,11 +200,8 @@ impl<'s> Call<'s> {
     /// # Errors
     /// As [`Call::send`].
     pub(in crate::cli) async fn send_once(self) -> Result<ServiceResponse, Failure> {
-        match self.once().await {
-            Ok(answer) => into_success(answer, &self.about),
-            Err(Broken::Http(error)) => Err(self.broken(&error)),
-            Err(Broken::TooLarge) => Err(self.too_large()),
-        }
+        let answer = self.once().await.map_err(|error| self.broken(&error))?;
+        answer.into_success(&self.about)
     }
 
     /// Sends the request once and returns the response while its body is still open. Only its head has a timeout.
@@ -230,7 +212,8 @@ impl<'s> Call<'s> {
         let about = self.about.clone();
         match self.begin().await? {
             OpenResponse::Success(response) => Ok(response),
-            OpenResponse::Other(answer) => Err(into_success(answer, &about)
+            OpenResponse::Other(answer) => Err(answer
+                .into_success(&about)
                 .err()
                 .unwrap_or_else(|| Failure::failed("the response is not a stream"))),
         }
@@ -243,8 +226,8 @@ impl<'s> Call<'s> {
     /// No response, or not in time.
     pub(in crate::cli) async fn begin(mut self) -> Result<OpenResponse, Failure> {
         self.request.headers_mut().remove(IDEMPOTENCY_KEY);
-        let timeout = self.endpoint.timeout;
-        let sending = self.endpoint.client.execute(self.copy());
+        let timeout = self.service.timeout;
+        let sending = self.service.client.execute(self.copy());
         let response = match tokio::time::timeout(timeout, sending).await {
             Ok(begun) => begun.map_err(|error| self.broken(&error))?,
             Err(_) => return Err(self.too_slow()),
@@ -256,15 +239,15 @@ impl<'s> Call<'s> {
             Ok(Ok(answer)) => Ok(OpenResponse::Other(answer)),
             _ => Err(Failure::failed(format!(
                 "the answer of {} was lost",
-                self.endpoint.url
+                self.service.url
             ))),
         }
     }
 
-    async fn once(&self) -> Result<ServiceResponse, Broken> {
+    async fn once(&self) -> reqwest::Result<ServiceResponse> {
         let mut request = self.copy();
-        *request.timeout_mut() = Some(self.endpoint.timeout);
-        whole(self.endpoint.client.execute(request).await?).await
+        *request.timeout_mut() = Some(self.service.timeout);
+        whole(self.service.client.execute(request).await?).await
     }
 
     /// The request, to be sent. Its body is in memory and can be copied.
@@ -280,7 +263,7 @@ impl<'s> Call<'s> {
                 format!(
                     "no service answers at {} ({}); start one with `working-memory serve`, or name another with --url \
                      or WORKING_MEMORY_URL",
-                    self.endpoint.url,
+                    self.service.url,
                     innermost(error)
                 ),
             );
@@ -292,7 +275,7 @@ impl<'s> Call<'s> {
     }
 
     fn too_slow(&self) -> Failure {
-        let Endpoint { url, timeout, .. } = self.endpoint;
+        let Service { url, timeout, .. } = self.service;
         let time = match timeout.as_secs() {
             0 => format!("{} ms", timeout.as_millis()),
             seconds => format!("{seconds} s"),
@@ -303,11 +286,6 @@ impl<'s> Call<'s> {
         )
     }
 
-    fn too_large(&self) -> Failure {
-        let url = &self.endpoint.url;
-        Failure::failed(format!("the answer of {url} is over {MAX_ANSWER_BYTES} bytes"))
-    }
-
     fn lost(&self, error: &reqwest::Error) -> Failure {
         let unknown = match *self.request.method() {
             Method::GET => "",
@@ -315,39 +293,19 @@ impl<'s> Call<'s> {
         };
         Failure::failed(format!(
             "the connection to {} was lost ({}){unknown}",
-            self.endpoint.url,
+            self.service.url,
             innermost(error)
         ))
     }
 }
 
 /// Reads a response with its body.
-async fn whole(mut response: reqwest::Response) -> Result<ServiceResponse, Broken> {
-    let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > MAX_ANSWER_BYTES {
-            return Err(Broken::TooLarge);
-        }
-        body.extend_from_slice(&chunk);
-    }
+async fn whole(response: reqwest::Response) -> reqwest::Result<ServiceResponse> {
     Ok(ServiceResponse {
-        status,
-        headers,
-        body,
+        status: response.status().as_u16(),
+        headers: response.headers().clone(),
+        body: response.bytes().await?,
     })
-}
-
-/// An exchange that failed.
-enum Broken {
-    Http(reqwest::Error),
-    TooLarge,
-}
-
-impl From<reqwest::Error> for Broken {
-    fn from(error: reqwest::Error) -> Self {
-        Self::Http(error)
-    }
 }
 
 /// The innermost cause of an error, which is the most informative.

@@ -1,13 +1,12 @@
-//! The commands that call a running service or read its local copy, and their execution.
+//! The commands that call a running service or read its local copy.
 
-use super::failure::{Failure, finish};
+use super::failure::Failure;
 use crate::cli::documents::{Blame, Delete, Diff, Get, Prompt, Put, Redact, Restore};
 use crate::cli::lists::Listing;
 use crate::cli::updates::{Approve, Operations, Reject, Update};
 use crate::cli::window_entries::{Decision, SetStatus, Task};
-use crate::cli::{api, bring, doctor, edit, generate, handoff, hook, init, items, mcp, sync, window};
+use crate::cli::{api, bring, doctor, edit, generate, handoff, help, hook, init, items, mcp, sync, window};
 use clap::Subcommand;
-use std::process::ExitCode;
 
 /// Commands that call a running service.
 #[derive(Debug, Subcommand)]
@@ -83,61 +82,40 @@ pub enum ClientCommand {
 }
 
 impl ClientCommand {
-    /// Runs the command. `program` is the whole command line, for completions and manual pages. Commands that need no
-    /// network start no runtime.
-    pub(in crate::cli) fn run(self, program: fn() -> clap::Command) -> ExitCode {
-        finish(match self {
+    pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
+        match self {
             Self::Init(command) => command.run(),
+            Self::Doctor(command) => command.run().await,
+            Self::Edit(command) => command.run().await,
+            Self::List(command) => command.run().await,
+            Self::Api(command) => command.run().await,
+            Self::Bring(command) => command.run().await,
+            Self::Blame(command) => command.run().await,
+            Self::Redact(command) => command.run().await,
+            Self::Delete(command) => command.run().await,
+            Self::Put(command) => command.run().await,
+            Self::Get(command) => command.run().await,
+            Self::Update(command) => command.run().await,
+            Self::Operations(command) => command.run().await,
+            Self::Approve(command) => command.run().await,
+            Self::Reject(command) => command.run().await,
+            Self::Diff(command) => command.run().await,
+            Self::Restore(command) => command.run().await,
+            Self::Task(command) => command.run().await,
+            Self::Decision(command) => command.run().await,
+            Self::SetStatus(command) => command.run().await,
+            Self::Window(command) => command.run().await,
+            Self::Sync(command) => command.run().await,
+            Self::Items(command) => command.run().await,
+            Self::Prompt(command) => command.run().await,
+            Self::Mcp(command) => command.run().await,
+            Self::Hook(command) => command.run().await,
+            Self::Show(command) => command.run().await,
+            Self::Status(command) => command.run().await,
             Self::Path(command) => command.run(),
-            Self::Completions(command) => command.run(program()),
-            Self::Man(command) => command.run(program()),
-            other => other.ask(),
-        })
-    }
-
-    fn ask(self) -> Result<(), Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Failure::failed(format!("cannot start: {error}")))?;
-        let outcome = runtime.block_on(async {
-            match self {
-                Self::Doctor(command) => command.run().await,
-                Self::Edit(command) => command.run().await,
-                Self::List(command) => command.run().await,
-                Self::Api(command) => command.run().await,
-                Self::Bring(command) => command.run().await,
-                Self::Blame(command) => command.run().await,
-                Self::Redact(command) => command.run().await,
-                Self::Delete(command) => command.run().await,
-                Self::Put(command) => command.run().await,
-                Self::Get(command) => command.run().await,
-                Self::Update(command) => command.run().await,
-                Self::Operations(command) => command.run().await,
-                Self::Approve(command) => command.run().await,
-                Self::Reject(command) => command.run().await,
-                Self::Diff(command) => command.run().await,
-                Self::Restore(command) => command.run().await,
-                Self::Task(command) => command.run().await,
-                Self::Decision(command) => command.run().await,
-                Self::SetStatus(command) => command.run().await,
-                Self::Window(command) => command.run().await,
-                Self::Sync(command) => command.run().await,
-                Self::Items(command) => command.run().await,
-                Self::Prompt(command) => command.run().await,
-                Self::Refresh(command) => command.run().await,
-                Self::Mcp(command) => command.run().await,
-                Self::Hook(command) => {
-                    command.run().await;
-                    Ok(())
-                }
-                Self::Show(command) => command.run().await,
-                Self::Status(command) => command.run().await,
-                Self::Init(_) | Self::Path(_) | Self::Completions(_) | Self::Man(_) => Ok(()),
-            }
-        });
-        // A blocking read of standard input cannot be cancelled, and its result is no longer needed.
-        runtime.shutdown_background();
-        outcome
+            Self::Refresh(command) => command.run().await,
+            Self::Completions(command) => command.run(help::command()),
+            Self::Man(command) => command.run(help::command()),
+        }
     }
 }

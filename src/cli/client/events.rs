@@ -32,17 +32,11 @@ pub(in crate::cli) enum FeedEvent {
     Broken(Failure),
 }
 
-/// The filter of the stream.
-struct Wanted {
-    memory: Option<String>,
-    kinds: Option<String>,
-}
-
-/// The events of a vault, or of one memory.
+/// The events of a vault, of some kinds and of one memory, or of all.
 pub(in crate::cli) struct Feed<'s> {
     service: &'s Service,
-    /// `None`: versions of the selected memory, and its deletion.
-    wanted: Option<Wanted>,
+    memory: Option<String>,
+    kinds: Option<String>,
     stream: Option<BoxStream<'static, Result<Sse, Unreachable>>>,
     /// The id of the last event.
     last_id: Option<String>,
@@ -51,34 +45,17 @@ pub(in crate::cli) struct Feed<'s> {
 }
 
 impl<'s> Feed<'s> {
-    /// Versions of the selected memory. Opens no connection yet.
-    pub(in crate::cli) fn of(service: &'s Service) -> Self {
-        Self::wanting(service, None)
-    }
-
-    /// Events of the vault, of some kinds or of all.
-    pub(in crate::cli) fn of_vault(
-        service: &'s Service,
-        memory: Option<String>,
-        kinds: Option<String>,
-    ) -> Self {
-        Self::wanting(service, Some(Wanted { memory, kinds }))
-    }
-
-    fn wanting(service: &'s Service, wanted: Option<Wanted>) -> Self {
+    /// Opens no connection yet.
+    pub(in crate::cli) fn new(service: &'s Service, memory: Option<String>, kinds: Option<String>) -> Self {
         Self {
             service,
-            wanted,
+            memory,
+            kinds,
             stream: None,
             last_id: None,
             retry_at: Instant::now(),
             pause: PAUSES.0,
         }
-    }
-
-    /// Whether the stream is open, so that events arrive at once.
-    pub(in crate::cli) fn is_open(&self) -> bool {
-        self.stream.is_some()
     }
 
     /// Waits for the next event. Cancellation safe.
@@ -104,15 +81,10 @@ impl<'s> Feed<'s> {
 
     async fn open(&mut self) -> Result<(), Failure> {
         let call = self.service.of_vault(Method::GET, &["events"])?;
-        let call = match &self.wanted {
-            Some(Wanted { memory, kinds }) => call
-                .maybe("memory_id", memory.as_ref())
-                .maybe("kinds", kinds.as_ref()),
-            None => call
-                .query("memory_id", self.service.memory_ref()?.memory.as_str())
-                .query("kinds", "version,memory_deleted"),
-        };
-        let mut call = call.accept("text/event-stream");
+        let mut call = call
+            .maybe("memory_id", self.memory.as_ref())
+            .maybe("kinds", self.kinds.as_ref())
+            .accept("text/event-stream");
         if let Some(id) = &self.last_id {
             call = call.header("last-event-id", id)?;
         }

@@ -78,6 +78,19 @@ impl Failure {
     pub(in crate::cli) fn not_found(sentence: impl Into<String>) -> Self {
         Self::new(Exit::NotFound, sentence)
     }
+
+    /// Ends a command: prints on standard error why it failed, a sentence, or with `--json` one line of JSON with the
+    /// service's problem, if there is one. Returns the exit code.
+    pub(in crate::cli) fn end(&self) -> ExitCode {
+        let (sentence, code) = (&self.sentence, self.exit as u8);
+        if wants_json(std::env::args_os()) {
+            let line = json!({ "error": sentence, "exit_code": code, "problem": self.problem });
+            let _ = writeln!(std::io::stderr(), "{line}");
+        } else {
+            note(&format!("working-memory: {sentence}"));
+        }
+        ExitCode::from(code)
+    }
 }
 
 /// `None` for what does not exist.
@@ -96,31 +109,6 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
-
-/// Ends a command: prints the message on standard error, if it failed, and returns the exit code.
-pub(in crate::cli) fn finish(outcome: Result<(), Failure>) -> ExitCode {
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure {
-            exit,
-            sentence,
-            problem,
-        }) => print_failure(exit, &sentence, problem.as_ref()),
-    }
-}
-
-/// Prints on standard error why a command failed: a sentence, or with `--json` one line of JSON with the service's
-/// problem, if there is one. Returns the exit code.
-pub(in crate::cli) fn print_failure(exit: Exit, sentence: &str, problem: Option<&Value>) -> ExitCode {
-    let code = exit as u8;
-    if wants_json(std::env::args_os()) {
-        let line = json!({ "error": sentence, "exit_code": code, "problem": problem });
-        let _ = writeln!(std::io::stderr(), "{line}");
-    } else {
-        note(&format!("working-memory: {sentence}"));
-    }
-    ExitCode::from(code)
-}
 
 /// Whether a command line requests JSON. This does not use the parsed arguments, since a parse error is
 /// reported in the same format.

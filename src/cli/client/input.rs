@@ -57,6 +57,20 @@ pub(in crate::cli) fn members(mut object: Value) -> Value {
     object
 }
 
+/// Asks on the terminal; `None` without one.
+pub(super) fn ask(question: &str) -> Option<bool> {
+    let input = std::io::stdin();
+    let mut err = std::io::stderr();
+    if !input.is_terminal() || !err.is_terminal() {
+        return None;
+    }
+    let _ = write!(err, "{} [y/N] ", visible(question));
+    let _ = err.flush();
+    let mut answer = String::new();
+    let is_read = input.read_line(&mut answer).is_ok();
+    Some(is_read && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
+
 /// Asks on the terminal; without a terminal `--yes` is required.
 ///
 /// # Errors
@@ -65,20 +79,11 @@ pub(in crate::cli) fn confirm(question: &str, yes: bool) -> Result<(), Failure> 
     if yes {
         return Ok(());
     }
-    let input = std::io::stdin();
-    if !input.is_terminal() || !std::io::stderr().is_terminal() {
-        return Err(Failure::usage(format!(
+    match ask(question) {
+        Some(true) => Ok(()),
+        Some(false) => Err(Failure::failed("nothing was done")),
+        None => Err(Failure::usage(format!(
             "nothing was done: {question} Pass --yes, since there is no terminal to ask on"
-        )));
-    }
-    let mut err = std::io::stderr();
-    let _ = write!(err, "{} [y/N] ", visible(question));
-    let _ = err.flush();
-    let mut answer = String::new();
-    let is_yes =
-        input.read_line(&mut answer).is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
-    match is_yes {
-        true => Ok(()),
-        false => Err(Failure::failed("nothing was done")),
+        ))),
     }
 }

@@ -17,7 +17,7 @@ mod table;
 
 pub(super) use call::{Call, OpenResponse, client_builder, innermost};
 pub(super) use events::{Feed, FeedEvent};
-pub(super) use failure::{EXIT_CODES, Exit, Failure, finish, found, note, print_failure};
+pub(super) use failure::{EXIT_CODES, Exit, Failure, found, note};
 pub(super) use input::{confirm, members, read, read_json, read_text};
 pub use output::Color;
 pub(super) use output::{Look, Output, set_color};
@@ -25,7 +25,7 @@ pub(super) use reqwest::Method;
 pub(super) use response::ServiceResponse;
 pub(super) use service::Service;
 pub(super) use settings::{
-    Connection, FILE_NAME as PROJECT_FILE, KeySource, MemoryArgs, MemoryRef, ServiceArgs, base_url,
-    is_loopback,
+    Connection, FILE_NAME as PROJECT_FILE, KEY_VARIABLE, KeySource, MemoryArgs, MemoryRef, ServiceArgs,
+    base_url, is_loopback,
 };
-pub(super) use table::{Column, PageArgs, ago, all, number, text, time, when, write_table};
+pub(super) use table::{Cell, Column, PageArgs, ago, all, text, time, when, write_table};

@@ -3,6 +3,7 @@
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use crate::domain::text::single_blanks;
+use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -22,7 +23,7 @@ pub(in crate::cli) struct ServiceResponse {
     /// Its headers.
     pub(in crate::cli) headers: HeaderMap,
     /// Its body.
-    pub(in crate::cli) body: Vec<u8>,
+    pub(in crate::cli) body: Bytes,
 }
 
 impl ServiceResponse {
@@ -31,7 +32,37 @@ impl ServiceResponse {
     /// # Errors
     /// The status is not a success.
     pub(in crate::cli) fn into_success(self, about: &str) -> Result<Self, Failure> {
-        into_success(self, about)
+        let exit = match self.status {
+            200..=299 | 304 => return Ok(self),
+            401 | 403 => Exit::NotAllowed,
+            404 => Exit::NotFound,
+            408 | 429 | 503 => Exit::Busy,
+            400..=499 => Exit::Refused,
+            _ => Exit::Failed,
+        };
+        let is_problem = self
+            .headers
+            .get(CONTENT_TYPE)
+            .is_some_and(|value| value.as_bytes().starts_with(b"application/problem+json"));
+        let problem = serde_json::from_slice::<Value>(&self.body).ok();
+        let problem = problem.filter(|problem| is_problem && problem.is_object());
+        let Some(problem) = problem else {
+            let exit = if exit == Exit::NotFound {
+                Exit::Failed
+            } else {
+                exit
+            };
+            return Err(Failure::new(
+                exit,
+                format!(
+                    "the server at this address ({}) is not a working-memory service",
+                    self.status
+                ),
+            ));
+        };
+        let mut failure = Failure::new(exit, sentence(&self, &problem, about));
+        failure.problem = Some(problem);
+        Err(failure)
     }
 
     /// Whether the client's version is still current (304).
@@ -42,6 +73,15 @@ impl ServiceResponse {
     /// Its entity tag.
     pub(in crate::cli) fn etag(&self) -> Option<&HeaderValue> {
         self.headers.get(ETAG)
+    }
+
+    /// The version that it holds: its entity tag as text.
+    ///
+    /// # Errors
+    /// It has none.
+    pub(in crate::cli) fn version(&self) -> Result<&str, Failure> {
+        let tag = self.etag().and_then(|tag| tag.to_str().ok());
+        tag.ok_or_else(|| Failure::failed("the service's answer has no entity tag"))
     }
 
     /// Parses the body.
@@ -64,6 +104,23 @@ impl ServiceResponse {
         std::str::from_utf8(&self.body).map_err(|_| Failure::failed("the answer is not UTF-8"))
     }
 
+    /// Prints it: with `json` unchanged, otherwise as `show` does.
+    ///
+    /// # Errors
+    /// It is no JSON, or standard output cannot be written.
+    pub(in crate::cli) fn print(
+        &self,
+        json: bool,
+        show: impl FnOnce(&mut Output, &Value),
+    ) -> Result<(), Failure> {
+        if json {
+            return self.print_json();
+        }
+        let mut out = Output::new();
+        show(&mut out, &self.json()?);
+        out.end().write()
+    }
+
     /// Prints the body unchanged, as `--json` does.
     ///
     /// # Errors
@@ -73,48 +130,13 @@ impl ServiceResponse {
     }
 }
 
-impl From<ServiceResponse> for http::Response<bytes::Bytes> {
+impl From<ServiceResponse> for http::Response<Bytes> {
     fn from(answer: ServiceResponse) -> Self {
-        let mut response = Self::new(answer.body.into());
+        let mut response = Self::new(answer.body);
         *response.status_mut() = http::StatusCode::from_u16(answer.status).unwrap_or_default();
         *response.headers_mut() = answer.headers;
         response
     }
-}
-
-/// Returns a success unchanged, and any other status as a failure. `about` names the subject of the request.
-pub(super) fn into_success(answer: ServiceResponse, about: &str) -> Result<ServiceResponse, Failure> {
-    let exit = match answer.status {
-        200..=299 | 304 => return Ok(answer),
-        401 | 403 => Exit::NotAllowed,
-        404 => Exit::NotFound,
-        408 | 429 | 503 => Exit::Busy,
-        400..=499 => Exit::Refused,
-        _ => Exit::Failed,
-    };
-    let is_problem = answer
-        .headers
-        .get(CONTENT_TYPE)
-        .is_some_and(|value| value.as_bytes().starts_with(b"application/problem+json"));
-    let problem = serde_json::from_slice::<Value>(&answer.body).ok();
-    let problem = problem.filter(|problem| is_problem && problem.is_object());
-    let Some(problem) = problem else {
-        let exit = if exit == Exit::NotFound {
-            Exit::Failed
-        } else {
-            exit
-        };
-        return Err(Failure::new(
-            exit,
-            format!(
-                "the server at this address ({}) is not a working-memory service",
-                answer.status
-            ),
-        ));
-    };
-    let mut failure = Failure::new(exit, sentence(&answer, &problem, about));
-    failure.problem = Some(problem);
-    Err(failure)
 }
 
 fn sentence(answer: &ServiceResponse, problem: &Value, about: &str) -> String {
@@ -160,16 +182,13 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, media_type.parse().unwrap());
         headers.insert(RETRY_AFTER, "7".parse().unwrap());
-        let body = body.as_bytes().to_vec();
-        into_success(
-            ServiceResponse {
-                status,
-                headers,
-                body,
-            },
-            "memory m of vault v",
-        )
-        .unwrap_err()
+        let body = Bytes::copy_from_slice(body.as_bytes());
+        let answer = ServiceResponse {
+            status,
+            headers,
+            body,
+        };
+        answer.into_success("memory m of vault v").unwrap_err()
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! A service called over HTTP.
 
-use super::call::{Call, Endpoint, IDEMPOTENCY_KEY, client};
+use super::call::{Call, IDEMPOTENCY_KEY, client};
 use super::failure::Failure;
 use super::settings::{Connection, MemoryRef, ServiceArgs, SettingSources};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::ids::{MemoryId, VaultId};
-use reqwest::Method;
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Request};
 use secrecy::ExposeSecret as _;
 use std::time::Duration;
 use url::Url;
@@ -18,7 +18,11 @@ const X_ACTOR_ID: HeaderName = HeaderName::from_static("x-actor-id");
 
 /// A service, and the vault and memory of its requests.
 pub(in crate::cli) struct Service {
-    endpoint: Endpoint,
+    pub(super) client: reqwest::Client,
+    /// Its address.
+    pub(in crate::cli) url: Url,
+    /// Of a response.
+    pub(in crate::cli) timeout: Duration,
     headers: HeaderMap,
     args: ServiceArgs,
     surroundings: SettingSources,
@@ -54,11 +58,9 @@ impl Service {
             headers.insert(X_ACTOR_ID, actor);
         }
         Ok(Self {
-            endpoint: Endpoint {
-                client: client(&url)?,
-                url,
-                timeout: args.timeout().unwrap_or(time),
-            },
+            client: client(&url)?,
+            url,
+            timeout: args.timeout().unwrap_or(time),
             headers,
             args: args.clone(),
             surroundings,
@@ -72,27 +74,14 @@ impl Service {
     /// As [`Service::of`], or there is only such an address.
     pub(in crate::cli) fn unattended(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
         let service = Self::with_timeout(args, time)?;
-        if service
-            .surroundings
-            .is_elsewhere_by_file(args, &service.endpoint.url)
-        {
+        if service.surroundings.is_elsewhere_by_file(args)? {
             return Err(Failure::usage(format!(
                 "only a file in the folder names {}, and nothing is sent there unasked: if you trust it, set \
                  WORKING_MEMORY_URL too",
-                service.endpoint.url
+                service.url
             )));
         }
         Ok(service)
-    }
-
-    /// The timeout of a response.
-    pub(in crate::cli) fn timeout(&self) -> Duration {
-        self.endpoint.timeout
-    }
-
-    /// Its address.
-    pub(in crate::cli) fn url(&self) -> &Url {
-        &self.endpoint.url
     }
 
     /// The selected vault.
@@ -122,15 +111,17 @@ impl Service {
     ) -> Result<Call<'_>, Failure> {
         let vault = self.vault()?;
         let path = ["v1", "vaults", vault.as_str(), "memories", memory.as_str()];
-        let call = self.call(method, &[&path, below].concat())?;
-        Ok(call.about(format!("memory {memory} of vault {vault}")))
+        let mut call = self.call(method, &[&path, below].concat())?;
+        call.about = format!("memory {memory} of vault {vault}");
+        Ok(call)
     }
 
     /// A request below the vault.
     pub(in crate::cli) fn of_vault(&self, method: Method, below: &[&str]) -> Result<Call<'_>, Failure> {
         let vault = self.vault()?;
-        let call = self.call(method, &[&["v1", "vaults", vault.as_str()], below].concat())?;
-        Ok(call.about(format!("vault {vault}")))
+        let mut call = self.call(method, &[&["v1", "vaults", vault.as_str()], below].concat())?;
+        call.about = format!("vault {vault}");
+        Ok(call)
     }
 
     /// The selected vault and memory, if they are named.
@@ -146,7 +137,7 @@ impl Service {
     pub(in crate::cli) fn connection(&self) -> Result<Connection, Failure> {
         let (vault, memory) = self.named()?;
         Ok(Connection {
-            url: self.endpoint.url.clone(),
+            url: self.url.clone(),
             vault,
             memory,
             actor: self.surroundings.actor(&self.args)?,
@@ -162,7 +153,7 @@ impl Service {
         {
             return Err(Failure::usage(format!("\"{bad}\" is not an id")));
         }
-        let mut url = self.endpoint.url.clone();
+        let mut url = self.url.clone();
         match url.path_segments_mut() {
             Ok(mut path) => {
                 path.pop_if_empty().extend(segments);
@@ -186,7 +177,7 @@ impl Service {
         if let Some(bad) = path.split('/').find(|part| is_dots(part)) {
             return Err(Failure::usage(format!("\"{bad}\" is not an id")));
         }
-        let mut url = self.endpoint.url.clone();
+        let mut url = self.url.clone();
         let whole = format!("{}{path}", url.path().trim_end_matches('/'));
         url.set_path(&whole);
         url.set_query(query);
@@ -202,6 +193,12 @@ impl Service {
             }
         }
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        Call::new(&self.endpoint, method, url, headers)
+        let mut request = Request::new(method, url);
+        *request.headers_mut() = headers;
+        Call {
+            service: self,
+            request,
+            about: String::new(),
+        }
     }
 }

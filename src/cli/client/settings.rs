@@ -5,12 +5,12 @@
 //! (`WORKING_MEMORY__HTTP__BIND`), so neither reads the other's.
 
 use crate::cli::client::failure::Failure;
+use crate::cli::client::input::{ask, read_text};
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use clap::{Args, ValueEnum};
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::fmt::Display;
-use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -18,6 +18,9 @@ use url::Url;
 
 /// The default address of a service.
 const DEFAULT_URL: &str = "http://127.0.0.1:8080";
+
+/// The variable with the key.
+pub(in crate::cli) const KEY_VARIABLE: &str = "WORKING_MEMORY_API_KEY";
 
 /// The maximum size of a key.
 const MAX_KEY_BYTES: usize = 4 * 1024;
@@ -170,6 +173,15 @@ pub(super) struct SettingSources {
     project: Option<Project>,
 }
 
+/// Where the service is.
+struct Address {
+    url: Url,
+    /// Where that was found.
+    origin: String,
+    /// Whether only a file in the folder names it.
+    by_file: bool,
+}
+
 impl SettingSources {
     /// Those of this process.
     pub(super) fn of_process() -> Result<Self, Failure> {
@@ -193,22 +205,27 @@ impl SettingSources {
         (self.environment)(name).filter(|value| !value.trim().is_empty())
     }
 
-    /// The value of a setting and where it was found.
-    fn find(&self, name: &str, key: &str, entry: Option<&String>) -> Option<(String, String)> {
-        if let Some(value) = self.variable(name) {
-            return Some((value, name.to_owned()));
+    /// The value of a setting and where it was found: a variable, or the file.
+    fn find(&self, name: &str, entry: fn(&Entries) -> Option<&String>) -> Option<(String, String)> {
+        let variable = format!("WORKING_MEMORY_{}", name.to_uppercase());
+        if let Some(value) = self.variable(&variable) {
+            return Some((value, variable));
         }
         let project = self.project.as_ref()?;
-        Some((entry?.clone(), format!("{}: {key}", project.path.display())))
+        let value = entry(&project.entries)?.clone();
+        Some((value, format!("{}: {name}", project.path.display())))
     }
 
-    fn id<T: FromStr<Err: Display>>(
+    fn id<T: FromStr<Err: Display> + Clone>(
         &self,
+        option: Option<&T>,
         name: &str,
-        key: &str,
-        entry: Option<&String>,
+        entry: fn(&Entries) -> Option<&String>,
     ) -> Result<Option<T>, Failure> {
-        let Some((value, origin)) = self.find(name, key, entry) else {
+        if let Some(option) = option {
+            return Ok(Some(option.clone()));
+        }
+        let Some((value, origin)) = self.find(name, entry) else {
             return Ok(None);
         };
         let id = value.trim().parse();
@@ -218,50 +235,27 @@ impl SettingSources {
 
     /// The vault.
     pub(super) fn vault(&self, args: &MemoryArgs) -> Result<VaultId, Failure> {
-        self.named_vault(args)?
-            .ok_or_else(|| not_named("vault", "WORKING_MEMORY_VAULT"))
+        self.named_vault(args)?.ok_or_else(|| not_named("vault"))
     }
 
     /// The vault, if one is named.
     pub(super) fn named_vault(&self, args: &MemoryArgs) -> Result<Option<VaultId>, Failure> {
-        if let Some(vault) = &args.vault {
-            return Ok(Some(vault.clone()));
-        }
-        let entry = self
-            .project
-            .as_ref()
-            .and_then(|project| project.entries.vault.as_ref());
-        self.id("WORKING_MEMORY_VAULT", "vault", entry)
+        self.id(args.vault.as_ref(), "vault", |entries| entries.vault.as_ref())
     }
 
     /// The memory.
     pub(super) fn memory(&self, args: &MemoryArgs) -> Result<MemoryId, Failure> {
-        self.named_memory(args)?
-            .ok_or_else(|| not_named("memory", "WORKING_MEMORY_MEMORY"))
+        self.named_memory(args)?.ok_or_else(|| not_named("memory"))
     }
 
     /// The memory, if one is named.
     pub(super) fn named_memory(&self, args: &MemoryArgs) -> Result<Option<MemoryId>, Failure> {
-        if let Some(memory) = &args.memory {
-            return Ok(Some(memory.clone()));
-        }
-        let entry = self
-            .project
-            .as_ref()
-            .and_then(|project| project.entries.memory.as_ref());
-        self.id("WORKING_MEMORY_MEMORY", "memory", entry)
+        self.id(args.memory.as_ref(), "memory", |entries| entries.memory.as_ref())
     }
 
     /// The author of changes, if one is named.
     pub(super) fn actor(&self, args: &ServiceArgs) -> Result<Option<ActorId>, Failure> {
-        if let Some(actor) = &args.actor {
-            return Ok(Some(actor.clone()));
-        }
-        let entry = self
-            .project
-            .as_ref()
-            .and_then(|project| project.entries.actor.as_ref());
-        self.id("WORKING_MEMORY_ACTOR", "actor", entry)
+        self.id(args.actor.as_ref(), "actor", |entries| entries.actor.as_ref())
     }
 
     /// Where the key is stored, if there is one, in the order in which [`Self::service`] looks.
@@ -269,44 +263,35 @@ impl SettingSources {
         let of_project = || self.project.as_ref()?.entries.key_file.clone();
         match &args.key_file {
             Some(path) => KeySource::File(path.clone()),
-            None if self.variable("WORKING_MEMORY_API_KEY").is_some() => KeySource::Variable,
+            None if self.variable(KEY_VARIABLE).is_some() => KeySource::Variable,
             None => of_project().map_or(KeySource::None, KeySource::Project),
         }
     }
 
+    fn address(&self, option: Option<&String>) -> Result<Address, Failure> {
+        let found = match option {
+            Some(url) => Some((url.clone(), "--url".to_owned())),
+            None => self.find("url", |entries| entries.url.as_ref()),
+        };
+        let (text, origin) = found.unwrap_or_else(|| (DEFAULT_URL.to_owned(), "default".to_owned()));
+        let url = checked_url(&text).map_err(|rule| Failure::usage(format!("{origin} {rule}")))?;
+        let by_user = ["--url", "WORKING_MEMORY_URL", "default"];
+        Ok(Address {
+            url,
+            by_file: !by_user.contains(&origin.as_str()),
+            origin,
+        })
+    }
+
     /// Whether only a file in the folder names the address of the service, and the address is not this machine.
-    pub(super) fn is_elsewhere_by_file(&self, args: &ServiceArgs, url: &Url) -> bool {
-        let user_chose = args.url.is_some() || self.variable("WORKING_MEMORY_URL").is_some();
-        let file_chose = self
-            .project
-            .as_ref()
-            .is_some_and(|project| project.entries.url.is_some());
-        !user_chose && file_chose && !is_loopback(url)
+    pub(super) fn is_elsewhere_by_file(&self, args: &ServiceArgs) -> Result<bool, Failure> {
+        let address = self.address(args.url.as_ref())?;
+        Ok(address.by_file && !is_loopback(&address.url))
     }
 
     /// The address of the service, and its key if there is one.
     pub(super) fn service(&self, args: &ServiceArgs) -> Result<(Url, Option<SecretString>), Failure> {
-        let by_hand = args.url.clone().map(|url| (url, "--url".to_owned()));
-        let by_variable = || {
-            self.variable("WORKING_MEMORY_URL")
-                .map(|url| (url, "WORKING_MEMORY_URL".to_owned()))
-        };
-        let by_user = by_hand.or_else(by_variable);
-        let user_chose = by_user.is_some();
-        let by_file = || {
-            let project = self.project.as_ref()?;
-            Some((
-                project.entries.url.clone()?,
-                format!("{}: url", project.path.display()),
-            ))
-        };
-        let by_file = if user_chose { None } else { by_file() };
-        let file_chose = by_file.is_some();
-        let (text, origin) = by_user
-            .or(by_file)
-            .unwrap_or_else(|| (DEFAULT_URL.to_owned(), "default".to_owned()));
-        let url = checked_url(&text).map_err(|rule| Failure::usage(format!("{origin} {rule}")))?;
-
+        let Address { url, origin, by_file } = self.address(args.url.as_ref())?;
         let key = self.key(args)?;
         // A folder that came from someone else must not be able to have a key sent to its own address; on this machine
         // another account may listen there. Its own key is meant for that address, if it stays on this machine, and to the
@@ -314,7 +299,8 @@ impl SettingSources {
         let is_its_own = matches!(self.key_source(args), KeySource::Project(_));
         let is_harmless =
             (is_its_own && is_loopback(&url)) || url.as_str().trim_end_matches('/') == DEFAULT_URL;
-        if key.is_some() && file_chose && !is_harmless && !is_confirmed(&url, &origin) {
+        let question = format!("{origin} names {url}. Send your key there?");
+        if key.is_some() && by_file && !is_harmless && ask(&question) != Some(true) {
             return Err(Failure::usage(format!(
                 "{origin} names {url}, and no key is sent to an address that only a file in the folder names: if you \
                  trust it, set WORKING_MEMORY_URL or --url too"
@@ -325,36 +311,32 @@ impl SettingSources {
 
     /// The key, if there is one.
     fn key(&self, args: &ServiceArgs) -> Result<Option<SecretString>, Failure> {
-        if let Some(path) = &args.key_file {
-            return key_of(path).map(Some);
-        }
-        if let Some(key) = self.variable("WORKING_MEMORY_API_KEY") {
-            let key =
-                checked_key(&key).map_err(|rule| Failure::usage(format!("WORKING_MEMORY_API_KEY {rule}")))?;
-            return Ok(Some(key));
-        }
-        let Some(project) = &self.project else {
-            return Ok(None);
+        let path = match self.key_source(args) {
+            KeySource::None => return Ok(None),
+            KeySource::Variable => {
+                let key = checked_key(&self.variable(KEY_VARIABLE).unwrap_or_default());
+                return key
+                    .map(Some)
+                    .map_err(|rule| Failure::usage(format!("{KEY_VARIABLE} {rule}")));
+            }
+            KeySource::File(path) => path,
+            KeySource::Project(path) => {
+                if let Some(project) = &self.project {
+                    project.check_key_file(&path)?;
+                }
+                path
+            }
         };
-        let key_file = project.key_file()?;
-        key_file.map(|path| key_of(&path)).transpose()
+        let wrong = |why: &str| Failure::usage(format!("the key file {} {why}", path.display()));
+        let text = read_text(&path).map_err(|failure| wrong(&failure.sentence))?;
+        checked_key(&text).map(Some).map_err(wrong)
     }
 }
 
-/// Asks on the terminal; without a terminal the answer is no.
-fn is_confirmed(url: &Url, origin: &str) -> bool {
-    let input = std::io::stdin();
-    if !input.is_terminal() || !std::io::stderr().is_terminal() {
-        return false;
-    }
-    eprint!("{origin} names {url}. Send your key there? [y/N] ");
-    let mut answer = String::new();
-    input.read_line(&mut answer).is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
-}
-
-fn not_named(what: &str, variable: &str) -> Failure {
+fn not_named(what: &str) -> Failure {
+    let variable = what.to_uppercase();
     Failure::usage(format!(
-        "no {what} is named: pass --{what}, set {variable}, or write {what} = \"…\" into {FILE_NAME}"
+        "no {what} is named: pass --{what}, set WORKING_MEMORY_{variable}, or write {what} = \"…\" into {FILE_NAME}"
     ))
 }
 
@@ -362,16 +344,12 @@ fn not_named(what: &str, variable: &str) -> Failure {
 ///
 /// # Errors
 /// It is invalid.
-pub(in crate::cli) fn base_url(option: Option<&str>) -> Result<Url, Failure> {
-    let variable = std::env::var("WORKING_MEMORY_URL")
-        .ok()
-        .filter(|value| !value.trim().is_empty());
-    let (text, origin) = match (option, &variable) {
-        (Some(text), _) => (text, "--url"),
-        (None, Some(text)) => (text.as_str(), "WORKING_MEMORY_URL"),
-        (None, None) => (DEFAULT_URL, "default"),
+pub(in crate::cli) fn base_url(option: Option<&String>) -> Result<Url, Failure> {
+    let sources = SettingSources {
+        environment: Box::new(|name| std::env::var(name).ok()),
+        project: None,
     };
-    checked_url(text).map_err(|rule| Failure::usage(format!("{origin} {rule}")))
+    Ok(sources.address(option)?.url)
 }
 
 fn checked_url(text: &str) -> Result<Url, String> {
@@ -398,13 +376,6 @@ pub(in crate::cli) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-fn key_of(path: &Path) -> Result<SecretString, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::usage(format!("the key file {} cannot be read: {error}", path.display()))
-    })?;
-    checked_key(&text).map_err(|rule| Failure::usage(format!("the key file {} {rule}", path.display())))
-}
-
 /// The message never contains the key.
 fn checked_key(text: &str) -> Result<SecretString, &'static str> {
     let key = text.trim();
@@ -416,9 +387,6 @@ fn checked_key(text: &str) -> Result<SecretString, &'static str> {
 
 /// The file's name, in the current folder or one above.
 pub(in crate::cli) const FILE_NAME: &str = ".working-memory.toml";
-
-/// The maximum size of the file.
-const MAX_BYTES: u64 = 64 * 1024;
 
 /// The entries of the file.
 #[derive(Debug, Default, Deserialize)]
@@ -460,24 +428,22 @@ impl Project {
         Ok(None)
     }
 
-    /// The key file it names, which must be inside its folder: a folder that came from someone else must not name other
+    /// The key file that it names must be inside its folder: a folder that came from someone else must not name other
     /// files of its user.
     ///
     /// # Errors
     /// It is outside, also by way of a symbolic link.
-    pub(super) fn key_file(&self) -> Result<Option<PathBuf>, Failure> {
-        let (Some(path), Some(folder)) = (&self.entries.key_file, self.path.parent()) else {
-            return Ok(None);
-        };
+    fn check_key_file(&self, key_file: &Path) -> Result<(), Failure> {
+        let folder = self.path.parent().unwrap_or(&self.path);
         // A missing file is reported when it is read.
-        let (Ok(file), Ok(folder)) = (path.canonicalize(), folder.canonicalize()) else {
-            return Ok(Some(path.clone()));
+        let (Ok(file), Ok(inside)) = (key_file.canonicalize(), folder.canonicalize()) else {
+            return Ok(());
         };
-        if file.starts_with(&folder) {
-            return Ok(Some(file));
+        if file.starts_with(inside) {
+            return Ok(());
         }
         Err(Failure::usage(format!(
-            "{}: key_file must be inside {}: name it with --key-file, or set WORKING_MEMORY_API_KEY",
+            "{}: key_file must be inside {}: name it with --key-file, or set {KEY_VARIABLE}",
             self.path.display(),
             folder.display()
         )))
@@ -485,13 +451,7 @@ impl Project {
 
     fn read(path: PathBuf) -> Result<Self, Failure> {
         let wrong = |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
-        let mut text = String::new();
-        std::fs::File::open(&path)
-            .and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text))
-            .map_err(|error| wrong(&error))?;
-        if text.len() as u64 > MAX_BYTES {
-            return Err(wrong(&format!("is over {MAX_BYTES} bytes")));
-        }
+        let text = read_text(&path)?;
         let mut entries: Entries = config::Config::builder()
             .add_source(config::File::from_str(&text, config::FileFormat::Toml))
             .build()

@@ -5,48 +5,40 @@ use crate::cli::client::failure::Failure;
 use crate::cli::client::output::{Look, Output, visible};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::text::single_blanks;
+use crate::http::types::List;
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::Args;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The maximum number of characters of a cell; longer ones are cut.
 const MAX_CELL: usize = 64;
 
-/// A column: its title, and the cell of an entry.
+/// A column: its title, and what its cells show of an entry.
+pub(in crate::cli) type Column = (&'static str, Cell);
+
+/// The cell of an entry: a member of it by its name, or what a function makes of it.
 #[derive(Clone, Copy)]
-pub(in crate::cli) struct Column {
-    title: &'static str,
-    look: Option<Look>,
-    is_number: bool,
-    cell: fn(&Value) -> String,
+pub(in crate::cli) enum Cell {
+    Text(&'static str),
+    /// An id, which other commands take as an argument.
+    Id(&'static str),
+    Number(&'static str),
+    Time(&'static str),
+    Made(fn(&Value) -> String),
 }
 
-impl Column {
-    /// A column of texts.
-    pub(in crate::cli) const fn text(title: &'static str, cell: fn(&Value) -> String) -> Self {
-        Self {
-            title,
-            look: None,
-            is_number: false,
-            cell,
-        }
-    }
-
-    /// A column of ids, which other commands take as arguments.
-    pub(in crate::cli) const fn id(title: &'static str, cell: fn(&Value) -> String) -> Self {
-        Self {
-            look: Some(Look::Id),
-            ..Self::text(title, cell)
-        }
-    }
-
-    /// A column of numbers.
-    pub(in crate::cli) const fn number(title: &'static str, cell: fn(&Value) -> String) -> Self {
-        Self {
-            is_number: true,
-            ..Self::text(title, cell)
+impl Cell {
+    fn of(self, entry: &Value) -> String {
+        match self {
+            Self::Text(name) | Self::Id(name) => text(entry, name),
+            Self::Time(name) => time(entry, name),
+            Self::Made(cell) => cell(entry),
+            Self::Number(name) => match &entry[name] {
+                Value::Null => "-".to_owned(),
+                number if number.is_f64() => format!("{:.4}", number.as_f64().unwrap_or_default()),
+                number => number.to_string(),
+            },
         }
     }
 }
@@ -57,52 +49,39 @@ pub(in crate::cli) fn write_table(out: &mut Output, columns: &[Column], entries:
         return;
     }
     let cells = |entry: &Value| -> Vec<String> {
-        columns
-            .iter()
-            .map(|column| shown(&(column.cell)(entry)))
-            .collect()
+        let cells = columns.iter().map(|(_, cell)| shown(&cell.of(entry)));
+        cells.collect()
     };
-    let rows: Vec<Vec<String>> = entries.iter().map(cells).collect();
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.max().unwrap_or_default().max(columns[column].title.len())
-    };
-    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
-    let mut line = |cells: &[&str], is_heading: bool| {
-        for (index, (cell, column)) in cells.iter().zip(columns).enumerate() {
+    let titles = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
+    let mut rows: Vec<Vec<String>> = vec![titles];
+    rows.extend(entries.iter().map(cells));
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..columns.len())
+        .map(|column| width(column).unwrap_or_default())
+        .collect();
+    for (number, row) in rows.iter().enumerate() {
+        for (index, (cell, (_, kind))) in row.iter().zip(columns).enumerate() {
             let pad = " ".repeat(widths[index].saturating_sub(cell.chars().count()));
-            if column.is_number {
+            let is_number = matches!(kind, Cell::Number(_));
+            if is_number {
                 out.text(&pad);
             }
-            match column.look {
-                _ if is_heading => out.styled(Look::Dim, cell),
-                Some(look) => out.styled(look, cell),
-                None => out.text(cell),
+            match kind {
+                _ if number == 0 => out.styled(Look::Dim, cell),
+                Cell::Id(_) => out.styled(Look::Id, cell),
+                _ => out.text(cell),
             };
             if index + 1 < columns.len() {
-                out.text(if column.is_number { "" } else { pad.as_str() })
-                    .text("  ");
+                out.text(if is_number { "" } else { pad.as_str() }).text("  ");
             }
         }
         out.end();
-    };
-    line(
-        &columns.iter().map(|column| column.title).collect::<Vec<_>>(),
-        true,
-    );
-    for row in &rows {
-        line(&row.iter().map(String::as_str).collect::<Vec<_>>(), false);
     }
 }
 
 /// A member that is a text.
 pub(in crate::cli) fn text(entry: &Value, name: &str) -> String {
     entry[name].as_str().unwrap_or_default().to_owned()
-}
-
-/// A member that is a number.
-pub(in crate::cli) fn number(entry: &Value, name: &str) -> String {
-    entry[name].to_string()
 }
 
 /// A member that is a time.
@@ -166,13 +145,6 @@ impl PageArgs {
     }
 }
 
-#[derive(Debug, Deserialize)]
-struct List<T> {
-    items: Vec<T>,
-    #[serde(default)]
-    next_cursor: Option<String>,
-}
-
 /// Returns all entries of a list, page after page. `call` creates the request of each.
 ///
 /// # Errors
@@ -204,9 +176,9 @@ mod tests {
     #[test]
     fn columns_are_as_wide_as_their_cells_and_nothing_leaves_its_line() {
         let columns = [
-            Column::id("ID", |entry| text(entry, "id")),
-            Column::number("BYTES", |entry| number(entry, "bytes")),
-            Column::text("SAID", |entry| text(entry, "said")),
+            ("ID", Cell::Id("id")),
+            ("BYTES", Cell::Number("bytes")),
+            ("SAID", Cell::Text("said")),
         ];
         let entries = [
             json!({"id": "a", "bytes": 1, "said": "two\nlines"}),

@@ -10,7 +10,7 @@
 //! | `.NAME.HASH.sync-swap` | the new text, if its hash is HASH: it is removed. Otherwise the old one, which is kept |
 //! | `.NAME.sync-gone` | a file that was being removed: it is restored |
 
-use super::state::hash;
+use super::disk::hash;
 use super::tree::Tree;
 use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
@@ -125,14 +125,18 @@ pub(in crate::cli) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Res
     Ok(Placed::Changed)
 }
 
-/// Saves a copy of a text beside its file, and returns its path.
-pub(in crate::cli) fn keep(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<String> {
-    for copy in conflict_paths(path, &hash(bytes)) {
+/// Saves a copy of a text under the first of these paths that is free or has that text, and returns it.
+pub(in crate::cli) fn keep(
+    tree: &Tree,
+    copies: impl Iterator<Item = String>,
+    bytes: &[u8],
+) -> io::Result<String> {
+    for copy in copies {
         if create(tree, &copy, bytes)? == Placed::Done || tree.read(&copy)?.as_deref() == Some(bytes) {
             return Ok(copy);
         }
     }
-    Err(too_many_copies())
+    Err(io::Error::other("there are too many copies of it already"))
 }
 
 /// Cleans up what a killed program left behind in a folder (`""`, or a path that ends in `/`); returns the copies that
@@ -190,15 +194,9 @@ fn put_back(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Resu
 
 /// Makes a hidden file a copy beside the file at `path`.
 fn keep_as_copy(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Result<String> {
-    let sha256 = hash_at(tree, &beside(path, hidden))?.unwrap_or_default();
-    for copy in conflict_paths(path, &sha256) {
-        let name = copy.rsplit('/').next().unwrap_or(&copy);
-        match rename_new(folder, hidden, name) {
-            Ok(()) => return synced(folder).map(|()| copy),
-            Err(error) => is_taken(error)?,
-        }
-    }
-    Err(too_many_copies())
+    let bytes = tree.read(&beside(path, hidden))?.unwrap_or_default();
+    let copy = keep(tree, conflict_paths(path, &hash(&bytes)), &bytes)?;
+    unlink(folder, hidden).map(|()| copy)
 }
 
 fn hash_at(tree: &Tree, path: &str) -> io::Result<Option<String>> {
@@ -279,6 +277,14 @@ pub(in crate::cli) fn conflict_paths(relative: &str, sha256: &str) -> impl Itera
         .filter(move |copy| copy != relative)
 }
 
+/// The same for a text that was replaced although it was somebody else's.
+pub(in crate::cli) fn kept_paths(relative: &str) -> impl Iterator<Item = String> {
+    (1..=MAX_COPIES).map(move |number| match number {
+        1 => format!("{relative}.kept"),
+        number => format!("{relative}.kept-{number}"),
+    })
+}
+
 fn conflict_path(relative: &str, sha256: &str, number: u32) -> String {
     let (folder, name) = match relative.rsplit_once('/') {
         Some((folder, name)) => (format!("{folder}/"), name),
@@ -302,14 +308,9 @@ fn conflict_path(relative: &str, sha256: &str, number: u32) -> String {
     format!("{folder}{}{CONFLICT}{hash}{number}{extension}", &stem[..end])
 }
 
-fn too_many_copies() -> io::Error {
-    io::Error::other("there are too many copies of it already")
-}
-
 fn no_folder() -> io::Error {
     io::Error::other("its folder cannot be created")
 }
 
 #[cfg(test)]
-#[path = "swap_tests.rs"]
 mod tests;

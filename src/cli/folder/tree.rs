@@ -12,9 +12,6 @@ use std::path::Path;
 /// The largest file that is read, in bytes.
 pub(in crate::cli) const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The maximum number of copies that are kept beside one file.
-const MAX_KEPT: u32 = 1_000;
-
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// An open folder. Paths are relative to it, with `/` between names; no name is `..`.
@@ -190,27 +187,6 @@ impl Lock<'_> {
             let _ = rustix::fs::unlinkat(&folder, &part, AtFlags::empty());
         }
         done
-    }
-
-    /// Saves a copy of a file's content beside it, and returns its path.
-    ///
-    /// # Errors
-    /// An I/O error, or a thousand copies exist already.
-    pub(in crate::cli) fn keep(&self, path: &str, bytes: &[u8]) -> io::Result<String> {
-        let (folder, name) = self.0.parent(path, true)?.ok_or_else(no_folder)?;
-        let above = &path[..path.len() - name.len()];
-        for number in 1..=MAX_KEPT {
-            let kept = match number {
-                1 => format!("{name}.kept"),
-                number => format!("{name}.kept-{number}"),
-            };
-            match self.0.write_new(&folder, &kept, bytes) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-                Ok(()) => return Ok(format!("{above}{kept}")),
-            }
-        }
-        Err(io::Error::other(format!("there are {MAX_KEPT} copies already")))
     }
 }
 

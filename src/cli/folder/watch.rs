@@ -19,7 +19,7 @@ pub(in crate::cli) async fn until_stopped(
     let mut stop = Stop::listen().map_err(no_signals)?;
     tokio::select! {
         biased;
-        () = stop.wait() => Ok(()),
+        _ = stop.wait() => Ok(()),
         ended = work => ended,
     }
 }

@@ -1,6 +1,6 @@
 //! The git state of the folder in which a handoff is refreshed.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
@@ -20,7 +20,7 @@ const MAX_NAME_BYTES: usize = 1_000;
 const MAX_OUTPUT_BYTES: u64 = 512 * 1024;
 
 /// Branch, head and changed files.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct Snapshot {
     branch: Option<String>,
     head: Option<String>,
@@ -28,11 +28,6 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// The JSON of the request.
-    pub(super) fn to_json(&self) -> Value {
-        json!({"branch": self.branch, "head": self.head, "dirty_files": self.dirty_files})
-    }
-
     /// Parses `git status --porcelain=v2 --branch -z`.
     fn of(output: &[u8]) -> Self {
         let mut snapshot = Self::default();

@@ -1,12 +1,9 @@
 //! The service's current state of the handoff, requested with a short timeout.
 
-use super::copy::NoCopy;
-use super::home::Workspace;
-use super::manifest::Freshness;
-use crate::cli::client::{Exit, Failure, MemoryRef, Method, Service, ServiceArgs, ServiceResponse};
-use chrono::{DateTime, Utc};
+use super::copy::{NoCopy, Workspace};
+use crate::cli::client::{Exit, Failure, MemoryRef, Method, Service, ServiceArgs};
 use clap::Args;
-use serde::Deserialize;
+use serde_json::Value;
 use std::time::Duration;
 
 /// The timeout of the request, unless `--timeout` is given.
@@ -28,9 +25,9 @@ pub(super) struct LiveArgs {
 
 /// The source of the answer.
 #[derive(Debug)]
-pub(super) enum Checked<T> {
+pub(super) enum Checked {
     /// The service, with its response.
-    Service(T),
+    Service(Value),
     /// The service, which has no handoff of the memory.
     NoHandoff,
     /// The service, which has no such memory: it was deleted, or never written.
@@ -39,32 +36,20 @@ pub(super) enum Checked<T> {
     Local(String),
 }
 
-/// The response of `GET M/handoff/status`, as far as it is used here.
-#[derive(Debug, Deserialize)]
-pub(super) struct LiveStatus {
-    /// The freshness of the service's handoff.
-    #[serde(flatten)]
-    pub(super) freshness: Freshness,
-    /// The id of the service's newest handoff.
-    pub(super) handoff_id: Option<String>,
-    /// The time it was made.
-    pub(super) generated_at: Option<DateTime<Utc>>,
-}
-
-impl<T> Checked<T> {
+impl Checked {
     /// The name of the source in JSON.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Service(_) | Self::NoHandoff | Self::NoMemory => "service",
             Self::Local(_) => "local",
+            _ => "service",
         }
     }
 
     /// Why the service did not answer, if it did not.
     pub(super) fn unchecked_because(&self) -> Option<&str> {
         match self {
-            Self::Service(_) | Self::NoHandoff | Self::NoMemory => None,
             Self::Local(why) => Some(why),
+            _ => None,
         }
     }
 
@@ -75,7 +60,7 @@ impl<T> Checked<T> {
             Self::NoMemory => Failure::not_found(format!(
                 "memory {memory} of vault {vault} has not been written yet, or was deleted; {WRITE_FIRST}"
             )),
-            Self::Service(_) | Self::NoHandoff | Self::Local(_) => none.failure(memory_ref, workspace),
+            _ => workspace.failure(none, memory_ref),
         }
     }
 
@@ -83,25 +68,9 @@ impl<T> Checked<T> {
     pub(super) fn advice(&self) -> &'static str {
         match self {
             Self::NoMemory => WRITE_FIRST,
-            Self::Service(_) | Self::NoHandoff | Self::Local(_) => "run `working-memory refresh`",
+            _ => "run `working-memory refresh`",
         }
     }
-}
-
-/// What `set-status` wrote.
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct Aim {
-    /// The goal.
-    pub(super) goal: Option<String>,
-    /// The blocker.
-    pub(super) blocker: Option<String>,
-    /// When this or the recent tasks and decisions last changed.
-    pub(super) updated: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Window {
-    status: Aim,
 }
 
 impl LiveArgs {
@@ -109,11 +78,12 @@ impl LiveArgs {
     ///
     /// # Errors
     /// The options, the environment or a file name no service or memory.
-    pub(super) async fn handoff(&self) -> Result<Checked<ServiceResponse>, Failure> {
+    pub(super) async fn handoff(&self) -> Result<Checked, Failure> {
         Ok(match self.ask(&["handoff"]).await? {
+            // It may be the handoff that does not exist.
             Checked::NoMemory => match self.status().await? {
                 Checked::NoMemory => Checked::NoMemory,
-                Checked::Service(_) | Checked::NoHandoff | Checked::Local(_) => Checked::NoHandoff,
+                _ => Checked::NoHandoff,
             },
             checked => checked,
         })
@@ -123,16 +93,10 @@ impl LiveArgs {
     ///
     /// # Errors
     /// As [`LiveArgs::handoff`].
-    pub(super) async fn status(&self) -> Result<Checked<LiveStatus>, Failure> {
+    pub(super) async fn status(&self) -> Result<Checked, Failure> {
         Ok(match self.ask(&["handoff", "status"]).await? {
-            Checked::Local(why) => Checked::Local(why),
-            Checked::NoMemory => Checked::NoMemory,
-            Checked::NoHandoff => Checked::NoHandoff,
-            Checked::Service(answer) => match answer.json::<LiveStatus>() {
-                Ok(status) if status.handoff_id.is_none() => Checked::NoHandoff,
-                Ok(status) => Checked::Service(status),
-                Err(failure) => Checked::Local(failure.sentence),
-            },
+            Checked::Service(status) if status["handoff_id"].is_null() => Checked::NoHandoff,
+            checked => checked,
         })
     }
 
@@ -140,21 +104,21 @@ impl LiveArgs {
     ///
     /// # Errors
     /// As [`LiveArgs::handoff`].
-    pub(super) async fn aim(&self) -> Result<Option<Aim>, Failure> {
+    pub(super) async fn aim(&self) -> Result<Option<Value>, Failure> {
         Ok(match self.ask(&["window"]).await? {
-            Checked::Service(answer) => answer.json::<Window>().ok().map(|window| window.status),
-            Checked::NoHandoff | Checked::NoMemory | Checked::Local(_) => None,
+            Checked::Service(mut window) => Some(window["status"].take()),
+            _ => None,
         })
     }
 
     /// A 404 is that of the memory, unless the route knows better.
-    async fn ask(&self, below: &[&str]) -> Result<Checked<ServiceResponse>, Failure> {
+    async fn ask(&self, below: &[&str]) -> Result<Checked, Failure> {
         if self.offline {
             return Ok(Checked::Local("--offline".to_owned()));
         }
         let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         let answered = service.of_memory(Method::GET, below)?.send_once().await;
-        Ok(match answered {
+        Ok(match answered.and_then(|answer| answer.json()) {
             Ok(answer) => Checked::Service(answer),
             Err(failure) if failure.exit == Exit::NotFound => Checked::NoMemory,
             Err(failure) => Checked::Local(failure.sentence),

@@ -13,12 +13,30 @@
 
 mod copy;
 mod git;
-mod home;
 mod live;
-mod manifest;
+mod refresh;
 mod show;
-mod write;
 
-pub(super) use home::{Path, Window, home};
+use super::client::Failure;
+use std::path::PathBuf;
+
+pub(super) use copy::Path;
+pub(super) use refresh::Refresh;
 pub(super) use show::{Show, Status};
-pub(super) use write::Refresh;
+
+/// The home folder of this process: `$WORKING_MEMORY_HOME`, or `~/.working-memory`.
+///
+/// # Errors
+/// The environment names neither.
+pub(super) fn home() -> Result<PathBuf, Failure> {
+    let folder = |name| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let home = folder("WORKING_MEMORY_HOME")
+        .or_else(|| folder("HOME").map(|home| home.join(".working-memory")))
+        .ok_or_else(|| Failure::usage("set WORKING_MEMORY_HOME: the environment names no home folder"))?;
+    std::path::absolute(&home)
+        .map_err(|error| Failure::usage(format!("WORKING_MEMORY_HOME {}: {error}", home.display())))
+}

@@ -1,18 +1,15 @@
 //! `working-memory show`: prints the handoff with its current freshness. `working-memory status`: prints the age of the local
 //! copy, and whether it is stale according to the service.
 
-use crate::cli::client::{Exit, Failure, Look, MemoryRef, Output, ServiceResponse, ago, when};
-use crate::cli::handoff::copy::{Copy, NoCopy};
-use crate::cli::handoff::home::Workspace;
-use crate::cli::handoff::live::{Aim, Checked, LiveArgs, LiveStatus};
-use crate::cli::handoff::manifest::Freshness;
+use super::copy::{Copy, Handoff, Local, NoCopy, Workspace};
+use super::live::{Checked, LiveArgs};
+use crate::cli::client::{Exit, Failure, Look, Output, ago, text, when};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::document::written_time;
 use crate::domain::handoff::REFRESH_ROUTE;
 use crate::domain::text::single_blanks;
 use chrono::{DateTime, Utc};
 use clap::Args;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Arguments of `show`.
@@ -22,104 +19,110 @@ pub struct Show {
     live: LiveArgs,
 }
 
-/// The response of `GET M/handoff`, as far as it is shown.
-#[derive(Debug, Deserialize)]
-struct Live {
-    freshness: Freshness,
-    #[serde(default)]
-    preface: String,
-    markdown: String,
-}
-
 impl Show {
     /// Prints the service's newest handoff below its live preface; without the service the local copy below a quoted line
     /// with its age and the reason why it was not checked. Succeeds only if the handoff is fresh.
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
         let (memory_ref, workspace) = (self.live.service.memory_ref()?, Workspace::of_process()?);
-        let checked = match self.live.handoff().await? {
-            Checked::Service(answer) => return self.show_live(&answer),
-            Checked::NoHandoff => Checked::NoHandoff,
-            Checked::NoMemory => Checked::NoMemory,
-            Checked::Local(why) => Checked::Local(why),
+        let checked = self.live.handoff().await?;
+        let mut out = Output::new();
+        let is_fresh = match &checked {
+            Checked::Service(live) => {
+                self.show_live(&mut out, live.clone());
+                live["freshness"]["status"] == "fresh"
+            }
+            checked => {
+                let copy = workspace
+                    .read(&memory_ref)
+                    .map_err(|none| checked.failure(none, &memory_ref, &workspace))?;
+                self.show_copy(&mut out, &copy, checked)
+            }
         };
-        let copy = Copy::read(&workspace, &memory_ref)
-            .map_err(|none| checked.failure(none, &memory_ref, &workspace))?;
-        self.show_copy(&copy, &checked, SystemClock.now())
-    }
-
-    fn show_live(&self, answer: &ServiceResponse) -> Result<(), Failure> {
-        let live: Live = answer.json()?;
-        let mut out = Output::new();
-        if self.live.service.is_json() {
-            let mut body: Value = answer.json()?;
-            body["checked"] = "service".into();
-            out.text(&body.to_string()).end();
-        } else {
-            let preface = live.preface.replace(REFRESH_ROUTE, "`working-memory refresh`");
-            out.text(&preface).whole_lines(&live.markdown);
-        }
         out.write()?;
-        match live.freshness.status.as_str() {
-            "fresh" => Ok(()),
-            _ => Err(stale(&Checked::Service(()))),
+        fresh(is_fresh, &checked)
+    }
+
+    fn show_live(&self, out: &mut Output, mut live: Value) {
+        if self.live.service.is_json() {
+            live["checked"] = "service".into();
+            out.text(&live.to_string()).end();
+        } else {
+            let preface = text(&live, "preface").replace(REFRESH_ROUTE, "`working-memory refresh`");
+            out.text(&preface).whole_lines(&text(&live, "markdown"));
         }
     }
 
-    /// The copy is stale for the same reasons as `status` gives.
-    fn show_copy(
-        &self,
-        copy: &Copy,
-        checked: &Checked<LiveStatus>,
-        now: DateTime<Utc>,
-    ) -> Result<(), Failure> {
-        let local = &copy.local;
+    /// The copy is stale for the same reasons as `status` gives. Returns whether it is fresh.
+    fn show_copy(&self, out: &mut Output, copy: &Copy, checked: &Checked) -> bool {
+        let now = SystemClock.now();
         let reasons = copy.reasons(checked, now);
-        let mut out = Output::new();
         if self.live.service.is_json() {
-            let status = if reasons.is_empty() { "fresh" } else { "stale" };
-            let body = json!({
-                "checked": checked.name(),
-                "unchecked_because": checked.unchecked_because(),
-                "handoff_id": local.handoff_id,
-                "vault_id": local.vault_id,
-                "memory_id": local.memory_id,
-                "generated_at": local.generated_at,
-                "window": local.window,
-                "base_version": local.base_version,
-                "freshness": { "status": status, "reasons": reasons },
-                "refreshed_at": local.refreshed_at,
-                "markdown": copy.markdown,
-            });
+            let mut body = members(copy, now);
+            body["checked"] = checked.name().into();
+            body["unchecked_because"] = checked.unchecked_because().into();
+            body["freshness"] = json!({ "status": status(&reasons), "reasons": reasons });
+            body["markdown"] = copy.markdown.as_str().into();
             out.text(&body.to_string()).end();
-        } else {
-            out.text(&format!(
-                "> Local copy, refreshed {} ({}), of version {}",
-                ago(copy.age(now)),
-                written_time(local.refreshed_at),
-                local.base_version,
-            ));
-            if let Some(why) = checked.unchecked_because() {
-                out.text("; not checked: ").text(&single_blanks(why));
-            }
-            out.text(".");
-            if !reasons.is_empty() {
-                let reasons = single_blanks(&reasons.join("; "));
-                out.text(&format!(" Stale ({reasons}): {}.", checked.advice()));
-            }
-            out.text("\n\n");
-            out.whole_lines(&copy.markdown);
+            return reasons.is_empty();
         }
-        out.write()?;
-        match reasons.is_empty() {
-            true => Ok(()),
-            false => Err(stale(checked)),
+        let local = &copy.local;
+        out.text(&format!(
+            "> Local copy, refreshed {} ({}), of version {}",
+            ago(copy.age(now)),
+            written_time(local.refreshed_at),
+            local.handoff.base_version,
+        ));
+        if let Some(why) = checked.unchecked_because() {
+            out.text("; not checked: ").text(&single_blanks(why));
         }
+        out.text(".");
+        if !reasons.is_empty() {
+            let reasons = single_blanks(&reasons.join("; "));
+            out.text(&format!(" Stale ({reasons}): {}.", checked.advice()));
+        }
+        out.text("\n\n").whole_lines(&copy.markdown);
+        reasons.is_empty()
     }
 }
 
-/// The failure of a stale handoff.
-pub(super) fn stale<T>(checked: &Checked<T>) -> Failure {
-    Failure::new(Exit::Stale, format!("the handoff is stale; {}", checked.advice()))
+/// The failure of a handoff that is not fresh.
+fn fresh(is_fresh: bool, checked: &Checked) -> Result<(), Failure> {
+    match is_fresh {
+        true => Ok(()),
+        false => Err(Failure::new(
+            Exit::Stale,
+            format!("the handoff is stale; {}", checked.advice()),
+        )),
+    }
+}
+
+fn status(reasons: &[String]) -> &'static str {
+    match reasons.is_empty() {
+        true => "fresh",
+        false => "stale",
+    }
+}
+
+/// The members of a copy in JSON.
+fn members(copy: &Copy, now: DateTime<Utc>) -> Value {
+    let Local {
+        handoff,
+        refreshed_at,
+        url,
+        ..
+    } = &copy.local;
+    json!({
+        "refreshed_at": refreshed_at,
+        "age_seconds": copy.age(now).num_seconds().max(0),
+        "generated_at": handoff.generated_at,
+        "handoff_id": handoff.handoff_id,
+        "vault_id": handoff.vault_id,
+        "memory_id": handoff.memory_id,
+        "base_version": handoff.base_version,
+        "window": handoff.window,
+        "url": url,
+        "path": copy.path.to_string_lossy(),
+    })
 }
 
 /// Arguments of `status`. With --json `status` is `fresh`, `stale`, `missing` or `damaged`.
@@ -133,7 +136,7 @@ impl Status {
     /// Succeeds if the copy is fresh.
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
         let (memory_ref, workspace) = (self.live.service.memory_ref()?, Workspace::of_process()?);
-        let copy = Copy::read(&workspace, &memory_ref);
+        let copy = workspace.read(&memory_ref);
         let now = SystemClock.now();
         let checked = self.live.status().await?;
         let aim = match &checked {
@@ -143,123 +146,93 @@ impl Status {
         let reasons = copy
             .as_ref()
             .map_or_else(|_| Vec::new(), |copy| copy.reasons(&checked, now));
+        let mut out = Output::new();
         if self.live.service.is_json() {
-            let body = as_json(&copy, &reasons, &checked, aim.as_ref(), &memory_ref, now);
-            Output::new().text(&format!("{body:#}")).end().write()?;
+            let mut body = match &copy {
+                Err(NoCopy::Missing) => json!({"status": "missing", "reasons": []}),
+                Err(NoCopy::Damaged(what)) => json!({"status": "damaged", "reasons": [what]}),
+                Ok(copy) => members(copy, now),
+            };
+            if copy.is_ok() {
+                body["status"] = status(&reasons).into();
+                body["reasons"] = json!(reasons);
+            }
+            body["checked"] = checked.name().into();
+            if let Some(why) = checked.unchecked_because() {
+                body["unchecked_because"] = why.into();
+            }
+            if let Some(aim) = &aim {
+                body["goal"] = aim["goal"].clone();
+                body["blocker"] = aim["blocker"].clone();
+            }
+            body["vault_id"] = memory_ref.vault.as_str().into();
+            body["memory_id"] = memory_ref.memory.as_str().into();
+            out.text(&format!("{body:#}")).end();
+        } else {
+            if let Some(aim) = &aim {
+                print_aim(&mut out, aim);
+            }
+            if let Ok(copy) = &copy {
+                print(&mut out, copy, &reasons, &checked, now);
+            }
         }
-        if !self.live.service.is_json()
-            && let Some(aim) = &aim
-        {
-            let mut out = Output::new();
-            print_aim(&mut out, aim);
-            out.write()?;
-        }
-        let copy = copy.map_err(|none| checked.failure(none, &memory_ref, &workspace))?;
-        if !self.live.service.is_json() {
-            let mut out = Output::new();
-            print(&mut out, &copy, &reasons, &checked, now);
-            out.write()?;
-        }
-        match reasons.is_empty() {
-            true => Ok(()),
-            false => Err(stale(&checked)),
-        }
+        out.write()?;
+        copy.map_err(|none| checked.failure(none, &memory_ref, &workspace))?;
+        fresh(reasons.is_empty(), &checked)
     }
+}
+
+fn line(out: &mut Output, name: &str, value: &str) {
+    out.styled(Look::Dim, &format!("{name:<10}")).text(value).end();
 }
 
 /// What `set-status` wrote.
-fn print_aim(out: &mut Output, aim: &Aim) {
-    let none = || "none".to_owned();
-    for (name, text) in [
-        ("goal", aim.goal.clone().unwrap_or_else(none)),
-        ("blocker", aim.blocker.clone().unwrap_or_else(none)),
-        ("updated", aim.updated.as_deref().map_or_else(none, when)),
-    ] {
-        out.styled(Look::Dim, &format!("{name:<10}")).text(&text).end();
+fn print_aim(out: &mut Output, aim: &Value) {
+    for name in ["goal", "blocker", "updated"] {
+        let shown = match aim[name].as_str() {
+            None => "none".to_owned(),
+            Some(time) if name == "updated" => when(time),
+            Some(text) => text.to_owned(),
+        };
+        line(out, name, &shown);
     }
 }
 
-fn print(
-    out: &mut Output,
-    copy: &Copy,
-    reasons: &[String],
-    checked: &Checked<LiveStatus>,
-    now: DateTime<Utc>,
-) {
-    let local = &copy.local;
-    let mut line = |name: &str, value: &str| {
-        out.styled(Look::Dim, &format!("{name:<10}")).text(value).end();
-    };
-    line("memory", &format!("{}/{}", local.vault_id, local.memory_id));
+fn print(out: &mut Output, copy: &Copy, reasons: &[String], checked: &Checked, now: DateTime<Utc>) {
+    let Local {
+        handoff,
+        refreshed_at,
+        url,
+        ..
+    } = &copy.local;
+    let Handoff {
+        handoff_id,
+        vault_id,
+        memory_id,
+        base_version,
+        window,
+        ..
+    } = handoff;
+    line(out, "memory", &format!("{vault_id}/{memory_id}"));
     let status = match reasons.is_empty() {
         true => "fresh".to_owned(),
         false => format!("stale: {}", checked.advice()),
     };
-    line("status", &status);
+    line(out, "status", &status);
     for reason in reasons {
-        line("", reason);
+        line(out, "", reason);
     }
-    match checked {
-        Checked::Service(_) | Checked::NoHandoff | Checked::NoMemory => {
-            line("checked", "by the service, just now");
-        }
-        Checked::Local(why) => line("checked", &format!("by the local copy only: {why}")),
-    }
-    line(
-        "refreshed",
-        &format!(
-            "{} ({}) from {}",
-            ago(copy.age(now)),
-            written_time(local.refreshed_at),
-            local.url
-        ),
-    );
-    line(
-        "handoff",
-        &format!(
-            "{} of version {}, window {}",
-            local.handoff_id, local.base_version, local.window
-        ),
-    );
-    line("file", &copy.path.display().to_string());
-}
-
-fn as_json(
-    copy: &Result<Copy, NoCopy>,
-    reasons: &[String],
-    checked: &Checked<LiveStatus>,
-    aim: Option<&Aim>,
-    memory_ref: &MemoryRef,
-    now: DateTime<Utc>,
-) -> Value {
-    let mut body = match copy {
-        Err(NoCopy::Missing) => json!({"status": "missing", "reasons": []}),
-        Err(NoCopy::Damaged(what)) => json!({"status": "damaged", "reasons": [what]}),
-        Ok(copy) => {
-            let local = &copy.local;
-            json!({
-                "status": if reasons.is_empty() { "fresh" } else { "stale" },
-                "reasons": reasons,
-                "refreshed_at": local.refreshed_at,
-                "age_seconds": copy.age(now).num_seconds().max(0),
-                "generated_at": local.generated_at,
-                "handoff_id": local.handoff_id,
-                "base_version": local.base_version,
-                "window": local.window,
-                "url": local.url,
-                "path": copy.path.to_string_lossy(),
-            })
-        }
+    let by = match checked.unchecked_because() {
+        None => "by the service, just now".to_owned(),
+        Some(why) => format!("by the local copy only: {why}"),
     };
-    body["checked"] = checked.name().into();
-    if let Checked::Local(why) = checked {
-        body["unchecked_because"] = why.as_str().into();
-    }
-    if let Some(aim) = aim {
-        body["goal"] = json!(aim.goal);
-        body["blocker"] = json!(aim.blocker);
-    }
-    body["vault_id"] = memory_ref.vault.as_str().into();
-    body["memory_id"] = memory_ref.memory.as_str().into();
-    body
+    line(out, "checked", &by);
+    let (age, refreshed) = (ago(copy.age(now)), written_time(*refreshed_at));
+    line(out, "refreshed", &format!("{age} ({refreshed}) from {url}"));
+    line(
+        out,
+        "handoff",
+        &format!("{handoff_id} of version {base_version}, window {window}"),
+    );
+    line(out, "file", &copy.path.display().to_string());
 }

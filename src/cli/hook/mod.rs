@@ -40,7 +40,8 @@ pub struct Arguments {
 }
 
 impl Hook {
-    pub(super) async fn run(self) {
+    /// Never fails.
+    pub(super) async fn run(self) -> Result<(), Failure> {
         let (Self::SessionStart(arguments)
         | Self::SessionEnd(arguments)
         | Self::PreCompact(arguments)
@@ -61,6 +62,7 @@ impl Hook {
         if let Err(failure) = done.unwrap_or_else(|_| Err(late())) {
             note(&format!("working-memory: {}", failure.sentence));
         }
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@
 //! what was sent at that position was rewritten by its host and is sent from its beginning.
 
 use crate::cli::client::Failure;
+use crate::cli::folder::disk::write_file;
 use crate::cli::handoff;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -157,11 +158,8 @@ impl Position {
 
     fn write(&self) -> Result<(), Failure> {
         let broken = |error: io::Error| Failure::failed(format!("{}: {error}", self.file.display()));
-        let text = serde_json::to_vec(&self.noted).map_err(|error| broken(error.into()))?;
-        // Atomically.
-        let unfinished = self.file.with_extension("new");
-        fs::write(&unfinished, text).map_err(broken)?;
-        fs::rename(&unfinished, &self.file).map_err(broken)
+        let text = serde_json::to_string(&self.noted).map_err(|error| broken(error.into()))?;
+        write_file(&self.file, &text, 0o644, true)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The entry of this program in the configuration files of clients, printed or added to what a file holds already.
 
-use crate::cli::client::{Connection, Failure, KeySource};
-use crate::cli::init;
+use crate::cli::client::{Connection, Failure, KEY_VARIABLE, KeySource};
+use crate::cli::folder::disk::write_file;
 use clap::ValueEnum;
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 use jsonc_parser::ParseOptions;
@@ -16,11 +16,6 @@ use toml_edit::{DocumentMut, Item, Table};
 
 /// The name of the entry.
 const NAME: &str = "working-memory";
-
-const KEY_VARIABLE: &str = "WORKING_MEMORY_API_KEY";
-
-/// The largest configuration file that is read, in bytes.
-const MOST_BYTES: u64 = 4 << 20;
 
 /// A supported client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -67,11 +62,8 @@ impl Client {
         let failed = |error: &dyn std::fmt::Display| {
             Failure::failed(format!("{}: {error}; nothing was written", file.display()))
         };
-        let before = match fs::metadata(&file) {
-            Ok(found) if found.len() > MOST_BYTES => {
-                return Err(failed(&format!("it is larger than {MOST_BYTES} bytes")));
-            }
-            Ok(_) => Some(fs::read_to_string(&file).map_err(|error| failed(&error))?),
+        let before = match fs::read_to_string(&file) {
+            Ok(text) => Some(text),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(failed(&error)),
         };
@@ -86,7 +78,7 @@ impl Client {
             fs::create_dir_all(folder).map_err(|error| failed(&error))?;
         }
         let mode = fs::metadata(&file).map_or(0o644, |found| found.permissions().mode() & 0o777);
-        init::write(&file, &after, mode, before.is_some())?;
+        write_file(&file, &after, mode, before.is_some())?;
         let done = if before.is_some() {
             "added to"
         } else {

@@ -1,21 +1,25 @@
 //! `working-memory sync`: synchronises a folder of Markdown files with a root of the memory tool (docs/files.md).
 
-mod engine;
-mod folder;
-mod plan;
+mod root;
 mod scan;
-mod sides;
 
-use self::folder::{Folder, State, print_report, watch};
-use self::scan::Scanner;
-use super::client::{Failure, Service, ServiceArgs};
-use super::handoff::Window as Length;
+use self::root::{NAME, Root, State};
+use self::scan::ScanResult;
+use super::client::{Exit, Failure, Look, Output, Service, ServiceArgs, note};
+use crate::cli::folder::disk::Disk;
+use crate::cli::folder::engine::{Engine, Report, Sides as _};
 use crate::cli::folder::tree::Tree;
-use crate::domain::ids::{RootName, VaultId};
+use crate::cli::folder::watch::{Backoff, until_stopped};
+use crate::domain::handoff::Window as Length;
+use crate::domain::ids::RootName;
 use clap::Args;
 use std::collections::BTreeMap;
-use std::io;
+use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// Failures after which a watching sync is tried again.
+const MAY_PASS: [Exit; 3] = [Exit::NoService, Exit::Failed, Exit::Busy];
 
 /// Arguments of `sync`.
 #[derive(Debug, Args)]
@@ -45,56 +49,124 @@ pub struct Sync {
 impl Sync {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        let vault = service.vault()?;
-        let failed = |error: io::Error| Failure::failed(format!("{} {error}", self.folder.display()));
+        let failed = |error| Failure::failed(format!("{} {error}", self.folder.display()));
         let tree = Tree::create(&self.folder).map_err(failed)?;
         let lock = tree.try_lock().map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => {
+            ErrorKind::WouldBlock => {
                 Failure::failed(format!("another sync of {} is running", self.folder.display()))
             }
             _ => failed(error),
         })?;
-        let state = self.state(&tree, &vault)?;
-        let mut folder = Folder {
-            service: &service,
+        let disk = Disk {
             shown: &self.folder,
             tree: &tree,
             lock,
-            scanner: Scanner::default(),
-            state,
-            refused: BTreeMap::new(),
-            all: self.all,
-            allow_deletions: self.allow_deletions,
         };
-        folder.recover()?;
+        let stored = State::read(&disk)?;
+        let state = self.state(stored, &service)?;
+        let found = ScanResult::of(&tree, self.all).map_err(failed)?;
+        disk.recover(found.folders.iter().map(String::as_str), &state.files)?;
+        let bases = state.files.clone();
+        let mut root = Root::new(&service, disk, state, self.all);
+        let mut engine = Engine::new(&mut root, bases);
         if self.watch {
-            return watch(folder, self.every.duration(), self.service.is_json()).await;
+            return until_stopped(self.watch(engine)).await;
         }
-        let report = folder.sync().await?;
-        print_report(&self.folder, &report, self.service.is_json())
+        let report = self.sync(&mut engine).await?;
+        self.print(&report)
     }
 
-    /// The stored state of the folder, which must match the vault and root given now.
-    fn state(&self, tree: &Tree, vault: &VaultId) -> Result<State, Failure> {
-        let shown = self.folder.display();
-        let Some(state) = State::read(tree)? else {
+    /// The state of the folder, which must match the vault and root given now.
+    fn state(&self, stored: Option<State>, service: &Service) -> Result<State, Failure> {
+        let (shown, vault) = (self.folder.display(), service.vault()?);
+        let Some(state) = stored else {
             let root = self.root.as_ref().ok_or_else(|| {
                 Failure::usage(format!(
                     "{shown} was never kept equal to anything: say with --root which tree of files of vault {vault} \
                      it is to be"
                 ))
             })?;
-            return Ok(State::new(vault, root));
+            return Ok(State::new(&vault, root));
         };
         let other = self.root.as_ref().is_some_and(|root| root.as_str() != state.root);
         if other || state.vault != vault.as_str() {
+            let State { root, vault, .. } = state;
             return Err(Failure::usage(format!(
-                "{shown} is synchronised with root {} of vault {}; use another folder for another root, or remove {} in it",
-                state.root,
-                state.vault,
-                folder::NAME
+                "{shown} is synchronised with root {root} of vault {vault}; use another folder for another root, or remove \
+                 {NAME} in it"
             )));
         }
         Ok(state)
+    }
+
+    /// Makes both sides equal.
+    async fn sync(&self, engine: &mut Engine<'_, Root<'_>>) -> Result<Report, Failure> {
+        let mut report = engine.run(self.allow_deletions).await?;
+        if engine.bases.is_empty() {
+            // The root is saved also if there are no files yet.
+            engine.sides.save(&engine.bases).await?;
+        }
+        report.skipped.append(&mut engine.sides.skipped);
+        Ok(report)
+    }
+
+    /// Repeats it: the first time no failure passes.
+    async fn watch(&self, mut engine: Engine<'_, Root<'_>>) -> Result<(), Failure> {
+        let mut is_first = true;
+        let mut reported: BTreeMap<String, String> = BTreeMap::new();
+        let mut backoff = Backoff::new(Duration::from_secs(self.every.seconds().unsigned_abs()));
+        loop {
+            match self.sync(&mut engine).await {
+                Ok(mut report) => {
+                    backoff.succeeded();
+                    // Skipped files are reported once, not every two seconds.
+                    let skipped = report.skipped.clone();
+                    report.skipped.retain(|path, why| reported.get(path) != Some(why));
+                    reported = skipped;
+                    if is_first || !report.is_quiet() || !report.skipped.is_empty() {
+                        self.print(&report)?;
+                    }
+                }
+                Err(failure) if is_first => return Err(failure),
+                Err(failure) => backoff.failed(failure, &MAY_PASS)?,
+            }
+            is_first = false;
+            tokio::time::sleep(backoff.wait()).await;
+        }
+    }
+
+    /// Prints what was done: one line per file, or with `--json` an object in one line.
+    fn print(&self, report: &Report) -> Result<(), Failure> {
+        let shown = self.folder.display();
+        let mut out = Output::new();
+        if self.service.is_json() {
+            let mut body =
+                serde_json::to_value(report).map_err(|error| Failure::failed(error.to_string()))?;
+            body["folder"] = shown.to_string().into();
+            return out.text(&body.to_string()).end().write();
+        }
+        for (look, word, paths) in [
+            (Look::Added, "sent", &report.sent),
+            (Look::Added, "received", &report.received),
+            (Look::Removed, "taken out there", &report.unlinked),
+            (Look::Removed, "removed here", &report.removed),
+        ] {
+            for path in paths {
+                out.styled(look, word).text(" ").text(path).end();
+            }
+        }
+        if report.is_quiet() {
+            out.text(&format!("{shown}: both sides are equal")).end();
+        }
+        out.write()?;
+        for (path, copy) in &report.conflicts {
+            note(&format!(
+                "conflict: {path} was changed on both sides; it has the service's text now, and the folder's text is in {copy}"
+            ));
+        }
+        for (path, why) in &report.skipped {
+            note(&format!("skipped: {path}: {why}"));
+        }
+        Ok(())
     }
 }

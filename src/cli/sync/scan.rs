@@ -1,34 +1,25 @@
-//! Scans the folder.
+//! Which files of a folder are synchronised, and their paths on the service.
 
-use crate::cli::folder::state::hash;
-use crate::cli::folder::swap;
+use crate::cli::folder::disk::hash;
+use crate::cli::folder::plan::Local;
+use crate::cli::folder::swap::MAX_NAME_BYTES;
 use crate::cli::folder::tree::Tree;
-use crate::cli::sync::plan::{Local, is_wanted, path_on_service};
-use crate::clock::{Clock as _, SystemClock};
+use crate::domain::memory_files::FilePath;
 use rustix::fs::{AtFlags, Dir, FileType};
 use std::collections::BTreeMap;
 use std::io;
 
-/// The largest file that is read; services accept less.
-pub(super) const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
+/// The largest file that is synchronised; services accept less.
+const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
+
+/// The root of the paths on the service.
+pub(super) const ROOT: &str = "/memories/";
 
 /// The most files that a folder may have.
 const MAX_FILES: usize = 20_000;
 
 /// The maximum depth of folders; the service accepts no more.
 const MAX_DEPTH: usize = 19;
-
-/// A file that was changed less than this long ago may change again with the same metadata.
-const UNSETTLED_SECONDS: i64 = 3;
-
-/// The metadata of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    inode: u64,
-    size: i64,
-    modified: (i64, u64),
-    changed: (i64, u64),
-}
 
 /// The result of a scan.
 #[derive(Debug, Default)]
@@ -39,41 +30,29 @@ pub(super) struct ScanResult {
     pub(super) links: Vec<String>,
     /// What was skipped, and why.
     pub(super) skipped: BTreeMap<String, String>,
-    /// Temporary files of a killed program: the folder, and the name.
-    pub(super) left_behind: Vec<(String, String)>,
+    /// The folders, each with a trailing slash, but for the first.
+    pub(super) folders: Vec<String>,
 }
 
-/// Scans a folder repeatedly, and reads only files that have changed.
-#[derive(Debug, Default)]
-pub(super) struct Scanner {
-    known: BTreeMap<String, (Stamp, String)>,
-}
-
-impl Scanner {
-    /// Returns all files to synchronise.
+impl ScanResult {
+    /// Scans a folder for the files to synchronise: Markdown only, or all text files.
     ///
     /// # Errors
     /// A folder cannot be read, or there are too many files.
-    pub(super) fn scan(&mut self, tree: &Tree, all: bool) -> io::Result<ScanResult> {
-        let mut found = ScanResult::default();
-        let mut known = BTreeMap::new();
-        let mut open = vec![String::new()];
-        while let Some(above) = open.pop() {
-            self.scan_folder(tree, all, &above, &mut open, &mut found, &mut known)?;
+    pub(super) fn of(tree: &Tree, all: bool) -> io::Result<Self> {
+        let mut found = Self {
+            folders: vec![String::new()],
+            ..Self::default()
+        };
+        let mut next = 0;
+        while let Some(above) = found.folders.get(next).cloned() {
+            found.scan_folder(tree, all, &above)?;
+            next += 1;
         }
-        self.known = known;
         Ok(found)
     }
 
-    fn scan_folder(
-        &self,
-        tree: &Tree,
-        all: bool,
-        above: &str,
-        open: &mut Vec<String>,
-        found: &mut ScanResult,
-        known: &mut BTreeMap<String, (Stamp, String)>,
-    ) -> io::Result<()> {
+    fn scan_folder(&mut self, tree: &Tree, all: bool, above: &str) -> io::Result<()> {
         let Some((folder, _)) = tree.parent(&format!("{above}x"), false)? else {
             return Ok(());
         };
@@ -81,12 +60,9 @@ impl Scanner {
             let entry = entry?;
             let Ok(name) = entry.file_name().to_str() else {
                 let shown = format!("{above}{}", entry.file_name().to_string_lossy());
-                found.skipped.insert(shown, "its name is not UTF-8".to_owned());
+                self.skipped.insert(shown, "its name is not UTF-8".to_owned());
                 continue;
             };
-            if swap::is_left_behind(name) {
-                found.left_behind.push((above.to_owned(), name.to_owned()));
-            }
             if name.starts_with('.') {
                 continue;
             }
@@ -99,56 +75,46 @@ impl Scanner {
             let kind = FileType::from_raw_mode(stat.st_mode);
             if kind == FileType::Directory {
                 match path.matches('/').count() + 1 < MAX_DEPTH {
-                    true => open.push(format!("{path}/")),
-                    false => drop(found.skipped.insert(path, "it is too deep".to_owned())),
+                    true => self.folders.push(format!("{path}/")),
+                    false => drop(self.skipped.insert(path, "it is too deep".to_owned())),
                 }
                 continue;
             }
             if kind == FileType::Symlink {
-                found.links.push(format!("{path}/"));
+                self.links.push(format!("{path}/"));
             }
             if !is_wanted(&path, all) {
                 continue;
             }
-            if found.files.len() >= MAX_FILES {
+            if self.files.len() >= MAX_FILES {
                 return Err(io::Error::other(format!("has over {MAX_FILES} files")));
             }
-            let stamp = stamp(&stat);
-            let local = match self.known.get(&path) {
-                Some((seen, sha256)) if *seen == stamp && kind == FileType::RegularFile => Ok(sha256.clone()),
-                _ => read(tree, &path, kind, stamp.size),
-            };
-            let local = match local {
-                Ok(sha256) => {
-                    if is_settled(&stamp) {
-                        known.insert(path.clone(), (stamp, sha256.clone()));
-                    }
-                    Local::Text(sha256)
-                }
+            let local = match read(tree, &path, kind) {
+                Ok(sha256) => Local::Text(sha256),
                 Err(why) => {
-                    found.skipped.insert(path.clone(), why);
+                    self.skipped.insert(path.clone(), why);
                     Local::Unusable
                 }
             };
-            found.files.insert(path, local);
+            self.files.insert(path, local);
         }
         Ok(())
     }
 }
 
 /// The hash of a file that can be synchronised, or why it cannot.
-fn read(tree: &Tree, path: &str, kind: FileType, size: i64) -> Result<String, String> {
+fn read(tree: &Tree, path: &str, kind: FileType) -> Result<String, String> {
     path_on_service(path)?;
     match kind {
         FileType::RegularFile => {}
         FileType::Symlink => return Err("it is a symbolic link, which is not followed".to_owned()),
         _ => return Err("it is not a regular file".to_owned()),
     }
-    if u64::try_from(size).unwrap_or_default() > MAX_FILE_BYTES {
-        return Err(format!("it is over {MAX_FILE_BYTES} bytes"));
-    }
     let bytes = tree.read(path).map_err(|error| error.to_string())?;
     let bytes = bytes.ok_or("it went away")?;
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(format!("it is over {MAX_FILE_BYTES} bytes"));
+    }
     let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8")?;
     if text.contains('\0') {
         return Err("it contains a NUL character".to_owned());
@@ -156,23 +122,100 @@ fn read(tree: &Tree, path: &str, kind: FileType, size: i64) -> Result<String, St
     Ok(hash(text.as_bytes()))
 }
 
-#[expect(
-    clippy::useless_conversion,
-    clippy::unnecessary_cast,
-    reason = "the types of these fields differ between systems"
-)]
-fn stamp(stat: &rustix::fs::Stat) -> Stamp {
-    Stamp {
-        inode: stat.st_ino as u64,
-        size: i64::from(stat.st_size),
-        modified: (i64::from(stat.st_mtime), stat.st_mtime_nsec as u64),
-        changed: (i64::from(stat.st_ctime), stat.st_ctime_nsec as u64),
+/// The path on the service of a file with this path below the folder.
+///
+/// # Errors
+///
+/// The service would reject the path or spell it differently, or the name is reserved.
+pub(super) fn path_on_service(relative: &str) -> Result<FilePath, String> {
+    let whole = format!("{ROOT}{relative}");
+    let path = FilePath::parse(&whole).map_err(|refusal| refusal.to_string())?;
+    if path.as_str() != whole {
+        return Err("its name is not spelt in NFC; rename it".to_owned());
     }
+    check_names(relative).map(|()| path)
 }
 
-/// Whether the last change of a file is old enough that another change would show in its metadata.
-fn is_settled(stamp: &Stamp) -> bool {
-    let now = SystemClock.now().timestamp();
-    let newest = stamp.modified.0.max(stamp.changed.0);
-    newest <= now - UNSETTLED_SECONDS
+/// The path below the folder of a file on the service. The service is not trusted: a path cannot leave the
+/// folder or be hidden.
+///
+/// # Errors
+///
+/// Why the path is not allowed.
+pub(super) fn path_in_folder(path: &str) -> Result<String, String> {
+    let parsed = FilePath::parse(path).map_err(|refusal| refusal.to_string())?;
+    let relative = path
+        .strip_prefix(ROOT)
+        .filter(|relative| !relative.is_empty() && parsed.as_str() == path)
+        .ok_or("it is no path below /memories")?;
+    check_names(relative).map(|()| relative.to_owned())
+}
+
+fn check_names(relative: &str) -> Result<(), String> {
+    for name in relative.split('/') {
+        if name.starts_with('.') {
+            return Err("hidden files and folders are left alone".to_owned());
+        }
+        if name.len() > MAX_NAME_BYTES {
+            return Err(format!("a name in its path is over {MAX_NAME_BYTES} bytes"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is synchronised: Markdown only, or any file with `all`.
+pub(super) fn is_wanted(relative: &str, all: bool) -> bool {
+    let extension = relative.rsplit_once('.').map(|(_, extension)| extension);
+    all || extension.is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::folder::swap::conflict_paths;
+
+    #[test]
+    fn paths_stay_in_the_folder_and_are_the_same_on_both_sides() {
+        for relative in ["a.md", "notes/tea ü 漢.md", "x/y/z.txt"] {
+            let path = path_on_service(relative).unwrap();
+            assert_eq!(path_in_folder(path.as_str()).unwrap(), relative);
+        }
+        let long = format!("{}.md", "ä".repeat(78));
+        for copy in conflict_paths(&long, "0123456789abcdef").take(9) {
+            assert!(path_on_service(&copy).is_ok(), "{copy}");
+        }
+        for bad in [
+            "",
+            "/etc/passwd",
+            "/memories",
+            "/memories/",
+            "/memories/../x.md",
+            "/memories/a//b.md",
+            "/memories/a/",
+            "/memories/.ssh/id.md",
+            "/memories/a\\b.md",
+            "/memories/a\nb.md",
+            "/memories/%2e%2e/x.md",
+            "/memoriesx/a.md",
+            "/memories/u\u{308}.md",
+        ] {
+            assert!(path_in_folder(bad).is_err(), "{bad:?}");
+        }
+        for bad in [
+            "u\u{308}.md",
+            ".a.md",
+            "a/.b/c.md",
+            "a\\b.md",
+            "",
+            &"x".repeat(161),
+        ] {
+            assert!(path_on_service(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn markdown_is_wanted_and_with_all_everything() {
+        assert!(is_wanted("n/a.md", false) && is_wanted("A.MD", false) && is_wanted("a.xml", true));
+        assert!(!is_wanted("a.xml", false) && !is_wanted("md", false) && !is_wanted("a.md/x", false));
+    }
 }

@@ -1,20 +1,20 @@
 //! `working-memory window export`: writes the folder, once or for as long as it runs.
-//!
-//! A list in the folder says which texts this command wrote, so that the text of somebody else is never lost.
 
+use super::folder::{EPICS, FILES, render};
+use super::memory::Memory;
 use crate::cli::client::{Exit, Failure, Feed, FeedEvent, Output, Service, ServiceArgs, note};
-use crate::cli::folder::state::{self, hash};
-use crate::cli::folder::swap::{self, Placed};
-use crate::cli::folder::tree::{Lock, Tree};
+use crate::cli::folder::disk::{Disk, hash};
+use crate::cli::folder::engine::{Bases, Engine, Report, Sent, Sides};
+use crate::cli::folder::plan::{Base, Local};
+use crate::cli::folder::swap::kept_paths;
+use crate::cli::folder::tree::Tree;
 use crate::cli::folder::watch::{Backoff, until_stopped};
-use crate::cli::handoff::Window as Length;
-use crate::cli::window::folder::{EPICS, WEEKLY, render};
-use crate::cli::window::memory::{Memory, rules};
+use crate::domain::handoff::Window as Length;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -36,343 +36,237 @@ pub struct Export {
     service: ServiceArgs,
 }
 
-impl Export {
-    pub(super) async fn run(self) -> Result<(), Failure> {
-        let service = Service::of(&self.service)?;
-        if self.watch {
-            return watch(
-                &service,
-                &self.folder,
-                self.every.duration(),
-                self.service.is_json(),
-            )
-            .await;
-        }
-        let memory = Memory::read(&service).await?;
-        let changes = write(&self.folder, &render(&memory.folder))?;
-        print_changes(&self.folder, memory.version, &changes, self.service.is_json())
-    }
-}
-
 /// Everything is read again at this interval, also without events: a redaction makes no version.
 const FULL_LOOK: Duration = Duration::from_secs(60);
 
 /// Failures after which the folder is looked at again. A memory that is gone may be written again.
 const MAY_PASS: [Exit; 4] = [Exit::NoService, Exit::Failed, Exit::Busy, Exit::NotFound];
 
-/// What is read again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
-    /// Everything.
-    Whole,
-    /// The rules, and everything if the window has changed.
-    Window,
-    /// Only the rules: the stream reports other changes.
-    Rules,
-}
-
-/// Writes the folder, and again whenever the memory changes, until SIGINT or SIGTERM.
-///
-/// # Errors
-/// The first time, no service answers, or there is no such memory; later, the service rejects permanently. An I/O error.
-pub(super) async fn watch(
-    service: &Service,
-    folder: &Path,
-    every: Duration,
-    as_json: bool,
-) -> Result<(), Failure> {
-    // Dropped at a signal; writing files has no await point at which that could happen.
-    until_stopped(Watch::new(service, folder, every, as_json).run()).await
-}
-
-struct Watch<'w> {
-    service: &'w Service,
-    folder: &'w Path,
-    backoff: Backoff,
-    every: Duration,
-    as_json: bool,
-    memory: Option<Memory>,
-    /// When everything was last read.
-    looked: Instant,
-    /// Whether the missing stream was reported.
-    reported_unavailable: bool,
-}
-
-impl<'w> Watch<'w> {
-    fn new(service: &'w Service, folder: &'w Path, every: Duration, as_json: bool) -> Self {
-        Self {
-            service,
-            folder,
-            backoff: Backoff::new(every),
-            every,
-            as_json,
-            memory: None,
-            looked: Instant::now(),
-            reported_unavailable: false,
+impl Export {
+    pub(super) async fn run(self) -> Result<(), Failure> {
+        let service = Service::of(&self.service)?;
+        match self.watch {
+            // Dropped at a signal; writing files has no await point at which that could happen.
+            true => until_stopped(self.watch(&service)).await,
+            false => self.write(&Memory::read(&service).await?, true).await,
         }
     }
 
-    async fn run(mut self) -> Result<(), Failure> {
+    /// Writes the folder again whenever the memory changes.
+    async fn watch(&self, service: &Service) -> Result<(), Failure> {
         // A wrong setting is reported at once.
-        let first = Memory::read(self.service).await?;
-        self.write(first, true)?;
-        let mut feed = Feed::of(self.service);
+        let mut memory = Memory::read(service).await?;
+        self.write(&memory, true).await?;
+        let every = Duration::from_secs(self.every.seconds().unsigned_abs());
+        let mut backoff = Backoff::new(every);
+        let memory_id = service.memory_ref()?.memory.to_string();
+        let mut feed = Feed::new(
+            service,
+            Some(memory_id),
+            Some("version,memory_deleted".to_owned()),
+        );
+        let mut read_at = Instant::now();
+        let mut reported_unavailable = false;
         loop {
-            let wait = self.backoff.wait();
-            let mut look = tokio::select! {
+            let wait = backoff.wait();
+            let mut is_changed = tokio::select! {
                 event = feed.next() => match event {
                     FeedEvent::Opened => {
-                        self.reported_unavailable = false;
-                        Look::Whole
+                        reported_unavailable = false;
+                        true
                     }
-                    FeedEvent::Happened(_) => Look::Whole,
+                    FeedEvent::Happened(_) => true,
                     FeedEvent::Broken(failure) => {
-                        self.report_unavailable(&failure);
+                        if !std::mem::replace(&mut reported_unavailable, true) {
+                            let (sentence, every) = (&failure.sentence, every.as_secs());
+                            note(&format!(
+                                "no events: {sentence}; polling every {every} s until the stream is open"
+                            ));
+                        }
                         continue;
                     }
                 },
-                () = tokio::time::sleep(wait) => if feed.is_open() { Look::Rules } else { Look::Window },
+                () = tokio::time::sleep(wait) => false,
             };
-            if self.looked.elapsed() >= FULL_LOOK || self.backoff.is_failing() {
-                look = Look::Whole;
-            }
-            match self.look(look).await {
-                Ok(Some(memory)) => {
-                    self.backoff.succeeded();
-                    self.write(memory, false)?;
+            is_changed |= read_at.elapsed() >= FULL_LOOK || backoff.is_failing();
+            let look = async {
+                match is_changed || memory.has_changed(service).await? {
+                    true => Memory::read(service).await.map(Some),
+                    false => Ok(None),
                 }
-                Ok(None) => self.backoff.succeeded(),
-                Err(failure) => self.backoff.failed(failure, &MAY_PASS)?,
+            };
+            match look.await {
+                Ok(Some(read)) => {
+                    backoff.succeeded();
+                    read_at = Instant::now();
+                    memory = read;
+                    self.write(&memory, false).await?;
+                }
+                Ok(None) => backoff.succeeded(),
+                Err(failure) => backoff.failed(failure, &MAY_PASS)?,
             }
         }
     }
 
-    /// The memory, if it may have changed since the last write.
-    async fn look(&mut self, look: Look) -> Result<Option<Memory>, Failure> {
-        if let Some(memory) = self.memory.as_ref().filter(|_| look != Look::Whole) {
-            let is_current = memory.folder.rules == rules(self.service).await?
-                && (look == Look::Rules || !memory.has_changed(self.service).await?);
-            if is_current {
-                return Ok(None);
-            }
+    async fn write(&self, memory: &Memory, is_first: bool) -> Result<(), Failure> {
+        let report = write(&self.folder, render(&memory.folder).into_iter().collect()).await?;
+        let written: BTreeSet<&String> = report.received.iter().chain(report.conflicts.keys()).collect();
+        let (written_count, removed) = (written.len(), &report.removed);
+        if !is_first && written.is_empty() && removed.is_empty() {
+            return Ok(());
         }
-        let memory = Memory::read(self.service).await?;
-        self.looked = Instant::now();
-        Ok(Some(memory))
-    }
-
-    fn write(&mut self, memory: Memory, is_first: bool) -> Result<(), Failure> {
-        let changes = write(self.folder, &render(&memory.folder))?;
-        if is_first || !changes.written.is_empty() || !changes.removed.is_empty() {
-            print_changes(self.folder, memory.version, &changes, self.as_json)?;
-        }
-        self.memory = Some(memory);
-        Ok(())
-    }
-
-    fn report_unavailable(&mut self, failure: &Failure) {
-        if !self.reported_unavailable {
-            self.reported_unavailable = true;
-            let (sentence, every) = (&failure.sentence, self.every.as_secs());
-            note(&format!(
-                "no events: {sentence}; polling every {every} s until the stream is open"
-            ));
-        }
+        let (shown, version) = (self.folder.display().to_string(), memory.version);
+        let line = if self.service.is_json() {
+            let kept: Vec<&String> = report.conflicts.values().collect();
+            json!({ "folder": shown, "version": version, "written": written, "removed": removed, "kept": kept })
+                .to_string()
+        } else {
+            let done = match (written_count, removed.len()) {
+                (0, 0) => "unchanged".to_owned(),
+                (written, 0) => format!("{written} written"),
+                (written, removed) => format!("{written} written, {removed} removed"),
+            };
+            format!("{shown}: {done}, version {version}")
+        };
+        Output::new().text(&line).end().write()
     }
 }
 
-/// The file's name.
+/// The name of the state file.
 const NAME: &str = ".working-memory-folder.json";
 
-/// How often a file is written anew that others change meanwhile.
-const MAX_TRIES: usize = 10;
-
-/// By path, the SHA-256 of every text that this command may have written there.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// By path, the SHA-256 of the text that this command wrote there.
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct OwnFiles {
     files: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// The changes of a folder by one run.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Changes {
-    /// Files that were written.
-    pub(super) written: Vec<String>,
-    /// Files of epics and weeks that are no longer needed.
-    pub(super) removed: Vec<String>,
-    /// Copies of others' texts that were replaced by a file.
-    pub(super) kept: Vec<String>,
+/// A folder, and the texts that it follows.
+struct Rendered<'r> {
+    disk: Disk<'r>,
+    texts: BTreeMap<String, String>,
 }
 
-/// Brings the files of a folder up to date. Files that this command did not write are copied
-/// beside the new file; files that are no longer needed are removed only if they are still as they were written.
+/// Brings the files of a folder up to date. Files that this command did not write are copied beside the new file; files
+/// that are no longer needed are removed only if they are still as they were written.
 ///
 /// # Errors
 /// An I/O error, or an entry in the folder is not a regular file or folder.
-pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes, Failure> {
-    let failed = |path: &str, error: io::Error| {
-        let at = shown.join(path);
-        Failure::failed(format!("{} {error}", at.display()))
+async fn write(shown: &Path, texts: BTreeMap<String, String>) -> Result<Report, Failure> {
+    let failed = |error| Failure::failed(format!("{} {error}", shown.display()));
+    let tree = Tree::create(shown).map_err(failed)?;
+    let lock = tree.lock().map_err(failed)?;
+    let disk = Disk {
+        shown,
+        tree: &tree,
+        lock,
     };
-    let tree = Tree::create(shown).map_err(|error| failed("", error))?;
-    let lock = tree.lock().map_err(|error| failed("", error))?;
-    let before = read_own(&tree).map_err(|error| failed(NAME, error))?;
-    recover(&tree, &before).map_err(|error| failed("", error))?;
-    let mut wanted = OwnFiles::default();
-    for (path, text) in files {
-        // Nothing is written if a file cannot be read.
-        tree.read(path).map_err(|error| failed(path, error))?;
-        let hashes = BTreeSet::from([hash(text.as_bytes())]);
-        wanted.files.insert(path.clone(), hashes);
+    // In a file of another form nothing is known, so that every file counts as written by others.
+    let own: OwnFiles = match disk.state(NAME) {
+        Err(error) if error.kind() != ErrorKind::InvalidData => return Err(disk.failed(NAME, &error)),
+        own => own.ok().flatten().unwrap_or_default(),
+    };
+    // The list came with the folder and is not trusted.
+    let own = own.files.into_iter().filter(|(path, _)| is_of_window(path));
+    let bases: Bases = own
+        .filter_map(|(path, hashes)| Some((path, base(hashes.into_iter().next()?))))
+        .collect();
+    disk.recover(["", "active/", "archive/", EPICS], &bases)?;
+    let mut sides = Rendered { disk, texts };
+    let mut engine = Engine::new(&mut sides, bases);
+    let report = engine.run(true).await?;
+    for (path, copy) in &report.conflicts {
+        note(&format!(
+            "{path} was not written by this command; its text is kept as {copy}"
+        ));
     }
-    // If the program is interrupted, the next run knows the new texts and the old ones.
-    let mut between = before.clone();
-    for (path, hashes) in &wanted.files {
-        let known = between.files.entry(path.clone()).or_default();
-        known.extend(hashes.clone());
-    }
-    write_own(&lock, &before, &between).map_err(|error| failed(NAME, error))?;
-    let mut changes = Changes::default();
-    for (path, text) in files {
-        put(&tree, &lock, (path, text), &before, &mut changes).map_err(|error| failed(path, error))?;
-    }
-    for path in before.files.keys().filter(|path| is_of_archive(path)) {
-        if wanted.files.contains_key(path) {
-            continue;
+    for (path, why) in &report.skipped {
+        if engine.sides.texts.contains_key(path) {
+            return Err(Failure::failed(format!("{} {why}", shown.join(path).display())));
         }
-        let there = tree.read(path).ok();
-        let own = there
-            .as_ref()
-            .map(|there| there.as_ref().filter(|there| before.wrote(path, there)));
-        match (&there, own) {
-            (Some(None), _) => {}
-            (Some(Some(there)), Some(Some(_)))
-                if swap::remove(&tree, path, &hash(there)).map_err(|error| failed(path, error))?
-                    == Placed::Done =>
-            {
-                changes.removed.push(path.clone());
-            }
-            // The file there now was written by somebody else.
-            _ => note(&format!(
-                "{path} is no longer needed but was changed by others: it is kept"
-            )),
-        }
+        note(&format!("{path} {why}"));
+        engine.bases.remove(path);
+        engine.sides.save(&engine.bases).await?;
     }
-    write_own(&lock, &between, &wanted).map_err(|error| failed(NAME, error))?;
-    Ok(changes)
+    Ok(report)
 }
 
-/// Writes one file in place of the text that was read, which is kept beside it if it is another's.
-fn put(
-    tree: &Tree,
-    lock: &Lock<'_>,
-    (path, text): (&str, &str),
-    before: &OwnFiles,
-    changes: &mut Changes,
-) -> io::Result<()> {
-    for _ in 0..MAX_TRIES {
-        let placed = match tree.read(path)? {
-            Some(there) if there == text.as_bytes() => return Ok(()),
-            None => swap::create(tree, path, text.as_bytes())?,
-            Some(there) => {
-                if !before.wrote(path, &there) {
-                    let kept = lock.keep(path, &there)?;
-                    note(&format!(
-                        "{path} was not written by this command; its text is kept as {kept}"
-                    ));
-                    changes.kept.push(kept);
-                }
-                swap::replace(tree, path, text.as_bytes(), &hash(&there))?
+/// The version of a text is its hash.
+fn base(sha256: String) -> Base {
+    Base {
+        version: sha256.clone(),
+        sha256,
+    }
+}
+
+/// Whether a path can be that of a file of a window.
+fn is_of_window(path: &str) -> bool {
+    let name = path.strip_prefix(EPICS);
+    let is_name = |name: &str| {
+        let fits = |c: char| c == 'W' || c == '-' || c.is_ascii_lowercase() || c.is_ascii_digit();
+        !name.is_empty() && name.chars().all(fits)
+    };
+    FILES.contains(&path)
+        || name
+            .and_then(|name| name.strip_suffix(".md"))
+            .is_some_and(is_name)
+}
+
+impl Sides for Rendered<'_> {
+    const FOLLOWS: bool = true;
+
+    fn disk(&self) -> &Disk<'_> {
+        &self.disk
+    }
+
+    async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
+        let mut found = BTreeMap::new();
+        for path in self.texts.keys().chain(bases.keys()) {
+            match self.disk.read(path) {
+                Ok(Some(text)) => drop(found.insert(path.clone(), Local::Text(hash(&text)))),
+                Ok(None) => {}
+                // Nothing is written if a file cannot be read.
+                Err(failure) if self.texts.contains_key(path) => return Err(failure),
+                Err(_) => drop(found.insert(path.clone(), Local::Unusable)),
             }
+        }
+        Ok(found)
+    }
+
+    async fn remote(&mut self) -> Result<BTreeMap<String, String>, Failure> {
+        let texts = self.texts.iter();
+        Ok(texts
+            .map(|(path, text)| (path.clone(), hash(text.as_bytes())))
+            .collect())
+    }
+
+    async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure> {
+        let text = self.texts.get(path);
+        Ok(text.map(|text| (hash(text.as_bytes()), text.clone())))
+    }
+
+    async fn send(&mut self, _: &str, _: &str, _: Option<&str>) -> Result<Sent, Failure> {
+        Ok(Sent::Refused(
+            "is no longer needed but was changed by others: it is kept".to_owned(),
+        ))
+    }
+
+    async fn unlink(&mut self, _: &str, _: &str) -> Result<bool, Failure> {
+        Ok(false)
+    }
+
+    async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure> {
+        self.disk.keep(kept_paths(path), path, text)
+    }
+
+    async fn save(&mut self, bases: &Bases) -> Result<(), Failure> {
+        let files = bases
+            .iter()
+            .map(|(path, base)| (path.clone(), [base.sha256.clone()].into()));
+        let own = OwnFiles {
+            files: files.collect(),
         };
-        match placed {
-            Placed::Done => {
-                changes.written.push(path.to_owned());
-                return Ok(());
-            }
-            Placed::Changed => {}
-            Placed::Blocked(why) => return Err(io::Error::other(why)),
-        }
+        self.disk.save(NAME, &own)
     }
-    Err(io::Error::other("changes faster than it can be written"))
-}
-
-/// Cleans up what a killed program left behind.
-fn recover(tree: &Tree, own: &OwnFiles) -> io::Result<()> {
-    for above in ["", "active/", "archive/", EPICS, WEEKLY] {
-        let names = tree.names(above).unwrap_or_default();
-        for name in names.into_iter().filter(|name| swap::is_left_behind(name)) {
-            let base = |path: &str| own.files.get(path).and_then(|hashes| hashes.first().cloned());
-            if let Some(kept) = swap::recover(tree, above, &name, base)? {
-                note(&format!(
-                    "an earlier export was interrupted; a text of it is kept as {kept}"
-                ));
-            }
-        }
-    }
-    Ok(())
-}
-
-impl OwnFiles {
-    fn wrote(&self, path: &str, bytes: &[u8]) -> bool {
-        self.files
-            .get(path)
-            .is_some_and(|hashes| hashes.contains(&hash(bytes)))
-    }
-}
-
-/// Whether a path can be that of an epic or a week. The list of written files came with the folder and is not
-/// trusted.
-fn is_of_archive(path: &str) -> bool {
-    let name = path.strip_prefix(EPICS).or_else(|| path.strip_prefix(WEEKLY));
-    name.and_then(|name| name.strip_suffix(".md"))
-        .is_some_and(|name| {
-            !name.is_empty()
-                && name.bytes().all(|byte| {
-                    byte == b'W' || byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
-                })
-        })
-}
-
-/// The list of the last run; empty if it has another form, so that every file counts as written by others.
-fn read_own(tree: &Tree) -> io::Result<OwnFiles> {
-    match state::read(tree, NAME) {
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(OwnFiles::default()),
-        read => read.map(Option::unwrap_or_default),
-    }
-}
-
-fn write_own(lock: &Lock<'_>, there: &OwnFiles, wanted: &OwnFiles) -> io::Result<()> {
-    if there == wanted {
-        return Ok(());
-    }
-    state::write(lock, NAME, wanted)
-}
-
-/// Prints what was done to a folder: a line, or with `--json` an object in one line.
-pub(super) fn print_changes(
-    folder: &Path,
-    version: i64,
-    changes: &Changes,
-    as_json: bool,
-) -> Result<(), Failure> {
-    let shown = folder.display().to_string();
-    if as_json {
-        let Changes {
-            written,
-            removed,
-            kept,
-        } = changes;
-        let json_line = json!({ "folder": shown, "version": version, "written": written, "removed": removed,
-                           "kept": kept });
-        return Output::new().text(&json_line.to_string()).end().write();
-    }
-    let done = match (changes.written.len(), changes.removed.len()) {
-        (0, 0) => "unchanged".to_owned(),
-        (written, 0) => format!("{written} written"),
-        (written, removed) => format!("{written} written, {removed} removed"),
-    };
-    let line = format!("{shown}: {done}, version {version}");
-    Output::new().text(&line).end().write()
 }

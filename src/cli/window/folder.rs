@@ -32,6 +32,6 @@ mod render;
 #[cfg(test)]
 mod tests;
 
-pub(super) use contents::{By, EPICS, End, FILES, Folder, Newest, Parsed, RULES, Unplaced, WEEKLY};
+pub(super) use contents::{By, EPICS, End, FILES, Folder, Newest, Parsed, RULES, Unplaced};
 pub(super) use parse::parse;
 pub(super) use render::render;

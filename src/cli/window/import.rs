@@ -1,18 +1,18 @@
 //! `working-memory window import`: imports a folder, in requests that a service accepts, and reports how much was imported.
 
+use super::folder::{By, EPICS, End, FILES, Folder, Newest, Parsed, RULES, Unplaced, parse};
+use super::memory::{known, rules};
 use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note};
 use crate::cli::folder::tree::Tree;
-use crate::cli::window::folder::{
-    By, EPICS, End, FILES, Folder, Newest, Parsed, RULES, Unplaced, WEEKLY, parse,
-};
-use crate::cli::window::memory::{RULES as RULES_CATEGORY, known, rules};
 use crate::clock::{Clock as _, SystemClock};
+use crate::domain::prompt;
 use crate::domain::text::single_blanks;
-use crate::domain::window::{ImportCounts, ImportedDecision, ImportedTask, WindowImport, task_line};
+use crate::domain::window::{ImportCounts, ImportedDecision, ImportedTask, Status, WindowImport, task_line};
+use crate::http::types::ImportAnswer;
 use chrono::SubsecRound as _;
 use clap::Args;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,6 +25,9 @@ const MAX_EPICS: usize = 10_000;
 
 /// The maximum size of all files together, in bytes.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
+
+/// The maximum size of one request, in bytes: well under `limits.body_bytes` (1 MiB).
+const MAX_CHUNK_BYTES: usize = 900_000;
 
 /// Arguments of `window import`.
 #[derive(Debug, Args)]
@@ -46,23 +49,15 @@ pub struct Import {
     service: ServiceArgs,
 }
 
-/// The content of a folder, and the lines that could not be parsed.
-struct Contents {
-    folder: Folder,
-    unplaced: Vec<Unplaced>,
-    unread: Vec<Unread>,
-    newest: Vec<Newest>,
-}
-
 impl Import {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
-        let Contents {
-            mut folder,
+        let (parsed, unread) = self.read()?;
+        let Parsed {
+            folder,
             unplaced,
-            unread,
             newest,
-        } = self.read()?;
+        } = parsed;
         let left_over = (unplaced.len(), unread.len());
         for Unplaced { file, line, text } in &unplaced {
             note(&format!("{file}:{line}: {text}"));
@@ -83,65 +78,87 @@ impl Import {
             };
             note(&format!("{file}: the {end} entry is taken as the newest, {why}"));
         }
-        if self.strict && !(unplaced.is_empty() && unread.is_empty()) {
+        let (lines, files) = left_over;
+        if self.strict && left_over != (0, 0) {
             return Err(Failure::new(
                 Exit::Refused,
                 format!(
-                    "nothing was imported (--strict): {} lines cannot be parsed, {} files cannot be read",
-                    unplaced.len(),
-                    unread.len()
+                    "nothing was imported (--strict): {lines} lines cannot be parsed, {files} files cannot be read"
                 ),
             ));
         }
-        let mut report = Report::new(self.dry_run, unplaced, unread, newest);
-        let imported_rules = std::mem::take(&mut folder.rules);
-        if self.dry_run {
-            let (mut known, has_goal, present) = known(&service).await?;
-            let (new, present_counts) = WindowImport::from(folder).unknown(&mut known, has_goal);
-            report.add_planned(&new, present_counts);
-            let rules = new_rules(imported_rules, &present, &mut report);
-            report.add_rules(rules.len());
-            if !self.service.is_json() {
-                show(&new, &rules)?;
-            }
-        } else {
-            for chunk in chunks(folder)? {
-                let call = service.of_memory(Method::POST, &["window", "import"])?;
-                report.add(call.json(&chunk)?.send().await?.json()?);
-            }
-            if !imported_rules.is_empty() {
-                let present = rules(&service).await?;
-                let rules = new_rules(imported_rules, &present, &mut report);
-                RuleSender::of(&service).send(&rules, &mut report).await?;
-            }
-        }
+        let mut report = Report {
+            dry_run: self.dry_run,
+            unplaced,
+            unread,
+            newest,
+            ..Report::default()
+        };
+        self.import(&service, folder, &mut report).await?;
         report.print(self.service.is_json())?;
-        match left_over {
-            (0, 0) => Ok(()),
-            _ if self.lenient => Ok(()),
-            (lines, files) => Err(Failure::failed(format!(
-                "lines that cannot be parsed: {lines}, files not read: {files} (listed above); the rest was imported; --lenient \
-                 accepts this, --strict imports nothing"
-            ))),
+        if left_over == (0, 0) || self.lenient {
+            return Ok(());
         }
+        Err(Failure::failed(format!(
+            "lines that cannot be parsed: {lines}, files not read: {files} (listed above); the rest was imported; --lenient \
+             accepts this, --strict imports nothing"
+        )))
     }
 
-    fn read(&self) -> Result<Contents, Failure> {
+    async fn import(
+        &self,
+        service: &Service,
+        mut folder: Folder,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        let folder_rules = std::mem::take(&mut folder.rules);
+        if self.dry_run {
+            let (mut known, has_goal, present) = known(service).await?;
+            let (new, present_counts) = WindowImport::from(folder).unknown(&mut known, has_goal);
+            report.taken.window = ImportCounts::of(&new);
+            report.present.window = present_counts;
+            let rules = new_rules(folder_rules, &present, report);
+            report.taken.rules = rules.len();
+            return match self.service.is_json() {
+                true => Ok(()),
+                false => show(&new, &rules),
+            };
+        }
+        for chunk in chunks(folder.into())? {
+            let call = service.of_memory(Method::POST, &["window", "import"])?;
+            report.add(call.json(&chunk)?.send().await?.json()?);
+        }
+        if folder_rules.is_empty() {
+            return Ok(());
+        }
+        let rules = new_rules(folder_rules, &rules(service).await?, report);
+        // One after the other, so that they keep their order.
+        for rule in &rules {
+            let call = service.of_memory(Method::POST, &["items"])?;
+            let call = call.json(&json!({ "content": rule, "category": prompt::RULES }))?;
+            call.send()
+                .await
+                .map_err(|failure| not_added(failure, report, rules.len()))?;
+            report.taken.rules += 1;
+        }
+        Ok(())
+    }
+
+    /// What the folder contains, and the files that were left out.
+    fn read(&self) -> Result<(Parsed, Vec<Unread>), Failure> {
         let shown = self.folder.display();
         let tree = Tree::open(&self.folder)
             .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
         let (mut unplaced, mut unread) = (Vec::new(), Vec::new());
         let mut paths: Vec<String> = FILES.map(str::to_owned).to_vec();
-        for below in [EPICS, WEEKLY] {
-            match tree.names(below) {
-                Ok(names) => {
-                    let files = names
-                        .into_iter()
-                        .filter(|name| name.ends_with(".md") && !name.starts_with('.'));
-                    paths.extend(files.map(|name| format!("{below}{name}")));
-                }
-                Err(error) => unread.push(Unread::of(below, &error)),
+        match tree.names(EPICS) {
+            Ok(names) => {
+                let files = names
+                    .into_iter()
+                    .filter(|name| name.ends_with(".md") && !name.starts_with('.'));
+                paths.extend(files.map(|name| format!("{EPICS}{name}")));
             }
+            Err(error) => unread.push(Unread::of(EPICS, &error)),
         }
         if paths.len() > FILES.len() + MAX_EPICS {
             return Err(Failure::usage(format!(
@@ -167,24 +184,29 @@ impl Import {
         }
         if files.is_empty() && unread.is_empty() {
             return Err(Failure::failed(format!(
-                "{shown} is not the folder of a window: it contains none of {}, {EPICS}*.md, {WEEKLY}*.md; nothing was changed",
+                "{shown} is not the folder of a window: it contains none of {}, {EPICS}*.md; nothing was changed",
                 FILES.join(", ")
             )));
         }
         let files = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-        let Parsed {
-            folder,
-            unplaced: more,
-            newest,
-        } = parse(files, SystemClock.now().trunc_subsecs(0));
-        unplaced.extend(more);
-        Ok(Contents {
-            folder,
-            unplaced,
-            unread,
-            newest,
-        })
+        let mut parsed = parse(files, SystemClock.now().trunc_subsecs(0));
+        unplaced.append(&mut parsed.unplaced);
+        parsed.unplaced = unplaced;
+        Ok((parsed, unread))
     }
+}
+
+/// The failure of a rule; rules added before stay and are reported.
+fn not_added(failure: Failure, report: &Report, all: usize) -> Failure {
+    let needs = match failure.exit {
+        Exit::NotAllowed => " (rules require a key of the role admin)",
+        _ => "",
+    };
+    let (imported, sentence) = (report.taken.words(), failure.sentence);
+    Failure::new(
+        failure.exit,
+        format!("the rules{needs}: {sentence}; added before that, of {all} new rules: {imported}"),
+    )
 }
 
 /// A file as text, without a byte order mark and with LF line ends. Lines that are not UTF-8, or contain a
@@ -227,7 +249,7 @@ fn new_rules(rules: Vec<String>, present: &[String], report: &mut Report) -> Vec
         .into_iter()
         .filter(|rule| known.insert(rule.trim().to_owned()))
         .collect();
-    report.present_rules(all - new.len());
+    report.present.rules = all - new.len();
     new
 }
 
@@ -260,13 +282,13 @@ fn show(new: &WindowImport, rules: &[String]) -> Result<(), Failure> {
 
 /// A file that was left out.
 #[derive(Debug, Serialize)]
-pub(super) struct Unread {
-    pub(super) file: String,
-    pub(super) why: String,
+struct Unread {
+    file: String,
+    why: String,
 }
 
 impl Unread {
-    pub(super) fn of(file: &str, error: &std::io::Error) -> Self {
+    fn of(file: &str, error: &std::io::Error) -> Self {
         Self {
             file: file.to_owned(),
             why: error.to_string(),
@@ -274,75 +296,43 @@ impl Unread {
     }
 }
 
-/// The number of each.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The number of each kind of entry.
+#[derive(Debug, Default, Serialize)]
 struct Numbers {
-    status: usize,
-    tasks: usize,
-    decisions: usize,
-    history: usize,
-    #[serde(default)]
+    #[serde(flatten)]
+    window: ImportCounts,
     rules: usize,
 }
 
 impl Numbers {
-    fn add(&mut self, more: &Self) {
-        self.status += more.status;
-        self.tasks += more.tasks;
-        self.decisions += more.decisions;
-        self.history += more.history;
-        self.rules += more.rules;
-    }
-
-    fn sum(&self) -> usize {
-        self.status + self.tasks + self.decisions + self.history + self.rules
-    }
-
     fn words(&self) -> String {
+        let ImportCounts {
+            status,
+            tasks,
+            decisions,
+            history,
+        } = self.window;
         let parts = [
-            (self.status, "status", "status"),
-            (self.tasks, "task", "tasks"),
-            (self.decisions, "decision", "decisions"),
-            (self.history, "history", "history"),
+            (status, "status", "status"),
+            (tasks, "task", "tasks"),
+            (decisions, "decision", "decisions"),
+            (history, "history", "history"),
             (self.rules, "rule", "rules"),
         ];
         let counts = parts.into_iter().filter(|(number, ..)| *number > 0);
         let counts: Vec<_> = counts
             .map(|(number, one, several)| format!("{number} {}", if number == 1 { one } else { several }))
             .collect();
-        if counts.is_empty() {
-            "nothing".to_owned()
-        } else {
-            counts.join(", ")
+        match counts.is_empty() {
+            true => "nothing".to_owned(),
+            false => counts.join(", "),
         }
     }
-}
-
-impl From<ImportCounts> for Numbers {
-    fn from(counts: ImportCounts) -> Self {
-        Self {
-            status: counts.status,
-            tasks: counts.tasks,
-            decisions: counts.decisions,
-            history: counts.history,
-            rules: 0,
-        }
-    }
-}
-
-/// The service's response to a chunk.
-#[derive(Debug, Deserialize)]
-pub(super) struct Answered {
-    version: Option<i64>,
-    context_id: Option<String>,
-    taken: Numbers,
-    present: Numbers,
-    archived: Vec<String>,
 }
 
 /// The result of an import.
-#[derive(Debug, Serialize)]
-pub(super) struct Report {
+#[derive(Debug, Default, Serialize)]
+struct Report {
     dry_run: bool,
     unchanged: bool,
     version: Option<i64>,
@@ -350,84 +340,35 @@ pub(super) struct Report {
     taken: Numbers,
     present: Numbers,
     archived: Vec<String>,
-    unplaced: Vec<Value>,
+    unplaced: Vec<Unplaced>,
     unread: Vec<Unread>,
     newest: Vec<Newest>,
 }
 
 impl Report {
-    pub(super) fn new(
-        dry_run: bool,
-        unplaced: Vec<Unplaced>,
-        unread: Vec<Unread>,
-        newest: Vec<Newest>,
-    ) -> Self {
-        let unplaced = unplaced
-            .into_iter()
-            .map(|Unplaced { file, line, text }| json!({ "file": file, "line": line, "text": text }));
-        Self {
-            dry_run,
-            unchanged: true,
-            version: None,
-            context_id: None,
-            taken: Numbers::default(),
-            present: Numbers::default(),
-            archived: Vec::new(),
-            unplaced: unplaced.collect(),
-            unread,
-            newest,
-        }
-    }
-
     /// Adds the result of a chunk.
-    pub(super) fn add(&mut self, answered: Answered) {
-        self.taken.add(&answered.taken);
-        self.present.add(&answered.present);
-        self.archived.extend(answered.archived);
-        (self.version, self.context_id) = (answered.version, answered.context_id);
-    }
-
-    /// Adds what a dry run found to be new.
-    pub(super) fn add_planned(&mut self, new: &WindowImport, present: ImportCounts) {
-        self.taken.add(&Numbers {
-            status: usize::from(new.status.goal.is_some() || new.status.blocker.is_some()),
-            tasks: new.tasks.len(),
-            decisions: new.decisions.len(),
-            history: new.history.len(),
-            rules: 0,
-        });
-        self.present.add(&present.into());
-    }
-
-    /// What was imported so far, in words.
-    pub(super) fn imported_so_far(&self) -> String {
-        self.taken.words()
-    }
-
-    pub(super) fn add_rules(&mut self, rules: usize) {
-        self.taken.rules += rules;
-    }
-
-    pub(super) fn present_rules(&mut self, rules: usize) {
-        self.present.rules += rules;
+    fn add(&mut self, answer: ImportAnswer) {
+        self.taken.window += answer.taken;
+        self.present.window += answer.present;
+        self.archived.extend(answer.archived);
+        (self.version, self.context_id) = (answer.version, answer.context_id);
     }
 
     /// Prints it.
     ///
     /// # Errors
     /// Standard output cannot be written.
-    pub(super) fn print(mut self, as_json: bool) -> Result<(), Failure> {
-        self.unchanged = self.taken.sum() == 0;
+    fn print(mut self, as_json: bool) -> Result<(), Failure> {
+        let (taken, present) = (self.taken.words(), self.present.words());
+        self.unchanged = taken == "nothing";
         if as_json {
             let json = serde_json::to_string(&self).map_err(|error| Failure::failed(error.to_string()))?;
             return Output::new().text(&json).end().write();
         }
-        let would = if self.dry_run {
-            "would be imported"
-        } else {
-            "imported"
+        let would = match self.dry_run {
+            true => "would be imported",
+            false => "imported",
         };
-        let (taken, present) = (self.taken.words(), self.present.words());
         let mut line = format!("{would}: {taken}; already present: {present}");
         if let Some(version) = self.version {
             line.push_str(&format!("; version {version}"));
@@ -440,33 +381,26 @@ impl Report {
     }
 }
 
-/// The maximum size of one request, in bytes: well under `limits.body_bytes` (1 MiB).
-const MAX_CHUNK_BYTES: usize = 900_000;
-
-/// One request of `POST M/window/import`.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct Chunk {
-    status: Option<Value>,
-    tasks: Vec<Value>,
-    decisions: Vec<Value>,
-    history: Vec<Value>,
+/// Requests of `POST M/window/import`.
+#[derive(Default)]
+struct Chunks {
+    all: Vec<WindowImport>,
+    /// The size of the last one.
+    bytes: usize,
 }
 
-impl Chunk {
-    fn list(&mut self, list: List) -> &mut Vec<Value> {
-        match list {
-            List::Tasks => &mut self.tasks,
-            List::Decisions => &mut self.decisions,
-            List::History => &mut self.history,
+impl Chunks {
+    /// The request that has room for an entry.
+    fn with_room(&mut self, entry: &impl Serialize) -> Result<&mut WindowImport, Failure> {
+        let entry = serde_json::to_vec(entry).map_err(|error| Failure::failed(error.to_string()))?;
+        self.bytes += entry.len() + 1;
+        if self.bytes > MAX_CHUNK_BYTES || self.all.is_empty() {
+            self.bytes = entry.len() + 1;
+            self.all.push(WindowImport::default());
         }
+        let last = self.all.len() - 1;
+        Ok(&mut self.all[last])
     }
-}
-
-#[derive(Debug, Clone, Copy)]
-enum List {
-    Tasks,
-    Decisions,
-    History,
 }
 
 /// The requests that import a folder; none if it is empty. Those for the window come first, oldest first:
@@ -475,91 +409,31 @@ enum List {
 ///
 /// # Errors
 /// A value cannot be serialized as JSON.
-pub(super) fn chunks(folder: Folder) -> Result<Vec<Chunk>, Failure> {
-    let Folder {
-        status,
-        tasks,
-        decisions,
-        mut history,
-        ..
-    } = folder;
+fn chunks(import: WindowImport) -> Result<Vec<WindowImport>, Failure> {
+    let mut chunks = Chunks::default();
+    for task in import.tasks.into_iter().rev() {
+        chunks.with_room(&task)?.tasks.push(task);
+    }
+    for made in import.decisions.into_iter().rev() {
+        chunks.with_room(&made)?.decisions.push(made);
+    }
+    let mut history = import.history;
     history.sort_by_key(|task| task.time);
-    let tasks = tasks.iter().rev().map(|task| (List::Tasks, task_json(task)));
-    let decisions = decisions
-        .iter()
-        .rev()
-        .map(|made| (List::Decisions, decision_json(made)));
-    let history = history.iter().map(|task| (List::History, task_json(task)));
-
-    let (mut chunks, mut bytes) = (Vec::new(), 0);
-    let mut chunk = Chunk::default();
-    for (list, entry) in tasks.chain(decisions).chain(history) {
-        let size = entry.to_string().len() + 1;
-        if bytes > 0 && bytes + size > MAX_CHUNK_BYTES {
-            chunks.push(std::mem::take(&mut chunk));
-            bytes = 0;
-        }
-        bytes += size;
-        chunk.list(list).push(entry);
+    for task in history {
+        chunks.with_room(&task)?.history.push(task);
     }
-    let says_status = status.goal.is_some() || status.blocker.is_some();
-    if bytes > 0 || says_status {
-        chunks.push(chunk);
+    let status = import.status;
+    if chunks.all.is_empty() && (status.goal.is_some() || status.blocker.is_some()) {
+        chunks.all.push(WindowImport::default());
     }
-    let updated = json!({ "updated": status.updated });
-    for chunk in &mut chunks {
-        chunk.status = status.updated.map(|_| updated.clone());
+    for chunk in &mut chunks.all {
+        chunk.status = Status {
+            updated: status.updated,
+            ..Status::default()
+        };
     }
-    if let Some(last) = chunks.last_mut().filter(|_| says_status) {
-        last.status =
-            Some(json!({ "goal": status.goal, "blocker": status.blocker, "updated": status.updated }));
+    if let Some(last) = chunks.all.last_mut() {
+        last.status = status;
     }
-    Ok(chunks)
-}
-
-fn task_json(ImportedTask { time, task, .. }: &ImportedTask) -> Value {
-    let mut json = json!({ "time": time, "task_id": task.task_id.as_ref().map(|id| id.as_str()),
-                           "intent": task.intent, "summary": task.summary });
-    for (name, value) in task.details.members() {
-        json[name] = value;
-    }
-    json
-}
-
-fn decision_json(made: &ImportedDecision) -> Value {
-    json!({ "time": made.time, "decision": made.decision, "reason": made.reason })
-}
-
-/// Adds rules one after the other, so that they keep their order.
-pub(super) struct RuleSender<'s>(&'s Service);
-
-impl<'s> RuleSender<'s> {
-    pub(super) fn of(service: &'s Service) -> Self {
-        Self(service)
-    }
-
-    /// # Errors
-    /// The key does not allow it, or the service rejects a rule; rules added before stay and are reported.
-    pub(super) async fn send(&self, rules: &[String], report: &mut Report) -> Result<(), Failure> {
-        for rule in rules {
-            let call = self.0.of_memory(Method::POST, &["items"])?;
-            let call = call.json(&json!({ "content": rule, "category": RULES_CATEGORY }))?;
-            call.send().await.map_err(|failure| {
-                let needs = match failure.exit {
-                    Exit::NotAllowed => " (rules require a key of the role admin)",
-                    _ => "",
-                };
-                let (imported, all) = (report.imported_so_far(), rules.len());
-                let sentence = failure.sentence;
-                Failure::new(
-                    failure.exit,
-                    format!(
-                        "the rules{needs}: {sentence}; added before that, of {all} new rules: {imported}"
-                    ),
-                )
-            })?;
-            report.add_rules(1);
-        }
-        Ok(())
-    }
+    Ok(chunks.all)
 }

@@ -1,75 +1,22 @@
 //! The content of a running service's memory that is written to a folder.
 
 use super::folder::Folder;
-use crate::cli::client::{Exit, Failure, Method, Service, all};
+use crate::cli::client::{Exit, Failure, Method, Service, all, found, text};
+use crate::domain::prompt::RULES;
 use crate::domain::text::one_line;
 use crate::domain::window::{ImportedDecision, ImportedTask, KnownEntries, Status, Task, TaskDetails};
+use crate::http::types::{ArchivedBody, WindowBody};
 use chrono::{DateTime, SubsecRound as _, Utc};
 use reqwest::header::HeaderValue;
-use serde::Deserialize;
 use serde_json::Value;
-use std::collections::HashMap;
-
-/// The category of the rules.
-pub(super) const RULES: &str = "rules";
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 /// How often the window is read again because it changed while the archive was read.
 const MAX_READINGS: usize = 10;
 
 /// The text shown instead of a redacted intent.
 const REDACTED: &str = "[redacted]";
-
-#[derive(Debug, Deserialize)]
-struct WindowBody {
-    version: i64,
-    status: StatusBody,
-    tasks: Vec<TaskBody>,
-    decisions: Vec<DecisionBody>,
-}
-
-#[derive(Debug, Deserialize)]
-struct StatusBody {
-    goal: Option<String>,
-    blocker: Option<String>,
-    updated: Option<DateTime<Utc>>,
-}
-
-#[derive(Debug, Deserialize)]
-struct TaskBody {
-    record_id: String,
-    time: Option<DateTime<Utc>>,
-    task_id: Option<String>,
-    intent: String,
-    summary: String,
-    #[serde(flatten)]
-    details: TaskDetails,
-}
-
-#[derive(Debug, Deserialize)]
-struct DecisionBody {
-    record_id: String,
-    time: Option<DateTime<Utc>>,
-    decision: String,
-    reason: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct ItemBody {
-    content: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct RecordBody {
-    created_at: DateTime<Utc>,
-    content: Option<String>,
-    reason: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct OutcomeBody {
-    record_id: String,
-    outcome: Option<Value>,
-}
 
 /// A memory that was read.
 #[derive(Debug)]
@@ -79,7 +26,7 @@ pub(super) struct Memory {
     /// Its content for a folder.
     pub(super) folder: Folder,
     /// The entity tag of its window.
-    pub(super) etag: Option<HeaderValue>,
+    etag: Option<HeaderValue>,
 }
 
 impl Memory {
@@ -88,36 +35,33 @@ impl Memory {
     /// # Errors
     /// There is no such memory, or the service cannot be reached.
     pub(super) async fn read(service: &Service) -> Result<Self, Failure> {
-        let (mut window, mut etag) = match newer(service, None).await {
-            Ok(found) => found.ok_or_else(no_window)?,
+        let mut newest = match newer(service, None).await {
             Err(failure) if failure.exit == Exit::NotFound && has_rules(service).await => {
-                let folder = Folder {
-                    rules: rules(service).await?,
-                    ..Folder::default()
-                };
                 return Ok(Self {
                     version: 0,
-                    folder,
+                    folder: Folder {
+                        rules: rules(service).await?,
+                        ..Folder::default()
+                    },
                     etag: None,
                 });
             }
-            Err(failure) => return Err(failure),
+            newest => newest?.ok_or_else(|| Failure::failed("the service sent no window"))?,
         };
         for _ in 0..MAX_READINGS {
             let history = history(service).await?;
             // A task archived meanwhile would appear in both or in neither.
+            let (window, etag) = newest;
             match newer(service, etag.as_ref()).await? {
-                Some(changed) => (window, etag) = changed,
+                Some(changed) => newest = changed,
                 None => {
-                    let version = window.version;
-                    let folder = Folder {
-                        rules: rules(service).await?,
-                        history,
-                        ..of_window(service, window).await?
-                    };
                     return Ok(Self {
-                        version,
-                        folder,
+                        version: window.version,
+                        folder: Folder {
+                            rules: rules(service).await?,
+                            history,
+                            ..of_window(service, window).await?
+                        },
                         etag,
                     });
                 }
@@ -129,21 +73,20 @@ impl Memory {
         ))
     }
 
-    /// Whether its window has changed since.
+    /// Whether its window or its rules have changed since.
     ///
     /// # Errors
     /// As [`Memory::read`].
     pub(super) async fn has_changed(&self, service: &Service) -> Result<bool, Failure> {
+        if self.folder.rules != rules(service).await? {
+            return Ok(true);
+        }
         match newer(service, self.etag.as_ref()).await {
             // It has no document yet.
             Err(failure) if failure.exit == Exit::NotFound && self.etag.is_none() => Ok(false),
             found => Ok(found?.is_some()),
         }
     }
-}
-
-fn no_window() -> Failure {
-    Failure::failed("the service sent no window")
 }
 
 /// The window, unless its entity tag is still this one.
@@ -170,56 +113,59 @@ pub(super) async fn rules(service: &Service) -> Result<Vec<String>, Failure> {
             .of_vault(Method::GET, &["items"])?
             .query("category", RULES))
     };
-    let of_memory = || {
-        Ok(service
-            .of_memory(Method::GET, &["items"])?
-            .query("category", RULES))
-    };
-    let mut items: Vec<ItemBody> = all(of_vault).await?;
-    match all::<ItemBody>(of_memory).await {
-        Ok(own) => items.extend(own),
-        Err(failure) if failure.exit == Exit::NotFound => {}
-        Err(failure) => return Err(failure),
-    }
-    let mut seen = std::collections::HashSet::new();
-    let contents = items.into_iter().map(|item| item.content);
+    let mut items: Vec<Value> = all(of_vault).await?;
+    items.extend(found(own_rules(service).await)?.unwrap_or_default());
+    let mut seen = HashSet::new();
+    let contents = items.iter().map(|item| text(item, "content"));
     Ok(contents.filter(|content| seen.insert(content.clone())).collect())
 }
 
-/// Whether a memory has rules of its own.
-async fn has_rules(service: &Service) -> bool {
-    let own = || {
+async fn own_rules(service: &Service) -> Result<Vec<Value>, Failure> {
+    all(|| {
         Ok(service
             .of_memory(Method::GET, &["items"])?
             .query("category", RULES))
-    };
-    all::<ItemBody>(own).await.is_ok_and(|items| !items.is_empty())
+    })
+    .await
+}
+
+async fn has_rules(service: &Service) -> bool {
+    own_rules(service).await.is_ok_and(|items| !items.is_empty())
 }
 
 async fn history(service: &Service) -> Result<Vec<ImportedTask>, Failure> {
-    let page = || service.of_memory(Method::GET, &["archive", "history"]);
-    let tasks: Vec<TaskBody> = all(page).await?;
+    let tasks: Vec<ArchivedBody> = all(|| service.of_memory(Method::GET, &["archive", "history"])).await?;
+    if tasks.is_empty() {
+        return Ok(Vec::new());
+    }
     // A line of the archive has no outcome, its record has.
-    let records = || {
-        let call = service.of_memory(Method::GET, &["records"])?;
-        Ok(call.query("kind", "T").query("status", "archived"))
-    };
-    let records: Vec<OutcomeBody> = match tasks.is_empty() {
-        true => Vec::new(),
-        false => all(records).await?,
-    };
-    let mut outcomes: HashMap<String, Value> = records
+    let records = records(service, "T", "archived").await?;
+    let outcomes = records
         .into_iter()
-        .filter_map(|record| Some((record.record_id, record.outcome?)))
-        .collect();
-    let tasks = tasks.into_iter().map(|mut task| {
-        let time = task
-            .time
-            .ok_or_else(|| Failure::failed("a task of the history has no time"))?;
-        task.details.outcome = outcomes.remove(&task.record_id);
-        Ok(task.at(time))
+        .map(|mut record| (text(&record, "record_id"), record["outcome"].take()));
+    let mut outcomes: HashMap<String, Value> = outcomes.collect();
+    let tasks = tasks.into_iter().map(|task| {
+        let details = TaskDetails {
+            outcome: outcomes.remove(&task.record_id),
+            epic: task.epic,
+        };
+        let task_of_record = Task {
+            task_id: task.task_id.and_then(|id| id.parse().ok()),
+            intent: task.intent,
+            summary: task.summary,
+            details,
+        };
+        imported(task.time, &task.record_id, task_of_record)
     });
-    tasks.collect()
+    Ok(tasks.collect())
+}
+
+async fn records(service: &Service, kind: &str, status: &str) -> Result<Vec<Value>, Failure> {
+    all(|| {
+        let call = service.of_memory(Method::GET, &["records"])?;
+        Ok(call.query("kind", kind).query("status", status))
+    })
+    .await
 }
 
 /// Newest first, even if a person changed the order in the document, so that the folder is deterministic.
@@ -227,9 +173,16 @@ async fn of_window(service: &Service, window: WindowBody) -> Result<Folder, Fail
     let mut tasks = Vec::new();
     for task in window.tasks {
         let time = time_of(service, task.time, &task.record_id).await?;
-        tasks.push(task.at(time));
+        let (outcome, epic) = (task.outcome, task.epic);
+        let of_record = Task {
+            task_id: task.task_id.and_then(|id| id.parse().ok()),
+            intent: task.intent,
+            summary: task.summary,
+            details: TaskDetails { outcome, epic },
+        };
+        tasks.push(imported(time, &task.record_id, of_record));
     }
-    tasks.sort_by_key(|task| std::cmp::Reverse(task.time));
+    tasks.sort_by_key(|task| Reverse(task.time));
     let mut decisions = Vec::new();
     for made in window.decisions {
         decisions.push(ImportedDecision {
@@ -238,18 +191,17 @@ async fn of_window(service: &Service, window: WindowBody) -> Result<Folder, Fail
             reason: made.reason.as_deref().map(one_line),
         });
     }
-    decisions.sort_by_key(|made| std::cmp::Reverse(made.time));
-    let StatusBody {
+    decisions.sort_by_key(|made| Reverse(made.time));
+    let Status {
         goal,
         blocker,
         updated,
     } = window.status;
-    let status = Status {
-        updated: updated.map(|time| time.trunc_subsecs(0)),
-        ..Status::new(goal.as_deref(), blocker.as_deref())
-    };
     Ok(Folder {
-        status,
+        status: Status {
+            updated: updated.map(|time| time.trunc_subsecs(0)),
+            ..Status::new(goal.as_deref(), blocker.as_deref())
+        },
         tasks,
         decisions,
         ..Folder::default()
@@ -266,29 +218,25 @@ async fn time_of(
         Some(time) => time,
         None => {
             let call = service.of_memory(Method::GET, &["records", record_id])?;
-            call.send().await?.json::<RecordBody>()?.created_at
+            let record: Value = call.send().await?.json()?;
+            let created = text(&record, "created_at").parse();
+            created.map_err(|_| Failure::failed("the service's record has no time"))?
         }
     };
     Ok(time.trunc_subsecs(0))
 }
 
-impl TaskBody {
-    fn at(self, time: DateTime<Utc>) -> ImportedTask {
-        let is_redacted = one_line(&self.intent).is_empty();
-        let task = Task {
-            task_id: self.task_id.and_then(|id| id.parse().ok()),
-            intent: if is_redacted {
-                REDACTED.to_owned()
-            } else {
-                self.intent
-            },
-            summary: self.summary,
-            details: self.details.normalized(),
-        };
-        let time = time.trunc_subsecs(0);
-        let record = self.record_id.parse().ok();
-        ImportedTask { time, record, task }.without_derived_id()
+fn imported(time: DateTime<Utc>, record_id: &str, mut task: Task) -> ImportedTask {
+    if one_line(&task.intent).is_empty() {
+        REDACTED.clone_into(&mut task.intent);
     }
+    task.details = task.details.normalized();
+    let imported = ImportedTask {
+        time: time.trunc_subsecs(0),
+        record: record_id.parse().ok(),
+        task,
+    };
+    imported.without_derived_id()
 }
 
 /// What an import compares with: the known entries of the memory, whether there is a goal, and the rules. A memory that
@@ -298,30 +246,14 @@ impl TaskBody {
 /// The service cannot be reached.
 pub(super) async fn known(service: &Service) -> Result<(KnownEntries, bool, Vec<String>), Failure> {
     let mut known = KnownEntries::default();
-    let memory = match Memory::read(service).await {
-        Ok(memory) => memory,
-        Err(failure) if failure.exit == Exit::NotFound => {
-            return Ok((known, false, rules(service).await?));
-        }
-        Err(failure) => return Err(failure),
+    let Some(Memory { folder, .. }) = found(Memory::read(service).await)? else {
+        return Ok((known, false, rules(service).await?));
     };
-    let Folder {
-        status,
-        tasks,
-        history,
-        rules,
-        ..
-    } = memory.folder;
-    for ImportedTask { time, task, .. } in tasks.iter().chain(&history) {
+    for ImportedTask { time, task, .. } in folder.tasks.iter().chain(&folder.history) {
         known.task(*time, task);
     }
-    let page = || {
-        let call = service.of_memory(Method::GET, &["records"])?;
-        Ok(call.query("kind", "D").query("status", "all"))
-    };
-    for record in all::<RecordBody>(page).await? {
-        let content = record.content.unwrap_or_default();
-        known.decision(&content, record.reason.as_deref());
+    for record in records(service, "D", "all").await? {
+        known.decision(&text(&record, "content"), record["reason"].as_str());
     }
-    Ok((known, status.goal.is_some(), rules))
+    Ok((known, folder.status.goal.is_some(), folder.rules))
 }

@@ -14,23 +14,26 @@ use crate::domain::ids::{RecordId, RecordKind, TaskId};
 use crate::domain::memory::Counters;
 use crate::domain::text::one_line;
 use chrono::{DateTime, SubsecRound as _, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::ops::AddAssign;
 use utoipa::ToSchema;
 
 /// A task to import, and when it was completed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportedTask {
     /// When it was completed, in whole seconds.
     pub time: DateTime<Utc>,
     /// The record id it had at its source, for information only; it gets a new id here.
+    #[serde(skip)]
     pub record: Option<RecordId>,
     /// The task. For a history entry the summary may be its first sentence only.
+    #[serde(flatten)]
     pub task: Task,
 }
 
 /// A decision to import, and when it was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportedDecision {
     /// When it was made, in whole seconds.
     pub time: DateTime<Utc>,
@@ -40,8 +43,8 @@ pub struct ImportedDecision {
     pub reason: Option<String>,
 }
 
-/// The data to import.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The data to import, as the command line sends it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct WindowImport {
     /// Goal and blocker; imported only if the memory has no goal. If the import has none, `Updated:` does not
     /// move beyond its time.
@@ -71,7 +74,7 @@ pub struct HistoricRecord {
 }
 
 /// Numbers of what was brought.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[schema(as = WindowImportCounts)]
 pub struct ImportCounts {
     /// 0 or 1.
@@ -99,8 +102,19 @@ pub struct ImportResult {
     pub present: ImportCounts,
 }
 
+impl AddAssign for ImportCounts {
+    fn add_assign(&mut self, more: Self) {
+        self.status += more.status;
+        self.tasks += more.tasks;
+        self.decisions += more.decisions;
+        self.history += more.history;
+    }
+}
+
 impl ImportCounts {
-    fn of(import: &WindowImport) -> Self {
+    /// The numbers of what an import holds.
+    #[must_use]
+    pub fn of(import: &WindowImport) -> Self {
         let status = &import.status;
         Self {
             status: usize::from(status.goal.is_some() || status.blocker.is_some()),

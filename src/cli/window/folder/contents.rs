@@ -19,7 +19,7 @@ pub(in crate::cli::window) struct Folder {
 }
 
 /// A line that could not be assigned to an entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(in crate::cli::window) struct Unplaced {
     /// Path of its file inside the folder.
     pub(in crate::cli::window) file: String,
@@ -98,9 +98,6 @@ pub(super) const RULES_TITLE: &str = "# Context";
 /// The folder of older tasks by epic and by week, with a trailing slash.
 pub(in crate::cli::window) const EPICS: &str = "archive/epics/";
 
-/// The folder of older tasks by week of earlier exports, with a trailing slash.
-pub(in crate::cli::window) const WEEKLY: &str = "archive/weekly/";
-
 /// The files of every folder; files of epics and weeks are additional.
 pub(in crate::cli::window) const FILES: [&str; 4] = [RULES, STATUS, DECISIONS, HISTORY];
 
@@ -114,8 +111,6 @@ pub(super) fn is_week(name: &str) -> bool {
 
 /// Whether a file tells the tasks of a week.
 pub(super) fn is_weekly(path: &str) -> bool {
-    let Some(path) = path.strip_suffix(".md") else {
-        return false;
-    };
-    path.starts_with(WEEKLY) || path.strip_prefix(EPICS).is_some_and(is_week)
+    let name = path.strip_prefix(EPICS).and_then(|name| name.strip_suffix(".md"));
+    name.is_some_and(is_week)
 }

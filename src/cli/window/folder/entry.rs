@@ -10,6 +10,7 @@ use crate::domain::window::{
     check_reason, fits, split_line, task_line,
 };
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, SubsecRound as _, Utc};
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 use std::iter::once;
 
@@ -350,32 +351,28 @@ impl Parts {
 
     /// A state in words: done says nothing more, what is not done is no task of a window.
     fn told(&mut self, name: &str, value: &str) {
-        const DONE: [&str; 7] = [
-            "done",
-            "completed",
-            "complete",
-            "finished",
-            "success",
-            "ok",
-            "passed",
-        ];
-        const OPEN: [&str; 9] = [
-            "todo",
-            "to do",
-            "open",
-            "pending",
-            "planned",
-            "in progress",
-            "wip",
-            "blocked",
-            "not started",
-        ];
         let bare = value.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         if bare.starts_with("fail") {
             self.is_failed = true;
         }
-        self.is_open |= name.to_lowercase() != "outcome" && OPEN.contains(&bare.as_str());
-        if !DONE.contains(&bare.as_str()) && bare != "failed" {
+        let is_open = matches!(
+            bare.as_str(),
+            "todo"
+                | "to do"
+                | "open"
+                | "pending"
+                | "planned"
+                | "in progress"
+                | "wip"
+                | "blocked"
+                | "not started"
+        );
+        let says_nothing = matches!(
+            bare.as_str(),
+            "done" | "completed" | "complete" | "finished" | "success" | "ok" | "passed" | "failed"
+        );
+        self.is_open |= name.to_lowercase() != "outcome" && is_open;
+        if !says_nothing {
             join(&mut self.summary, &format!("{name}: {value}"), true);
         }
     }
@@ -466,25 +463,14 @@ impl Entry for ImportedTask {
     }
 
     fn to_json(&self) -> Value {
-        let mut json = json!({
-            "record": self.record.map(|id| id.to_string()),
-            "task_id": self.task.task_id.as_ref().map(|id| id.as_str()),
-            "intent": self.task.intent,
-            "summary": self.task.summary,
-        });
-        for (name, value) in self.task.details.members() {
-            json[name] = value;
-        }
+        let mut json = json!(self.task);
+        json["record"] = self.record.map(|id| id.to_string()).into();
         json
     }
 
     fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self> {
-        let task = Task {
-            task_id: text(json, "task_id").and_then(|id| id.parse().ok()),
-            intent: text(json, "intent")?.to_owned(),
-            summary: text(json, "summary")?.to_owned(),
-            details: TaskDetails::of_members(json).normalized(),
-        };
+        let mut task = Task::deserialize(json).ok()?;
+        task.details = task.details.normalized();
         let record = text(json, "record").and_then(|id| id.parse().ok());
         Some(Self { time, record, task })
     }

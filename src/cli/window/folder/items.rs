@@ -39,20 +39,12 @@ pub(super) enum Undated {
 
 impl Undated {
     fn takes_below(self, heading: &str) -> bool {
-        const NAMES: [&str; 4] = ["task", "recent", "completed", "done"];
-        const TO_COME: [&str; 8] = [
-            "next",
-            "todo",
-            "to do",
-            "upcoming",
-            "remaining",
-            "open",
-            "planned",
-            "pending",
-        ];
         let heading = heading.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| heading.contains(word));
-        self == Self::Anywhere || has(&NAMES) && !has(&TO_COME)
+        let names_tasks = has(&["task", "recent", "completed", "done"]);
+        let is_to_come =
+            has(&["next", "todo", "to do", "upcoming", "remaining"]) || has(&["open", "planned", "pending"]);
+        self == Self::Anywhere || names_tasks && !is_to_come
     }
 }
 
@@ -362,43 +354,6 @@ pub(super) enum Field {
     Note,
 }
 
-/// The names of the parts, in lower case.
-const NAMES: [(Kind, &[&str], Field); 13] = [
-    (Kind::Task, &["intent", "title"], Field::Words),
-    (Kind::Task, &["task", "task id", "id"], Field::Task),
-    (Kind::Task, &["summary"], Field::Summary),
-    (Kind::Task, &["outcome", "validation"], Field::Outcome),
-    (Kind::Task, &["epic"], Field::Epic),
-    (
-        Kind::Task,
-        &["date", "completed", "time", "when", "finished"],
-        Field::Time,
-    ),
-    (Kind::Task, &["status", "state", "result"], Field::Status),
-    (
-        Kind::Task,
-        &["notes", "note", "details", "description", "what"],
-        Field::Note,
-    ),
-    (Kind::Decision, &["decision", "title"], Field::Words),
-    (Kind::Decision, &["reason", "why", "rationale"], Field::Reason),
-    (Kind::Decision, &["date", "time", "when", "decided"], Field::Time),
-    (Kind::Decision, &["summary"], Field::Summary),
-    (
-        Kind::Decision,
-        &[
-            "status",
-            "context",
-            "consequences",
-            "alternatives",
-            "notes",
-            "note",
-            "details",
-        ],
-        Field::Note,
-    ),
-];
-
 impl Field {
     /// Whether a bullet that begins with its name can begin an entry.
     pub(super) fn begins_entry(self) -> bool {
@@ -413,10 +368,22 @@ impl Field {
     /// The part that a column or a line of this name tells.
     pub(super) fn named(kind: Kind, name: &str) -> Option<Self> {
         let name = name.trim_matches(['*', '_', '`', ' ']).to_lowercase();
-        let mut names = NAMES.iter().filter(|(of, ..)| *of == kind);
-        names
-            .find(|(_, names, _)| names.contains(&name.as_str()))
-            .map(|(.., field)| *field)
+        Some(match (kind, name.as_str()) {
+            (Kind::Task, "intent" | "title") => Self::Words,
+            (Kind::Task, "task" | "task id" | "id") => Self::Task,
+            (Kind::Task, "outcome" | "validation") => Self::Outcome,
+            (Kind::Task, "epic") => Self::Epic,
+            (Kind::Task, "date" | "completed" | "time" | "when" | "finished") => Self::Time,
+            (Kind::Task, "status" | "state" | "result") => Self::Status,
+            (Kind::Task, "description" | "what") => Self::Note,
+            (Kind::Decision, "decision" | "title") => Self::Words,
+            (Kind::Decision, "reason" | "why" | "rationale") => Self::Reason,
+            (Kind::Decision, "date" | "time" | "when" | "decided") => Self::Time,
+            (Kind::Decision, "status" | "context" | "consequences" | "alternatives") => Self::Note,
+            (_, "summary") => Self::Summary,
+            (_, "notes" | "note" | "details") => Self::Note,
+            _ => return None,
+        })
     }
 }
 

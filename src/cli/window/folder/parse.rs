@@ -9,7 +9,6 @@ use crate::cli::window::folder::contents::{
 };
 use crate::domain::window::{EPIC_BYTES, ImportedTask, STATUS_BYTES, Status, fits};
 use chrono::{DateTime, Utc};
-use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 /// Parses the files of a folder, in any order; files with other names are ignored. An entry without a date
@@ -322,21 +321,13 @@ impl Reader<'_> {
 /// At which end of a file the newest entry is: by the dates, else by the numbers in the ids, else as such a file is
 /// written. What is appended to has the newest last; the service writes status and decisions newest first.
 fn newest_end<E: Entry>(path: &str, read: &[(Option<DateTime<Utc>>, &Item<'_>, E)]) -> (End, By) {
-    let rising = |order: Ordering| match order {
-        Ordering::Less => 1,
-        Ordering::Equal => 0,
-        Ordering::Greater => -1,
-    };
+    // Whether the second of a pair is the larger: 1, 0 or -1.
     let dates: Vec<_> = read.iter().filter_map(|(time, ..)| *time).collect();
-    let by_dates: i64 = dates.windows(2).map(|pair| rising(pair[0].cmp(&pair[1]))).sum();
+    let by_dates: i64 = dates.windows(2).map(|pair| pair[1].cmp(&pair[0]) as i64).sum();
     let ids: Vec<_> = read.iter().map(|(_, item, entry)| entry.id(item)).collect();
     let numbers: Vec<_> = ids.iter().flatten().filter_map(|id| number_of(id)).collect();
-    let same_name = |pair: &&[(&str, u64)]| pair[0].0 == pair[1].0;
-    let by_ids: i64 = numbers
-        .windows(2)
-        .filter(same_name)
-        .map(|pair| rising(pair[0].1.cmp(&pair[1].1)))
-        .sum();
+    let pairs = numbers.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+    let by_ids: i64 = pairs.map(|pair| pair[1].1.cmp(&pair[0].1) as i64).sum();
     let end = |rises: i64| if rises > 0 { End::Last } else { End::First };
     if by_dates != 0 {
         return (end(by_dates), By::Dates);

@@ -336,18 +336,6 @@ fn what_looks_like_no_id_is_an_intent() {
 }
 
 #[test]
-fn a_weekly_summary_alone_is_history() {
-    let files = [(
-        "archive/weekly/2026-W47.md",
-        "# 2026-W47\n\n- [2026-11-21T02:00:00Z] T-2 task-2: Begin: Done.\n",
-    )];
-    let Parsed { folder, unplaced, .. } = parse(files, time(9));
-    assert_eq!(unplaced, []);
-    assert_eq!(folder.history.len(), 1);
-    assert_eq!(folder.history[0].task.intent, "Begin");
-}
-
-#[test]
 fn a_line_that_a_person_changed_counts_more_than_its_comment() {
     let folder = Folder {
         tasks: vec![ImportedTask {

@@ -88,23 +88,23 @@ struct DecisionBody {
 }
 
 /// What was taken over.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = WindowImportAnswer)]
 pub(crate) struct ImportAnswer {
     /// The newest version; null for a memory that does not exist and to which nothing was brought.
     #[schema(required)]
-    version: Option<i64>,
+    pub(crate) version: Option<i64>,
     /// Its id.
     #[schema(required)]
-    context_id: Option<String>,
+    pub(crate) context_id: Option<String>,
     /// Whether nothing was new, so that no version was made.
-    unchanged: bool,
+    pub(crate) unchanged: bool,
     /// How much was taken.
-    taken: ImportCounts,
+    pub(crate) taken: ImportCounts,
     /// How much was there already.
-    present: ImportCounts,
+    pub(crate) present: ImportCounts,
     /// The records that left the document for it.
-    archived: Vec<String>,
+    pub(crate) archived: Vec<String>,
 }
 
 /// Take over a window

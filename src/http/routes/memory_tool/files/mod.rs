@@ -12,7 +12,7 @@ use crate::http::problem::Problem;
 use crate::http::routes::memory_tool::RootParams;
 use crate::storage::memories::paths::StoredFile;
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Which file a request is about.
 #[derive(Debug, utoipa::IntoParams)]
@@ -47,24 +47,24 @@ impl FromQuery for FileParams {
 }
 
 /// A file.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = MemoryFile)]
 pub(crate) struct FileBody {
     /// Its path.
     #[schema(example = "/memories/notes/tea.md")]
-    path: String,
+    pub(crate) path: String,
     /// The memory that it is.
-    memory_id: String,
+    pub(crate) memory_id: String,
     /// That memory's newest version.
     #[schema(minimum = 1)]
-    version: i64,
+    pub(crate) version: i64,
     /// Its id: in double quotes the entity tag of the file's text.
-    context_id: String,
+    pub(crate) context_id: String,
     /// The size of the text.
     #[schema(minimum = 0)]
-    bytes: i32,
+    pub(crate) bytes: i32,
     /// When that version was made.
-    changed_at: DateTime<Utc>,
+    pub(crate) changed_at: DateTime<Utc>,
 }
 
 impl From<StoredFile> for FileBody {

@@ -19,8 +19,8 @@ use axum::extract::{Request, State};
 use axum::http::header::ETAG;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 /// The text of a file, which may be empty.
 #[derive(utoipa::ToSchema)]
@@ -29,14 +29,14 @@ use serde::de::IgnoredAny;
 pub(crate) struct FileText(String);
 
 /// What a put came to.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = PutFileAnswer)]
 pub(crate) struct PutFileBody {
     /// The file as it is now.
     #[serde(flatten)]
-    file: FileBody,
+    pub(crate) file: FileBody,
     /// Whether its text was this already, so that no version was made.
-    unchanged: bool,
+    pub(crate) unchanged: bool,
 }
 
 /// Put a file of the memory tool

@@ -27,12 +27,13 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
+/// A folder and a service; with `FOLLOWS` the folder follows.
 #[derive(Debug, Default)]
-struct World {
+struct World<const FOLLOWS: bool> {
     folder: BTreeMap<String, String>,
     service: BTreeMap<String, (String, String)>,
     /// The saved base, which the program reads when it is started again.
-    saved: BTreeMap<String, Base>,
+    saved: Bases,
     acts: Vec<Act>,
     written: u32,
     versions: u32,
@@ -46,7 +47,7 @@ fn killed() -> Failure {
     Failure::failed("killed")
 }
 
-impl World {
+impl<const FOLLOWS: bool> World<FOLLOWS> {
     fn version(&mut self) -> String {
         self.versions += 1;
         format!("v{}", self.versions)
@@ -101,10 +102,18 @@ impl World {
     }
 }
 
-impl Sides for World {
-    async fn local(&mut self) -> Result<BTreeMap<String, Local>, Failure> {
+impl<const FOLLOWS: bool> Sides for World<FOLLOWS> {
+    const FOLLOWS: bool = FOLLOWS;
+
+    fn disk(&self) -> &Disk<'_> {
+        unreachable!("every operation on the folder is one on the map")
+    }
+
+    async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
         self.pass()?;
-        let files = self.folder.iter();
+        // A folder that follows has files that are nobody's concern.
+        let is_seen = |path: &String| !FOLLOWS || self.service.contains_key(path) || bases.contains_key(path);
+        let files = self.folder.iter().filter(|(path, _)| is_seen(path));
         Ok(files
             .map(|(path, text)| (path.clone(), Local::Text(hash(text.as_bytes()))))
             .collect())
@@ -118,9 +127,9 @@ impl Sides for World {
             .collect())
     }
 
-    async fn read(&mut self, path: &str) -> Result<Option<String>, Failure> {
+    async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
         self.pass()?;
-        Ok(self.folder.get(path).cloned())
+        Ok(self.folder.get(path).map(|text| text.clone().into_bytes()))
     }
 
     async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure> {
@@ -130,6 +139,9 @@ impl Sides for World {
 
     async fn send(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Sent, Failure> {
         self.pass()?;
+        if FOLLOWS {
+            return Ok(Sent::Refused("no".to_owned()));
+        }
         if self.service.get(path).map(|(version, _)| version.as_str()) != expected {
             return Ok(Sent::Moved);
         }
@@ -166,8 +178,9 @@ impl Sides for World {
         Ok(Placed::Done)
     }
 
-    async fn keep(&mut self, path: &str, text: &str) -> Result<String, Failure> {
+    async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure> {
         self.pass()?;
+        let text = std::str::from_utf8(text).unwrap();
         let copy = conflict_paths(path, &hash(text.as_bytes()))
             .find(|copy| self.folder.get(copy).is_none_or(|there| there == text))
             .ok_or_else(|| Failure::failed("too many copies"))?;
@@ -175,7 +188,7 @@ impl Sides for World {
         Ok(copy)
     }
 
-    async fn save(&mut self, bases: &BTreeMap<String, Base>) -> Result<(), Failure> {
+    async fn save(&mut self, bases: &Bases) -> Result<(), Failure> {
         self.pass()?;
         self.saved = bases.clone();
         Ok(())
@@ -183,13 +196,12 @@ impl Sides for World {
 }
 
 /// Runs the program until there are no more actions.
-fn run(world: &mut World) {
+fn run<const FOLLOWS: bool>(world: &mut World<FOLLOWS>) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     loop {
         let was_quiet = world.acts.is_empty() && !world.dies;
-        let mut bases = world.saved.clone();
-        let mut refused = BTreeMap::new();
-        let engine = Engine::new(world, &mut bases, &mut refused);
+        let bases = world.saved.clone();
+        let mut engine = Engine::new(world, bases);
         let ended = runtime.block_on(engine.run(true));
         if was_quiet {
             ended.unwrap();
@@ -198,7 +210,7 @@ fn run(world: &mut World) {
     }
 }
 
-fn equal(world: &World) -> bool {
+fn equal(world: &World<false>) -> bool {
     let service = world.service.iter().map(|(path, (_, text))| (path, text));
     service.eq(world.folder.iter())
 }
@@ -208,7 +220,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_and_both_sides_become_equal(acts in prop::collection::vec(act(), 0..120)) {
-        let mut world = World { acts, ..World::default() };
+        let mut world = World::<false> { acts, ..World::default() };
         run(&mut world);
         prop_assert!(equal(&world), "{world:#?}");
         let there: BTreeSet<&String> = world.folder.values().collect();
@@ -220,11 +232,27 @@ proptest! {
         run(&mut world);
         prop_assert_eq!((&world.folder, world.versions), (&before, versions));
     }
+
+    #[test]
+    fn nothing_is_lost_in_a_folder_that_follows(acts in prop::collection::vec(act(), 0..120)) {
+        let mut world = World::<true> { acts, ..World::default() };
+        run(&mut world);
+        for (path, (_, text)) in &world.service {
+            prop_assert_eq!(world.folder.get(path), Some(text), "{:#?}", world);
+        }
+        let there: BTreeSet<&String> = world.folder.values().collect();
+        for text in &world.alive {
+            prop_assert!(there.contains(text), "{text} is lost: {world:#?}");
+        }
+        let before = world.folder.clone();
+        run(&mut world);
+        prop_assert_eq!(&world.folder, &before);
+    }
 }
 
 #[test]
 fn too_many_deletions_do_nothing() {
-    let mut world = World::default();
+    let mut world = World::<false>::default();
     for number in 0..6 {
         let path = format!("{number}.md");
         world.folder.insert(path, number.to_string());
@@ -233,9 +261,8 @@ fn too_many_deletions_do_nothing() {
     assert!(equal(&world) && world.service.len() == 6);
     // As if another service answered at the address.
     world.service.clear();
-    let mut bases = world.saved.clone();
-    let mut refused = BTreeMap::new();
-    let engine = Engine::new(&mut world, &mut bases, &mut refused);
+    let bases = world.saved.clone();
+    let mut engine = Engine::new(&mut world, bases);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let failure = runtime.block_on(engine.run(false)).unwrap_err();
     assert!(

@@ -1,12 +1,12 @@
-//! The rounds of a sync: scan both sides, plan, execute.
+//! Keeps a folder equal to another side: scans both, plans, executes, in rounds.
 //!
 //! A step that finds another state than planned does nothing and is planned again in the next round. The base is
-//! saved after each step; the result of an interrupted step is found by comparing ([`crate::cli::sync::plan`]).
+//! saved after each step; the result of an interrupted step is found by comparing ([`plan`](super::plan)).
 
+use super::disk::{Disk, hash};
+use super::plan::{Base, Local, Step, deletes_too_much, plan, plan_following};
+use super::swap::Placed;
 use crate::cli::client::{Exit, Failure};
-use crate::cli::folder::state::hash;
-use crate::cli::folder::swap::Placed;
-use crate::cli::sync::plan::{Base, Local, Step, deletes_too_much, plan};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ const MAX_ROUNDS: usize = 20;
 
 /// The result of sending a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Sent {
+pub(in crate::cli) enum Sent {
     /// The service has it as this version.
     Version(String),
     /// The service has another version than was expected; nothing was changed.
@@ -24,50 +24,64 @@ pub(super) enum Sent {
     Refused(String),
 }
 
-/// The operations of both sides. None of them overwrites an unexpected state, in the folder or on the service.
-pub(super) trait Sides {
+/// By path, what was last equal on both sides.
+pub(in crate::cli) type Bases = BTreeMap<String, Base>;
+
+/// The operations of both sides. None of them overwrites an unexpected state, in the folder or on the other side, which is
+/// called the service here.
+pub(in crate::cli) trait Sides {
+    /// Whether the folder only follows the service.
+    const FOLLOWS: bool;
+    /// The folder.
+    fn disk(&self) -> &Disk<'_>;
     /// The files of the folder, by path.
-    async fn local(&mut self) -> Result<BTreeMap<String, Local>, Failure>;
+    async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure>;
     /// The versions on the service, by path.
     async fn remote(&mut self) -> Result<BTreeMap<String, String>, Failure>;
-    /// The text of a file of the folder; `None` if it was deleted.
-    async fn read(&mut self, path: &str) -> Result<Option<String>, Failure>;
+    /// A file of the folder; `None` if it was deleted.
+    async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+        self.disk().read(path)
+    }
     /// The newest version and text of a file of the service; `None` if it was deleted.
     async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure>;
     /// Sends a text that replaces this version, or nothing.
     async fn send(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Sent, Failure>;
-    /// Removes a file with this version from the service's tree; false if it has another one.
+    /// Removes a file with this version from the service; false if it has another one.
     async fn unlink(&mut self, path: &str, version: &str) -> Result<bool, Failure>;
     /// Writes a file of the folder in place of a text with this hash, or of nothing.
-    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure>;
+    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure> {
+        self.disk().write(path, text, expected)
+    }
     /// Removes a file of the folder that has a text with this hash.
-    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure>;
+    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure> {
+        self.disk().remove(path, expected)
+    }
     /// Saves a copy of a text beside its file in the folder; returns the path of the copy.
-    async fn keep(&mut self, path: &str, text: &str) -> Result<String, Failure>;
+    async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure>;
     /// Saves what both sides have.
-    async fn save(&mut self, bases: &BTreeMap<String, Base>) -> Result<(), Failure>;
+    async fn save(&mut self, bases: &Bases) -> Result<(), Failure>;
 }
 
 /// What a sync did.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Report {
+pub(in crate::cli) struct Report {
     /// Sent to the service.
-    pub(super) sent: BTreeSet<String>,
+    pub(in crate::cli) sent: BTreeSet<String>,
     /// Written into the folder.
-    pub(super) received: BTreeSet<String>,
+    pub(in crate::cli) received: BTreeSet<String>,
     /// Removed from the service's tree.
-    pub(super) unlinked: BTreeSet<String>,
+    pub(in crate::cli) unlinked: BTreeSet<String>,
     /// Removed from the folder.
-    pub(super) removed: BTreeSet<String>,
+    pub(in crate::cli) removed: BTreeSet<String>,
     /// Files that both sides had changed, and the path of the copy of the folder's text.
-    pub(super) conflicts: BTreeMap<String, String>,
+    pub(in crate::cli) conflicts: BTreeMap<String, String>,
     /// Files that were skipped, and why.
-    pub(super) skipped: BTreeMap<String, String>,
+    pub(in crate::cli) skipped: BTreeMap<String, String>,
 }
 
 impl Report {
     /// Whether anything was changed.
-    pub(super) fn is_quiet(&self) -> bool {
+    pub(in crate::cli) fn is_quiet(&self) -> bool {
         self.sent.is_empty()
             && self.received.is_empty()
             && self.unlinked.is_empty()
@@ -76,26 +90,21 @@ impl Report {
     }
 }
 
-/// A sync that runs until both sides are equal.
-pub(super) struct Engine<'s, S> {
-    sides: &'s mut S,
-    bases: &'s mut BTreeMap<String, Base>,
+/// Two sides, and what is known of them.
+pub(in crate::cli) struct Engine<'s, S> {
+    pub(in crate::cli) sides: &'s mut S,
+    pub(in crate::cli) bases: Bases,
     /// Texts that the service rejected, by path: they are not sent again.
-    refused: &'s mut BTreeMap<String, (String, String)>,
+    refused: BTreeMap<String, (String, String)>,
     report: Report,
 }
 
 impl<'s, S: Sides> Engine<'s, S> {
-    /// Creates a sync of two sides with the base, the last state that was equal on both.
-    pub(super) fn new(
-        sides: &'s mut S,
-        bases: &'s mut BTreeMap<String, Base>,
-        refused: &'s mut BTreeMap<String, (String, String)>,
-    ) -> Self {
+    pub(in crate::cli) fn new(sides: &'s mut S, bases: Bases) -> Self {
         Self {
             sides,
             bases,
-            refused,
+            refused: BTreeMap::new(),
             report: Report::default(),
         }
     }
@@ -105,10 +114,11 @@ impl<'s, S: Sides> Engine<'s, S> {
     /// # Errors
     /// One of the sides cannot be read or written; completed steps stay. Or nothing was done, since too many files
     /// would be deleted.
-    pub(super) async fn run(mut self, deletions: bool) -> Result<Report, Failure> {
+    pub(in crate::cli) async fn run(&mut self, deletions: bool) -> Result<Report, Failure> {
+        self.report = Report::default();
         for _ in 0..MAX_ROUNDS {
             if !self.round(deletions).await? {
-                return Ok(self.report);
+                return Ok(std::mem::take(&mut self.report));
             }
         }
         Err(Failure::new(
@@ -119,14 +129,11 @@ impl<'s, S: Sides> Engine<'s, S> {
 
     /// One scan and its steps. Returns whether there may be more to do.
     async fn round(&mut self, deletions: bool) -> Result<bool, Failure> {
-        let local = self.sides.local().await?;
+        let local = self.sides.local(&self.bases).await?;
         let remote = self.sides.remote().await?;
-        let paths: BTreeSet<&String> = self
-            .bases
-            .keys()
-            .chain(local.keys())
-            .chain(remote.keys())
-            .collect();
+        let known = self.bases.keys().chain(local.keys()).chain(remote.keys());
+        let paths: BTreeSet<&String> = known.collect();
+        let plan = if S::FOLLOWS { plan_following } else { plan };
         let steps = paths.into_iter().map(|path| {
             let remote = remote.get(path).map(String::as_str);
             (path.clone(), plan(self.bases.get(path), local.get(path), remote))
@@ -179,7 +186,9 @@ impl<'s, S: Sides> Engine<'s, S> {
     }
 
     async fn push(&mut self, path: &str, expected: Option<&str>) -> Result<bool, Failure> {
-        let Some(text) = self.sides.read(path).await? else {
+        // A file that is gone, or is no longer text, is handled by the next scan.
+        let text = self.sides.read(path).await?;
+        let Some(text) = text.and_then(|text| String::from_utf8(text).ok()) else {
             return Ok(true);
         };
         let sha256 = hash(text.as_bytes());
@@ -217,7 +226,7 @@ impl<'s, S: Sides> Engine<'s, S> {
         let Some(ours) = self.sides.read(path).await? else {
             return Ok(true);
         };
-        if hash(ours.as_bytes()) != local {
+        if hash(&ours) != local {
             return Ok(true);
         }
         let copy = self.sides.keep(path, &ours).await?;
@@ -243,12 +252,12 @@ impl<'s, S: Sides> Engine<'s, S> {
     async fn note(&mut self, path: &str, version: String, text: &str) -> Result<(), Failure> {
         let sha256 = hash(text.as_bytes());
         self.bases.insert(path.to_owned(), Base { version, sha256 });
-        self.sides.save(self.bases).await
+        self.sides.save(&self.bases).await
     }
 
     async fn forget(&mut self, path: &str) -> Result<(), Failure> {
         self.bases.remove(path);
-        self.sides.save(self.bases).await
+        self.sides.save(&self.bases).await
     }
 }
 
@@ -266,4 +275,4 @@ fn too_many_deletions(steps: &[(String, Step)]) -> Failure {
 }
 
 #[cfg(test)]
-mod laws;
+mod tests;

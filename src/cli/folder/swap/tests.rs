@@ -72,13 +72,14 @@ fn a_folder_goes_with_its_last_file_and_a_link_is_not_followed() {
 #[test]
 fn a_text_is_kept_once_and_never_over_another() {
     let (folder, tree) = folder();
-    let copy = keep(&tree, "a.md", b"mine").unwrap();
-    assert_eq!(keep(&tree, "a.md", b"mine").unwrap(), copy);
+    let keep = |path: &str| keep(&tree, conflict_paths(path, &h("mine")), b"mine").unwrap();
+    let copy = keep("a.md");
+    assert_eq!(keep("a.md"), copy);
     fs::write(folder.path().join(&copy), "edited").unwrap();
-    let second = keep(&tree, "a.md", b"mine").unwrap();
+    let second = keep("a.md");
     assert_eq!(files(&folder), of(&[(&copy, "edited"), (&second, "mine")]));
     // A copy is not its own copy, since something else is about to replace it.
-    let third = keep(&tree, &second, b"mine").unwrap();
+    let third = keep(&second);
     assert!(third != second && files(&folder).len() == 3, "{third}");
 }
 

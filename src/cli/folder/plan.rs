@@ -1,4 +1,4 @@
-//! Two-way synchronisation of a folder with a root of the memory tool: decides the step for each path.
+//! Decides the step for each path of a folder that is kept equal to another side.
 //!
 //! Three states of a path are known: the last state that was equal on both sides (the base, stored beside the
 //! files), the current file in the folder, and the current version on the service. They determine one step;
@@ -23,29 +23,27 @@
 //! | there | changed | changed | [`Step::Compare`] |
 //!
 //! Files in the folder that cannot be read as text are skipped: nothing is done at their paths.
+//!
+//! A folder may also only *follow*: nothing is sent, so that a file that is missing is written again, and one that somebody
+//! changed is kept as a copy and replaced.
 
-use crate::cli::folder::swap::MAX_NAME_BYTES;
-use crate::domain::memory_files::FilePath;
 use serde::{Deserialize, Serialize};
-
-/// The root of the paths on the service.
-const ROOT: &str = "/memories/";
 
 /// Number of deletions that is always allowed.
 const FEW_DELETIONS: usize = 3;
 
 /// The last state of a file that was equal on both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Base {
+pub(in crate::cli) struct Base {
     /// The version on the service: its context id.
-    pub(super) version: String,
+    pub(in crate::cli) version: String,
     /// The SHA-256 of its text.
-    pub(super) sha256: String,
+    pub(in crate::cli) sha256: String,
 }
 
 /// The state of a path in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Local {
+pub(in crate::cli) enum Local {
     /// A text with this SHA-256.
     Text(String),
     /// Something else, which is not touched.
@@ -54,7 +52,7 @@ pub(super) enum Local {
 
 /// The step for a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(in crate::cli) enum Step {
     /// Both sides are unchanged.
     Nothing,
     /// Send the folder's text, if the service still has version `expected`, or no file if that is `None`.
@@ -87,7 +85,7 @@ pub(super) enum Step {
 }
 
 /// Plans the step for a path, from the base, the folder and the service's version.
-pub(super) fn plan(base: Option<&Base>, local: Option<&Local>, remote: Option<&str>) -> Step {
+pub(in crate::cli) fn plan(base: Option<&Base>, local: Option<&Local>, remote: Option<&str>) -> Step {
     let local = match local {
         Some(Local::Unusable) => return Step::Nothing,
         Some(Local::Text(hash)) => Some(hash.as_str()),
@@ -130,66 +128,31 @@ fn compare(local: &str) -> Step {
     }
 }
 
+/// As [`plan`], for a folder that only follows.
+pub(in crate::cli) fn plan_following(
+    base: Option<&Base>,
+    local: Option<&Local>,
+    remote: Option<&str>,
+) -> Step {
+    match (plan(base, local, remote), local) {
+        (Step::Unlink { .. }, _) => Step::Pull { expected: None },
+        (Step::Push { expected: Some(_) }, Some(Local::Text(local))) => compare(local),
+        (step, _) => step,
+    }
+}
+
 /// Whether so many of the known files are to be deleted that it looks like a mistake, such as a folder that
 /// is not mounted or a wrong service address.
-pub(super) fn deletes_too_much<'s>(steps: impl Iterator<Item = &'s Step>, known: usize) -> bool {
+pub(in crate::cli) fn deletes_too_much<'s>(steps: impl Iterator<Item = &'s Step>, known: usize) -> bool {
     let deletions = steps
         .filter(|step| matches!(step, Step::Unlink { .. } | Step::Remove { .. }))
         .count();
     deletions > FEW_DELETIONS && deletions * 2 > known
 }
 
-/// The path on the service of a file with this path below the folder.
-///
-/// # Errors
-///
-/// The service would reject the path or spell it differently, or the name is reserved.
-pub(super) fn path_on_service(relative: &str) -> Result<FilePath, String> {
-    let whole = format!("{ROOT}{relative}");
-    let path = FilePath::parse(&whole).map_err(|refusal| refusal.to_string())?;
-    if path.as_str() != whole {
-        return Err("its name is not spelt in NFC; rename it".to_owned());
-    }
-    check_names(relative).map(|()| path)
-}
-
-/// The path below the folder of a file on the service. The service is not trusted: a path cannot leave the
-/// folder or be hidden.
-///
-/// # Errors
-///
-/// Why the path is not allowed.
-pub(super) fn path_in_folder(path: &str) -> Result<String, String> {
-    let parsed = FilePath::parse(path).map_err(|refusal| refusal.to_string())?;
-    let relative = path
-        .strip_prefix(ROOT)
-        .filter(|relative| !relative.is_empty() && parsed.as_str() == path)
-        .ok_or("it is not a path below /memories")?;
-    check_names(relative).map(|()| relative.to_owned())
-}
-
-fn check_names(relative: &str) -> Result<(), String> {
-    for name in relative.split('/') {
-        if name.starts_with('.') {
-            return Err("hidden files and folders are left alone".to_owned());
-        }
-        if name.len() > MAX_NAME_BYTES {
-            return Err(format!("a name in its path is over {MAX_NAME_BYTES} bytes"));
-        }
-    }
-    Ok(())
-}
-
-/// Whether a file is synchronised: Markdown only, or any file with `all`.
-pub(super) fn is_wanted(relative: &str, all: bool) -> bool {
-    let extension = relative.rsplit_once('.').map(|(_, extension)| extension);
-    all || extension.is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::folder::swap::conflict_paths;
 
     fn text(hash: &str) -> Local {
         Local::Text(hash.to_owned())
@@ -250,48 +213,30 @@ mod tests {
     }
 
     #[test]
-    fn paths_stay_in_the_folder_and_are_the_same_on_both_sides() {
-        for relative in ["a.md", "notes/tea ü 漢.md", "x/y/z.txt"] {
-            let path = path_on_service(relative).unwrap();
-            assert_eq!(path_in_folder(path.as_str()).unwrap(), relative);
-        }
-        let long = format!("{}.md", "ä".repeat(78));
-        for copy in conflict_paths(&long, "0123456789abcdef").take(9) {
-            assert!(path_on_service(&copy).is_ok(), "{copy}");
-        }
-        for bad in [
-            "",
-            "/etc/passwd",
-            "/memories",
-            "/memories/",
-            "/memories/../x.md",
-            "/memories/a//b.md",
-            "/memories/a/",
-            "/memories/.ssh/id.md",
-            "/memories/a\\b.md",
-            "/memories/a\nb.md",
-            "/memories/%2e%2e/x.md",
-            "/memoriesx/a.md",
-            "/memories/u\u{308}.md",
+    fn a_folder_that_follows_sends_nothing() {
+        let base = Base {
+            version: "v1".to_owned(),
+            sha256: "h1".to_owned(),
+        };
+        let (same, other) = (text("h1"), text("h2"));
+        let pull = Step::Pull { expected: None };
+        for (local, remote, step) in [
+            // It is written again.
+            (None, Some("v1"), pull),
+            // Somebody else's text is kept as a copy.
+            (Some(&other), Some("v1"), compare("h2")),
+            (Some(&other), Some("v2"), compare("h2")),
+            (Some(&same), Some("v1"), Step::Nothing),
         ] {
-            assert!(path_in_folder(bad).is_err(), "{bad:?}");
+            assert_eq!(
+                plan_following(Some(&base), local, remote),
+                step,
+                "{local:?} {remote:?}"
+            );
         }
-        for bad in [
-            "u\u{308}.md",
-            ".a.md",
-            "a/.b/c.md",
-            "a\\b.md",
-            "",
-            &"x".repeat(161),
-        ] {
-            assert!(path_on_service(bad).is_err(), "{bad:?}");
-        }
-    }
-
-    #[test]
-    fn markdown_is_wanted_and_with_all_everything() {
-        assert!(is_wanted("n/a.md", false) && is_wanted("A.MD", false) && is_wanted("a.xml", true));
-        assert!(!is_wanted("a.xml", false) && !is_wanted("md", false) && !is_wanted("a.md/x", false));
+        // What it was not told of is nothing that the other side takes: it refuses it.
+        let refused = Step::Push { expected: None };
+        assert_eq!(plan_following(Some(&base), Some(&other), None), refused);
     }
 
     #[test]

@@ -1,6 +1,7 @@
-use super::super::copy::{Copy, NoCopy};
 use super::*;
 use serde_json::json;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn memory_ref(vault: &str, memory: &str) -> MemoryRef {
@@ -10,25 +11,29 @@ fn memory_ref(vault: &str, memory: &str) -> MemoryRef {
     }
 }
 
-fn handoff(memory_ref: &MemoryRef, id: &str, markdown: &str) -> Handoff {
-    serde_json::from_value(json!({
+fn workspace(home: &FilePath) -> Workspace {
+    Workspace(home.join("workspace"))
+}
+
+fn handoff(memory_ref: &MemoryRef, id: &str, markdown: &str) -> Value {
+    json!({
         "handoff_id": id, "vault_id": memory_ref.vault.as_str(), "memory_id": memory_ref.memory.as_str(),
         "generated_at": "2026-11-21T10:00:00Z", "window": "PT2H", "base_version": 7,
         "freshness": {"status": "fresh", "reasons": [], "stale_lines": []},
         "markdown": markdown, "manifest": {"cited": ["KL-1@7"]}
-    }))
-    .unwrap()
+    })
 }
 
-fn put(workspace: &Workspace, memory_ref: &MemoryRef, handoff: &Handoff) -> Result<PathBuf, Failure> {
-    let local = Local::of(handoff, "http://h/", "2026-11-21T10:55:00Z".parse().unwrap());
-    write(workspace, memory_ref, handoff, &local)
+fn put(workspace: &Workspace, memory_ref: &MemoryRef, handoff: &Value) -> Result<PathBuf, Failure> {
+    let now = "2026-11-21T10:55:00Z".parse().unwrap();
+    assert!(workspace.write(memory_ref, handoff, "http://h/", now)?);
+    Ok(workspace.markdown(memory_ref))
 }
 
 #[test]
 fn a_handoff_is_in_its_runs_folder_and_current() {
     let home = tempfile::tempdir().unwrap();
-    let workspace = Workspace::below(home.path());
+    let workspace = workspace(home.path());
     let memory_ref = memory_ref("a:b@c", "m..x");
     let path = put(&workspace, &memory_ref, &handoff(&memory_ref, "h1", "# One\n")).unwrap();
     assert_eq!(
@@ -42,6 +47,10 @@ fn a_handoff_is_in_its_runs_folder_and_current() {
     let manifest: serde_json::Value = serde_json::from_slice(&fs::read(run.join(MANIFEST)).unwrap()).unwrap();
     assert_eq!(manifest["cited"], json!(["KL-1@7"]));
     assert_eq!(manifest["local"]["handoff_id"], "h1");
+    for private in [&run, path.parent().unwrap()] {
+        let mode = fs::metadata(private).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}", private.display());
+    }
     // A second run in the same second has a folder of its own, and no temporary file is left.
     put(&workspace, &memory_ref, &handoff(&memory_ref, "h1", "# Two\n")).unwrap();
     let mut names: Vec<_> = fs::read_dir(run.parent().unwrap())
@@ -56,14 +65,14 @@ fn a_handoff_is_in_its_runs_folder_and_current() {
             "working-memory-20261121T105500Z-h1-2"
         ]
     );
-    assert_eq!(Copy::read(&workspace, &memory_ref).unwrap().markdown, "# Two\n");
+    assert_eq!(workspace.read(&memory_ref).unwrap().markdown, "# Two\n");
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 2);
 }
 
 #[test]
 fn a_handoff_of_another_memory_or_with_a_path_for_an_id_is_not_written() {
     let home = tempfile::tempdir().unwrap();
-    let workspace = Workspace::below(home.path());
+    let workspace = workspace(home.path());
     let (mine, other) = (memory_ref("v", "mine"), memory_ref("v", "other"));
     put(&workspace, &mine, &handoff(&other, "h1", "x")).unwrap_err();
     put(&workspace, &mine, &handoff(&mine, "../../../../h1", "x")).unwrap_err();
@@ -73,9 +82,9 @@ fn a_handoff_of_another_memory_or_with_a_path_for_an_id_is_not_written() {
 #[test]
 fn a_damaged_copy_is_reported_and_repaired_by_the_next() {
     let home = tempfile::tempdir().unwrap();
-    let workspace = Workspace::below(home.path());
+    let workspace = workspace(home.path());
     let memory_ref = memory_ref("v", "m");
-    assert_eq!(Copy::read(&workspace, &memory_ref).unwrap_err(), NoCopy::Missing);
+    assert_eq!(workspace.read(&memory_ref).unwrap_err(), NoCopy::Missing);
     let first = handoff(&memory_ref, "h1", "# One\n");
     let path = put(&workspace, &memory_ref, &first).unwrap();
     let manifest = path.with_file_name(MANIFEST);
@@ -88,17 +97,17 @@ fn a_damaged_copy_is_reported_and_repaired_by_the_next() {
     ];
     for damage in damages {
         damage();
-        let error = Copy::read(&workspace, &memory_ref).unwrap_err();
+        let error = workspace.read(&memory_ref).unwrap_err();
         assert!(matches!(error, NoCopy::Damaged(_)), "{error:?}");
         put(&workspace, &memory_ref, &first).unwrap();
-        assert_eq!(Copy::read(&workspace, &memory_ref).unwrap().markdown, "# One\n");
+        assert_eq!(workspace.read(&memory_ref).unwrap().markdown, "# One\n");
     }
 }
 
 #[test]
 fn readers_never_meet_half_a_copy_nor_a_mixed_one() {
     let home = tempfile::tempdir().unwrap();
-    let workspace = Workspace::below(home.path());
+    let workspace = workspace(home.path());
     let memory_ref = memory_ref("v", "m");
     put(&workspace, &memory_ref, &handoff(&memory_ref, "h", "0\n")).unwrap();
     let stop = AtomicBool::new(false);
@@ -106,7 +115,7 @@ fn readers_never_meet_half_a_copy_nor_a_mixed_one() {
         let reader = scope.spawn(|| {
             let mut read = 0;
             while !stop.load(Ordering::Relaxed) {
-                Copy::read(&workspace, &memory_ref).unwrap();
+                workspace.read(&memory_ref).unwrap();
                 read += 1;
             }
             read
@@ -116,15 +125,7 @@ fn readers_never_meet_half_a_copy_nor_a_mixed_one() {
             scope.spawn(move || {
                 for number in 0..15 {
                     let text = format!("{writer} {number}\n").repeat(500);
-                    let pair = Pair {
-                        markdown: text.as_bytes(),
-                        manifest: {
-                            let handoff = handoff(memory_ref, "h", &text);
-                            let local = Local::of(&handoff, "http://h/", handoff.generated_at);
-                            manifest::bytes(&handoff, &local).unwrap()
-                        },
-                    };
-                    pair.replace(workspace, &workspace.current(memory_ref)).unwrap();
+                    put(workspace, memory_ref, &handoff(memory_ref, "h", &text)).unwrap();
                 }
             })
         });
