@@ -323,7 +323,7 @@ mod tests {
             assert!(second.headers().contains_key("retry-after"), "{body}");
             let (first, given_up) = first.await.unwrap();
             assert_eq!(first.status(), 503);
-            assert!(given_up.contains("given up"), "{given_up}");
+            assert!(given_up.contains("aborted"), "{given_up}");
             body.contains("http.max_requests")
         };
         assert!(!refused_if_first_takes(Duration::from_millis(20)).await);

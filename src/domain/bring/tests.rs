@@ -457,6 +457,10 @@ proptest! {
         prop_assert_eq!(&back.text, &plan.text, "{}", as_markdown(&plan.text, true));
         // Every word is kept somewhere.
         for word in ["KL-1", "nested", "two", "text", "quote", "Below", "code", "end"] {
+            // A heading over what is there already says where it stood, and goes with it.
+            if word == "Below" && plan.present > 0 {
+                continue;
+            }
             prop_assert!(!text.contains(word) || plan.text.contains(word) || read.left.join("").contains(word), "{word}: {}", plan.text);
         }
     }

@@ -41,6 +41,7 @@ const OPERATIONS: &[(&str, Again)] = &[
     ("AddItem", Again::Kept),
     ("PutItems", Again::Kept),
     ("ApplyOperations", Again::Kept),
+    ("ConsolidateMemory", Again::Kept),
     ("SetStatus", Again::Kept),
     ("RecordTask", Again::Kept),
     ("UpdateContext", Again::Kept),
@@ -117,6 +118,8 @@ async fn savings(service: &Service) -> Vec<Saving> {
         memory.put("# Facts\nfirst\n").await.is(201);
         memory.put("# Facts\nsecond\n").await.is(201);
     }
+    let twice = "# Key Learnings\n- KL-1 said twice\n- KL-2 said twice\n";
+    service.memory("consolidated").put(twice).await.is(201);
     let reviewed = service.memory("reviewed");
     reviewed.put(LEARNING).await.is(201);
     let mut proposals = Vec::new();
@@ -161,6 +164,11 @@ async fn savings(service: &Service) -> Vec<Saving> {
             Method::POST,
             "memories/applied/operations?dry_run=true",
             LEARN,
+        ),
+        post(
+            "ConsolidateMemory",
+            "memories/consolidated/consolidate",
+            json!({"mode": "apply"}),
         ),
         post(
             "RedactContext",
