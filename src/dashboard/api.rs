@@ -30,9 +30,9 @@ impl Routes {
         self.ask(Method::GET, segments)
     }
 
-    /// A POST request.
-    pub(super) fn post(&self, segments: &[&str]) -> Ask {
-        self.ask(Method::POST, segments)
+    /// A GET request for something of a memory.
+    pub(super) fn of_memory(&self, vault: &str, memory: &str, below: &[&str]) -> Ask {
+        self.get(&[&["vaults", vault, "memories", memory], below].concat())
     }
 
     /// A request below `/v1`.
@@ -165,9 +165,11 @@ impl Ask {
         Err(Failure::refused(answer.status, Refusal::read(&answer.body)))
     }
 
-    /// Sends the request and parses the JSON of the response.
+    /// Sends the request and parses the JSON of the response; without a body it is null.
     pub(super) async fn read<T: DeserializeOwned>(self) -> Result<T, Failure> {
-        serde_json::from_slice(&self.done().await?.body).map_err(Failure::internal)
+        let body = self.done().await?.body;
+        let json = if body.is_empty() { b"null" } else { &body[..] };
+        serde_json::from_slice(json).map_err(Failure::internal)
     }
 
     /// Like [`Ask::read`]; `None` for what does not exist, or not any more.

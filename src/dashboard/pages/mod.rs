@@ -1,14 +1,11 @@
 //! One file per page: the requests to the routes, the data of its template, and its forms.
 
-pub(super) mod actions;
 pub(super) mod blame;
-pub(super) mod data;
 pub(super) mod diff;
-pub(super) mod document;
+mod document;
 pub(super) mod edit;
 pub(super) mod events;
 pub(super) mod handoff;
-pub(super) mod items_only;
 pub(super) mod keys;
 pub(super) mod memories;
 pub(super) mod memory;
@@ -16,7 +13,6 @@ pub(super) mod prompt;
 pub(super) mod raw;
 pub(super) mod record;
 pub(super) mod records;
-pub(super) mod refused;
 pub(super) mod run;
 pub(super) mod search;
 pub(super) mod service;

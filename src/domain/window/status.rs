@@ -3,7 +3,7 @@
 use crate::domain::document::{Layout, ManagedSection, outline, written_time};
 use crate::domain::text::one_line;
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 const NONE: &str = "none";
 
 /// What is aimed at, and what stands in the way.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[schema(as = WindowStatus)]
 pub struct Status {
     /// What is aimed at; null for nothing.

@@ -6,7 +6,7 @@ use crate::http::problem::Problem;
 use crate::storage::Rows;
 use axum::Json;
 use axum::response::{IntoResponse as _, Response};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -110,14 +110,14 @@ impl Page {
 const ENTRY_BYTES: usize = 256;
 
 /// One page of a list.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct List<T> {
     /// The entries, in the order of the list.
     #[schema(max_items = 500)]
-    items: Vec<T>,
+    pub(crate) items: Vec<T>,
     /// What to send as `cursor` for the next page; null on the last one.
     #[schema(required)]
-    next_cursor: Option<String>,
+    pub(crate) next_cursor: Option<String>,
 }
 
 impl<T: Serialize> List<T> {

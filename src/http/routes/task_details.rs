@@ -66,13 +66,13 @@ macro_rules! task_answer {
         $(#[$attribute:meta])*
         $visibility:vis struct $name:ident { $($before:tt)* } $(and { $($after:tt)* })?
     ) => {
-        #[derive(Debug, serde::Serialize, utoipa::ToSchema)]
+        #[derive(Debug, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
         $(#[$attribute])*
         $visibility struct $name {
             $($before)*
             /// The larger work it is a part of.
             #[schema(required)]
-            epic: Option<String>,
+            pub(crate) epic: Option<String>,
             $($($after)*)?
         }
     };

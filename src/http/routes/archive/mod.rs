@@ -16,21 +16,21 @@ task_answer! {
     #[schema(as = ArchivedTask)]
     pub(crate) struct ArchivedBody {
         /// Its record.
-        record_id: String,
+        pub(crate) record_id: String,
         /// When it was done.
-        time: DateTime<Utc>,
+        pub(crate) time: DateTime<Utc>,
         /// What its writer calls it.
         #[schema(required)]
-        task_id: Option<String>,
+        pub(crate) task_id: Option<String>,
         /// What was to be done; empty if it was redacted.
-        intent: String,
+        pub(crate) intent: String,
         /// The first sentence of what was done.
-        summary: String,
+        pub(crate) summary: String,
     } and {
         /// Whether its outcome says `"success": false`.
-        failed: bool,
+        pub(crate) failed: bool,
         /// All of it in one line: time, ids, intent and first sentence.
-        line: String,
+        pub(crate) line: String,
     }
 }
 

@@ -17,68 +17,68 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What stands in the window.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Window)]
 pub(crate) struct WindowBody {
     /// The vault.
-    vault_id: String,
+    pub(crate) vault_id: String,
     /// The memory.
-    memory_id: String,
+    pub(crate) memory_id: String,
     /// The version it was read from.
     #[schema(minimum = 1)]
-    version: i64,
+    pub(crate) version: i64,
     /// Its id.
-    context_id: String,
+    pub(crate) context_id: String,
     /// What is aimed at.
-    status: Status,
+    pub(crate) status: Status,
     /// Recent tasks in the order of the document, the newest first.
-    tasks: Vec<TaskBody>,
+    pub(crate) tasks: Vec<TaskBody>,
     /// Decisions, likewise.
-    decisions: Vec<DecisionBody>,
+    pub(crate) decisions: Vec<DecisionBody>,
 }
 
 task_answer! {
     /// A recent task.
     #[schema(as = WindowTask)]
-    struct TaskBody {
+    pub(crate) struct TaskBody {
         /// Its record.
-        record_id: String,
+        pub(crate) record_id: String,
         /// When it was done, if its line says so.
         #[schema(required)]
-        time: Option<DateTime<Utc>>,
+        pub(crate) time: Option<DateTime<Utc>>,
         /// What its writer calls it.
         #[schema(required)]
-        task_id: Option<String>,
+        pub(crate) task_id: Option<String>,
         /// What was to be done.
-        intent: String,
+        pub(crate) intent: String,
         /// What was done.
-        summary: String,
+        pub(crate) summary: String,
         /// A report on it.
         #[schema(required, value_type = Option<serde_json::Value>)]
-        outcome: Option<Value>,
+        pub(crate) outcome: Option<Value>,
         /// Whether the outcome says `"success": false`.
-        failed: bool,
+        pub(crate) failed: bool,
     }
 }
 
 /// A decision that holds.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = WindowDecision)]
-struct DecisionBody {
+pub(crate) struct DecisionBody {
     /// Its record.
-    record_id: String,
+    pub(crate) record_id: String,
     /// When it was made, if its line says so.
     #[schema(required)]
-    time: Option<DateTime<Utc>>,
+    pub(crate) time: Option<DateTime<Utc>>,
     /// What was decided.
-    decision: String,
+    pub(crate) decision: String,
     /// Why.
     #[schema(required)]
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 /// Read the window
