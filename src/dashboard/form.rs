@@ -12,13 +12,15 @@ use super::link;
 use super::visit::{PageServices, Visit, Visitor, present};
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::header::{CONTENT_TYPE, HOST, IF_MATCH, IF_NONE_MATCH, ORIGIN};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// The name of the token's field.
 const TOKEN: &str = "form_token";
@@ -60,18 +62,24 @@ pub(crate) struct Form<V = Visit> {
 
 impl Form {
     /// The request of the form: executed once, and only for the version that it was opened for, if it names one.
-    pub(super) fn ask(&self, method: Method, segments: &[&str]) -> Ask {
+    pub(super) fn ask(&self, method: Method, segments: &[&str]) -> Result<Ask, Failure> {
         let ask = self.visit.api.ask(method, segments);
-        let ask = ask.header("idempotency-key", self.fields.text("once"));
-        match self.fields.all("if_match").next() {
-            Some("") => ask.header("if-none-match", "*"),
-            Some(seen) => ask.if_match(seen),
+        let ask = ask.header(IDEMPOTENCY_KEY, header_value(self.fields.text("once"))?);
+        Ok(match self.fields.all("if_match").next() {
+            Some("") => ask.header(IF_NONE_MATCH, HeaderValue::from_static("*")),
+            Some(seen) => ask.header(IF_MATCH, header_value(&format!("\"{seen}\""))?),
             None => ask,
-        }
+        })
     }
 
     /// The same, for something of a memory.
-    pub(super) fn of_memory(&self, method: Method, vault: &str, memory: &str, below: &[&str]) -> Ask {
+    pub(super) fn of_memory(
+        &self,
+        method: Method,
+        vault: &str,
+        memory: &str,
+        below: &[&str],
+    ) -> Result<Ask, Failure> {
         self.ask(method, &[&["vaults", vault, "memories", memory], below].concat())
     }
 
@@ -126,6 +134,15 @@ impl Form {
             Err(_) => Err(failure),
         }
     }
+}
+
+fn header_value(text: &str) -> Result<HeaderValue, Failure> {
+    HeaderValue::from_str(text).map_err(|_| {
+        Failure::with_status(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "a header must be one line of visible ASCII",
+        )
+    })
 }
 
 /// A form that was not executed, and why.
@@ -313,7 +330,6 @@ fn is_own_site(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::http::{HeaderName, HeaderValue};
 
     fn own(headers: &[(&'static str, &'static str)]) -> bool {
         let headers = headers

@@ -88,7 +88,7 @@ pub(in crate::dashboard) async fn save(
         _ => sent,
     };
     let ask = form
-        .of_memory(Method::PUT, vault, memory, &["context"])
+        .of_memory(Method::PUT, vault, memory, &["context"])?
         .maybe("confirm", form.fields.get("confirm"))
         .text(text);
     let there = link::memory(vault, memory, &[]);

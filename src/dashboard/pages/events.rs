@@ -8,9 +8,11 @@ use crate::http::responses::{EventBody, List};
 use crate::storage::events::EventKind;
 use askama::Template;
 use axum::extract::Path;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
 use strum::VariantNames;
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 #[derive(Template)]
 #[template(path = "pages/events.html")]
@@ -63,14 +65,13 @@ pub(in crate::dashboard) async fn stream(
     Path(vault): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let mut ask = visit
         .api
         .get(&["vaults", &vault, "events"])
-        .header("accept", "text/event-stream")
+        .accept("text/event-stream")
         .maybe("memory_id", visit.param("memory_id"));
-    if let Some(last) = last {
-        ask = ask.header("last-event-id", last);
+    if let Some(last) = headers.get(&LAST_EVENT_ID) {
+        ask = ask.header(LAST_EVENT_ID, last.clone());
     }
     let response = ask.send().await?;
     if response.status() == StatusCode::OK {

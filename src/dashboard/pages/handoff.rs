@@ -110,7 +110,7 @@ pub(in crate::dashboard) async fn refresh(
 ) -> Result<Response, Failure> {
     let (vault, memory) = &path;
     let ask = form
-        .of_memory(Method::POST, vault, memory, &["handoff", "refresh"])
+        .of_memory(Method::POST, vault, memory, &["handoff", "refresh"])?
         .query("force", "true")
         .json(&json!({}));
     let there = link::memory(vault, memory, &["handoff"]);

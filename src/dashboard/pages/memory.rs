@@ -143,7 +143,7 @@ pub(in crate::dashboard) async fn delete(
     let (vault, memory) = &path;
     let ask = match form.fields.text("name").trim() == memory {
         // Without a document `if_match` is empty; one that was written meanwhile was not confirmed.
-        true => Ok(form.of_memory(Method::DELETE, vault, memory, &[])),
+        true => form.of_memory(Method::DELETE, vault, memory, &[]),
         false => Err(Failure::with_status(
             StatusCode::UNPROCESSABLE_ENTITY,
             "Nothing was deleted: the entered text is not the memory's id.",

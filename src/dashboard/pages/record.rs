@@ -135,7 +135,7 @@ async fn change<F: Future<Output = Result<Response, Failure>>>(
     done: &str,
     page: impl FnOnce(Visit) -> F,
 ) -> Result<Response, Failure> {
-    let mut ask = form.of_memory(Method::POST, &vault, &memory, &[below]);
+    let mut ask = form.of_memory(Method::POST, &vault, &memory, &[below])?;
     if below == "operations" {
         ask = ask.query("on_invalid", "fail");
     }

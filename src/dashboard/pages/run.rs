@@ -312,7 +312,7 @@ async fn decide(
     body: &Value,
 ) -> Result<Response, Failure> {
     let (vault, memory, id) = &path;
-    let ask = form.of_memory(Method::POST, vault, memory, &["updates", id, what]);
+    let ask = form.of_memory(Method::POST, vault, memory, &["updates", id, what])?;
     let there = link::memory(vault, memory, &["updates", id]);
     form.send(
         Ok(ask.json(body)),

@@ -32,7 +32,7 @@ pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure
     }
     let storage = &visit.services.storage;
     let (ready, database, queue) = futures::join!(
-        visit.api.ask_path(Method::GET, "/readyz".to_owned()).answer(),
+        visit.api.ask_root(Method::GET, &["readyz"]).answer(),
         storage.server_state(),
         storage.queue_state(),
     );

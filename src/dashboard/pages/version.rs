@@ -70,7 +70,7 @@ pub(in crate::dashboard) async fn restore(
         None => json!({}),
     };
     let below = ["contexts", reference, "restore"];
-    let ask = form.of_memory(Method::POST, vault, memory, &below).json(&body);
+    let ask = form.of_memory(Method::POST, vault, memory, &below)?.json(&body);
     let there = link::memory(vault, memory, &[]);
     form.send(
         Ok(ask),
@@ -88,7 +88,7 @@ pub(in crate::dashboard) async fn redact(
     let (vault, memory, reference) = &path;
     let body = json!({ "reason": form.fields.text("reason") });
     let below = ["contexts", reference, "redact"];
-    let ask = form.of_memory(Method::POST, vault, memory, &below).json(&body);
+    let ask = form.of_memory(Method::POST, vault, memory, &below)?.json(&body);
     let ask = form.if_sure(ask);
     // The version itself has no text any more.
     let there = link::memory(vault, memory, &["timeline"]);

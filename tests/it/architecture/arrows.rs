@@ -5,7 +5,7 @@ use super::sources::{code, sources};
 use std::path::Path;
 
 /// A module and what it may not name.
-const FORBIDDEN: [(&str, &[&str]); 12] = [
+const FORBIDDEN: [(&str, &[&str]); 13] = [
     (
         "domain",
         &[
@@ -124,6 +124,7 @@ const FORBIDDEN: [(&str, &[&str]); 12] = [
             "reqwest",
         ],
     ),
+    ("route_request", &["crate::", "axum", "sqlx", "reqwest"]),
     ("cli", &["crate::dashboard", "sqlx", "axum", "utoipa"]),
     (
         "config",
