@@ -1,14 +1,14 @@
 //! `GET …/diff?base=&to=`: the difference of two versions, unified or side by side; without parameters that of the newest version.
 
+use super::with_document;
 use crate::dashboard::difference::{Difference, Row};
 use crate::dashboard::failure::Failure;
 use crate::dashboard::filters;
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visit;
-use crate::http::responses::{DiffBody, MemoryEntry};
+use crate::http::responses::DiffBody;
 use askama::Template;
 use axum::extract::Path;
-use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 #[derive(Template)]
@@ -31,13 +31,7 @@ pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,
 ) -> Result<Response, Failure> {
-    let head: MemoryEntry = visit.api.of_memory(&vault, &memory, &[]).read().await?;
-    if head.context_id.is_none() {
-        return Err(Failure::with_status(
-            StatusCode::NOT_FOUND,
-            "The memory has no document yet.",
-        ));
-    }
+    let head = with_document(&visit, &vault, &memory).await?;
     let version = |name, default: i64| {
         visit
             .param(name)
@@ -52,12 +46,13 @@ pub(in crate::dashboard) async fn show(
     }
     let difference = Difference::of(&diff.diff);
     let is_sides = visit.param("view") == Some("sides");
+    let link = |name, value| visit.with(&[("base", Some(&from)), ("to", Some(&to)), (name, Some(value))]);
     layout::render(&View {
         page: Page::of(&visit, format!("{memory}, diff"))
             .in_memory(&vault, &memory, "Diff")
             .here(format!("version {from} to {to}")),
-        other: visit.with(&[("view", Some(if is_sides { "unified" } else { "sides" }))]),
-        download: visit.with(&[("base", Some(&from)), ("to", Some(&to)), ("download", Some("1"))]),
+        other: link("view", if is_sides { "unified" } else { "sides" }),
+        download: link("download", "1"),
         from,
         to,
         sides: is_sides.then(|| difference.beside()),

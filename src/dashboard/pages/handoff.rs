@@ -1,5 +1,6 @@
 //! `GET …/handoff`: the newest handoff with the freshness of each line, and `POST …/handoff` to refresh it.
 
+use super::with_document;
 use crate::dashboard::excerpt::{fitting, weight};
 use crate::dashboard::failure::Failure;
 use crate::dashboard::form::Form;
@@ -39,13 +40,10 @@ pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,
 ) -> Result<Response, Failure> {
+    // A memory that does not exist, or has no document, has no handoff either, and has its own failure.
+    with_document(&visit, &vault, &memory).await?;
     let ask = visit.api.of_memory(&vault, &memory, &["handoff"]);
     let handoff: Option<HandoffBody> = ask.find().await?;
-    if handoff.is_none() {
-        // A memory that does not exist, or has no document, has its own failure.
-        let ask = visit.api.of_memory(&vault, &memory, &["context"]);
-        ask.done().await?;
-    }
     let lines = handoff.iter().flat_map(|handoff| {
         let lines = (1..).zip(handoff.markdown.lines());
         let lines = lines.filter(|(_, line)| !line.trim().is_empty());

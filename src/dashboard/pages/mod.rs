@@ -23,3 +23,20 @@ pub(super) mod usage;
 pub(super) mod vaults;
 pub(super) mod version;
 pub(super) mod window;
+
+use super::failure::Failure;
+use super::visit::Visit;
+use crate::http::responses::MemoryEntry;
+use axum::http::StatusCode;
+
+/// The memory of a page that shows its document. Without a document it is 404, like a route of documents.
+async fn with_document(visit: &Visit, vault: &str, memory: &str) -> Result<MemoryEntry, Failure> {
+    let entry: MemoryEntry = visit.api.of_memory(vault, memory, &[]).read().await?;
+    match entry.context_id {
+        Some(_) => Ok(entry),
+        None => Err(Failure::with_status(
+            StatusCode::NOT_FOUND,
+            "The memory has no document yet.",
+        )),
+    }
+}

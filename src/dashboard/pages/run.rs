@@ -266,7 +266,7 @@ impl View {
     }
 
     fn cancels(&self) -> bool {
-        !self.run.status.0.is_final() && !self.decides() && self.page.may_write()
+        !self.run.status.0.is_final() && self.page.may_write()
     }
 
     /// Whether an operation is selected: all of them, until somebody chose others.
