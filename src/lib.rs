@@ -16,7 +16,8 @@
 //! - `dashboard`: HTML pages, on top of the HTTP interface.
 //! - [`background`]: periodic tasks of the service.
 //! - [`cli`]: one file per command.
-//! - [`config`], [`telemetry`], [`clock`], [`random`], [`tokens`], [`fair`]: shared infrastructure.
+//! - [`config`], [`telemetry`], [`clock`], [`random`], [`tokens`], [`fair`]: shared infrastructure; `route_request`: requests of `mcp` and
+//!   `dashboard` to routes.
 
 pub mod background;
 pub mod cli;
@@ -30,6 +31,7 @@ pub mod llm;
 mod mcp;
 pub mod pipeline;
 pub mod random;
+mod route_request;
 pub mod storage;
 pub mod telemetry;
 pub mod tokens;

@@ -1,22 +1,23 @@
 //! Failures of pages: handlers return `application/problem+json` like routes, and so do the layers in front of them; problems
 //! become pages in one place, as the response leaves.
 
-use crate::dashboard::layout::{self, Crumb, Page};
+use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visitor;
 use askama::Template;
+use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::fmt::Display;
 
 /// The media type of a problem.
 pub(super) const PROBLEM: &str = "application/problem+json";
 
 /// A problem from a route.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Refusal {
     #[serde(default)]
     pub(super) title: String,
@@ -88,11 +89,7 @@ impl IntoResponse for Failure {
                 }
             }
         };
-        let mut body = refusal.members;
-        body.insert("title".to_owned(), json!(refusal.title));
-        body.insert("detail".to_owned(), json!(refusal.detail));
-        let body = Value::Object(body).to_string();
-        (status, [(CONTENT_TYPE, PROBLEM)], body).into_response()
+        (status, [(CONTENT_TYPE, PROBLEM)], Json(refusal)).into_response()
     }
 }
 
@@ -105,28 +102,6 @@ struct View {
     page: Page,
     status: u16,
     refusal: Refusal,
-    advice: &'static str,
-}
-
-/// What the visitor can do about it.
-fn advice(status: StatusCode) -> &'static str {
-    match status {
-        StatusCode::NOT_FOUND => {
-            "The address may be misspelt, what it named may have been deleted, or your key may not reach it."
-        }
-        StatusCode::UNAUTHORIZED => "Sign in again.",
-        StatusCode::FORBIDDEN => "Ask an administrator for a key with that right.",
-        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => {
-            "Another change was saved first. Go back, reload the page, and see what changed."
-        }
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-            "Wait a moment and reload the page."
-        }
-        status if status.is_server_error() => {
-            "Reload the page. If the error remains, check the service's log."
-        }
-        _ => "Go back and change what the message names.",
-    }
 }
 
 #[derive(Template)]
@@ -168,11 +143,9 @@ pub(crate) async fn as_page(path: &str, response: Response) -> Response {
     };
     let is_found = parts.status != StatusCode::NOT_FOUND;
     let view = View {
-        page: Page::instead(path, parts.extensions.get::<Visitor>(), is_found)
-            .crumb(Crumb::here(parts.status.as_str())),
+        page: Page::instead(path, parts.extensions.get::<Visitor>(), is_found).here(parts.status.as_str()),
         status: parts.status.as_u16(),
         refusal,
-        advice: advice(parts.status),
     };
     let text = view.render().unwrap_or_default();
     parts.headers.remove(CONTENT_LENGTH);

@@ -1,20 +1,29 @@
-//! Parses a form, if it comes from a page of this service in the same browser.
+//! Forms: parsed if they come from a page of this service in the same browser, sent as one request to a route, and shown again
+//! with the reason and with what was entered if the route rejects it.
 //!
 //! A page of another site can make a browser send a form here, with its cookies. Three checks reject it: the cookie is
 //! `SameSite=Strict`; the form has a token that only pages of this service contain; and what the browser reports about
 //! the sending page (`Sec-Fetch-Site`, else `Origin`) must be this site.
 
 use super::api::Ask;
-use super::failure::Failure;
-use super::visit::{Anybody, Visit};
+use super::difference::Difference;
+use super::failure::{Failure, Refusal};
+use super::link;
+use super::visit::{PageServices, Visit, Visitor, present};
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::header::{CONTENT_TYPE, HOST, IF_MATCH, IF_NONE_MATCH, ORIGIN};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::response::Response;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
 /// The name of the token's field.
-pub(super) const TOKEN: &str = "form_token";
+const TOKEN: &str = "form_token";
 
 /// Bytes that a form may have besides a document.
 const AROUND_A_DOCUMENT: usize = 128 * 1024;
@@ -22,97 +31,242 @@ const AROUND_A_DOCUMENT: usize = 128 * 1024;
 /// Percent-encoding may need three bytes per byte of a document.
 const BYTES_PER_BYTE: usize = 3;
 
-/// The fields of a form, and the visitor who sent it.
+/// The fields of a form, as a browser sends them.
+#[derive(Debug)]
+pub(super) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    /// All values of a field.
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        let of_field = self.0.iter().filter(move |(other, _)| other == name);
+        of_field.map(|(_, value)| value.as_str())
+    }
+
+    /// A field; empty if it is missing.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.all(name).next().unwrap_or_default()
+    }
+
+    /// A field; an empty one counts as missing.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        Some(self.text(name)).filter(|value| !value.is_empty())
+    }
+}
+
+/// A form, and the visitor who sent it.
 pub(crate) struct Form<V = Visit> {
     pub(super) visit: V,
     pub(super) headers: HeaderMap,
-    pub(super) path: String,
-    pub(super) fields: Vec<(String, String)>,
+    pub(super) fields: Fields,
 }
 
 impl Form {
     /// The request of the form: executed once, and only for the version that it was opened for, if it names one.
-    pub(super) fn ask(&self, method: Method, segments: &[&str]) -> Ask {
+    pub(super) fn ask(&self, method: Method, segments: &[&str]) -> Result<Ask, Failure> {
         let ask = self.visit.api.ask(method, segments);
-        let ask = ask.header("idempotency-key", self.text("once"));
-        match self.fields.iter().find(|(name, _)| name == "if_match") {
-            Some((_, seen)) if seen.is_empty() => ask.header("if-none-match", "*"),
-            Some((_, seen)) => ask.if_match(seen),
+        let ask = ask.header(IDEMPOTENCY_KEY, header_value(self.fields.text("once"))?);
+        Ok(match self.fields.all("if_match").next() {
+            Some("") => ask.header(IF_NONE_MATCH, HeaderValue::from_static("*")),
+            Some(seen) => ask.header(IF_MATCH, header_value(&format!("\"{seen}\""))?),
             None => ask,
-        }
+        })
     }
 
-    /// Irreversible actions require a confirmation.
-    pub(super) fn is_sure(&self) -> Result<(), Failure> {
-        if self.get("sure") == Some("yes") {
-            return Ok(());
+    /// The same, for something of a memory.
+    pub(super) fn of_memory(
+        &self,
+        method: Method,
+        vault: &str,
+        memory: &str,
+        below: &[&str],
+    ) -> Result<Ask, Failure> {
+        self.ask(method, &[&["vaults", vault, "memories", memory], below].concat())
+    }
+
+    /// The request of an irreversible action, which requires a confirmation.
+    pub(super) fn if_sure(&self, ask: Ask) -> Result<Ask, Failure> {
+        if self.fields.text("sure") == "yes" {
+            return Ok(ask);
         }
         Err(Failure::with_status(
             StatusCode::UNPROCESSABLE_ENTITY,
             "Nothing was done: tick the box that says that it cannot be undone.",
         ))
     }
+
+    /// Sends the request of the form. `done` makes the response of what was executed; `page` is shown again with what is wrong, if
+    /// the visitor can correct it.
+    pub(super) async fn send<T: DeserializeOwned, F: Future<Output = Result<Response, Failure>>>(
+        mut self,
+        ask: Result<Ask, Failure>,
+        page: impl FnOnce(Visit) -> F,
+        done: impl FnOnce(&Visit, T) -> Result<Response, Failure>,
+    ) -> Result<Response, Failure> {
+        let answer = match ask {
+            Ok(ask) => ask.read().await,
+            Err(failure) => Err(failure),
+        };
+        let failure = match answer {
+            Ok(answer) => return done(&self.visit, answer),
+            Err(failure) => failure,
+        };
+        let (status, refusal) = match &failure {
+            Failure::Refused(status, refusal) if can_be_sent_again(*status, refusal) => {
+                (*status, (**refusal).clone())
+            }
+            _ => return Err(failure),
+        };
+        let since = match status {
+            StatusCode::PRECONDITION_FAILED => since(&self).await?,
+            _ => None,
+        };
+        self.visit.refused = Some(Arc::new(Refused {
+            fields: self.fields,
+            refusal,
+            since,
+        }));
+        match page(self.visit).await {
+            Ok(mut response) => {
+                *response.status_mut() = status;
+                Ok(response)
+            }
+            // The page is gone as well.
+            Err(_) => Err(failure),
+        }
+    }
 }
 
-impl<V> Form<V> {
-    /// A field; an empty one counts as missing.
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
-        let found = self.fields.iter().find(|(other, _)| other == name);
-        found
-            .map(|(_, value)| value.as_str())
-            .filter(|value| !value.is_empty())
+fn header_value(text: &str) -> Result<HeaderValue, Failure> {
+    HeaderValue::from_str(text).map_err(|_| {
+        Failure::with_status(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "a header must be one line of visible ASCII",
+        )
+    })
+}
+
+/// A form that was not executed, and why.
+#[derive(Debug)]
+pub(super) struct Refused {
+    fields: Fields,
+    refusal: Refusal,
+    /// What changed since the form was opened; nothing else was wrong.
+    pub(super) since: Option<Since>,
+}
+
+/// The newest version, which was saved after the form was opened.
+#[derive(Debug)]
+pub(super) struct Since {
+    pub(super) version: i64,
+    pub(super) actor: String,
+    pub(super) difference: Difference,
+}
+
+impl Refused {
+    pub(super) fn is_of(&self, form: &str) -> bool {
+        self.fields.text("form") == form
     }
 
-    /// A field, unchanged; empty if it is missing.
-    pub(super) fn text(&self, name: &str) -> &str {
-        self.get(name).unwrap_or_default()
+    /// What was entered in a field.
+    pub(super) fn entered(&self, field: &str) -> &str {
+        self.fields.text(field)
     }
 
-    /// All values of a field.
-    pub(super) fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
-        self.fields
-            .iter()
-            .filter(move |(other, _)| other == name)
-            .map(|(_, value)| value.as_str())
+    /// Whether something was selected in a field.
+    pub(super) fn has(&self, field: &str, value: &str) -> bool {
+        self.fields.all(field).any(|other| other == value)
+    }
+
+    pub(super) fn title(&self) -> &str {
+        match self.since {
+            Some(_) => "Another change was saved first",
+            None => &self.refusal.title,
+        }
+    }
+
+    /// What is wrong. Operations are rejected one by one; the form has no list of them, so their places are left out.
+    pub(super) fn detail(&self) -> String {
+        let rejected = self.refusal.members.get("rejected").and_then(Value::as_array);
+        let details = rejected
+            .into_iter()
+            .flatten()
+            .filter_map(|item| item["detail"].as_str());
+        let details: Vec<&str> = details
+            .map(|detail| match detail.split_once("]: ") {
+                Some((place, fault)) if place.starts_with("operations[") => fault,
+                _ => detail,
+            })
+            .collect();
+        match details.is_empty() {
+            true => self.refusal.detail.clone(),
+            false => details.join("\n"),
+        }
+    }
+
+    /// Whether the document was changed since the form was opened.
+    pub(super) fn is_late(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// Whether the request is executed if it is confirmed.
+    pub(super) fn asks_to_confirm(&self) -> bool {
+        asks_to_confirm(&self.refusal)
     }
 }
 
-/// What a form needs to know about its sender.
-pub(super) trait Sender {
-    fn form_token(&self) -> &str;
-    fn context_bytes(&self) -> usize;
+/// Whether the same form may succeed later, or with other text.
+fn can_be_sent_again(status: StatusCode, refusal: &Refusal) -> bool {
+    matches!(status.as_u16(), 400 | 412 | 413 | 422 | 429 | 503)
+        || status == StatusCode::CONFLICT && asks_to_confirm(refusal)
 }
 
-impl Sender for Visit {
-    fn form_token(&self) -> &str {
-        &self.form_token
-    }
-
-    fn context_bytes(&self) -> usize {
-        self.services.context_bytes
-    }
+fn asks_to_confirm(refusal: &Refusal) -> bool {
+    refusal
+        .members
+        .get("field")
+        .is_some_and(|field| field == "confirm")
 }
 
-impl Sender for Anybody {
-    fn form_token(&self) -> &str {
-        &self.visitor.form_token
-    }
-
-    fn context_bytes(&self) -> usize {
-        0
-    }
+/// Reads what changed. `None`: the document was deleted.
+async fn since(form: &Form) -> Result<Option<Since>, Failure> {
+    let Some((vault, Some(memory))) = link::place(&form.visit.path) else {
+        return Ok(None);
+    };
+    let api = &form.visit.api;
+    let head: Option<Value> = api.of_memory(vault, memory, &[]).find().await?;
+    let head = head.unwrap_or_default();
+    let Some(version) = head["version"].as_i64().filter(|version| *version > 0) else {
+        return Ok(None);
+    };
+    let ask = api.of_memory(vault, memory, &["contexts", &version.to_string(), "diff"]);
+    // The version of the form may have been redacted since, or there was none.
+    let diff = match ask
+        .query("base", form.fields.text("if_match"))
+        .read::<Value>()
+        .await
+    {
+        Ok(diff) => diff,
+        Err(Failure::Refused(..)) => Value::Null,
+        Err(failure) => return Err(failure),
+    };
+    Ok(Some(Since {
+        version,
+        actor: head["last_actor_id"].as_str().unwrap_or_default().to_owned(),
+        difference: Difference::of(diff["diff"].as_str().unwrap_or_default()),
+    }))
 }
 
 impl<S, V> FromRequest<S> for Form<V>
 where
     S: Send + Sync,
-    V: Sender + FromRequestParts<S, Rejection = Failure> + Send,
+    V: FromRequestParts<S, Rejection = Failure> + Send,
 {
     type Rejection = Failure;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
         let (mut parts, body) = request.into_parts();
         let visit = V::from_request_parts(&mut parts, state).await?;
+        let (visitor, services): (Visitor, PageServices) = (present(&parts)?, present(&parts)?);
         if !is_own_site(&parts.headers) {
             return Err(foreign());
         }
@@ -127,25 +281,23 @@ where
                 "A form sends application/x-www-form-urlencoded.",
             ));
         }
-        let most = visit.context_bytes() * BYTES_PER_BYTE + AROUND_A_DOCUMENT;
+        // Who has not signed in sends no document.
+        let document = visitor.caller.map_or(0, |_| services.context_bytes);
+        let most = document * BYTES_PER_BYTE + AROUND_A_DOCUMENT;
         let body = to_bytes(body, most).await.map_err(|_| {
             Failure::with_status(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 format!("The form is incomplete, or has more than {most} bytes."),
             )
         })?;
-        let fields: Vec<(String, String)> = url::form_urlencoded::parse(&body).into_owned().collect();
-        let shown = fields
-            .iter()
-            .find(|(name, _)| name == TOKEN)
-            .map(|(_, value)| value.as_bytes());
-        if !bool::from(shown.unwrap_or_default().ct_eq(visit.form_token().as_bytes())) {
+        let fields = Fields(url::form_urlencoded::parse(&body).into_owned().collect());
+        let token = fields.text(TOKEN).as_bytes();
+        if !bool::from(token.ct_eq(visitor.form_token.as_bytes())) {
             return Err(foreign());
         }
         Ok(Self {
             visit,
             headers: parts.headers,
-            path: parts.uri.path().to_owned(),
             fields,
         })
     }
@@ -178,7 +330,6 @@ fn is_own_site(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::http::{HeaderName, HeaderValue};
 
     fn own(headers: &[(&'static str, &'static str)]) -> bool {
         let headers = headers

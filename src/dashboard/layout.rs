@@ -1,49 +1,37 @@
 //! The common parts of all pages: head, breadcrumbs, and response headers.
 
 use super::failure::Failure;
+use super::filters::ago;
+use super::form::Refused;
 use super::link;
-use super::pages::refused::Refused;
-use super::pages::updates::number_of_waiting;
-use super::parts::{Escaped, When};
-use super::router;
 use super::visit::{Visit, Visitor};
 use crate::domain::access::{AccessRole, Caller, VaultScope};
 use askama::Template;
-use askama::filters::HtmlSafe;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use chrono::{DateTime, Utc};
-use std::fmt;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// Allows only content of this service, and no inline scripts or styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
+/// The tabs of a vault and of a memory: the first leads to its own page, each other to the path of its name.
+const TABS_OF_VAULT: [&str; 5] = ["Memories", "Search", "Inbox", "Usage", "Events"];
+const TABS_OF_MEMORY: [&str; 9] = [
+    "Document", "Timeline", "Diff", "Blame", "Records", "Updates", "Window", "Prompt", "Handoff",
+];
+
 /// A breadcrumb.
 #[derive(Debug)]
 pub(super) struct Crumb {
     pub(super) label: String,
+    /// `None`: the page itself.
     pub(super) href: Option<String>,
-}
-
-impl Crumb {
-    pub(super) fn to(label: impl Into<String>, href: String) -> Self {
-        Self {
-            label: label.into(),
-            href: Some(href),
-        }
-    }
-
-    pub(super) fn here(label: impl Into<String>) -> Self {
-        Self {
-            label: label.into(),
-            href: None,
-        }
-    }
 }
 
 /// A tab.
@@ -56,111 +44,52 @@ pub(super) struct Tab {
     pub(super) is_here: bool,
 }
 
-/// The signed-in visitor.
-#[derive(Debug)]
-pub(super) struct Who {
-    /// The key's name; `None` if no key is required.
-    pub(super) name: Option<String>,
-    pub(super) role: &'static str,
-    pub(super) is_admin: bool,
-    pub(super) runs_the_service: bool,
-}
-
-impl Who {
-    pub(super) fn of(caller: &Caller) -> Self {
-        let is_admin = caller.may(AccessRole::Admin);
-        Self {
-            name: caller.key.as_ref().map(|key| key.name.to_string()),
-            role: caller.role.name(),
-            is_admin,
-            runs_the_service: is_admin && caller.scope == VaultScope::All,
-        }
-    }
-}
-
-/// The data of the base template.
-#[derive(Debug)]
+/// The data of the base template, and what all templates need to know of the visitor.
+#[derive(Debug, Default)]
 pub(super) struct Page {
     pub(super) title: String,
     pub(super) crumbs: Vec<Crumb>,
     pub(super) tabs: Vec<Tab>,
-    pub(super) who: Option<Who>,
+    /// The vault and the memory that the page belongs to.
+    pub(super) vault: String,
+    pub(super) memory: String,
+    /// The path of the memory's page, or else of the vault's.
+    pub(super) base: String,
+    /// `None`: not signed in.
+    pub(super) caller: Option<Caller>,
     pub(super) form_token: String,
     /// What makes the `Idempotency-Key` of each form of this page.
-    once: String,
+    pub(super) once: String,
     /// A form of this page that was not executed.
     pub(super) refused: Option<Arc<Refused>>,
-    /// The success message of a form.
-    pub(super) notice: Option<&'static str>,
-    /// The event stream that notifies when this page is out of date.
+    /// What a form did, whose page redirected to this one.
+    pub(super) done: Option<String>,
+    /// The event stream that notifies when this page is out of date; a page without an element `live` does not listen.
     pub(super) live: Option<String>,
-    pub(super) style: &'static str,
-    pub(super) script: &'static str,
-    pub(super) icon: &'static str,
-    pub(super) version: &'static str,
     pub(super) now: Option<DateTime<Utc>>,
 }
-
-/// The success messages of forms: `?done=` in the URL of the page they redirect to.
-const NOTICES: [(&str, &str); 17] = [
-    ("put", "Saved as a new version."),
-    (
-        "unchanged",
-        "Nothing was changed: the text is that of the newest version.",
-    ),
-    ("restored", "Restored as a new version."),
-    ("redacted", "The text of this version was redacted."),
-    ("deleted", "The memory was deleted."),
-    ("approved", "Approved and applied."),
-    (
-        "approved-unchanged",
-        "Approved; none of its operations is valid any more, so the memory is unchanged.",
-    ),
-    (
-        "corrected",
-        "Corrected: this record took the place of the old one.",
-    ),
-    ("archived", "Archived, with the reason."),
-    ("added", "Added."),
-    ("proposed", "Proposed. It is applied when somebody approves it."),
-    ("rejected", "Rejected. The run is saved with the reason."),
-    ("cancelled", "Cancelled; it will save nothing."),
-    ("revoked", "The key was revoked, and its sessions have ended."),
-    ("refreshed", "The handoff was compiled again."),
-    ("signed-out", "You are signed out."),
-    ("signed-in", "You are signed in."),
-];
 
 impl Page {
     /// A page for a visitor.
     pub(super) fn of(visit: &Visit, title: impl Into<String>) -> Self {
-        let mut page = Self::plain(title, Some(visit.now));
-        page.who = Some(Who::of(&visit.caller));
-        page.form_token.clone_from(&visit.form_token);
-        page.once = visit.services.clock.new_id().simple().to_string();
-        page.refused.clone_from(&visit.refused);
-        page.notice = visit.param("done").and_then(notice);
-        page
+        Self {
+            caller: Some(visit.caller.clone()),
+            form_token: visit.form_token.clone(),
+            once: visit.services.clock.new_id().simple().to_string(),
+            refused: visit.refused.clone(),
+            done: visit.param("done").map(str::to_owned),
+            ..Self::plain(title, Some(visit.now))
+        }
     }
 
     /// A page without a visitor.
     pub(super) fn plain(title: impl Into<String>, now: Option<DateTime<Utc>>) -> Self {
-        Self {
+        let page = Self {
             title: title.into(),
-            crumbs: vec![Crumb::to("Vaults", "/ui/".to_owned())],
-            tabs: Vec::new(),
-            who: None,
-            form_token: String::new(),
-            once: String::new(),
-            refused: None,
-            notice: None,
-            live: None,
-            style: router::style(),
-            script: router::script(),
-            icon: router::icon(),
-            version: env!("CARGO_PKG_VERSION"),
             now,
-        }
+            ..Self::default()
+        };
+        page.below("Vaults", "/ui/".to_owned())
     }
 
     /// A page instead of the one at `path`, with the navigation that belongs there.
@@ -170,7 +99,7 @@ impl Page {
         else {
             return page;
         };
-        page.who = Some(Who::of(caller));
+        page.caller = Some(caller.clone());
         page.form_token.clone_from(&visitor.form_token);
         let sees = |vault: &str| vault.parse().is_ok_and(|vault| caller.sees(&vault));
         match link::place(path).filter(|(vault, _)| sees(vault)) {
@@ -182,25 +111,21 @@ impl Page {
         }
     }
 
-    /// What a form of this page begins with: its hidden fields, and why it was refused.
-    pub(super) fn within<'p>(&'p self, form: &'p str) -> Within<'p> {
-        Within { page: self, form }
+    /// Adds the breadcrumb of a page above.
+    pub(super) fn below(mut self, label: impl Into<String>, href: String) -> Self {
+        self.crumbs.push(Crumb {
+            label: label.into(),
+            href: Some(href),
+        });
+        self
     }
 
-    /// The form, if it was refused.
-    pub(super) fn refused_in(&self, form: &str) -> Option<&Refused> {
-        self.refused.as_deref().filter(|refused| refused.is_of(form))
-    }
-
-    /// What was entered in a field of a form that was refused.
-    pub(super) fn entered(&self, form: &str, field: &str) -> &str {
-        self.refused_in(form)
-            .map(|refused| refused.entered(field))
-            .unwrap_or_default()
-    }
-
-    pub(super) fn crumb(mut self, crumb: Crumb) -> Self {
-        self.crumbs.push(crumb);
+    /// Adds the breadcrumb of this page.
+    pub(super) fn here(mut self, label: impl Into<String>) -> Self {
+        self.crumbs.push(Crumb {
+            label: label.into(),
+            href: None,
+        });
         self
     }
 
@@ -216,68 +141,84 @@ impl Page {
 
     /// A page of a vault; `here` is the label of its tab.
     pub(super) fn in_vault(mut self, vault: &str, here: &str) -> Self {
-        let base = link::vault(vault, &[]);
-        self.tabs = tabs(&base, here, &["Memories", "Search", "Inbox", "Usage", "Events"]);
-        self.crumb(Crumb::to(vault, base))
+        self.base = link::vault(vault, &[]);
+        self.tabs = tabs(&self.base, here, &TABS_OF_VAULT);
+        vault.clone_into(&mut self.vault);
+        self.live = Some(link::vault(vault, &["stream"]));
+        let base = self.base.clone();
+        self.below(vault, base)
     }
 
     /// A page of a memory; `here` is the label of its tab.
-    pub(super) fn in_memory(mut self, vault: &str, memory: &str, here: &str) -> Self {
-        let base = link::memory(vault, memory, &[]);
-        self.tabs = tabs(
-            &base,
-            here,
-            &[
-                "Document", "Timeline", "Diff", "Blame", "Records", "Updates", "Window", "Prompt", "Handoff",
-            ],
-        );
-        self.crumb(Crumb::to(vault, link::vault(vault, &[])))
-            .crumb(Crumb::to(memory, base))
-    }
-
-    /// Makes the page reload when its content changes.
-    pub(super) fn live(mut self, vault: &str, memory: Option<&str>) -> Self {
+    pub(super) fn in_memory(self, vault: &str, memory: &str, here: &str) -> Self {
+        let mut page = self.in_vault(vault, "");
+        page.base = link::memory(vault, memory, &[]);
+        page.tabs = tabs(&page.base, here, &TABS_OF_MEMORY);
+        memory.clone_into(&mut page.memory);
         let stream = link::vault(vault, &["stream"]);
-        self.live = Some(link::with_query(&stream, &[("memory_id", memory)]));
-        self
+        page.live = Some(link::with_query(&stream, &[("memory_id", Some(memory))]));
+        let base = page.base.clone();
+        page.below(memory, base)
     }
 
-    /// When the page was made.
-    pub(super) fn made(&self) -> Option<When> {
-        self.now.map(|now| When::new(now, now))
+    /// The age of something, in words.
+    pub(super) fn age(&self, time: &DateTime<Utc>) -> String {
+        ago(self.now.unwrap_or(*time) - time)
     }
 
-    /// Whether a visitor is signed in with a key.
-    pub(super) fn can_sign_out(&self) -> bool {
-        self.who.as_ref().is_some_and(|who| who.name.is_some())
+    fn may(&self, role: AccessRole) -> bool {
+        self.caller.as_ref().is_some_and(|caller| caller.may(role))
     }
-}
 
-/// See [`Page::within`].
-pub(super) struct Within<'p> {
-    page: &'p Page,
-    form: &'p str,
-}
+    /// Whether the visitor may send operations, at least as a proposal.
+    pub(super) fn may_propose(&self) -> bool {
+        self.may(AccessRole::Proposer)
+    }
 
-impl fmt::Display for Within<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { page, form } = self;
-        write!(
-            f,
-            r#"<input type="hidden" name="form" value="{form}"><input type="hidden" name="form_token" value="{}"><input type="hidden" name="once" value="ui-{}-{form}">"#,
-            Escaped(&page.form_token),
-            page.once,
-        )?;
-        match page.refused_in(form) {
-            Some(refused) => refused.fmt(f),
-            None => Ok(()),
+    /// Whether the visitor may change memories.
+    pub(super) fn may_write(&self) -> bool {
+        self.may(AccessRole::Writer)
+    }
+
+    /// Whether the visitor may remove history, and create keys.
+    pub(super) fn may_admin(&self) -> bool {
+        self.may(AccessRole::Admin)
+    }
+
+    /// Whether the visitor may see what belongs to all vaults.
+    pub(super) fn runs_the_service(&self) -> bool {
+        self.caller.as_ref().is_some_and(runs_the_service)
+    }
+
+    /// The form, if it was refused.
+    pub(super) fn refused_in(&self, form: &str) -> Option<&Refused> {
+        self.refused.as_deref().filter(|refused| refused.is_of(form))
+    }
+
+    /// Whether the form was refused because of a newer version.
+    pub(super) fn is_late(&self, form: &str) -> bool {
+        self.refused_in(form).is_some_and(Refused::is_late)
+    }
+
+    /// What was entered in a field of a form that was refused.
+    pub(super) fn entered(&self, form: &str, field: &str) -> &str {
+        self.said(form, field, "")
+    }
+
+    /// What a field shows: what was entered if the form was refused, or else what it said before.
+    pub(super) fn said<'p>(&'p self, form: &str, field: &str, before: &'p str) -> &'p str {
+        match self.refused_in(form) {
+            Some(refused) => refused.entered(field),
+            None => before,
         }
     }
 }
 
-impl HtmlSafe for Within<'_> {}
+/// Whether somebody may see what belongs to all vaults.
+pub(super) fn runs_the_service(caller: &Caller) -> bool {
+    caller.may(AccessRole::Admin) && caller.scope == VaultScope::All
+}
 
-/// Tabs below `base`: the first leads there, each other to the path of its name.
 fn tabs(base: &str, here: &str, labels: &[&'static str]) -> Vec<Tab> {
     let tab = |(place, label): (usize, &&'static str)| Tab {
         label,
@@ -291,14 +232,26 @@ fn tabs(base: &str, here: &str, labels: &[&'static str]) -> Vec<Tab> {
     labels.iter().enumerate().map(tab).collect()
 }
 
-fn notice(name: &str) -> Option<&'static str> {
-    let (_, text) = NOTICES.iter().find(|(known, _)| *known == name)?;
-    Some(text)
+/// How many proposals of a vault wait, if there are any; at most a hundred are counted. A page is shown without the number
+/// rather than not at all.
+async fn number_of_waiting(visit: &Visit, vault: &str) -> Option<String> {
+    let ask = visit.api.get(&["vaults", vault, "updates"]);
+    let list: Value = ask
+        .query("status", "proposed")
+        .query("limit", 100)
+        .read()
+        .await
+        .ok()?;
+    match (list["items"].as_array()?.len(), list["next_cursor"].is_null()) {
+        (0, _) => None,
+        (number, true) => Some(number.to_string()),
+        (number, false) => Some(format!("{number}+")),
+    }
 }
 
-/// A redirect to a page with the success message of a form.
-pub(super) fn done(path: &str, what: &str) -> axum::response::Redirect {
-    axum::response::Redirect::to(&link::with_query(path, &[("done", Some(what))]))
+/// A redirect to a page that says what a form did.
+pub(super) fn done(path: &str, what: &str) -> Response {
+    Redirect::to(&link::with_query(path, &[("done", Some(what))])).into_response()
 }
 
 /// The headers of every page.

@@ -1,25 +1,8 @@
-//! URLs of pages and routes, with escaped segments.
+//! URLs of pages, with escaped segments.
 
 use crate::domain::ids::{MemoryId, VaultId};
-use std::fmt::Write as _;
+pub(super) use crate::route_request::path;
 use url::form_urlencoded::Serializer;
-
-/// A path of these segments: `path(&["ui", "vaults", vault])`.
-pub(super) fn path(segments: &[&str]) -> String {
-    let mut path = String::new();
-    for segment in segments {
-        path.push('/');
-        for byte in segment.bytes() {
-            if byte.is_ascii_alphanumeric() || b"._~:@-".contains(&byte) {
-                path.push(char::from(byte));
-            } else {
-                // Writing to a string cannot fail.
-                let _ = write!(path, "%{byte:02X}");
-            }
-        }
-    }
-    path
-}
 
 /// The page of a vault, or something below it.
 pub(super) fn vault(vault: &str, below: &[&str]) -> String {

@@ -1,7 +1,7 @@
 //! Markdown of memories as HTML: Markdown is rendered, raw HTML of a document is shown as text. It loads
 //! nothing, and its links allow only http, https and mail, without sending a referrer.
 
-use super::parts::Escaped;
+use askama::filters::{Html, escape};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
 /// A Markdown text as HTML. `above` is the level of the heading before it: no heading of a text is more than one level
@@ -31,7 +31,7 @@ fn safe<'t>(event: Event<'t>, links: &mut Vec<bool>, above: &mut usize) -> Vec<E
             let leads_away = may_be_followed(&dest_url);
             links.push(leads_away);
             if leads_away {
-                let href = Escaped(&dest_url);
+                let href = escaped(&dest_url);
                 vec![own(format!(
                     r#"<a href="{href}" rel="noreferrer noopener nofollow">"#
                 ))]
@@ -44,7 +44,7 @@ fn safe<'t>(event: Event<'t>, links: &mut Vec<bool>, above: &mut usize) -> Vec<E
             _ => Vec::new(),
         },
         Event::Start(Tag::Image { dest_url, .. }) => {
-            let address = Escaped(&dest_url);
+            let address = escaped(&dest_url);
             vec![own(format!(
                 r#"<span class="muted">[image <bdi>{address}</bdi>: "#
             ))]
@@ -60,6 +60,11 @@ fn safe<'t>(event: Event<'t>, links: &mut Vec<bool>, above: &mut usize) -> Vec<E
         Event::End(TagEnd::Table) => vec![Event::End(TagEnd::Table), own("</div>".to_owned())],
         other => vec![other],
     }
+}
+
+fn escaped(text: &str) -> String {
+    let Ok(escaped) = escape(text, Html);
+    escaped.to_string()
 }
 
 /// HTML generated in this file, in which all text of a document is escaped.
@@ -95,7 +100,7 @@ mod tests {
         assert!(shown.contains("<em>a</em> <code>b</code>"), "{shown}");
         assert!(
             shown
-                .contains(r#"<a href="https://e.org/?a=1&amp;b=2" rel="noreferrer noopener nofollow">x</a>"#),
+                .contains(r#"<a href="https://e.org/?a=1&#38;b=2" rel="noreferrer noopener nofollow">x</a>"#),
             "{shown}"
         );
     }

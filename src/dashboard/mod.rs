@@ -6,19 +6,22 @@
 //! forms, a content security policy without inline scripts and styles, and escaping of memories' texts.
 //!
 //! - [`api`]: requests to the routes. [`visit`]: the visitor. [`layout`]: the common parts of pages.
-//! - [`failure`]: failures and error pages.
-//! - [`form`]: what a form sends, and whether a page of this service sent it; `pages/refused.rs`: the form shown again.
-//! - `pages`: one file per page, with its template beside it.
+//! - [`failure`]: failures and error pages. [`form`]: forms, and forms that are shown again.
+//! - `pages`: one file per page, with its template beside it: it shows the types of the routes' responses. `macros.html`:
+//!   what several templates have; [`filters`]: how they show numbers and times.
+//! - [`excerpt`], [`difference`]: the parts of long texts that fit on a page.
 //! - `router`: the table of pages; style, script and icon, served under names with their hashes.
 
 mod api;
+mod difference;
+mod excerpt;
 mod failure;
+mod filters;
 mod form;
 mod layout;
 mod link;
 mod markdown;
 mod pages;
-mod parts;
 mod router;
 mod visit;
 

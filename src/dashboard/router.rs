@@ -3,8 +3,8 @@
 
 use crate::dashboard::failure::Failure;
 use crate::dashboard::pages::{
-    actions, blame, diff, edit, events, handoff, items_only, keys, memories, memory, prompt, raw, record,
-    records, run, search, service, sign_in, timeline, updates, usage, vaults, version, window,
+    blame, diff, edit, events, handoff, keys, memories, memory, prompt, raw, record, records, run, search,
+    service, sign_in, timeline, updates, usage, vaults, version, window,
 };
 use axum::Router;
 use axum::extract::Path;
@@ -61,14 +61,14 @@ fn of_memory<S: Clone + Send + Sync + 'static>() -> Router<S> {
         .route(&at("/updates"), get(updates::show))
         .route(&at("/window"), get(window::show))
         .route(&at("/handoff"), get(handoff::show).post(handoff::refresh))
-        .route_layer(from_fn(items_only::instead));
+        .route_layer(from_fn(memory::instead));
     of_document
         .route(&at("/edit"), get(edit::show).post(edit::save))
-        .route(&at("/delete"), get(actions::ask_delete).post(actions::delete))
+        .route(&at("/delete"), get(memory::ask_delete).post(memory::delete))
         .route(&at("/versions"), get(version::travel))
         .route(&at("/versions/{ref}"), get(version::show))
-        .route(&at("/versions/{ref}/restore"), post(actions::restore))
-        .route(&at("/versions/{ref}/redact"), post(actions::redact))
+        .route(&at("/versions/{ref}/restore"), post(version::restore))
+        .route(&at("/versions/{ref}/redact"), post(version::redact))
         .route(&at("/records/{record_id}"), get(record::show))
         .route(&at("/records/{record_id}/correct"), post(record::correct))
         .route(&at("/records/{record_id}/archive"), post(record::archive))

@@ -3,16 +3,16 @@
 use crate::clock::Clock;
 use crate::dashboard::api::Routes;
 use crate::dashboard::failure::Failure;
-use crate::dashboard::layout::Who;
+use crate::dashboard::form::Refused;
 use crate::dashboard::link;
-use crate::dashboard::pages::refused::Refused;
-use crate::domain::access::{AccessRole, Caller};
+use crate::domain::access::Caller;
 use crate::storage::Storage;
 use async_trait::async_trait;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use chrono::{DateTime, Utc};
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// What pages need from the service: in the extensions of every page request.
@@ -37,30 +37,18 @@ pub(crate) struct Visit {
     pub(super) now: DateTime<Utc>,
     /// The form that was not executed, if its page is shown again.
     pub(super) refused: Option<Arc<Refused>>,
+    pub(super) path: String,
     query: Vec<(String, String)>,
 }
 
+/// The links to the first and the next page of a list.
+#[derive(Debug)]
+pub(crate) struct Pager {
+    pub(super) first: Option<String>,
+    pub(super) next: Option<String>,
+}
+
 impl Visit {
-    /// Whether the visitor may send operations, at least as a proposal.
-    pub(super) fn may_propose(&self) -> bool {
-        self.caller.may(AccessRole::Proposer)
-    }
-
-    /// Whether the visitor may change memories.
-    pub(super) fn may_write(&self) -> bool {
-        self.caller.may(AccessRole::Writer)
-    }
-
-    /// Whether the visitor may remove history, and create keys.
-    pub(super) fn may_admin(&self) -> bool {
-        self.caller.may(AccessRole::Admin)
-    }
-
-    /// Whether the visitor may see what belongs to all vaults.
-    pub(super) fn runs_the_service(&self) -> bool {
-        Who::of(&self.caller).runs_the_service
-    }
-
     /// A parameter of the page; an empty one counts as missing.
     pub(super) fn param(&self, name: &str) -> Option<&str> {
         let found = self.query.iter().find(|(other, _)| other == name);
@@ -68,10 +56,32 @@ impl Visit {
             .map(|(_, value)| value.as_str())
             .filter(|value| !value.is_empty())
     }
+
+    /// A parameter that is a number.
+    pub(super) fn number<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.param(name)?.parse().ok()
+    }
+
+    /// The URL of this page with these parameters instead of its own.
+    pub(super) fn with(&self, parameters: &[(&str, Option<&str>)]) -> String {
+        let is_kept = |name: &str| name != "done" && parameters.iter().all(|(other, _)| *other != name);
+        let kept = self.query.iter().filter(|(name, _)| is_kept(name));
+        let kept = kept.map(|(name, value)| (name.as_str(), Some(value.as_str())));
+        let query: Vec<_> = kept.chain(parameters.iter().copied()).collect();
+        link::with_query(&self.path, &query)
+    }
+
+    /// The links of a page of a list; `next` is the cursor of the next one.
+    pub(super) fn pager(&self, next: Option<&str>) -> Pager {
+        Pager {
+            first: self.param("cursor").map(|_| self.with(&[("cursor", None)])),
+            next: next.map(|next| self.with(&[("cursor", Some(next))])),
+        }
+    }
 }
 
 /// An extension of a page request.
-fn present<T: Clone + Send + Sync + 'static>(parts: &Parts) -> Result<T, Failure> {
+pub(super) fn present<T: Clone + Send + Sync + 'static>(parts: &Parts) -> Result<T, Failure> {
     let found = parts.extensions.get::<T>().cloned();
     found.ok_or_else(|| Failure::internal("a page was requested without the layer in front of it"))
 }
@@ -108,6 +118,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
             now: services.clock.now(),
             refused: None,
             services,
+            path: parts.uri.path().to_owned(),
             query: url::form_urlencoded::parse(query.as_bytes())
                 .into_owned()
                 .collect(),

@@ -14,6 +14,7 @@ mod middleware;
 mod names;
 mod openapi;
 mod problem;
+pub(crate) mod responses;
 mod router;
 mod routes;
 mod serve;

@@ -17,6 +17,7 @@ use crate::storage::updates::{RunKind, RunStatus};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
+use std::fmt::{self, Display};
 use std::str::FromStr;
 use strum::VariantNames;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
@@ -47,6 +48,12 @@ impl<T: Listed> PartialSchema for Named<T> {
 impl<T: Listed> ToSchema for Named<T> {
     fn name() -> Cow<'static, str> {
         T::NAME.into()
+    }
+}
+
+impl<T: Copy + Into<&'static str>> Display for Named<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.into())
     }
 }
 

@@ -2,35 +2,17 @@
 
 use super::arguments::Fixed;
 use super::failure::Failure;
+pub(crate) use crate::route_request::RouteRequest;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt as _, TryStreamExt as _};
-use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use rmcp::model::Extensions;
 use serde_json::Value;
 use sse_stream::{Sse, SseStream};
-use std::fmt::Write as _;
 use std::future::Future;
-use url::form_urlencoded::Serializer;
 
 /// The maximum size of an event of a stream, in bytes.
 const MAX_EVENT_BYTES: usize = 4 * 1024 * 1024;
-
-/// One request of the HTTP interface.
-#[derive(Debug)]
-pub(crate) struct RouteRequest {
-    /// Its method.
-    pub(crate) method: Method,
-    /// The decoded segments of its path.
-    path: Vec<String>,
-    /// Its parameters.
-    query: Vec<(&'static str, String)>,
-    /// Its headers.
-    pub(crate) headers: HeaderMap,
-    /// Its body.
-    pub(crate) body: Bytes,
-}
 
 /// A response with its whole body.
 pub(crate) type RouteResponse = http::Response<Bytes>;
@@ -47,83 +29,6 @@ pub(crate) enum StreamResponse {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Unreachable(pub(crate) String);
-
-impl RouteRequest {
-    /// A request below `/v1`, with a JSON response.
-    pub(super) fn new(method: Method, path: &[&str]) -> Self {
-        let path = std::iter::once("v1").chain(path.iter().copied());
-        Self {
-            method,
-            path: path.map(str::to_owned).collect(),
-            query: Vec::new(),
-            headers: HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]),
-            body: Bytes::new(),
-        }
-    }
-
-    /// Requests another media type than JSON.
-    pub(crate) fn accept(self, media_type: &'static str) -> Self {
-        self.header(ACCEPT, HeaderValue::from_static(media_type))
-    }
-
-    /// Sets a header.
-    pub(super) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.insert(name, value);
-        self
-    }
-
-    /// Adds a parameter.
-    pub(super) fn query(mut self, name: &'static str, value: impl ToString) -> Self {
-        self.query.push((name, value.to_string()));
-        self
-    }
-
-    /// Adds an optional parameter.
-    pub(super) fn maybe<T: ToString>(self, name: &'static str, value: Option<T>) -> Self {
-        match value {
-            Some(value) => self.query(name, value),
-            None => self,
-        }
-    }
-
-    /// Sets a text body.
-    pub(super) fn text(mut self, text: String) -> Self {
-        self.body = text.into();
-        self.header(
-            CONTENT_TYPE,
-            HeaderValue::from_static("text/plain; charset=utf-8"),
-        )
-    }
-
-    /// Sets a JSON body.
-    pub(super) fn json(mut self, body: &Value) -> Self {
-        self.body = body.to_string().into();
-        self.header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
-    }
-
-    /// Path and query, encoded.
-    pub(crate) fn target(&self) -> String {
-        let mut target = String::new();
-        for segment in &self.path {
-            target.push('/');
-            for byte in segment.bytes() {
-                if byte.is_ascii_alphanumeric() || b"._~:@-".contains(&byte) {
-                    target.push(char::from(byte));
-                } else {
-                    // Writing to a string cannot fail.
-                    let _ = write!(target, "%{byte:02X}");
-                }
-            }
-        }
-        if !self.query.is_empty() {
-            target.push('?');
-            let mut query = Serializer::new(String::new());
-            query.extend_pairs(&self.query);
-            target.push_str(&query.finish());
-        }
-        target
-    }
-}
 
 /// Executes requests. `from` contains the extensions of the message that caused them.
 pub(crate) trait Backend: Send + Sync + 'static {
@@ -213,12 +118,6 @@ pub(crate) fn events<E: std::error::Error + Send + Sync + 'static>(
 mod tests {
     use super::*;
     use std::io;
-
-    #[test]
-    fn what_an_agent_names_stays_one_segment_and_one_value() {
-        let ask = RouteRequest::new(Method::GET, &["vaults", "a/../b", "ä"]).query("q", "a&b=c d");
-        assert_eq!(ask.target(), "/v1/vaults/a%2F..%2Fb/%C3%A4?q=a%26b%3Dc+d");
-    }
 
     #[tokio::test]
     async fn events_come_in_any_pieces_and_an_endless_one_ends_the_stream() {

@@ -7,7 +7,7 @@ use crate::domain::evidence::{Evidence, EvidenceForm};
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::AppliedOperation;
 use crate::domain::operation::{Fault, Role};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
@@ -29,7 +29,7 @@ pub enum UpdateStatus {
 }
 
 /// Something that was not applied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Rejection {
     /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
     #[schema(required, examples("learnings"))]
@@ -48,7 +48,7 @@ pub struct Rejection {
 }
 
 /// Something worth knowing that kept nothing from being applied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Warning {
     /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
     #[schema(required, examples("learnings"))]
@@ -65,7 +65,7 @@ pub struct Warning {
 }
 
 /// One change that was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OperationReport {
     /// The number by which it is approved; only of a proposal, and not of what belongs to its record.
     #[schema(nullable = false)]

@@ -1,88 +1,118 @@
 //! A document as HTML: records as entries with their age and evidence, all other text as Markdown.
 
-use super::super::failure::Failure;
-use super::super::link;
-use super::super::markdown;
-use super::super::parts::{Escaped, Markup, When};
-use super::super::visit::Visit;
-use super::data;
+use crate::dashboard::excerpt::{fitting, weight};
+use crate::dashboard::failure::Failure;
+use crate::dashboard::markdown;
+use crate::dashboard::visit::Visit;
 use crate::domain::document::{Record, outline, record_ranges, records};
+use crate::http::responses::RecordBody;
 use axum::http::StatusCode;
-use chrono::{DateTime, Utc};
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::ops::Range;
-
-/// Bytes of HTML per page of a document.
-const PAGE_BYTES: usize = 60_000;
 
 /// The maximum number of bytes of a document that become one piece of HTML.
 const PIECE_BYTES: usize = 8_000;
 
-/// Metadata of a document.
-pub(super) struct About<'a> {
-    pub(super) vault: &'a str,
-    pub(super) memory: &'a str,
-    pub(super) now: DateTime<Utc>,
+/// Bytes of the tags of a record.
+const ENTRY_BYTES: usize = 500;
+
+/// What is known of the records of a document.
+#[derive(Default)]
+pub(super) struct About {
     /// The records that the service knows, by id.
-    pub(super) known: HashMap<String, data::Record>,
+    pub(super) known: HashMap<String, RecordBody>,
     /// Records added after this version are marked.
     pub(super) since: Option<i64>,
-    /// Whether records have a link to the forms that change them.
-    pub(super) can_change: bool,
 }
 
 /// A page of a document.
-pub(super) struct Shown {
-    pub(super) html: Markup,
+pub(super) struct Document {
+    pub(super) blocks: Vec<Block>,
     /// The byte offset of the next page.
     pub(super) next: Option<usize>,
+}
+
+/// Text between records, or records that follow each other.
+pub(super) enum Block {
+    /// HTML, in which the text of the document is escaped.
+    Text(String),
+    Records(Vec<Entry>),
+}
+
+/// A record, as the document says it.
+pub(super) struct Entry {
+    pub(super) id: String,
+    pub(super) record: Record,
+    pub(super) known: Option<RecordBody>,
+    pub(super) is_new: bool,
 }
 
 enum Piece<'t> {
     Text(&'t str),
     /// Text of a section in which each line has its own meaning.
     Lines(&'t str),
-    Record(Record, &'t str),
+    Record(Record),
 }
 
-/// Renders a document from a byte offset on.
-pub(super) fn show(text: &str, from: usize, about: &About<'_>) -> Shown {
-    let mut html = String::new();
-    let mut in_list = false;
-    let mut next = None;
-    let mut above = 1;
-    for (start, piece) in pieces(text) {
-        if start < from {
-            continue;
-        }
-        if html.len() > PAGE_BYTES {
-            next = Some(start);
-            break;
-        }
-        match piece {
-            Piece::Text(text) | Piece::Lines(text) if text.trim().is_empty() => {}
-            Piece::Text(text) => {
-                if std::mem::take(&mut in_list) {
-                    html.push_str("</ul>");
-                }
-                html.push_str(&markdown::render(text, &mut above));
-            }
-            Piece::Lines(text) => html.push_str(&markdown::render(&in_paragraphs(text), &mut above)),
-            Piece::Record(record, written) => {
-                if !std::mem::replace(&mut in_list, true) {
-                    html.push_str(r#"<ul class="records">"#);
-                }
-                entry(&mut html, &record, written, about);
+impl Document {
+    /// The page that begins at a byte offset.
+    pub(super) fn of(text: &str, from: usize, mut about: About) -> Self {
+        let mut above = 1;
+        let pieces = pieces(text).into_iter().filter(|(start, _)| *start >= from);
+        let blocks = pieces.filter_map(|(start, piece)| {
+            let block = match piece {
+                Piece::Text(text) | Piece::Lines(text) if text.trim().is_empty() => return None,
+                Piece::Text(text) => Block::Text(markdown::render(text, &mut above)),
+                Piece::Lines(text) => Block::Text(markdown::render(&in_paragraphs(text), &mut above)),
+                Piece::Record(record) => Block::Records(vec![about.entry(record)]),
+            };
+            Some((start, block))
+        });
+        let (page, next) = fitting(blocks, |(_, block)| block.bytes());
+        let mut blocks: Vec<Block> = Vec::new();
+        for (_, block) in page {
+            match (blocks.last_mut(), block) {
+                (Some(Block::Records(list)), Block::Records(more)) => list.extend(more),
+                (_, block) => blocks.push(block),
             }
         }
+        Self {
+            blocks,
+            next: next.map(|(start, _)| start),
+        }
     }
-    if in_list {
-        html.push_str("</ul>");
+}
+
+impl Block {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text(html) => html.len(),
+            Self::Records(entries) => entries.iter().map(Entry::bytes).sum(),
+        }
     }
-    Shown {
-        html: Markup(html),
-        next,
+}
+
+impl Entry {
+    fn bytes(&self) -> usize {
+        let Record { label, reason, .. } = &self.record;
+        let evidence = self.known.iter().flat_map(|known| &known.evidence);
+        let quotes = evidence.map(|passage| passage.quote.as_str());
+        let texts = label.iter().chain(reason).map(String::as_str).chain(quotes);
+        ENTRY_BYTES + weight(&self.record.content) + texts.map(weight).sum::<usize>()
+    }
+}
+
+impl About {
+    fn entry(&mut self, record: Record) -> Entry {
+        let id = record.id.to_string();
+        let known = self.known.remove(&id);
+        let is_new = |(known, since): (&RecordBody, i64)| known.created_version > since;
+        Entry {
+            is_new: known.as_ref().zip(self.since).is_some_and(is_new),
+            known,
+            id,
+            record,
+        }
     }
 }
 
@@ -107,7 +137,7 @@ fn pieces(text: &str) -> Vec<(usize, Piece<'_>)> {
         cut(&mut pieces, text, at..range.start, Piece::Text);
         at = range.end;
         match record {
-            Some(record) => pieces.push((range.start, Piece::Record(record, &text[range]))),
+            Some(record) => pieces.push((range.start, Piece::Record(record))),
             None => cut(&mut pieces, text, range, Piece::Lines),
         }
     }
@@ -173,89 +203,6 @@ fn length_of_piece(rest: &str) -> usize {
     between.or(any_line).unwrap_or(window.len())
 }
 
-/// Writing to a string cannot fail, so the result is ignored.
-fn entry(html: &mut String, record: &Record, written: &str, about: &About<'_>) {
-    let id = record.id.to_string();
-    let known = about.known.get(&id);
-    let is_new = known
-        .zip(about.since)
-        .is_some_and(|(known, since)| known.created_version > since);
-    let new = if is_new { " new" } else { "" };
-    let href = link::memory(about.vault, about.memory, &["records", &id]);
-    let _ = write!(
-        html,
-        r#"<li class="record{new}" id="{id}"><div class="head"><a href="{href}"><code>{id}</code></a>"#
-    );
-    if let Some(known) = known {
-        let when = When::new(known.created_at, about.now);
-        let version = link::memory(
-            about.vault,
-            about.memory,
-            &["versions", &known.created_version.to_string()],
-        );
-        let _ = write!(
-            html,
-            r#"<span>{when}</span><span class="muted">by <bdi>{}</bdi> in <a href="{version}">version {}</a></span>"#,
-            Escaped(&known.created_by),
-            known.created_version,
-        );
-        if known.failed {
-            html.push_str(r#"<span class="tag bad">failed</span>"#);
-        }
-    } else if let Some(time) = record.time {
-        let _ = write!(html, "<span>{}</span>", When::new(time, about.now));
-    }
-    if is_new {
-        html.push_str(r#"<span class="tag warn">new</span>"#);
-    }
-    if about.can_change && known.is_some() {
-        let _ = write!(
-            html,
-            r#"<a href="{href}#change" aria-label="Change {id}">Change</a>"#
-        );
-    }
-    html.push_str("</div>");
-    match &record.label {
-        Some(label) => {
-            let _ = write!(
-                html,
-                "<p><strong><bdi>{}</bdi></strong></p><pre><code>{}</code></pre>",
-                Escaped(label),
-                Escaped(&record.content)
-            );
-        }
-        None => {
-            let _ = write!(html, r#"<p class="free">{}</p>"#, Escaped(&record.content));
-        }
-    }
-    if let Some(reason) = &record.reason {
-        let _ = write!(
-            html,
-            r#"<p class="reason">because <bdi>{}</bdi></p>"#,
-            Escaped(reason)
-        );
-    }
-    let evidence = known.map(|known| known.evidence.as_slice()).unwrap_or_default();
-    if !evidence.is_empty() {
-        let _ = write!(
-            html,
-            "<details><summary>Evidence of {id} ({})</summary>",
-            evidence.len()
-        );
-        for passage in evidence {
-            let _ = write!(
-                html,
-                r#"<blockquote class="free">{}</blockquote><p class="hint">{}</p>"#,
-                Escaped(&passage.quote),
-                Escaped(&passage.place())
-            );
-        }
-        html.push_str("</details>");
-    }
-    debug_assert!(!written.is_empty(), "a record has lines");
-    html.push_str("</li>");
-}
-
 /// The byte offset of the requested page: `?from=`.
 pub(super) fn start(visit: &Visit, text: &str) -> Result<usize, Failure> {
     let Some(from) = visit.param("from") else {
@@ -276,24 +223,29 @@ pub(super) fn start(visit: &Visit, text: &str) -> Result<usize, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dashboard::filters;
+    use crate::dashboard::layout::Page;
+    use askama::Template;
 
-    fn about() -> About<'static> {
-        About {
-            vault: "v",
-            memory: "m",
-            now: DateTime::UNIX_EPOCH,
-            known: HashMap::new(),
-            since: None,
-            can_change: false,
-        }
+    #[derive(Template)]
+    #[template(
+        source = "{% import \"macros.html\" as m %}{% include \"pages/document.html\" %}",
+        ext = "html"
+    )]
+    struct View {
+        page: Page,
+        document: Document,
     }
 
     fn all(text: &str) -> (String, usize) {
         let (mut from, mut pages, mut whole) = (0, 0, String::new());
         loop {
-            let Shown { html, next } = show(text, from, &about());
-            assert!(html.0.len() < 120_000, "{}", html.0.len());
-            whole.push_str(&html.0);
+            let document = Document::of(text, from, About::default());
+            let next = document.next;
+            let page = Page::plain("", None);
+            let html = View { page, document }.render().unwrap();
+            assert!(html.len() < 120_000, "{}", html.len());
+            whole.push_str(&html);
             pages += 1;
             match next {
                 Some(next) => {
@@ -312,7 +264,7 @@ mod tests {
         assert_eq!(pages, 1);
         assert_eq!(html.matches("<li class=\"record\"").count(), 2, "{html}");
         assert_eq!(html.matches("<ul class=\"records\">").count(), 1, "{html}");
-        assert!(html.contains("one &amp; &lt;i&gt;two&lt;/i&gt;"), "{html}");
+        assert!(html.contains("one &#38; &#60;i&#62;two&#60;/i&#62;"), "{html}");
         assert!(
             html.contains("<em>a</em>") && html.contains("<h2>End</h2>") && html.contains("<p>prose</p>")
         );

@@ -1,104 +1,54 @@
 //! `GET /ui/vaults/{vault_id}/events`: the events, newest first; `GET …/stream`: the same as a stream, for scripts.
 
-use super::super::failure::Failure;
-use super::super::layout::{self, Page};
-use super::super::link;
-use super::super::parts::{Pager, When};
-use super::super::visit::Visit;
-use super::data::{Event, List};
+use crate::dashboard::failure::Failure;
+use crate::dashboard::filters;
+use crate::dashboard::layout::{self, Page};
+use crate::dashboard::visit::{Pager, Visit};
+use crate::http::responses::{EventBody, List};
+use crate::storage::events::EventKind;
 use askama::Template;
 use axum::extract::Path;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
+use strum::VariantNames;
 
-const KINDS: [&str; 9] = [
-    "version",
-    "update",
-    "handoff",
-    "memory_deleted",
-    "redacted",
-    "items",
-    "proposed",
-    "approved",
-    "rejected",
-];
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 #[derive(Template)]
 #[template(path = "pages/events.html")]
 struct View {
     page: Page,
-    path: String,
-    vault: String,
     memory: String,
     kind: String,
-    kinds: [&'static str; 9],
-    rows: Vec<Row>,
+    kinds: &'static [&'static str],
+    events: Vec<EventBody>,
     pager: Pager,
-}
-
-struct Row {
-    when: When,
-    kind: String,
-    tone: &'static str,
-    memory: String,
-    href: String,
-    actor: String,
-    version: Option<i64>,
-    run: Option<String>,
-    details: String,
 }
 
 /// Shows the events.
 pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) -> Result<Response, Failure> {
-    let (memory, kind, cursor) = (visit.param("memory"), visit.param("kind"), visit.param("cursor"));
-    let list: List<Event> = visit
+    let list: List<EventBody> = visit
         .api
         .get(&["vaults", &vault, "events"])
         .query("order", "newest")
-        .maybe("memory_id", memory)
-        .maybe("kinds", kind)
-        .maybe("cursor", cursor)
+        .maybe("memory_id", visit.param("memory"))
+        .maybe("kinds", visit.param("kind"))
+        .maybe("cursor", visit.param("cursor"))
         .read()
         .await?;
-    let path = link::vault(&vault, &["events"]);
-    let row = |event: Event| Row {
-        when: When::new(event.time, visit.now),
-        tone: match event.kind.as_str() {
-            "version" | "approved" => "good",
-            "memory_deleted" | "redacted" | "rejected" => "bad",
-            "proposed" => "warn",
-            _ => "",
-        },
-        href: link::memory(&vault, &event.memory_id, &[]),
-        memory: event.memory_id,
-        kind: event.kind,
-        actor: event.actor.unwrap_or_default(),
-        version: event.version,
-        run: event.update_id,
-        details: details(event.details.as_ref()),
-    };
     layout::render(&View {
-        page: Page::of_vault(&visit, format!("{vault}, events"), &vault, "Events")
-            .await
-            .live(&vault, memory),
-        pager: Pager::new(
-            &path,
-            &[("memory", memory), ("kind", kind)],
-            cursor,
-            list.next_cursor.as_deref(),
-        ),
-        memory: memory.unwrap_or_default().to_owned(),
-        kind: kind.unwrap_or_default().to_owned(),
-        kinds: KINDS,
-        rows: list.items.into_iter().map(row).collect(),
-        path,
-        vault,
+        page: Page::of_vault(&visit, format!("{vault}, events"), &vault, "Events").await,
+        pager: visit.pager(list.next_cursor.as_deref()),
+        memory: visit.param("memory").unwrap_or_default().to_owned(),
+        kind: visit.param("kind").unwrap_or_default().to_owned(),
+        kinds: EventKind::VARIANTS,
+        events: list.items,
     })
 }
 
 /// The members of an event's details, one after the other.
-fn details(details: Option<&serde_json::Value>) -> String {
-    let members = details.and_then(|details| details.as_object());
+fn details(event: &EventBody) -> String {
+    let members = event.details.as_ref().and_then(|details| details.as_object());
     let shown = members
         .into_iter()
         .flatten()
@@ -115,14 +65,13 @@ pub(in crate::dashboard) async fn stream(
     Path(vault): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let mut ask = visit
         .api
         .get(&["vaults", &vault, "events"])
-        .header("accept", "text/event-stream")
+        .accept("text/event-stream")
         .maybe("memory_id", visit.param("memory_id"));
-    if let Some(last) = last {
-        ask = ask.header("last-event-id", last);
+    if let Some(last) = headers.get(&LAST_EVENT_ID) {
+        ask = ask.header(LAST_EVENT_ID, last.clone());
     }
     let response = ask.send().await?;
     if response.status() == StatusCode::OK {

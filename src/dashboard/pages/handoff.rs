@@ -1,38 +1,38 @@
 //! `GET …/handoff`: the newest handoff with the freshness of each line, and `POST …/handoff` to refresh it.
 
-use super::super::failure::Failure;
-use super::super::form::Form;
-use super::super::layout::{self, Page};
-use super::super::link;
-use super::super::parts::{Escaped, Markup, When};
-use super::super::visit::Visit;
-use super::data::{Handoff, MemoryEntry, StaleLine};
-use crate::domain::handoff::Window;
+use super::with_document;
+use crate::dashboard::excerpt::{fitting, weight};
+use crate::dashboard::failure::Failure;
+use crate::dashboard::form::Form;
+use crate::dashboard::layout::{self, Page};
+use crate::dashboard::visit::Visit;
+use crate::dashboard::{filters, link};
+use crate::domain::handoff::{StaleLine, Window};
+use crate::domain::ids::RecordId;
+use crate::http::responses::HandoffBody;
 use askama::Template;
 use axum::extract::Path;
 use axum::http::Method;
-use axum::response::{IntoResponse, Response};
-use serde_json::json;
-use std::collections::HashMap;
-use std::fmt::Write as _;
-
-/// Bytes of HTML after which the lines are cut; all of them can be read as text.
-const PAGE_BYTES: usize = 80_000;
+use axum::response::Response;
+use serde_json::{Value, json};
 
 #[derive(Template)]
 #[template(path = "pages/handoff.html")]
 struct View {
     page: Page,
-    here: String,
-    base: String,
-    handoff: Option<Handoff>,
-    made: Option<When>,
-    /// How far back it looks, in words.
-    looks_back: String,
-    tone: &'static str,
-    rows: Markup,
+    handoff: Option<HandoffBody>,
+    lines: Vec<Line>,
     is_cut: bool,
-    can_write: bool,
+}
+
+/// A line, and whether its citations are still valid.
+struct Line {
+    number: usize,
+    is_heading: bool,
+    /// Its text, and with it the record that it cites, if it is a citation.
+    parts: Vec<(String, Option<String>)>,
+    has_citations: bool,
+    stale: Option<StaleLine>,
 }
 
 /// Shows the handoff.
@@ -40,109 +40,65 @@ pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,
 ) -> Result<Response, Failure> {
-    let place = ["vaults", &vault, "memories", &memory];
     // A memory that does not exist, or has no document, has no handoff either, and has its own failure.
-    let entry: MemoryEntry = visit.api.get(&place).read().await?;
-    entry.with_document()?;
-    let handoff: Option<Handoff> = visit.api.get(&[&place[..], &["handoff"]].concat()).find().await?;
-    let base = link::memory(&vault, &memory, &[]);
-    let (rows, is_cut) = handoff
-        .as_ref()
-        .map(|handoff| rows(&handoff.markdown, &handoff.freshness.stale_lines, &base))
-        .unwrap_or_default();
+    with_document(&visit, &vault, &memory).await?;
+    let ask = visit.api.of_memory(&vault, &memory, &["handoff"]);
+    let handoff: Option<HandoffBody> = ask.find().await?;
+    let lines = handoff.iter().flat_map(|handoff| {
+        let lines = (1..).zip(handoff.markdown.lines());
+        let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+        lines.map(|(number, line)| Line::of(number, line, &handoff.freshness.stale_lines))
+    });
+    let (lines, next) = fitting(lines, |line| {
+        line.parts.iter().map(|(text, _)| weight(text)).sum()
+    });
     layout::render(&View {
-        page: Page::of(&visit, format!("{memory}, handoff"))
-            .in_memory(&vault, &memory, "Handoff")
-            .live(&vault, Some(&memory)),
-        here: link::memory(&vault, &memory, &["handoff"]),
-        made: handoff
-            .as_ref()
-            .map(|handoff| When::new(handoff.generated_at, visit.now)),
-        looks_back: handoff
-            .as_ref()
-            .and_then(|handoff| handoff.window.parse().ok())
-            .map(Window::in_words)
-            .unwrap_or_default(),
-        tone: match handoff.as_ref().map(|handoff| handoff.freshness.status.as_str()) {
-            Some("fresh") => "good",
-            _ => "warn",
-        },
-        rows: Markup(rows),
-        is_cut,
-        can_write: visit.may_write(),
+        page: Page::of(&visit, format!("{memory}, handoff")).in_memory(&vault, &memory, "Handoff"),
+        is_cut: next.is_some(),
+        lines,
         handoff,
-        base,
     })
 }
 
-/// Each line, and whether its citations are still valid. Writing to a string cannot fail, so the result is
-/// ignored.
-fn rows(markdown: &str, stale: &[StaleLine], base: &str) -> (String, bool) {
-    let stale: HashMap<usize, &StaleLine> = stale.iter().map(|line| (line.line, line)).collect();
-    let mut html = String::new();
-    for (number, line) in (1..).zip(markdown.lines()) {
-        if html.len() > PAGE_BYTES {
-            return (html, true);
+impl Line {
+    fn of(number: usize, line: &str, stale: &[StaleLine]) -> Self {
+        Self {
+            number,
+            is_heading: line.starts_with('#'),
+            parts: parts(line.trim_start_matches('#').trim_start()),
+            has_citations: line.contains('@') && line.trim_end().ends_with([']', ')']),
+            stale: stale.iter().find(|stale| stale.line == number).cloned(),
         }
-        if line.trim().is_empty() {
-            continue;
-        }
-        let state = match stale.get(&number) {
-            Some(found) => format!(
-                r#"<span class="tag bad">✗ {}</span> <span class="small muted">{}</span>"#,
-                Escaped(&found.reason.replace('_', " ")),
-                Escaped(&found.citation)
-            ),
-            None if line.contains('@') && line.trim_end().ends_with([']', ')']) => {
-                r#"<span class="tag good">✓ valid</span>"#.to_owned()
-            }
-            None => String::new(),
-        };
-        let (open, close) = if line.starts_with('#') {
-            ("<strong>", "</strong>")
-        } else {
-            ("", "")
-        };
-        let text = with_links(line.trim_start_matches('#').trim_start(), base);
-        let _ = write!(
-            html,
-            r#"<tr><td class="num muted">{number}</td><td class="free">{open}{text}{close}</td><td>{state}</td></tr>"#
-        );
     }
-    (html, false)
 }
 
-/// A line with its citations of records as links: `[KL-3@12]`.
-fn with_links(line: &str, base: &str) -> String {
-    let mut html = String::new();
-    let mut rest = line;
-    while let Some(open) = rest.find('[') {
-        let (before, tail) = rest.split_at(open);
-        html.push_str(&Escaped(before).to_string());
-        let cited = tail[1..].split_once(']').and_then(|(inside, after)| {
+/// The text of a line, cut at its citations of records: `[KL-3@12]`.
+fn parts(line: &str) -> Vec<(String, Option<String>)> {
+    let mut parts: Vec<(String, Option<String>)> = Vec::new();
+    for piece in line.split_inclusive(['[', ']']) {
+        let cited = piece.strip_suffix(']').and_then(|inside| {
             let (id, version) = inside.split_once('@')?;
-            let is_id = id.parse::<crate::domain::ids::RecordId>().is_ok();
-            (is_id && !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit()))
-                .then_some((id, inside, after))
+            let is_version = !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit());
+            (id.parse::<RecordId>().is_ok() && is_version).then_some((inside, id))
         });
-        match cited {
-            Some((id, inside, after)) => {
-                let _ = write!(
-                    html,
-                    r#"[<a href="{}/records/{id}">{}</a>]"#,
-                    Escaped(base),
-                    Escaped(inside)
-                );
-                rest = after;
+        match (cited, parts.last_mut()) {
+            (Some((inside, id)), Some((before, None))) if before.ends_with('[') => {
+                parts.push((inside.to_owned(), Some(id.to_owned())));
+                parts.push(("]".to_owned(), None));
             }
-            None => {
-                html.push('[');
-                rest = &tail[1..];
-            }
+            (_, Some((before, None))) => before.push_str(piece),
+            _ => parts.push((piece.to_owned(), None)),
         }
     }
-    html.push_str(&Escaped(rest).to_string());
-    html
+    parts
+}
+
+impl View {
+    /// How far back the handoff looks, in words.
+    fn looks_back(&self, handoff: &HandoffBody) -> String {
+        let window: Option<Window> = handoff.window.parse().ok();
+        window.map(Window::in_words).unwrap_or_default()
+    }
 }
 
 /// Refreshes the handoff.
@@ -151,12 +107,17 @@ pub(in crate::dashboard) async fn refresh(
     form: Form,
 ) -> Result<Response, Failure> {
     let (vault, memory) = &path;
-    let route = ["vaults", vault, "memories", memory, "handoff", "refresh"];
-    let ask = form.ask(Method::POST, &route).query("force", "true");
-    match ask.json(&json!({})).done().await {
-        Ok(_) => Ok(layout::done(&link::memory(vault, memory, &["handoff"]), "refreshed").into_response()),
-        Err(failure) => form.again(failure, |visit| show(visit, Path(path))).await,
-    }
+    let ask = form
+        .of_memory(Method::POST, vault, memory, &["handoff", "refresh"])?
+        .query("force", "true")
+        .json(&json!({}));
+    let there = link::memory(vault, memory, &["handoff"]);
+    form.send(
+        Ok(ask),
+        |visit| show(visit, Path(path)),
+        |_, _: Value| Ok(layout::done(&there, "refreshed")),
+    )
+    .await
 }
 
 #[cfg(test)]
@@ -165,10 +126,10 @@ mod tests {
 
     #[test]
     fn citations_are_links_and_all_else_is_text() {
-        let shown = with_links("<b> [KL-3@12] [x](y) [KL-1@] [D-2@4", "/ui/v");
-        assert_eq!(
-            shown,
-            "&lt;b&gt; [<a href=\"/ui/v/records/KL-3\">KL-3@12</a>] [x](y) [KL-1@] [D-2@4"
-        );
+        let parts = parts("<b> [KL-3@12] [x](y) [KL-1@] [D-2@4");
+        let (links, texts): (Vec<_>, Vec<_>) = parts.iter().partition(|(_, id)| id.is_some());
+        assert_eq!(links, [&("KL-3@12".to_owned(), Some("KL-3".to_owned()))]);
+        let texts: Vec<&str> = texts.iter().map(|(text, _)| text.as_str()).collect();
+        assert_eq!(texts, ["<b> [", "] [x](y) [KL-1@] [D-2@4"]);
     }
 }

@@ -1,56 +1,37 @@
-//! `GET …/memories/{memory_id}`: the newest document of a memory, with its records.
+//! `GET …/memories/{memory_id}`: the newest document of a memory, with its records; and its deletion. If a memory has prompt items
+//! and no document, a page that says so takes the place of the document's.
 
-use super::super::failure::Failure;
-use super::super::layout::{self, Page};
-use super::super::link;
-use super::super::parts::{Bar, Id, Markup, When, grouped, size};
-use super::super::visit::Visit;
-use super::data::{Context, List, Memory, Record, Run, Source};
-use super::document::{About, Shown, show as show_document, start};
-use super::updates::waiting;
-use crate::dashboard::pages::timeline::Slider;
+use super::document::{About, Document, start};
+use crate::dashboard::failure::Failure;
+use crate::dashboard::form::Form;
+use crate::dashboard::layout::{self, Page};
+use crate::dashboard::visit::Visit;
+use crate::dashboard::{filters, link};
 use crate::domain::handoff::Steps;
+use crate::http::responses::{ContextBody, List, MemoryBody, MemoryEntry, RecordBody, RunBody};
 use askama::Template;
-use axum::extract::Path;
-use axum::response::Response;
+use axum::extract::{Path, Request};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
 
-/// Records whose age and evidence are shown; a note is shown if there are more.
+/// Records whose age and evidence are shown.
 const RECORDS: usize = 500;
 
 #[derive(Template)]
 #[template(path = "pages/memory.html")]
 struct View {
     page: Page,
-    memory: String,
+    about: MemoryBody,
+    context: ContextBody,
+    document: Document,
+    starts_at: usize,
+    /// Records that are new since this version are marked.
+    since: Option<i64>,
     /// What an agent works on, and what it has to wait for.
     steps: Steps,
-    waiting: Vec<Run>,
-    inbox: String,
-    base: String,
-    context_id: String,
-    version: i64,
-    shown_version: String,
-    created: When,
-    changed: When,
-    actor: String,
-    source: Source,
-    /// The run that made the newest version.
-    run: Option<String>,
-    size: String,
-    tokens: String,
-    fill: Bar,
-    percent: String,
-    counts: [(&'static str, &'static str, i64, i64); 4],
-    document: Markup,
-    is_empty: bool,
-    next: Option<String>,
-    starts_at: usize,
-    announcement: String,
-    since: Option<i64>,
-    slider: Slider,
-    can_write: bool,
-    can_propose: bool,
-    can_admin: bool,
+    waiting: Vec<RunBody>,
 }
 
 /// Shows the memory.
@@ -58,106 +39,121 @@ pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,
 ) -> Result<Response, Failure> {
-    let place = ["vaults", &vault, "memories", &memory];
-    let below = |last| [&place[..], &[last]].concat();
+    let ask = |below: &[&str]| visit.api.of_memory(&vault, &memory, below);
+    let waiting = visit.api.get(&["vaults", &vault, "updates"]);
     let (about, context, records, waiting) = futures::join!(
-        visit.api.get(&place).read::<Memory>(),
-        visit.api.get(&below("context")).read::<Context>(),
-        visit
-            .api
-            .get(&below("records"))
+        ask(&[]).read::<MemoryBody>(),
+        ask(&["context"]).read::<ContextBody>(),
+        ask(&["records"])
             .query("limit", RECORDS)
-            .read::<List<Record>>(),
-        waiting(&visit, &vault),
+            .read::<List<RecordBody>>(),
+        waiting
+            .query("status", "proposed")
+            .query("limit", 100)
+            .read::<List<RunBody>>(),
     );
     let (about, context, records) = (about?, context?, records?);
     let mut waiting = waiting?.items;
     waiting.retain(|run| run.memory_id == memory);
-    let since: Option<i64> = visit.param("since").and_then(|text| text.parse().ok());
-    let from = start(&visit, &context.context)?;
-    let Shown { html, next } = show_document(
-        &context.context,
-        from,
-        &About {
-            vault: &vault,
-            memory: &memory,
-            now: visit.now,
-            known: records
-                .items
-                .into_iter()
-                .map(|record| (record.record_id.clone(), record))
-                .collect(),
-            since,
-            can_change: visit.may_propose(),
-        },
-    );
-    let base = link::memory(&vault, &memory, &[]);
-    let Memory { entry, records } = about;
-    let count = |name, kind, of: fn(&super::data::ByKind) -> i64| {
-        (name, kind, of(&records.active), of(&records.archived))
-    };
+    let text = context.context.as_deref().unwrap_or_default();
+    let since: Option<i64> = visit.number("since");
+    let known = records.items.into_iter();
+    let known = known.map(|record| (record.record_id.clone(), record)).collect();
+    let starts_at = start(&visit, text)?;
     layout::render(&View {
-        page: Page::of(&visit, memory.clone())
-            .in_memory(&vault, &memory, "Document")
-            .live(&vault, Some(&memory)),
-        counts: [
-            count("Key learnings", "KL", |by| by.kl),
-            count("Verbatim context", "VC", |by| by.vc),
-            count("Tasks", "T", |by| by.t),
-            count("Decisions", "D", |by| by.d),
-        ],
-        announcement: match since {
-            Some(since) if since < context.version => {
-                format!(
-                    "Version {} by {} was saved; what is new is marked.",
-                    context.version, context.actor_id
-                )
-            }
-            _ => String::new(),
-        },
-        since: since.filter(|since| *since < context.version && *since > 0),
-        slider: Slider::new(&vault, &memory, context.version, context.version),
-        context_id: context.context_id,
-        version: context.version,
-        shown_version: grouped(context.version),
-        created: When::new(entry.created_at, visit.now),
-        changed: When::new(context.creation_time, visit.now),
-        actor: context.actor_id,
-        source: context.source,
-        run: context.update_id,
-        size: size(context.bytes),
-        tokens: grouped(context.estimated_tokens),
-        fill: Bar::new(
-            context.percent_of_cap,
-            format!("{:.0} percent of the largest size", context.percent_of_cap),
-        ),
-        percent: format!("{:.1} %", context.percent_of_cap),
-        document: html,
-        is_empty: context.context.trim().is_empty(),
-        next: next.map(|next| link::with_query(&base, &[("from", Some(&next.to_string()))])),
-        starts_at: from,
-        steps: Steps::of(&context.context),
+        page: Page::of(&visit, memory.clone()).in_memory(&vault, &memory, "Document"),
+        document: Document::of(text, starts_at, About { known, since }),
+        starts_at,
+        since: since.filter(|since| *since < context.version),
+        steps: Steps::of(text),
+        about,
+        context,
         waiting,
-        inbox: link::vault(&vault, &["inbox"]),
-        can_write: visit.may_write(),
-        can_propose: visit.may_propose(),
-        can_admin: visit.may_admin(),
-        base,
-        memory,
     })
 }
 
 impl View {
-    fn id(&self) -> Id<'_> {
-        Id(&self.context_id)
-    }
-
     /// What is done now, or else what is left to do.
     fn next_step(&self) -> Option<&String> {
         self.steps.in_progress.first().or(self.steps.remaining.first())
     }
+}
 
-    fn memory_id(&self) -> Id<'_> {
-        Id(&self.memory)
+#[derive(Template)]
+#[template(path = "pages/items_only.html")]
+struct ItemsOnly {
+    page: Page,
+    entry: MemoryEntry,
+}
+
+/// Returns the response of the page. If that is 404 but the memory exists, it returns the substitute page.
+pub(in crate::dashboard) async fn instead(
+    visit: Visit,
+    Path((vault, memory)): Path<(String, String)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let is_read = request.method() == Method::GET;
+    let answer = next.run(request).await;
+    if !is_read || answer.status() != StatusCode::NOT_FOUND {
+        return answer;
     }
+    let ask = visit.api.of_memory(&vault, &memory, &[]);
+    let page = match ask.find::<MemoryEntry>().await {
+        Ok(Some(entry)) if entry.context_id.is_none() => layout::render(&ItemsOnly {
+            page: Page::of(&visit, memory.clone()).in_memory(&vault, &memory, "Document"),
+            entry,
+        }),
+        Ok(_) => return answer,
+        Err(failure) => Err(failure),
+    };
+    page.into_response()
+}
+
+#[derive(Template)]
+#[template(path = "pages/delete.html")]
+struct Delete {
+    page: Page,
+    entry: MemoryEntry,
+}
+
+/// `GET …/delete`
+pub(in crate::dashboard) async fn ask_delete(
+    visit: Visit,
+    Path((vault, memory)): Path<(String, String)>,
+) -> Result<Response, Failure> {
+    let page = Page::of(&visit, format!("Delete {memory}")).in_memory(&vault, &memory, "Document");
+    if !page.may_admin() {
+        return Err(Failure::with_status(
+            StatusCode::FORBIDDEN,
+            "Memories are deleted with the role admin.",
+        ));
+    }
+    layout::render(&Delete {
+        page: page.here("delete"),
+        entry: visit.api.of_memory(&vault, &memory, &[]).read().await?,
+    })
+}
+
+/// `POST …/delete`
+pub(in crate::dashboard) async fn delete(
+    Path(path): Path<(String, String)>,
+    form: Form,
+) -> Result<Response, Failure> {
+    let (vault, memory) = &path;
+    let ask = match form.fields.text("name").trim() == memory {
+        // Without a document `if_match` is empty; one that was written meanwhile was not confirmed.
+        true => form.of_memory(Method::DELETE, vault, memory, &[]),
+        false => Err(Failure::with_status(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Nothing was deleted: the entered text is not the memory's id.",
+        )),
+    };
+    let there = link::vault(vault, &[]);
+    form.send(
+        ask,
+        |visit| ask_delete(visit, Path(path)),
+        |_, _: Value| Ok(layout::done(&there, "deleted")),
+    )
+    .await
 }

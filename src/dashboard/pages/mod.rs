@@ -1,14 +1,11 @@
 //! One file per page: the requests to the routes, the data of its template, and its forms.
 
-pub(super) mod actions;
 pub(super) mod blame;
-pub(super) mod data;
 pub(super) mod diff;
-pub(super) mod document;
+mod document;
 pub(super) mod edit;
 pub(super) mod events;
 pub(super) mod handoff;
-pub(super) mod items_only;
 pub(super) mod keys;
 pub(super) mod memories;
 pub(super) mod memory;
@@ -16,7 +13,6 @@ pub(super) mod prompt;
 pub(super) mod raw;
 pub(super) mod record;
 pub(super) mod records;
-pub(super) mod refused;
 pub(super) mod run;
 pub(super) mod search;
 pub(super) mod service;
@@ -27,3 +23,20 @@ pub(super) mod usage;
 pub(super) mod vaults;
 pub(super) mod version;
 pub(super) mod window;
+
+use super::failure::Failure;
+use super::visit::Visit;
+use crate::http::responses::MemoryEntry;
+use axum::http::StatusCode;
+
+/// The memory of a page that shows its document. Without a document it is 404, like a route of documents.
+async fn with_document(visit: &Visit, vault: &str, memory: &str) -> Result<MemoryEntry, Failure> {
+    let entry: MemoryEntry = visit.api.of_memory(vault, memory, &[]).read().await?;
+    match entry.context_id {
+        Some(_) => Ok(entry),
+        None => Err(Failure::with_status(
+            StatusCode::NOT_FOUND,
+            "The memory has no document yet.",
+        )),
+    }
+}

@@ -1,32 +1,27 @@
 //! `GET …/records/{record_id}`: one record with its reasons and its evidence; and the forms that correct and archive it.
 
-use super::super::failure::Failure;
-use super::super::form::Form;
-use super::super::layout::{self, Crumb, Page};
-use super::super::link;
-use super::super::parts::{Id, When};
-use super::super::visit::Visit;
-use super::data::{Context, Operation, Record};
+use super::records;
+use crate::dashboard::failure::Failure;
+use crate::dashboard::form::Form;
+use crate::dashboard::layout::{self, Page};
+use crate::dashboard::visit::Visit;
+use crate::dashboard::{filters, link};
+use crate::domain::ids::RecordKind;
+use crate::http::responses::{ContextBody, RecordBody};
+use crate::storage::records::RecordStatus;
 use askama::Template;
 use axum::extract::Path;
 use axum::http::Method;
-use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
+use axum::response::Response;
 use serde_json::{Value, json};
 
 #[derive(Template)]
 #[template(path = "pages/record.html")]
 struct View {
     page: Page,
-    base: String,
-    kind: &'static str,
-    record: Record,
+    record: RecordBody,
     /// The run that made it.
     run: Option<String>,
-    can_correct: bool,
-    made: When,
-    ended: Option<When>,
-    outcome: Option<String>,
 }
 
 /// Shows the record.
@@ -34,60 +29,38 @@ pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory, id)): Path<(String, String, String)>,
 ) -> Result<Response, Failure> {
-    let place = ["vaults", &vault, "memories", &memory];
-    let record: Record = visit
-        .api
-        .get(&[&place[..], &["records", &id]].concat())
-        .read()
-        .await?;
-    let made_by = record.created_version.to_string();
-    let made_by: Option<Context> = visit
-        .api
-        .get(&[&place[..], &["contexts", &made_by]].concat())
-        .find()
-        .await?;
-    let kind = super::records::KINDS
-        .iter()
-        .find(|(kind, _)| *kind == record.kind);
+    let ask = visit.api.of_memory(&vault, &memory, &["records", &id]);
+    let record: RecordBody = ask.read().await?;
+    let version = record.created_version.to_string();
+    let ask = visit.api.of_memory(&vault, &memory, &["contexts", &version]);
+    let made_by: Option<ContextBody> = ask.find().await?;
     layout::render(&View {
         page: Page::of(&visit, format!("{id} of {memory}"))
             .in_memory(&vault, &memory, "Records")
-            .crumb(Crumb::here(id)),
+            .here(id),
         run: made_by.and_then(|context| context.update_id),
-        can_correct: record.status == "active"
-            && match record.kind.as_str() {
-                "KL" | "VC" => visit.may_propose(),
-                "D" => visit.may_write(),
-                _ => false,
-            },
-        base: link::memory(&vault, &memory, &[]),
-        kind: kind.map_or("Record", |(_, name)| name),
-        made: When::new(record.created_at, visit.now),
-        ended: record.ended_at.map(|time| When::new(time, visit.now)),
-        outcome: record
-            .outcome
-            .as_ref()
-            .filter(|outcome| !outcome.is_null())
-            .and_then(|outcome| serde_json::to_string_pretty(outcome).ok()),
         record,
     })
 }
 
 impl View {
-    fn id(&self) -> Id<'_> {
-        Id(&self.record.record_id)
+    fn is_active(&self) -> bool {
+        self.record.status.0 == RecordStatus::Active
     }
 
-    /// What a field of the form shows: what was entered, or else what the record says.
-    fn field<'v>(&'v self, name: &str, said: &'v str) -> &'v str {
-        match self.page.refused_in("correct") {
-            Some(refused) => refused.entered(name),
-            None => said,
-        }
+    fn can_correct(&self) -> bool {
+        self.is_active()
+            && match self.record.kind.0 {
+                RecordKind::Learning | RecordKind::Verbatim => self.page.may_propose(),
+                RecordKind::Decision => self.page.may_write(),
+                RecordKind::Task => false,
+            }
     }
 
-    fn because(&self) -> &str {
-        self.field("because", self.record.reason.as_deref().unwrap_or_default())
+    /// What a task reports, as JSON.
+    fn outcome(&self) -> Option<String> {
+        let outcome = self.record.task.as_ref()?.outcome.as_ref();
+        outcome.and_then(|outcome| serde_json::to_string_pretty(outcome).ok())
     }
 }
 
@@ -96,30 +69,30 @@ pub(in crate::dashboard) async fn correct(
     Path(path): Path<(String, String, String)>,
     form: Form,
 ) -> Result<Response, Failure> {
-    let (vault, memory, id) = &path;
-    let (content, because) = (form.text("content").trim(), form.text("because").trim());
-    let answer = if id.starts_with("D-") {
-        let mut body = json!({ "decision": content, "supersedes": id });
+    let fields = &form.fields;
+    let (content, because) = (fields.text("content").trim(), fields.text("because").trim());
+    let (below, body) = if path.2.starts_with("D-") {
+        let mut body = json!({ "decision": content, "supersedes": path.2 });
         if !because.is_empty() {
             body["reason"] = json!(because);
         }
-        let route = ["vaults", vault, "memories", memory, "decisions"];
-        form.ask(Method::POST, &route).json(&body).read().await
+        ("decisions", body)
     } else {
         let mut add = json!({
-            "op": "add", "section": "learnings", "content": content, "reason": because, "replaces": id,
+            "op": "add", "section": "learnings", "content": content, "reason": because, "replaces": path.2,
         });
-        if id.starts_with("VC-") {
+        if path.2.starts_with("VC-") {
             add["section"] = json!("verbatim");
-            add["label"] = json!(form.text("label").trim());
+            add["label"] = json!(fields.text("label").trim());
             // As a browser sends it, every line ends in CRLF.
-            add["content"] = json!(form.text("content").replace("\r\n", "\n"));
+            add["content"] = json!(fields.text("content").replace("\r\n", "\n"));
         }
-        let archive = json!({ "op": "archive", "id": id, "reason": form.text("reason").trim() });
-        operations(&form, vault, memory, json!([archive, add])).await
+        let archive = json!({ "op": "archive", "id": path.2, "reason": fields.text("reason").trim() });
+        ("operations", json!({ "operations": [archive, add] }))
     };
-    changed(form, (vault, memory), answer, "corrected", |visit| {
-        show(visit, Path(path.clone()))
+    let place = (path.0.clone(), path.1.clone());
+    change(form, place, (below, &body), "corrected", |visit| {
+        show(visit, Path(path))
     })
     .await
 }
@@ -129,11 +102,11 @@ pub(in crate::dashboard) async fn archive(
     Path(path): Path<(String, String, String)>,
     form: Form,
 ) -> Result<Response, Failure> {
-    let (vault, memory, id) = &path;
-    let list = json!([{ "op": "archive", "id": id, "reason": form.text("reason").trim() }]);
-    let answer = operations(&form, vault, memory, list).await;
-    changed(form, (vault, memory), answer, "archived", |visit| {
-        show(visit, Path(path.clone()))
+    let archive = json!({ "op": "archive", "id": path.2, "reason": form.fields.text("reason").trim() });
+    let body = json!({ "operations": [archive] });
+    let place = (path.0.clone(), path.1.clone());
+    change(form, place, ("operations", &body), "archived", |visit| {
+        show(visit, Path(path))
     })
     .await
 }
@@ -143,59 +116,43 @@ pub(in crate::dashboard) async fn add(
     Path(path): Path<(String, String)>,
     form: Form,
 ) -> Result<Response, Failure> {
-    let (vault, memory) = &path;
-    let list = json!([{
-        "op": "add", "section": "learnings", "reason": form.text("because").trim(), "content": form.text("content").trim(),
-    }]);
-    let answer = operations(&form, vault, memory, list).await;
-    changed(form, (vault, memory), answer, "added", |visit| {
-        super::records::show(visit, Path(path.clone()))
+    let (because, content) = (form.fields.text("because"), form.fields.text("content"));
+    let body = json!({ "operations": [{
+        "op": "add", "section": "learnings", "reason": because.trim(), "content": content.trim(),
+    }]});
+    let place = path.clone();
+    change(form, place, ("operations", &body), "added", |visit| {
+        records::show(visit, Path(path))
     })
     .await
 }
 
-/// What a change of a record did.
-#[derive(Deserialize)]
-struct Changed {
-    /// Of a decision.
-    record_id: Option<String>,
-    /// Of operations, like what follows.
-    status: Option<String>,
-    #[serde(default)]
-    update_id: String,
-    #[serde(default)]
-    operations: Vec<Operation>,
-}
-
-async fn operations(form: &Form, vault: &str, memory: &str, list: Value) -> Result<Changed, Failure> {
-    let ask = form.ask(Method::POST, &["vaults", vault, "memories", memory, "operations"]);
-    ask.query("on_invalid", "fail")
-        .json(&json!({ "operations": list }))
-        .read()
-        .await
-}
-
-/// Shows the record that was made or archived, the proposal of it, or the form again.
-async fn changed<F: Future<Output = Result<Response, Failure>>>(
+/// Sends a change of a record, and shows the record that was made or archived, or the proposal of it.
+async fn change<F: Future<Output = Result<Response, Failure>>>(
     form: Form,
-    (vault, memory): (&str, &str),
-    answer: Result<Changed, Failure>,
+    (vault, memory): (String, String),
+    (below, body): (&str, &Value),
     done: &str,
     page: impl FnOnce(Visit) -> F,
 ) -> Result<Response, Failure> {
-    let changed = match answer {
-        Ok(changed) => changed,
-        Err(failure) => return form.again(failure, page).await,
-    };
-    let made = changed
-        .operations
-        .iter()
-        .rev()
-        .find_map(|operation| operation.id.as_deref());
-    let (below, done) = match (changed.status.as_deref(), changed.record_id.as_deref().or(made)) {
-        (Some("proposed"), _) => (vec!["updates", &changed.update_id], "proposed"),
-        (_, Some(id)) => (vec!["records", id], done),
-        (_, None) => (Vec::new(), "unchanged"),
-    };
-    Ok(layout::done(&link::memory(vault, memory, &below), done).into_response())
+    let mut ask = form.of_memory(Method::POST, &vault, &memory, &[below])?;
+    if below == "operations" {
+        ask = ask.query("on_invalid", "fail");
+    }
+    form.send(Ok(ask.json(body)), page, |_, answer: Value| {
+        let operations = answer["operations"].as_array();
+        let made = operations
+            .into_iter()
+            .flatten()
+            .rev()
+            .find_map(|operation| operation["id"].as_str());
+        let run = answer["update_id"].as_str().unwrap_or_default();
+        let (below, done) = match answer["record_id"].as_str().or(made) {
+            _ if answer["status"] == "proposed" => (vec!["updates", run], "proposed"),
+            Some(id) => (vec!["records", id], done),
+            None => (Vec::new(), "unchanged"),
+        };
+        Ok(layout::done(&link::memory(&vault, &memory, &below), done))
+    })
+    .await
 }

@@ -1,9 +1,9 @@
 //! `GET` and `POST /ui/sign-in`, `POST /ui/sign-out`.
 
-use super::super::failure::Failure;
-use super::super::form::Form;
-use super::super::layout::{self, Page};
-use super::super::visit::{Anybody, Visit};
+use crate::dashboard::failure::Failure;
+use crate::dashboard::form::Form;
+use crate::dashboard::layout::{self, Page};
+use crate::dashboard::visit::{Anybody, Visit};
 use askama::Template;
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -39,8 +39,8 @@ fn form(anybody: &Anybody, next: String, refused: bool) -> Result<Response, Fail
 
 /// Starts a session.
 pub(in crate::dashboard) async fn sign_in(form: Form<Anybody>) -> Result<Response, Failure> {
-    let key = form.text("key").trim().to_owned();
-    let next = form.text("next").to_owned();
+    let key = form.fields.text("key").trim().to_owned();
+    let next = form.fields.text("next").to_owned();
     let signed_in = match form.visit.services.sessions.sign_in(&key, &form.headers).await {
         Ok(signed_in) => signed_in,
         Err(problem) => return Ok(problem),

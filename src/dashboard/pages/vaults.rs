@@ -1,11 +1,10 @@
-//! `GET /ui/`: the vaults.
+//! `GET /ui/`: the vaults by id.
 
-use super::super::failure::Failure;
-use super::super::layout::{self, Page};
-use super::super::link;
-use super::super::parts::{Pager, When, grouped};
-use super::super::visit::Visit;
-use super::data::{List, Vault};
+use crate::dashboard::failure::Failure;
+use crate::dashboard::layout::{self, Page};
+use crate::dashboard::visit::{Pager, Visit};
+use crate::dashboard::{filters, link};
+use crate::http::responses::{List, VaultBody};
 use askama::Template;
 use axum::response::{Redirect, Response};
 
@@ -13,31 +12,18 @@ use axum::response::{Redirect, Response};
 #[template(path = "pages/vaults.html")]
 struct View {
     page: Page,
-    vaults: Vec<Row>,
+    vaults: Vec<VaultBody>,
     pager: Pager,
 }
 
-struct Row {
-    id: String,
-    href: String,
-    memories: String,
-    changed: When,
-}
-
-/// Shows the vaults by id.
+/// Shows the vaults.
 pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure> {
-    let cursor = visit.param("cursor");
-    let list: List<Vault> = visit.api.get(&["vaults"]).maybe("cursor", cursor).read().await?;
-    let row = |vault: Vault| Row {
-        href: link::vault(&vault.vault_id, &[]),
-        id: vault.vault_id,
-        memories: grouped(vault.memories),
-        changed: When::new(vault.changed_at, visit.now),
-    };
+    let ask = visit.api.get(&["vaults"]).maybe("cursor", visit.param("cursor"));
+    let list: List<VaultBody> = ask.read().await?;
     layout::render(&View {
         page: Page::of(&visit, "Vaults"),
-        pager: Pager::new("/ui/", &[], cursor, list.next_cursor.as_deref()),
-        vaults: list.items.into_iter().map(row).collect(),
+        pager: visit.pager(list.next_cursor.as_deref()),
+        vaults: list.items,
     })
 }
 

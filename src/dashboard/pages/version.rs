@@ -1,35 +1,26 @@
-//! `GET …/versions/{ref}`: one version of a document, with its actions.
+//! `GET …/versions/{ref}`: one version of a document; and the forms that restore and redact it.
 
-use super::super::failure::Failure;
-use super::super::layout::{self, Crumb, Page};
-use super::super::link;
-use super::super::parts::{Id, Markup, When, grouped, size};
-use super::super::visit::Visit;
-use super::data::Context;
-use super::document::{About, Shown, show as show_document, start};
-use crate::dashboard::pages::timeline::Slider;
+use super::document::{About, Document, start};
+use crate::dashboard::failure::Failure;
+use crate::dashboard::form::Form;
+use crate::dashboard::layout::{self, Page};
+use crate::dashboard::visit::Visit;
+use crate::dashboard::{filters, link};
+use crate::http::responses::{ContextBody, MemoryEntry};
 use askama::Template;
 use axum::extract::Path;
+use axum::http::Method;
 use axum::response::{Redirect, Response};
-use std::collections::HashMap;
+use serde_json::{Value, json};
 
 #[derive(Template)]
 #[template(path = "pages/version.html")]
 struct View {
     page: Page,
-    base: String,
-    context: Context,
+    context: ContextBody,
+    document: Document,
     newest: i64,
-    number: String,
-    made: When,
-    size: String,
-    tokens: String,
-    document: Markup,
-    next: Option<String>,
-    slider: Slider,
     head_id: String,
-    can_write: bool,
-    can_admin: bool,
 }
 
 /// Shows the version.
@@ -37,46 +28,22 @@ pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory, reference)): Path<(String, String, String)>,
 ) -> Result<Response, Failure> {
-    let place = ["vaults", &vault, "memories", &memory];
-    let version = [&place[..], &["contexts", &reference]].concat();
+    let ask = |below: &[&str]| visit.api.of_memory(&vault, &memory, below);
     let (context, head) = futures::join!(
-        visit.api.get(&version).read::<Context>(),
-        visit.api.get(&place).read::<super::data::Memory>(),
+        ask(&["contexts", &reference]).read::<ContextBody>(),
+        ask(&[]).read::<MemoryEntry>(),
     );
-    let (context, head) = (context?, head?.entry);
-    let from = start(&visit, &context.context)?;
-    let Shown { html, next } = show_document(
-        &context.context,
-        from,
-        &About {
-            vault: &vault,
-            memory: &memory,
-            now: visit.now,
-            known: HashMap::new(),
-            since: None,
-            can_change: false,
-        },
-    );
-    let base = link::memory(&vault, &memory, &[]);
-    let number = context.version.to_string();
-    let here = link::memory(&vault, &memory, &["versions", &number]);
+    let (context, head) = (context?, head?);
+    let text = context.context.as_deref().unwrap_or_default();
+    let number = context.version;
     layout::render(&View {
         page: Page::of(&visit, format!("{memory}, version {number}"))
             .in_memory(&vault, &memory, "Timeline")
-            .crumb(Crumb::here(format!("version {number}"))),
+            .here(format!("version {number}")),
+        document: Document::of(text, start(&visit, text)?, About::default()),
         newest: head.version,
-        number: grouped(context.version),
-        made: When::new(context.creation_time, visit.now),
-        size: size(context.bytes),
-        tokens: grouped(context.estimated_tokens),
-        document: html,
-        next: next.map(|next| link::with_query(&here, &[("from", Some(&next.to_string()))])),
-        slider: Slider::new(&vault, &memory, context.version, head.version),
         head_id: head.context_id.unwrap_or_default(),
-        can_write: visit.may_write(),
-        can_admin: visit.may_admin(),
         context,
-        base,
     })
 }
 
@@ -92,12 +59,43 @@ pub(in crate::dashboard) async fn travel(
     Redirect::to(&link::memory(&vault, &memory, &below))
 }
 
-impl View {
-    fn id(&self) -> Id<'_> {
-        Id(&self.context.context_id)
-    }
+/// `POST …/versions/{ref}/restore`
+pub(in crate::dashboard) async fn restore(
+    Path(path): Path<(String, String, String)>,
+    form: Form,
+) -> Result<Response, Failure> {
+    let (vault, memory, reference) = &path;
+    let body = match form.fields.get("reason") {
+        Some(reason) => json!({ "reason": reason }),
+        None => json!({}),
+    };
+    let below = ["contexts", reference, "restore"];
+    let ask = form.of_memory(Method::POST, vault, memory, &below)?.json(&body);
+    let there = link::memory(vault, memory, &[]);
+    form.send(
+        Ok(ask),
+        |visit| show(visit, Path(path)),
+        |_, _: Value| Ok(layout::done(&there, "restored")),
+    )
+    .await
+}
 
-    fn is_newest(&self) -> bool {
-        self.context.version == self.newest
-    }
+/// `POST …/versions/{ref}/redact`
+pub(in crate::dashboard) async fn redact(
+    Path(path): Path<(String, String, String)>,
+    form: Form,
+) -> Result<Response, Failure> {
+    let (vault, memory, reference) = &path;
+    let body = json!({ "reason": form.fields.text("reason") });
+    let below = ["contexts", reference, "redact"];
+    let ask = form.of_memory(Method::POST, vault, memory, &below)?.json(&body);
+    let ask = form.if_sure(ask);
+    // The version itself has no text any more.
+    let there = link::memory(vault, memory, &["timeline"]);
+    form.send(
+        ask,
+        |visit| show(visit, Path(path)),
+        |_, _: Value| Ok(layout::done(&there, "redacted")),
+    )
+    .await
 }

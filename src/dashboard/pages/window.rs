@@ -1,72 +1,48 @@
-//! `GET …/window`: status, recent tasks, decisions, and the archive.
+//! `GET …/window`: status, recent tasks, decisions, and the archive; with `?by=week` by week instead of epic.
 
-use super::super::failure::Failure;
-use super::super::layout::{self, Page};
-use super::super::link;
-use super::super::parts::{Pager, When};
-use super::super::visit::Visit;
-use super::data::{ArchivedTask, Epic, List, Window};
+use crate::dashboard::failure::Failure;
+use crate::dashboard::filters;
+use crate::dashboard::layout::{self, Page};
+use crate::dashboard::visit::{Pager, Visit};
+use crate::http::responses::{ArchivedBody, EpicBody, List, WindowBody};
 use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
-use chrono::{DateTime, Utc};
 
 #[derive(Template)]
 #[template(path = "pages/window.html")]
 struct View {
     page: Page,
-    base: String,
-    here: String,
-    window: Window,
-    history: Vec<ArchivedTask>,
+    window: WindowBody,
+    history: Vec<ArchivedBody>,
     pager: Pager,
-    epics: Vec<Epic>,
+    epics: Vec<EpicBody>,
     by_week: bool,
-    now: DateTime<Utc>,
 }
 
-impl View {
-    fn when(&self, time: &DateTime<Utc>) -> When {
-        When::new(*time, self.now)
-    }
-}
-
-/// Shows the window; `?by=week` groups the archive by week instead of epic.
+/// Shows the window.
 pub(in crate::dashboard) async fn show(
     visit: Visit,
     Path((vault, memory)): Path<(String, String)>,
 ) -> Result<Response, Failure> {
-    let place = ["vaults", &vault, "memories", &memory];
-    let (cursor, by) = (visit.param("cursor"), visit.param("by").unwrap_or("epic"));
+    let ask = |below: &[&str]| visit.api.of_memory(&vault, &memory, below);
+    let by = visit.param("by").unwrap_or("epic");
     let (window, history, epics) = futures::join!(
-        visit
-            .api
-            .get(&[&place[..], &["window"]].concat())
-            .read::<Window>(),
-        visit
-            .api
-            .get(&[&place[..], &["archive", "history"]].concat())
-            .maybe("cursor", cursor)
-            .read::<List<ArchivedTask>>(),
-        visit
-            .api
-            .get(&[&place[..], &["archive", "epics"]].concat())
+        ask(&["window"]).read::<WindowBody>(),
+        ask(&["archive", "history"])
+            .maybe("cursor", visit.param("cursor"))
+            .read::<List<ArchivedBody>>(),
+        ask(&["archive", "epics"])
             .query("by", by)
-            .read::<List<Epic>>(),
+            .read::<List<EpicBody>>(),
     );
     let (window, history, epics) = (window?, history?, epics?);
-    let here = link::memory(&vault, &memory, &["window"]);
     layout::render(&View {
-        page: Page::of(&visit, format!("{memory}, window"))
-            .in_memory(&vault, &memory, "Window")
-            .live(&vault, Some(&memory)),
-        base: link::memory(&vault, &memory, &[]),
-        pager: Pager::new(&here, &[("by", Some(by))], cursor, history.next_cursor.as_deref()),
+        page: Page::of(&visit, format!("{memory}, window")).in_memory(&vault, &memory, "Window"),
+        pager: visit.pager(history.next_cursor.as_deref()),
         window,
         history: history.items,
         epics: epics.items,
         by_week: by == "week",
-        now: visit.now,
-        here,
     })
 }

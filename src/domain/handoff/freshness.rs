@@ -7,7 +7,8 @@ use crate::domain::document::ManagedSection;
 use crate::domain::history::RecordEvent;
 use crate::domain::ids::RecordId;
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use strum::{IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
@@ -36,7 +37,7 @@ pub struct CurrentFacts {
 }
 
 /// Whether a handoff is valid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
@@ -57,11 +58,11 @@ impl Status {
 }
 
 /// Why a handoff is stale.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = HandoffReason)]
 pub struct Reason {
     /// `cited_record_gone`, `cited_record_archived`, `records_changed`, `section_changed` or `window_passed`.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// A sentence.
     pub detail: String,
     /// The record it is about.
@@ -73,7 +74,7 @@ pub struct Reason {
 }
 
 /// A line that does not hold any more.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = HandoffStaleLine)]
 pub struct StaleLine {
     /// Its number in the stored Markdown, from 1.
@@ -85,11 +86,11 @@ pub struct StaleLine {
     #[schema(example = "KL-3@12")]
     pub citation: String,
     /// As `kind` of a reason; `record_changed` for a record that changed.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
 }
 
 /// Whether a handoff can be relied on, judged when it is asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = HandoffFreshness)]
 pub struct Freshness {
     /// `missing`, `stale` or `fresh`.
@@ -129,7 +130,7 @@ pub fn freshness(
     reasons.extend(sections_changed(base_version, facts, &broken));
     if facts.now.signed_duration_since(generated_at) > window.length() {
         reasons.push(Reason {
-            kind: "window_passed",
+            kind: "window_passed".into(),
             detail: format!(
                 "it was made at {}, and its window of {} has passed since",
                 generated_at.format("%Y-%m-%dT%H:%M:%SZ"),
@@ -201,7 +202,7 @@ fn cited_reasons(base_version: i64, facts: &CurrentFacts, broken: &Broken) -> Ve
             (_, None) => format!("{id}, which it cites as active in version {base_version}, is archived"),
         };
         Reason {
-            kind,
+            kind: kind.into(),
             detail,
             record_id: Some(id),
             version,
@@ -224,7 +225,7 @@ fn records_changed(base_version: i64, facts: &CurrentFacts) -> Option<Reason> {
         ""
     };
     Some(Reason {
-        kind: "records_changed",
+        kind: "records_changed".into(),
         detail: format!("since version {base_version} changed: {}{more}", named.join(", ")),
         record_id: None,
         version: Some(
@@ -240,7 +241,7 @@ fn sections_changed(base_version: i64, facts: &CurrentFacts, broken: &Broken) ->
     let version = facts.newer.as_ref().map(|(version, _)| *version);
     let changed = broken.iter().filter_map(|((subject, _), kind)| match subject {
         Subject::Section(section) if *kind == "section_changed" => Some(Reason {
-            kind,
+            kind: (*kind).into(),
             detail: format!("{} changed since version {base_version}", section.title()),
             record_id: None,
             version,
@@ -265,7 +266,7 @@ fn stale_lines(markdown: &str, citations: &[CitedLine], broken: &Broken) -> Vec<
             line: line.line,
             text: (*lines.get(line.line.checked_sub(1)?)?).to_owned(),
             citation: citation.to_string(),
-            reason,
+            reason: reason.into(),
         })
     });
     stale.collect()

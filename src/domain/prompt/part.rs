@@ -1,13 +1,13 @@
 //! A part of a prompt, and the pieces that can be dropped from it.
 
 use crate::domain::ids::{ItemId, RecordId};
-use strum::{IntoStaticStr, VariantNames};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// The separator between two parts and between two items: the end of a line and an empty line.
 pub(super) const EMPTY_LINE: &str = "\n\n";
 
 /// The source of a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum PartSource {
     /// Items of a category.

@@ -1,57 +1,56 @@
 //! Events in the form of `text/event-stream` (HTML standard), serialized once for all clients.
 
 use crate::domain::ids::VaultId;
-use crate::http::names::EventKindName;
+use crate::http::names::{EventKindName, Named};
 use crate::storage::events::{Event, EventKind};
 use axum::body::Bytes;
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A comment. It shows both ends that the connection is alive.
 pub(crate) const COMMENT: Bytes = Bytes::from_static(b": \n\n");
 
 /// Something that happened in a vault. It names things and never quotes a document.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Event)]
 pub(crate) struct EventBody {
     /// Its place in the stream: what to send as `Last-Event-ID` to go on behind it.
     #[schema(examples("12-9f0c44aa"))]
-    id: String,
+    pub(crate) id: String,
     /// What happened.
-    #[schema(value_type = EventKindName)]
-    kind: &'static str,
+    pub(crate) kind: EventKindName,
     /// When.
-    time: DateTime<Utc>,
+    pub(crate) time: DateTime<Utc>,
     /// The vault.
-    vault_id: String,
+    pub(crate) vault_id: String,
     /// The memory.
-    memory_id: String,
+    pub(crate) memory_id: String,
     /// The version that was made.
     #[schema(required)]
-    version: Option<i64>,
+    pub(crate) version: Option<i64>,
     /// That version's id.
     #[schema(required)]
-    context_id: Option<String>,
+    pub(crate) context_id: Option<String>,
     /// Who did it.
     #[schema(required)]
-    actor: Option<String>,
+    pub(crate) actor: Option<String>,
     /// What made the version: `put`, `update`, `operations` and so on.
     #[schema(required)]
-    source: Option<String>,
+    pub(crate) source: Option<String>,
     /// The run it belongs to.
     #[schema(required)]
-    update_id: Option<String>,
+    pub(crate) update_id: Option<String>,
     /// More, by kind: of an update its `step`, with the `role` that was asked, or the `status` it ended with.
     #[schema(required)]
-    details: Option<Value>,
+    pub(crate) details: Option<Value>,
 }
 
 impl EventBody {
     pub(crate) fn of(vault: &VaultId, event: Event) -> Self {
         Self {
             id: event.place.to_string(),
-            kind: event.kind.name(),
+            kind: Named(event.kind),
             time: event.created_at,
             vault_id: vault.to_string(),
             memory_id: event.memory_id,

@@ -21,8 +21,9 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use futures::StreamExt;
 use futures::stream::unfold;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::Write;
@@ -36,47 +37,50 @@ const PIECE: usize = 64 << 10;
 const CARRIED: usize = 10;
 
 /// Where the lines of one version come from.
-#[derive(utoipa::ToSchema)]
+#[derive(Deserialize, utoipa::ToSchema)]
 #[schema(as = Blame)]
-#[expect(dead_code, reason = "documents what `Lines` writes")]
+#[expect(
+    dead_code,
+    reason = "documents what `Lines` writes, of which pages read a part"
+)]
 pub(crate) struct BlameBody {
     /// The vault.
-    vault_id: String,
+    pub(crate) vault_id: String,
     /// The memory.
-    memory_id: String,
+    pub(crate) memory_id: String,
     /// The version's id.
-    context_id: String,
+    pub(crate) context_id: String,
     /// Its number.
     #[schema(minimum = 1)]
-    version: i64,
+    pub(crate) version: i64,
     /// Its lines, from the first to the last.
-    lines: Vec<BlameLine<'static>>,
+    pub(crate) lines: Vec<BlameLine<'static>>,
 }
 
 /// One line and the version that brought it in.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = BlameLine)]
 pub(crate) struct BlameLine<'l> {
     /// Its number, from 1.
     #[schema(minimum = 1)]
-    line: usize,
+    pub(crate) line: usize,
     /// The version since which it is there without interruption.
     #[schema(minimum = 1)]
-    version: i64,
+    pub(crate) version: i64,
     /// That version's id; this and the next two are null if it is no longer kept.
     #[schema(required)]
-    context_id: Option<&'l str>,
+    pub(crate) context_id: Option<Cow<'l, str>>,
     /// Who made it.
     #[schema(required)]
-    actor_id: Option<&'l str>,
+    pub(crate) actor_id: Option<Cow<'l, str>>,
     /// When it was made.
     #[schema(required)]
-    creation_time: Option<DateTime<Utc>>,
+    pub(crate) creation_time: Option<DateTime<Utc>>,
     /// The line without its end.
-    text: &'l str,
+    pub(crate) text: Cow<'l, str>,
     /// Of a record's first line: what of an update's input carried the record, at most two passages.
     #[schema(value_type = Vec<EvidenceForm>)]
-    evidence: Vec<Evidence>,
+    pub(crate) evidence: Vec<Evidence>,
 }
 
 /// Read where each line comes from
@@ -287,10 +291,10 @@ impl Lines {
             let line = BlameLine {
                 line: self.number,
                 version: self.version,
-                context_id: origin.map(|origin| origin.context_id.as_str()),
-                actor_id: origin.map(|origin| origin.actor_id.as_str()),
+                context_id: origin.map(|origin| origin.context_id.as_str().into()),
+                actor_id: origin.map(|origin| origin.actor_id.as_str().into()),
                 creation_time: time,
-                text,
+                text: text.into(),
                 evidence,
             };
             if self.number > 1 {

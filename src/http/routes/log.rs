@@ -6,7 +6,7 @@ use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
-use crate::http::names::SourceName;
+use crate::http::names::{Named, SourceName};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::ContextMetadata;
@@ -16,27 +16,26 @@ use axum::http::header::{CONTENT_TYPE, LINK, VARY};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// One change of a document.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = LogEntry)]
 pub(crate) struct LogEntry {
     /// The version that it made.
     #[schema(minimum = 1)]
-    version: i64,
+    pub(crate) version: i64,
     /// That version's id.
-    context_id: String,
+    pub(crate) context_id: String,
     /// Who made it.
-    actor_id: String,
+    pub(crate) actor_id: String,
     /// When it was made.
-    creation_time: DateTime<Utc>,
+    pub(crate) creation_time: DateTime<Utc>,
     /// What made it.
-    #[schema(value_type = SourceName)]
-    source: &'static str,
+    pub(crate) source: SourceName,
     /// The change in words, a line for each part of it.
-    log: String,
+    pub(crate) log: String,
 }
 
 impl From<ContextMetadata> for LogEntry {
@@ -46,7 +45,7 @@ impl From<ContextMetadata> for LogEntry {
             context_id: version.context_id.to_string(),
             actor_id: version.actor_id.to_string(),
             creation_time: version.creation_time,
-            source: version.source.name(),
+            source: Named(version.source),
             log: version.log,
         }
     }

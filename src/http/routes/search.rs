@@ -1,7 +1,7 @@
 //! `GET /v1/vaults/{vault_id}/search` and `GET M/search`
 
 mod params;
-mod view;
+pub(in crate::http) mod view;
 
 use params::{FilterParams, SearchParams};
 use view::SearchPage;

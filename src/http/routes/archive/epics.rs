@@ -16,7 +16,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 /// What the roll-ups are made by.
@@ -37,22 +37,22 @@ impl FromQuery for EpicParams {
 }
 
 /// A roll-up of tasks that have left the document.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Epic)]
 pub(crate) struct EpicBody {
     /// The epic, or the week as in `2026-W47`; null for tasks that name no epic.
     #[schema(required)]
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     /// How many tasks.
     #[schema(minimum = 1)]
-    tasks: i64,
+    pub(crate) tasks: i64,
     /// When the first was done.
-    first: DateTime<Utc>,
+    pub(crate) first: DateTime<Utc>,
     /// When the last was done.
-    last: DateTime<Utc>,
+    pub(crate) last: DateTime<Utc>,
     /// The last ten, in the order of time.
     #[schema(max_items = 10)]
-    latest: Vec<ArchivedBody>,
+    pub(crate) latest: Vec<ArchivedBody>,
 }
 
 impl From<Epic> for EpicBody {

@@ -28,9 +28,9 @@ task_answer! {
         pub(crate) summary: String,
     } and {
         /// Whether its outcome says `"success": false`.
-        failed: bool,
+        pub(crate) failed: bool,
         /// All of it in one line: time, ids, intent and first sentence.
-        line: String,
+        pub(crate) line: String,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
-use crate::http::names::RecordKindName;
+use crate::http::names::{Named, RecordKindName};
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
 use crate::http::state::AppState;
@@ -20,7 +20,7 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// What to compare with.
@@ -42,103 +42,102 @@ impl FromQuery for DiffParams {
 }
 
 /// What lies between two versions.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Diff)]
 pub(crate) struct DiffBody {
     /// The vault.
-    vault_id: String,
+    pub(crate) vault_id: String,
     /// The memory.
-    memory_id: String,
+    pub(crate) memory_id: String,
     /// The number of the version compared with; 0 for nothing.
     #[schema(minimum = 0)]
-    base_version: i64,
+    pub(crate) base_version: i64,
     /// Its id; null for nothing.
     #[schema(required)]
-    base_context_id: Option<String>,
+    pub(crate) base_context_id: Option<String>,
     /// The number of the version.
     #[schema(minimum = 1)]
-    version: i64,
+    pub(crate) version: i64,
     /// Its id.
-    context_id: String,
+    pub(crate) context_id: String,
     /// The unified diff from the base to the version; empty if they are equal.
-    diff: String,
+    pub(crate) diff: String,
     /// The same record by record.
-    records: RecordsBody,
+    pub(crate) records: RecordsBody,
     /// Whether `Current Progress` says something else.
-    progress_rewritten: bool,
+    pub(crate) progress_rewritten: bool,
     /// The titles of the free sections that say something else, are new, or are gone.
-    sections_changed: Vec<String>,
+    pub(crate) sections_changed: Vec<String>,
 }
 
 /// Records that two versions do not have alike.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = RecordDiff)]
 pub(crate) struct RecordsBody {
     /// Those that only the version has.
-    added: Vec<WrittenRecord>,
+    pub(crate) added: Vec<WrittenRecord>,
     /// Those that read differently.
-    changed: Vec<ChangedRecord>,
+    pub(crate) changed: Vec<ChangedRecord>,
     /// Those that only the base has.
-    archived: Vec<ArchivedRecord>,
+    pub(crate) archived: Vec<ArchivedRecord>,
 }
 
 /// A record as a version says it.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = WrittenRecord)]
 pub(crate) struct WrittenRecord {
     /// Its id.
     #[schema(example = "KL-7")]
-    record_id: String,
+    pub(crate) record_id: String,
     /// `KL`, `VC`, `T` or `D`.
-    #[schema(value_type = RecordKindName)]
-    kind: &'static str,
+    pub(crate) kind: RecordKindName,
     /// The time written on it.
     #[schema(required)]
-    time: Option<String>,
+    pub(crate) time: Option<String>,
     /// Whether it is pinned.
-    pinned: bool,
+    pub(crate) pinned: bool,
     /// Until when it holds: a date, the last day (UTC), or a time.
     #[schema(required, value_type = Option<String>)]
-    until: Option<Until>,
+    pub(crate) until: Option<Until>,
     /// The label of a verbatim record.
     #[schema(required)]
-    label: Option<String>,
+    pub(crate) label: Option<String>,
     /// Why it was worth keeping, where its line says so.
     #[schema(required)]
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// What it says; of a verbatim record the snippet.
-    content: String,
+    pub(crate) content: String,
 }
 
 /// A record that reads differently.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = ChangedRecord)]
 pub(crate) struct ChangedRecord {
     /// Its id.
-    record_id: String,
+    pub(crate) record_id: String,
     /// As the base says it.
-    before: WrittenRecord,
+    pub(crate) before: WrittenRecord,
     /// As the version says it.
-    after: WrittenRecord,
+    pub(crate) after: WrittenRecord,
 }
 
 /// A record that the version no longer has.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = ArchivedRecord)]
 pub(crate) struct ArchivedRecord {
     /// Its id.
-    record_id: String,
+    pub(crate) record_id: String,
     /// Why it was archived, where an operation between the two versions said so.
     #[schema(required)]
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// The version that operation made.
     #[schema(required)]
-    archived_version: Option<i64>,
+    pub(crate) archived_version: Option<i64>,
     /// The record that took its place, where that operation named one.
     #[schema(required, example = "KL-8")]
-    superseded_by: Option<String>,
+    pub(crate) superseded_by: Option<String>,
     /// As the base says it.
-    record: WrittenRecord,
+    pub(crate) record: WrittenRecord,
 }
 
 /// Compare two versions
@@ -294,7 +293,7 @@ impl From<Record> for WrittenRecord {
     fn from(record: Record) -> Self {
         Self {
             record_id: record.id.to_string(),
-            kind: record.id.kind.prefix(),
+            kind: Named(record.id.kind),
             time: record.time.map(written_time),
             pinned: record.marks.pinned,
             until: record.marks.until,

@@ -4,4 +4,4 @@ pub(crate) mod diff;
 pub(crate) mod older;
 pub(crate) mod put;
 pub(crate) mod read;
-pub(super) mod view;
+pub(in crate::http) mod view;

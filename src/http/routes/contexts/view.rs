@@ -4,7 +4,7 @@ use crate::domain::document;
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ETag, Verdict};
 use crate::http::extract::query::{FromQuery, QueryReader};
-use crate::http::names::SourceName;
+use crate::http::names::{Named, SourceName};
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
 use crate::http::state::AppState;
@@ -17,7 +17,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use httpdate::HttpDate;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -36,58 +36,57 @@ const HTTP_DATE_BYTES: usize = 29;
 const CACHEABLE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// One version of a document.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Context)]
 pub(crate) struct ContextBody {
     /// The vault.
-    vault_id: String,
+    pub(crate) vault_id: String,
     /// The memory.
-    memory_id: String,
+    pub(crate) memory_id: String,
     /// The version's id; in double quotes it is the entity tag of its text.
-    context_id: String,
+    pub(crate) context_id: String,
     /// Its number: 1, 2, 3 …, each given once. Retention, where it is configured, takes out old ones.
     #[schema(minimum = 1)]
-    version: i64,
+    pub(crate) version: i64,
     /// Who made it.
-    actor_id: String,
+    pub(crate) actor_id: String,
     /// When it was made.
-    creation_time: DateTime<Utc>,
+    pub(crate) creation_time: DateTime<Utc>,
     /// What made it.
-    #[schema(value_type = SourceName)]
-    source: &'static str,
+    pub(crate) source: SourceName,
     /// The run that made it; absent if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    update_id: Option<String>,
+    pub(crate) update_id: Option<String>,
     /// The size of its text in bytes.
     #[schema(minimum = 0)]
-    bytes: i32,
+    pub(crate) bytes: i32,
     /// Roughly how many tokens that is for a model.
     #[schema(minimum = 0)]
-    estimated_tokens: u64,
+    pub(crate) estimated_tokens: u64,
     /// Its size in percent of `limits.context_bytes`.
     #[schema(minimum = 0)]
-    percent_of_cap: f64,
+    pub(crate) percent_of_cap: f64,
     /// The text, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    context: Option<String>,
+    pub(crate) context: Option<String>,
     /// True if the text was taken out for good; absent otherwise, like the next four.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    redacted: Option<bool>,
+    pub(crate) redacted: Option<bool>,
     /// Why the text was taken out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    redaction_reason: Option<String>,
+    pub(crate) redaction_reason: Option<String>,
     /// When it was taken out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    redacted_at: Option<DateTime<Utc>>,
+    pub(crate) redacted_at: Option<DateTime<Utc>>,
     /// Who took it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    redacted_by: Option<String>,
+    pub(crate) redacted_by: Option<String>,
     /// The SHA-256 of the text, in hexadecimal.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -105,7 +104,7 @@ impl ContextBody {
             version: metadata.version,
             actor_id: metadata.actor_id.to_string(),
             creation_time: metadata.creation_time,
-            source: metadata.source.name(),
+            source: Named(metadata.source),
             update_id: metadata.update_id.as_ref().map(ToString::to_string),
             bytes: metadata.bytes,
             estimated_tokens: document::estimated_tokens(bytes),

@@ -9,7 +9,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, VARY};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -21,37 +21,37 @@ pub(crate) const OFFERED: [Representation; 3] = [
 ];
 
 /// A handoff with its present freshness.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Handoff)]
 pub(crate) struct HandoffBody {
     /// Its id.
-    handoff_id: String,
+    pub(crate) handoff_id: String,
     /// The vault.
-    vault_id: String,
+    pub(crate) vault_id: String,
     /// The memory.
-    memory_id: String,
+    pub(crate) memory_id: String,
     /// The moment it shows.
-    generated_at: DateTime<Utc>,
+    pub(crate) generated_at: DateTime<Utc>,
     /// Who asked for it.
-    generated_by: String,
+    pub(crate) generated_by: String,
     /// How far back it looks, as a duration of ISO 8601.
     #[schema(example = "PT2H")]
-    window: String,
+    pub(crate) window: String,
     /// The newest version of that moment.
     #[schema(minimum = 1)]
-    base_version: i64,
+    pub(crate) base_version: i64,
     /// Its freshness now.
-    freshness: Freshness,
+    pub(crate) freshness: Freshness,
     /// The same as Markdown: what stands above the text where it is read as text.
-    preface: String,
+    pub(crate) preface: String,
     /// The eight sections, as they were made.
-    markdown: String,
+    pub(crate) markdown: String,
     /// What it was made from: `inputs`, `cited`, `model` (null where rules made it), lines by section, dropped lines.
-    manifest: Value,
+    pub(crate) manifest: Value,
     /// For a refresh: whether the handoff was generated now.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    refreshed: Option<bool>,
+    pub(crate) refreshed: Option<bool>,
 }
 
 impl HandoffBody {

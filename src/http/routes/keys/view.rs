@@ -4,39 +4,39 @@ use crate::domain::access::{ApiKey, Token};
 use crate::domain::ids::VaultId;
 use crate::http::names::{AccessRoleName, Named};
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A key without its secret.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Key)]
 pub(crate) struct KeyBody {
     /// Names it here, and stands in front of its secret: `wm_<key_id>_<secret>`.
-    key_id: String,
+    pub(crate) key_id: String,
     /// Who holds it: the actor of what is written with it.
-    name: String,
+    pub(crate) name: String,
     /// What its holder may do.
-    role: AccessRoleName,
+    pub(crate) role: AccessRoleName,
     /// The vaults it reaches, if they are listed.
     #[schema(required)]
-    vaults: Option<Vec<String>>,
+    pub(crate) vaults: Option<Vec<String>>,
     /// What the ids of the vaults begin with that it reaches. It reaches all if this and `vaults` are null.
     #[schema(required)]
-    vault_prefix: Option<String>,
+    pub(crate) vault_prefix: Option<String>,
     /// Whether `X-Actor-Id` may name somebody else.
-    speaks_for_others: bool,
+    pub(crate) speaks_for_others: bool,
     /// Whether it is taken now: neither revoked nor expired.
-    active: bool,
+    pub(crate) active: bool,
     /// The name of the key that made it; `cli` or `anybody` if none did.
-    created_by: String,
-    created_at: DateTime<Utc>,
+    pub(crate) created_by: String,
+    pub(crate) created_at: DateTime<Utc>,
     /// When it last got a new secret.
     #[schema(required)]
-    rotated_at: Option<DateTime<Utc>>,
+    pub(crate) rotated_at: Option<DateTime<Utc>>,
     /// From when on it is not taken.
     #[schema(required)]
-    expires_at: Option<DateTime<Utc>>,
+    pub(crate) expires_at: Option<DateTime<Utc>>,
     #[schema(required)]
-    revoked_at: Option<DateTime<Utc>>,
+    pub(crate) revoked_at: Option<DateTime<Utc>>,
 }
 
 impl KeyBody {
@@ -61,15 +61,15 @@ impl KeyBody {
 }
 
 /// A key with its secret, which is never shown again.
-#[derive(Serialize, utoipa::ToSchema)]
+#[derive(Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = NewKey)]
 pub(crate) struct NewKeyBody {
     #[serde(flatten)]
-    key: KeyBody,
+    pub(crate) key: KeyBody,
     /// What to send as `Authorization: Bearer …`.
     #[serde(rename = "key")]
     #[schema(pattern = "^wm_[0-9a-f]+_[0-9a-f]{64}$")]
-    token: String,
+    pub(crate) token: String,
 }
 
 impl NewKeyBody {

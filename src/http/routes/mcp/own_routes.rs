@@ -99,12 +99,9 @@ fn request(from: &Extensions, ask: RouteRequest) -> Result<Request, Problem> {
     let Some(message) = from.get::<Parts>() else {
         return Err(Problem::internal("a message without its request"));
     };
-    let mut request = Request::builder()
-        .method(ask.method.clone())
-        .uri(ask.target())
-        .body(Body::from(ask.body))
+    let (_, mut request) = ask
+        .into_parts::<Body>()
         .map_err(|_| Problem::invalid("arguments", "the arguments are too long for a request"))?;
-    *request.headers_mut() = ask.headers;
     if let Some(actor) = message.headers.get(X_ACTOR_ID) {
         request.headers_mut().insert(X_ACTOR_ID, actor.clone());
     }

@@ -10,46 +10,46 @@ use crate::http::state::AppState;
 use crate::storage::memories::MemoryState;
 use axum::Json;
 use axum::extract::State;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A memory by itself.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Memory)]
 pub(crate) struct MemoryBody {
     /// What lists show.
     #[serde(flatten)]
-    entry: MemoryEntry,
+    pub(crate) entry: MemoryEntry,
     /// The largest number ever given to a record, by kind; the next one is greater.
-    counters: ByKind,
+    pub(crate) counters: ByKind,
     /// How many records there are.
-    records: RecordCounts,
+    pub(crate) records: RecordCounts,
 }
 
 /// How many records there are.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-struct RecordCounts {
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+pub(crate) struct RecordCounts {
     /// In the newest version.
-    active: ByKind,
+    pub(crate) active: ByKind,
     /// In older ones only.
-    archived: ByKind,
+    pub(crate) archived: ByKind,
 }
 
 /// A number for each kind of records.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
-struct ByKind {
+pub(crate) struct ByKind {
     /// Key learnings.
     #[schema(minimum = 0)]
-    kl: i64,
+    pub(crate) kl: i64,
     /// Verbatim context.
     #[schema(minimum = 0)]
-    vc: i64,
+    pub(crate) vc: i64,
     /// Tasks.
     #[schema(minimum = 0)]
-    t: i64,
+    pub(crate) t: i64,
     /// Decisions.
     #[schema(minimum = 0)]
-    d: i64,
+    pub(crate) d: i64,
 }
 
 impl ByKind {

@@ -5,16 +5,15 @@ use crate::fair::{self, Party};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
-use crate::http::names::listed;
+use crate::http::names::{Named, SourceName, listed};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::storage::Source;
 use crate::storage::memories::MemorySummary;
 use crate::storage::memories::list::MemoryOrder;
 use axum::extract::State;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use strum::{EnumString, VariantNames};
@@ -82,32 +81,32 @@ impl FromStr for Key {
 }
 
 /// A memory in a list. One that has prompt items and no document has the version 0.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = MemoryEntry)]
 pub(crate) struct MemoryEntry {
     /// The vault.
-    vault_id: String,
+    pub(crate) vault_id: String,
     /// The memory.
-    memory_id: String,
+    pub(crate) memory_id: String,
     /// The newest version's number; 0 without a document.
     #[schema(minimum = 0)]
-    version: i64,
+    pub(crate) version: i64,
     /// The newest version's id; null without a document.
     #[schema(required)]
-    context_id: Option<String>,
+    pub(crate) context_id: Option<String>,
     /// When the first version was made; without a document, when the oldest of its items was added.
-    created_at: DateTime<Utc>,
+    pub(crate) created_at: DateTime<Utc>,
     /// When the newest version was made; without a document, when items were last added or replaced.
-    changed_at: DateTime<Utc>,
+    pub(crate) changed_at: DateTime<Utc>,
     /// The size of the newest version's text in bytes; 0 without a document.
     #[schema(minimum = 0)]
-    bytes: i32,
+    pub(crate) bytes: i32,
     /// Who made the newest version; without a document, who added the newest of its items.
-    last_actor_id: String,
+    pub(crate) last_actor_id: String,
     /// What made the newest version: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or
     /// `tool`; null without a document.
-    #[schema(required)]
-    last_source: Option<&'static str>,
+    #[schema(required, value_type = Option<String>)]
+    pub(crate) last_source: Option<SourceName>,
 }
 
 impl From<MemorySummary> for MemoryEntry {
@@ -121,7 +120,7 @@ impl From<MemorySummary> for MemoryEntry {
             changed_at: memory.changed_at,
             bytes: memory.bytes,
             last_actor_id: memory.actor_id.to_string(),
-            last_source: memory.source.map(Source::name),
+            last_source: memory.source.map(Named),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `GET M/prompt`
 
 mod params;
-mod receipt;
+pub(in crate::http) mod receipt;
 mod work;
 
 use self::params::{ExcludeParam, PromptParams};

@@ -4,77 +4,77 @@ use super::work::Work;
 use crate::domain::prompt::{Assembly, Count, Dropped, Part, PieceId};
 use crate::http::names::{Named, PartSourceName};
 use axum::http::HeaderName;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The hash of the stable prefix.
 pub(super) const X_PREFIX_HASH: HeaderName = HeaderName::from_static("x-prefix-hash");
 
 /// A prompt with what it was made of.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Prompt)]
 pub(crate) struct Receipt {
     /// The prompt.
-    text: String,
+    pub(crate) text: String,
     /// Its tokens, by the vocabulary `cl100k_base`.
     #[schema(minimum = 0)]
-    tokens: usize,
+    pub(crate) tokens: usize,
     /// Its parts, in order.
-    parts: Vec<PartBody>,
+    pub(crate) parts: Vec<PartBody>,
     /// What `max_tokens` left out, in the order of the parts.
-    dropped: Vec<DroppedBody>,
+    pub(crate) dropped: Vec<DroppedBody>,
     /// With `query`, how much each record of these parts matters to it, also of those left out: a word of the query that it
     /// has counts 1, its similarity in meaning at most 1.
     #[schema(value_type = std::collections::BTreeMap<String, f64>)]
-    scores: serde_json::Map<String, serde_json::Value>,
+    pub(crate) scores: serde_json::Map<String, serde_json::Value>,
     /// Why `query` counted by its words alone although embeddings are configured; null where it did not.
     #[schema(required)]
-    degraded: Option<String>,
+    pub(crate) degraded: Option<String>,
     /// The version of the document; null without one.
     #[schema(required, minimum = 1)]
-    version: Option<i64>,
+    pub(crate) version: Option<i64>,
     /// Its id.
     #[schema(required)]
-    context_id: Option<String>,
+    pub(crate) context_id: Option<String>,
     /// The SHA-256, in hexadecimal, of what `rules`, `user_information` and `tool_guidance` are in this prompt: as long
     /// as it is the same, prompts begin with the same bytes.
     #[schema(pattern = "^[0-9a-f]{64}$")]
-    prefix_hash: String,
+    pub(crate) prefix_hash: String,
     /// As it was asked for.
     #[schema(required, minimum = 1)]
-    max_tokens: Option<u32>,
+    pub(crate) max_tokens: Option<u32>,
 }
 
 /// One part of a prompt.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = PromptPart)]
 pub(crate) struct PartBody {
     /// The category of its items, or which part of the document it is, or `datetime`.
-    name: String,
+    pub(crate) name: String,
     /// What it is made of.
-    source: PartSourceName,
+    pub(crate) source: PartSourceName,
     /// Its tokens, with those of the empty line behind it; over all parts they add up to `tokens`.
     #[schema(minimum = 0)]
-    tokens: usize,
+    pub(crate) tokens: usize,
     /// The ids of its items, in order.
-    items: Vec<String>,
+    pub(crate) items: Vec<String>,
     /// The ids of its records, in order.
-    records: Vec<String>,
+    pub(crate) records: Vec<String>,
 }
 
 /// What was left out of one part.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = DroppedPart)]
 pub(crate) struct DroppedBody {
     /// Its name.
-    name: String,
+    pub(crate) name: String,
     /// What it is made of.
-    source: PartSourceName,
+    pub(crate) source: PartSourceName,
     /// Whether nothing of it is left.
-    whole: bool,
+    pub(crate) whole: bool,
     /// The ids of the items that are left out.
-    items: Vec<String>,
+    pub(crate) items: Vec<String>,
     /// The ids of the records that are left out.
-    records: Vec<String>,
+    pub(crate) records: Vec<String>,
 }
 
 /// Ids of items and of records.

@@ -2,4 +2,4 @@
 
 pub(crate) mod get;
 pub(crate) mod list;
-pub(super) mod view;
+pub(in crate::http) mod view;

@@ -2,94 +2,92 @@
 
 use crate::domain::document::Until;
 use crate::domain::evidence::{Evidence, EvidenceForm};
-use crate::http::names::{ChangeKindName, RecordKindName, RecordStatusName};
+use crate::http::names::{ChangeKindName, Named, RecordKindName, RecordStatusName};
 use crate::http::routes::task_details::task_answer;
 use crate::storage::records::history::PastState;
 use crate::storage::records::{RecordStatus, StoredRecord};
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One identified entry of the document.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Record)]
 pub(crate) struct RecordBody {
     /// Its id, unique within the memory and never used again.
     #[schema(example = "KL-7")]
-    record_id: String,
+    pub(crate) record_id: String,
     /// `KL`, `VC`, `T` or `D`.
-    #[schema(value_type = RecordKindName)]
-    kind: &'static str,
+    pub(crate) kind: RecordKindName,
     /// Whether it stands in the newest version.
-    #[schema(value_type = RecordStatusName)]
-    status: &'static str,
+    pub(crate) status: RecordStatusName,
     /// The label of a verbatim record.
     #[schema(required)]
-    label: Option<String>,
+    pub(crate) label: Option<String>,
     /// Why it was worth keeping, where its line says so.
     #[schema(required)]
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// What it says; of a verbatim record the snippet.
-    content: String,
+    pub(crate) content: String,
     /// Whether it is pinned: no model archives it, and it does not leave the window.
-    pinned: bool,
+    pub(crate) pinned: bool,
     /// Until when it holds: a date, the last day (UTC), or a time.
     #[schema(required, value_type = Option<String>, example = "2027-08-31")]
-    until: Option<Until>,
+    pub(crate) until: Option<Until>,
     /// The first version with it.
     #[schema(minimum = 1)]
-    created_version: i64,
+    pub(crate) created_version: i64,
     /// When that was made.
-    created_at: DateTime<Utc>,
+    pub(crate) created_at: DateTime<Utc>,
     /// Who made it.
-    created_by: String,
+    pub(crate) created_by: String,
     /// The first version without it.
     #[schema(required)]
-    ended_version: Option<i64>,
+    pub(crate) ended_version: Option<i64>,
     /// When that was made.
     #[schema(required)]
-    ended_at: Option<DateTime<Utc>>,
+    pub(crate) ended_at: Option<DateTime<Utc>>,
     /// Who made it.
     #[schema(required)]
-    ended_by: Option<String>,
+    pub(crate) ended_by: Option<String>,
     /// Why it was archived, where an operation said so.
     #[schema(required)]
-    archive_reason: Option<String>,
+    pub(crate) archive_reason: Option<String>,
     /// The record that took its place.
     #[schema(required)]
-    superseded_by: Option<String>,
+    pub(crate) superseded_by: Option<String>,
     /// What of the task and the messages carried it into the memory, at most two passages; nothing of what was put
     /// by hand.
     #[schema(value_type = Vec<EvidenceForm>)]
-    evidence: Vec<Evidence>,
+    pub(crate) evidence: Vec<Evidence>,
     /// What became of it, the newest change first; where `history=true` asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    history: Option<Vec<PastStateBody>>,
+    pub(crate) history: Option<Vec<PastStateBody>>,
     /// Of a task more.
     #[serde(flatten)]
     #[schema(value_type = TaskMembers)]
-    task: Option<TaskBody>,
+    pub(crate) task: Option<TaskBody>,
 }
 
 task_answer! {
     /// What a task has beside its line; absent on other records.
     #[schema(as = TaskFields)]
-    pub(in crate::http::routes) struct TaskBody {
+    pub(crate) struct TaskBody {
         /// When it was done: the time on its line.
-        time: DateTime<Utc>,
+        pub(crate) time: DateTime<Utc>,
         /// What its writer calls it.
         #[schema(required)]
-        task_id: Option<String>,
+        pub(crate) task_id: Option<String>,
         /// What was to be done, as it was told.
-        intent: String,
+        pub(crate) intent: String,
         /// What was done, as it was told.
-        summary: String,
+        pub(crate) summary: String,
         /// A report on it, any JSON.
         #[schema(required, value_type = Option<serde_json::Value>)]
-        outcome: Option<Value>,
+        pub(crate) outcome: Option<Value>,
         /// Whether the outcome says `"success": false`.
-        failed: bool,
+        pub(crate) failed: bool,
     }
 }
 
@@ -119,28 +117,27 @@ task_answer! {
 }
 
 /// One change of a record, and what it said from then on.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = RecordChange)]
 pub(crate) struct PastStateBody {
     /// What was done to it.
-    #[schema(value_type = ChangeKindName)]
-    change: &'static str,
+    pub(crate) change: ChangeKindName,
     /// The version that did it.
     #[schema(minimum = 1)]
-    version: i64,
+    pub(crate) version: i64,
     /// When that was made.
-    at: DateTime<Utc>,
+    pub(crate) at: DateTime<Utc>,
     /// Who made it.
-    by: String,
+    pub(crate) by: String,
     /// The label that it had from then on; null where it ended, or where that version's text was taken out.
     #[schema(required)]
-    label: Option<String>,
+    pub(crate) label: Option<String>,
     /// The reason.
     #[schema(required)]
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// What it said.
     #[schema(required)]
-    content: Option<String>,
+    pub(crate) content: Option<String>,
 }
 
 impl From<PastState> for PastStateBody {
@@ -150,7 +147,7 @@ impl From<PastState> for PastStateBody {
             None => (None, None, None),
         };
         Self {
-            change: event.change.name(),
+            change: Named(event.change),
             version: event.mark.version,
             at: event.mark.at,
             by: event.mark.by.to_string(),
@@ -199,8 +196,8 @@ impl From<StoredRecord> for RecordBody {
         });
         let mut body = Self {
             record_id: record.id.to_string(),
-            kind: record.id.kind.prefix(),
-            status: status.name(),
+            kind: Named(record.id.kind),
+            status: Named(status),
             label: record.label,
             reason: record.reason,
             content: record.content,

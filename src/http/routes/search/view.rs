@@ -2,77 +2,78 @@
 
 use crate::domain::evidence::{Evidence, EvidenceForm};
 use crate::http::extract::page::List;
-use crate::http::names::RecordStatusName;
+use crate::http::names::{Named, RecordStatusName};
 use crate::pipeline::meaning::{Hit, Mode};
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// One page of a search.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = SearchPage)]
 pub(crate) struct SearchPage {
     /// What was found, best first.
     #[serde(flatten)]
-    page: List<SearchBody>,
+    pub(crate) page: List<SearchBody>,
     /// How it was searched: `text`, `semantic` or `hybrid`.
     #[schema(example = "hybrid")]
-    mode: &'static str,
+    pub(crate) mode: Cow<'static, str>,
     /// Why it was searched by words although meaning was asked for; null where nothing is amiss.
     #[schema(required)]
-    degraded: Option<String>,
+    pub(crate) degraded: Option<String>,
 }
 
 /// Something that was found: in a search of a vault a memory, inside a memory a passage.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = SearchResult)]
 pub(crate) struct SearchBody {
     /// The memory.
-    memory_id: String,
+    pub(crate) memory_id: String,
     /// Its newest version.
     #[schema(minimum = 1)]
-    version: i64,
+    pub(crate) version: i64,
     /// That version's id.
-    context_id: String,
+    pub(crate) context_id: String,
     /// When it was made.
-    creation_time: DateTime<Utc>,
+    pub(crate) creation_time: DateTime<Utc>,
     /// How well it fits; the larger the better. Comparable within one search only.
-    rank: f32,
+    pub(crate) rank: f32,
     /// A part of the text as HTML: the words searched for stand in `<mark>…</mark>`, everything else is escaped.
     #[schema(example = "ship the <mark>parser</mark> &amp; its tests")]
-    extract: String,
+    pub(crate) extract: String,
     /// Which searches found it: `text`, `semantic` or both.
-    found_by: Vec<&'static str>,
+    pub(crate) found_by: Vec<Cow<'static, str>>,
     /// How like the query the passage is, from -1 to 1; null where it was found by words only.
     #[schema(required)]
-    score: Option<f32>,
+    pub(crate) score: Option<f32>,
     /// The record that the extract is of; null for other text.
     #[schema(required, example = "KL-7")]
-    record_id: Option<String>,
+    pub(crate) record_id: Option<String>,
     /// The section that the extract is of, where it is not a record found by meaning.
     #[schema(required)]
-    section: Option<String>,
+    pub(crate) section: Option<String>,
     /// Whether the record stands in the newest version.
-    #[schema(required, value_type = Option<RecordStatusName>)]
-    status: Option<&'static str>,
+    #[schema(required)]
+    pub(crate) status: Option<RecordStatusName>,
     /// The version that brought the record.
     #[schema(required)]
-    record_version: Option<i64>,
+    pub(crate) record_version: Option<i64>,
     /// When that was made.
     #[schema(required)]
-    recorded_at: Option<DateTime<Utc>>,
+    pub(crate) recorded_at: Option<DateTime<Utc>>,
     /// Who made it.
     #[schema(required)]
-    recorded_by: Option<String>,
+    pub(crate) recorded_by: Option<String>,
     /// What of the task and the messages carried the record into the memory.
     #[schema(value_type = Vec<EvidenceForm>)]
-    evidence: Vec<Evidence>,
+    pub(crate) evidence: Vec<Evidence>,
 }
 
 impl SearchPage {
     pub(super) fn of(page: List<Hit>, mode: Mode, degraded: Option<String>) -> Self {
         Self {
             page: page.map(SearchBody::from),
-            mode: mode.name(),
+            mode: mode.name().into(),
             degraded,
         }
     }
@@ -89,11 +90,11 @@ impl From<Hit> for SearchBody {
             found_by: by
                 .iter()
                 .filter(|(found, _)| *found)
-                .map(|(_, name)| *name)
+                .map(|(_, name)| (*name).into())
                 .collect(),
             score: hit.score,
             record_id: hit.passage.record.map(|record| record.to_string()),
-            status: origin.map(|origin| origin.status.name()),
+            status: origin.map(|origin| Named(origin.status)),
             record_version: origin.map(|origin| origin.version),
             recorded_at: origin.map(|origin| origin.at),
             recorded_by: origin.map(|origin| origin.by.to_string()),

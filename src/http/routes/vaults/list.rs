@@ -10,19 +10,19 @@ use crate::storage::memories::VaultSummary;
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A vault (tenant).
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Vault)]
 pub(crate) struct VaultBody {
     /// Its id.
-    vault_id: String,
+    pub(crate) vault_id: String,
     /// How many memories it has, with those that have prompt items of their own and no document.
     #[schema(minimum = 1)]
-    memories: i64,
+    pub(crate) memories: i64,
     /// When one of them last got a new version, or prompt items where it has no document.
-    changed_at: DateTime<Utc>,
+    pub(crate) changed_at: DateTime<Utc>,
 }
 
 impl From<VaultSummary> for VaultBody {

@@ -10,7 +10,7 @@ use crate::storage::usage::{DayOfModel, Spent};
 use axum::Json;
 use axum::extract::State;
 use chrono::{Days, NaiveDate};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -77,28 +77,28 @@ impl UsageParams {
 }
 
 /// What models cost.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Spent)]
 pub(crate) struct SpentBody {
     /// Askings of a model by an update: one a role.
-    runs: u64,
+    pub(crate) runs: u64,
     /// Requests to the model's server, repeated ones included.
-    calls: u64,
+    pub(crate) calls: u64,
     /// Askings that came to nothing.
-    failures: u64,
+    pub(crate) failures: u64,
     /// Tokens read, where the server tells them.
-    input_tokens: u64,
+    pub(crate) input_tokens: u64,
     /// Of these, tokens its provider had in its cache.
-    cached_tokens: u64,
+    pub(crate) cached_tokens: u64,
     /// Of these, tokens its provider put into its cache.
-    cache_write_tokens: u64,
+    pub(crate) cache_write_tokens: u64,
     /// Tokens written, where the server tells them.
-    output_tokens: u64,
+    pub(crate) output_tokens: u64,
     /// Time of the askings, in milliseconds.
-    millis: u64,
+    pub(crate) millis: u64,
     /// What that costs in `currency`; null where a model has no price.
     #[schema(required)]
-    cost: Option<f64>,
+    pub(crate) cost: Option<f64>,
 }
 
 impl SpentBody {
@@ -119,53 +119,53 @@ impl SpentBody {
 }
 
 /// What a model cost on a day.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = UsageOfDay)]
 pub(crate) struct DayBody {
     /// The day in UTC.
-    day: NaiveDate,
+    pub(crate) day: NaiveDate,
     /// The model.
-    model: String,
+    pub(crate) model: String,
     #[serde(flatten)]
-    spent: SpentBody,
+    pub(crate) spent: SpentBody,
 }
 
 /// What the models of a vault cost.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Usage)]
 pub(crate) struct UsageBody {
     /// The vault.
-    vault_id: String,
+    pub(crate) vault_id: String,
     /// The first day.
-    from: NaiveDate,
+    pub(crate) from: NaiveDate,
     /// The last day, included.
-    to: NaiveDate,
+    pub(crate) to: NaiveDate,
     /// What costs are told in.
-    currency: String,
+    pub(crate) currency: String,
     /// All days and models together, whatever the page. Its cost leaves out the models of `without_price`.
-    totals: SpentBody,
+    pub(crate) totals: SpentBody,
     /// Models that no price is configured for and that read or wrote tokens.
-    without_price: Vec<String>,
+    pub(crate) without_price: Vec<String>,
     /// Tokens read and written today.
-    tokens_today: u64,
+    pub(crate) tokens_today: u64,
     /// How many may be in a day; null without a limit.
     #[schema(required)]
-    tokens_per_day: Option<u64>,
+    pub(crate) tokens_per_day: Option<u64>,
     /// Memories with a document that the vault has now.
     #[schema(minimum = 0)]
-    memories: i64,
+    pub(crate) memories: i64,
     /// How many it may have; null without a limit.
     #[schema(required)]
-    memories_limit: Option<u64>,
+    pub(crate) memories_limit: Option<u64>,
     /// Bytes of the texts of all their versions now; those that were redacted take none.
     #[schema(minimum = 0)]
-    bytes: i64,
+    pub(crate) bytes: i64,
     /// How many they may have; null without a limit.
     #[schema(required)]
-    bytes_limit: Option<u64>,
+    pub(crate) bytes_limit: Option<u64>,
     /// Days and models, in that order.
     #[serde(flatten)]
-    page: List<DayBody>,
+    pub(crate) page: List<DayBody>,
 }
 
 /// The position of an entry.

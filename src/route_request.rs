@@ -1,0 +1,138 @@
+//! A request to a route of the HTTP interface, as tools of `mcp` and pages of `dashboard` make them.
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
+use serde_json::Value;
+use std::fmt::Write as _;
+use url::form_urlencoded::Serializer;
+
+/// One request. `S` is what sends it, if it carries that with it.
+#[derive(Debug)]
+#[must_use = "a request does nothing until it is sent"]
+pub(crate) struct RouteRequest<S = ()> {
+    /// What sends it.
+    pub(crate) sender: S,
+    /// Its method.
+    pub(crate) method: Method,
+    /// The path, encoded.
+    path: String,
+    /// Its parameters.
+    query: Vec<(&'static str, String)>,
+    /// Its headers.
+    pub(crate) headers: HeaderMap,
+    /// Its body.
+    pub(crate) body: Bytes,
+}
+
+/// A path of these segments, each of which stays one, whatever it contains.
+pub(crate) fn path(segments: &[&str]) -> String {
+    let mut path = String::new();
+    for segment in segments {
+        path.push('/');
+        for byte in segment.bytes() {
+            if byte.is_ascii_alphanumeric() || b"._~:@-".contains(&byte) {
+                path.push(char::from(byte));
+            } else {
+                // Writing to a string cannot fail.
+                let _ = write!(path, "%{byte:02X}");
+            }
+        }
+    }
+    path
+}
+
+impl RouteRequest {
+    /// A request below `/v1`, with a JSON response.
+    pub(crate) fn new(method: Method, below: &[&str]) -> Self {
+        Self::of((), method, &[&["v1"], below].concat())
+    }
+}
+
+impl<S> RouteRequest<S> {
+    /// A request that `sender` sends, with a JSON response.
+    pub(crate) fn of(sender: S, method: Method, segments: &[&str]) -> Self {
+        Self {
+            sender,
+            method,
+            path: path(segments),
+            query: Vec::new(),
+            headers: HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]),
+            body: Bytes::new(),
+        }
+    }
+
+    /// Requests another media type than JSON.
+    pub(crate) fn accept(self, media_type: &'static str) -> Self {
+        self.header(ACCEPT, HeaderValue::from_static(media_type))
+    }
+
+    /// Sets a header.
+    pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Adds a parameter.
+    pub(crate) fn query(mut self, name: &'static str, value: impl ToString) -> Self {
+        self.query.push((name, value.to_string()));
+        self
+    }
+
+    /// Adds an optional parameter.
+    pub(crate) fn maybe<T: ToString>(self, name: &'static str, value: Option<T>) -> Self {
+        match value {
+            Some(value) => self.query(name, value),
+            None => self,
+        }
+    }
+
+    /// Sets a text body.
+    pub(crate) fn text(mut self, text: String) -> Self {
+        self.body = text.into();
+        self.header(
+            CONTENT_TYPE,
+            HeaderValue::from_static("text/plain; charset=utf-8"),
+        )
+    }
+
+    /// Sets a JSON body.
+    pub(crate) fn json(mut self, body: &Value) -> Self {
+        self.body = body.to_string().into();
+        self.header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+    }
+
+    /// Path and query, encoded.
+    pub(crate) fn target(&self) -> String {
+        let mut target = self.path.clone();
+        if !self.query.is_empty() {
+            target.push('?');
+            let mut query = Serializer::new(String::new());
+            query.extend_pairs(&self.query);
+            target.push_str(&query.finish());
+        }
+        target
+    }
+
+    /// The request for a router of this process, and what sends it.
+    ///
+    /// # Errors
+    /// The path or the parameters are too long.
+    pub(crate) fn into_parts<B: From<Bytes>>(self) -> Result<(S, Request<B>), http::Error> {
+        let request = Request::builder().method(&self.method).uri(self.target());
+        let mut request = request.body(self.body.into())?;
+        *request.headers_mut() = self.headers;
+        Ok((self.sender, request))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_agent_names_stays_one_segment_and_one_value() {
+        let ask = RouteRequest::new(Method::GET, &["vaults", "a/../b", "ä"]).query("q", "a&b=c d");
+        assert_eq!(ask.target(), "/v1/vaults/a%2F..%2Fb/%C3%A4?q=a%26b%3Dc+d");
+    }
+}
