@@ -23,7 +23,7 @@ async fn a_record_shows_its_creation_and_its_archiving() {
         born,
         json!({
             "record_id": "VC-3", "kind": "VC", "status": "active", "label": "Makefile",
-            "reason": "it is next", "content": "test:\n\tcargo test",
+            "reason": "it is next", "content": "test:\n\tcargo test", "pinned": false, "until": null,
             "created_version": 1, "created_at": "2026-11-21T02:00:00Z", "created_by": "anonymous",
             "ended_version": null, "ended_at": null, "ended_by": null,
             "archive_reason": null, "superseded_by": null, "evidence": [],
