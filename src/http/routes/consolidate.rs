@@ -58,6 +58,7 @@ impl Default for ConsolidateBody {
         (status = 429, description = "The queue of updates of this memory is full."),
     )
 )]
+#[expect(clippy::too_many_arguments, reason = "one for each extractor")]
 pub(crate) async fn consolidate(
     State(state): State<AppState>,
     MemoryPath { vault_id, memory_id }: MemoryPath,
