@@ -139,7 +139,7 @@ fn additions_and_archives(
 }
 
 fn expiry() -> impl Strategy<Value = Expiry> {
-    select(vec!["never", "2027-08-31", "2027-08-31T12:00:00Z"]).prop_map(|text| text.parse().unwrap())
+    select(vec!["never", "2027-08-31", "2027-08-31T12:00:00Z"]).prop_map(|text| text.parse().expect("an end"))
 }
 
 fn marks() -> impl Strategy<Value = Marks> {
