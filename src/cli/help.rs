@@ -65,6 +65,7 @@ const GROUPS: [Group; 7] = [
             "events --follow",
             "usage --from 2026-11-01",
             "updates --status proposed",
+            "consolidate",
             "approve 0199ab… --operations 0,2",
             "reject 0199ab… --reason \"not certain\"",
         ],

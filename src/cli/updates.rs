@@ -167,6 +167,28 @@ impl Operations {
     }
 }
 
+/// Arguments of `consolidate`.
+#[derive(Debug, Args)]
+pub struct Consolidate {
+    /// Archive at once what can go. Without it a proposal waits for approval.
+    #[arg(long)]
+    apply: bool,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+impl Consolidate {
+    pub(super) async fn run(self) -> Result<(), Failure> {
+        let service = Service::of(&self.service)?;
+        let answer = service
+            .of_memory(Method::POST, &["consolidate"])?
+            .json(&json!({ "mode": if self.apply { "apply" } else { "propose" } }))?
+            .send()
+            .await?;
+        print(&answer, self.service.is_json())
+    }
+}
+
 /// Arguments of `approve`.
 #[derive(Debug, Args)]
 pub struct Approve {

@@ -59,6 +59,7 @@ fn of_memory<S: Clone + Send + Sync + 'static>() -> Router<S> {
         .route(&at("/blame"), get(blame::show))
         .route(&at("/records"), get(records::show).post(record::add))
         .route(&at("/updates"), get(updates::show))
+        .route(&at("/consolidate"), post(updates::consolidate))
         .route(&at("/window"), get(window::show))
         .route(&at("/handoff"), get(handoff::show).post(handoff::refresh))
         .route_layer(from_fn(memory::instead));

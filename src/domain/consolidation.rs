@@ -19,6 +19,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// Of the active records of a kind, one run archives at most one in this many, but at least one.
 const SHARE: usize = 5;
 
+/// With how many records that have a record's rarest word it is compared: where more have it, it says little.
+const MAX_CANDIDATES: usize = 200;
+
 /// Words without which a text says the same.
 const ARTICLES: &str = "the a an is are was were that this der die das den dem ein eine einen ist sind le la les un une est \
     el los las una es son";
@@ -132,8 +135,11 @@ fn is_subsequence<'t, T: PartialEq + 't>(parts: &[T], mut whole: impl Iterator<I
     parts.iter().all(|part| whole.any(|other| other == part))
 }
 
-/// Why a record says not all that another one says; `None` if it does.
-fn difference(archived: &Record, kept: &Record) -> Option<String> {
+/// Why a record says not all that another one says; `None` if it does. Each comes with its statement.
+fn difference(
+    (archived, stated): (&Record, &Statement),
+    (kept, stated_by_kept): (&Record, &Statement),
+) -> Option<String> {
     if !outlives(&kept.marks, &archived.marks) {
         return Some("it expires earlier".to_owned());
     }
@@ -141,7 +147,7 @@ fn difference(archived: &Record, kept: &Record) -> Option<String> {
         let same = archived.content == kept.content && label(archived) == label(kept);
         return (!same).then(|| "snippets are duplicates only if they are equal".to_owned());
     }
-    Statement::of(kept).misses(&Statement::of(archived))
+    stated_by_kept.misses(stated)
 }
 
 fn label(record: &Record) -> String {
@@ -207,10 +213,12 @@ pub(in crate::domain) fn check(
         ));
     };
     match ground {
-        Ground::DuplicateOf(_) => match difference(archived, kept) {
-            None => Ok(()),
-            Some(difference) => Err(format!("{other} does not say all that {id} says: {difference}.")),
-        },
+        Ground::DuplicateOf(_) => {
+            match difference((archived, &Statement::of(archived)), (kept, &Statement::of(kept))) {
+                None => Ok(()),
+                Some(difference) => Err(format!("{other} does not say all that {id} says: {difference}.")),
+            }
+        }
         Ground::SupersededBy(_) if kept.id.number < id.number => Err(format!("{other} is older than {id}.")),
         Ground::SupersededBy(_) if supersedes(kept, id) => Ok(()),
         _ => Err(format!("{other} does not say that it takes the place of {id}.")),
@@ -320,16 +328,15 @@ fn duplicates(records: &[Record]) -> Vec<(&Record, &Record)> {
             .filter_map(|key| with_key.get(key))
             .min_by_key(|places| places.len());
         let same = with_text.get(&bare_words(&record.content));
-        let candidates: BTreeSet<usize> = rarest.into_iter().chain(same).flatten().copied().collect();
-        let kept = candidates
-            .into_iter()
-            .filter(|other| *other != place)
-            .find(|other| {
-                let (kept, _) = &statements[*other];
-                // Of two that can both go the older stays.
-                let is_older = *other < place || kept.marks.pinned || difference(kept, record).is_some();
-                kept.id.kind == record.id.kind && is_older && difference(record, kept).is_none()
-            });
+        // The same text first: it is found however many records have the same words.
+        let rarest = rarest.into_iter().flatten().take(MAX_CANDIDATES);
+        let kept = same.into_iter().flatten().chain(rarest).copied().find(|other| {
+            let (kept, stated_by_kept) = &statements[*other];
+            let (one, another) = ((*record, statement), (*kept, stated_by_kept));
+            // Of two that can both go the older stays.
+            let stays = || *other < place || kept.marks.pinned || difference(another, one).is_some();
+            *other != place && kept.id.kind == record.id.kind && difference(one, another).is_none() && stays()
+        });
         found.extend(kept.map(|kept| (*record, statements[kept].0)));
     }
     found

@@ -23,6 +23,7 @@ from working_memory_client import (
     StillWaitingError,
     archive,
     learn,
+    mark,
     progress,
     response_of,
     snippet,
@@ -92,10 +93,13 @@ def test_edits_name_their_reasons(memory: Memory) -> None:
     )
     assert "test:\n  \tcargo test" in memory.get()["context"]
     memory.edit(learn("CI starts its own database", because="it does since today", replaces="KL-1"))
+    memory.edit(mark("KL-2", because="it stays", pinned=True, until="2030-01-31"))
+    assert memory.records.get("KL-2")["until"] == "2030-01-31"
+    memory.edit(mark("KL-2", because="it need not", pinned=False, until="never"))
     memory.edit(archive("VC-1", because="it is done"))
     assert memory.records.get("KL-1")["superseded_by"] == "KL-2"
     assert memory.records.get("VC-1")["archive_reason"] == "it is done"
-    assert [entry["version"] for entry in memory.log()] == [3, 2, 1]
+    assert [entry["version"] for entry in memory.log()] == [5, 4, 3, 2, 1]
 
 
 def test_a_faulty_edit_changes_nothing_and_says_what_is_wrong(memory: Memory) -> None:

@@ -24,6 +24,14 @@ export function archive(id: string, { because }: { because: string }): Operation
   return { op: "archive", id, reason: because };
 }
 
+/** Pins a record or lets it go, or gives it an end: a date, a time, or `never`. What is left out stays. */
+export function mark(
+  id: string,
+  { because, ...rest }: { because: string; pinned?: boolean; until?: string },
+): Operation {
+  return { op: "mark", id, reason: because, ...rest };
+}
+
 /** Replaces Current Progress as a whole. */
 export function progress(
   inProgress: readonly string[],

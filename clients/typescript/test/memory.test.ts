@@ -6,6 +6,7 @@ import {
   ConflictError,
   InvalidError,
   learn,
+  mark,
   NotFoundError,
   PreconditionFailedError,
   progress,
@@ -183,6 +184,8 @@ test("the window, handoffs, proposals and the vault are there, too", async () =>
   expect(await memory.records.get("KL-1", { history: true })).toMatchObject({ history: [{ change: "added" }] });
   const { update_id: other } = await memory.edit([snippet("a", "b", { because: "c" })], { mode: "propose" });
   expect((await memory.updates.reject(other, { reason: "no" })).status).toBe("rejected");
+  await memory.edit([mark("KL-1", { because: "it stays", pinned: true })]);
+  expect(await memory.records.get("KL-1")).toMatchObject({ pinned: true, until: null });
   await memory.edit([progress(["Wire it"]), archive("KL-1", { because: "done" })]);
   expect((await vault.usage().page()).vault_id).toBe(vaultOf(memory));
   expect((await memory.blame()).lines[0]?.version).toBe(1);

@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use crate::cli::documents::{Blame, Delete, Diff, Get, Prompt, Put, Redact, Restore};
 use crate::cli::lists::Listing;
-use crate::cli::updates::{Approve, Operations, Reject, Update};
+use crate::cli::updates::{Approve, Consolidate, Operations, Reject, Update};
 use crate::cli::window_entries::{Decision, SetStatus, Task};
 use crate::cli::{api, bring, doctor, edit, generate, handoff, help, hook, init, items, mcp, sync, window};
 use clap::Subcommand;
@@ -38,6 +38,8 @@ pub enum ClientCommand {
     Update(Update),
     /// Apply operations: text or JSON that adds and archives records.
     Operations(Operations),
+    /// Archive records that have expired or say no more than another one.
+    Consolidate(Consolidate),
     /// Approve a proposal.
     Approve(Approve),
     /// Reject a proposal.
@@ -97,6 +99,7 @@ impl ClientCommand {
             Self::Get(command) => command.run().await,
             Self::Update(command) => command.run().await,
             Self::Operations(command) => command.run().await,
+            Self::Consolidate(command) => command.run().await,
             Self::Approve(command) => command.run().await,
             Self::Reject(command) => command.run().await,
             Self::Diff(command) => command.run().await,

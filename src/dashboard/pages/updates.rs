@@ -3,13 +3,17 @@
 
 use crate::dashboard::failure::Failure;
 use crate::dashboard::filters;
+use crate::dashboard::form::Form;
 use crate::dashboard::layout::{self, Page};
+use crate::dashboard::link;
 use crate::dashboard::visit::{Pager, Visit};
 use crate::http::responses::{List, RunBody};
 use crate::storage::updates::RunStatus;
 use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
+use http::Method;
+use serde_json::{Value, json};
 use strum::VariantNames;
 
 #[derive(Template)]
@@ -42,6 +46,30 @@ pub(in crate::dashboard) async fn show(
     let list = ask.maybe("cursor", visit.param("cursor")).read().await?;
     let page = Page::of(&visit, format!("{memory}, updates")).in_memory(&vault, &memory, "Updates");
     view(&visit, page, None, list)
+}
+
+/// Proposes a consolidation, and shows the proposal.
+pub(in crate::dashboard) async fn consolidate(
+    Path(path): Path<(String, String)>,
+    form: Form,
+) -> Result<Response, Failure> {
+    let (vault, memory) = &path;
+    let ask = form.of_memory(Method::POST, vault, memory, &["consolidate"])?;
+    let runs = link::memory(vault, memory, &["updates"]);
+    let proposed = |answer: &Value| {
+        Some(answer["update_id"].as_str()?.to_owned()).filter(|_| answer["status"] == "proposed")
+    };
+    form.send(
+        Ok(ask.json(&json!({ "mode": "propose" }))),
+        |visit| show(visit, Path(path)),
+        |_, answer: Value| {
+            Ok(match proposed(&answer) {
+                Some(run) => layout::done(&format!("{runs}/{run}"), "proposed"),
+                None => layout::done(&runs, "consolidated"),
+            })
+        },
+    )
+    .await
 }
 
 /// Shows the runs of a vault.

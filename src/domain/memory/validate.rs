@@ -100,7 +100,8 @@ type Verdict = Option<(FaultKind, String)>;
 
 /// Which records exist, and which are archived during validation.
 struct Archives<'a> {
-    document: &'a str,
+    /// The lines of all records, if an item has a ground to check.
+    lines: HashMap<RecordId, &'a str>,
     active: HashSet<RecordId>,
     ended: &'a BTreeSet<RecordId>,
     /// Archived by an earlier text or an earlier item.
@@ -121,12 +122,18 @@ impl<'a> Archives<'a> {
             Operation::Archive { id, .. } => Some(*id),
             _ => None,
         };
+        let has_ground = |item: &Item| matches!(item.operation, Operation::Archive { ground: Some(_), .. });
+        let records = RecordLines::of(view.document);
+        let lines = match items.iter().any(has_ground) {
+            true => records.all().collect(),
+            false => HashMap::new(),
+        };
         let archived_now: HashSet<_> = earlier.iter().filter_map(archived).collect();
         let mut named = archived_now.clone();
         named.extend(items.iter().filter_map(|item| archived(&item.operation)));
         Self {
-            document: view.document,
-            active: RecordLines::of(view.document).all().map(|(id, _)| id).collect(),
+            lines,
+            active: records.all().map(|(id, _)| id).collect(),
             ended: view.ended,
             archived_now,
             named,
@@ -193,11 +200,7 @@ impl<'a> Archives<'a> {
     }
 
     fn judge_ground(&self, id: RecordId, ground: Ground) -> Verdict {
-        let records = RecordLines::of(self.document);
-        let read = |wanted: RecordId| {
-            let mut found = records.all().filter(|(id, _)| *id == wanted);
-            found.next().map(|(id, lines)| RecordLines::read(id, lines))
-        };
+        let read = |id: RecordId| Some(RecordLines::read(id, self.lines.get(&id)?));
         let kept = ground
             .kept()
             .filter(|kept| !self.named.contains(kept))

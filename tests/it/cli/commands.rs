@@ -16,6 +16,27 @@ async fn service_and_user() -> (Service, User) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_can_go_is_proposed_and_approved() {
+    let (_service, user) = service_and_user().await;
+    user.run(&["consolidate"]).await.is(4);
+    let twice = "# Key Learnings\n- KL-1 tests are slow\n- KL-2 Tests are slow.\n";
+    user.run_with(&["put"], twice).await.is(0);
+
+    let proposed = user.run(&["consolidate", "--json"]).await.is(0).json();
+    assert_eq!(proposed["operations"][0]["superseded_by"], "KL-1");
+    let shown = user.run(&["consolidate"]).await.is(0);
+    assert!(
+        shown.out.contains("  0 archive KL-2") && shown.out.contains("- KL-2 Tests are slow."),
+        "{shown:?}"
+    );
+    let id = proposed["update_id"].as_str().unwrap();
+    user.run(&["approve", id]).await.is(0);
+    assert!(!user.run(&["get"]).await.is(0).out.contains("KL-2"));
+    let nothing = user.run(&["consolidate", "--apply"]).await.is(0);
+    assert!(nothing.out.starts_with("unchanged"), "{nothing:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
     let (_service, user) = service_and_user().await;
     let none = user.run(&["vaults"]).await.is(0);

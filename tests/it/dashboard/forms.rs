@@ -63,6 +63,43 @@ async fn forms_have_tokens_also_without_keys() {
 }
 
 #[tokio::test]
+async fn a_consolidation_is_proposed_and_marks_are_shown() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let text = "# Key Learnings\n- KL-1 [pinned, until 2030-01-01] tests are slow\n- KL-2 tests are slow\n";
+    memory.put(text).await.is(201);
+    let mut browser = Browser::new(&service);
+    for page in ["", "/records", "/records/KL-1"] {
+        let shown = browser
+            .visit(&format!("/ui/vaults/acme/memories/agent{page}"))
+            .await;
+        assert!(
+            shown.text().contains(">pinned<") && shown.text().contains("until 2030-01-01"),
+            "{page}"
+        );
+    }
+    // The record that holds for ever is no duplicate of one that ends.
+    let consolidate = "/ui/vaults/acme/memories/agent/consolidate";
+    let answer = browser
+        .send(consolidate, &[("form", "consolidate"), ("once", "a")])
+        .await
+        .is(303);
+    assert_eq!(
+        place(&answer),
+        "/ui/vaults/acme/memories/agent/updates?done=consolidated"
+    );
+
+    memory.put(text.replace(", until 2030-01-01", "")).await.is(201);
+    let answer = browser
+        .send(consolidate, &[("form", "consolidate"), ("once", "b")])
+        .await
+        .is(303);
+    let run = place(&answer).trim_end_matches("?done=proposed").to_owned();
+    let shown = browser.visit(&run).await;
+    assert!(shown.text().contains("duplicate of KL-1"), "{}", shown.text());
+}
+
+#[tokio::test]
 async fn a_form_that_is_sent_twice_is_executed_once() {
     let service = Service::start().await;
     let mut browser = Browser::new(&service);

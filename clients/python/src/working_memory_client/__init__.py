@@ -16,7 +16,7 @@ from ._session import Session
 from ._sources import UpdateStep
 from ._streams import AsyncStream, Stream
 from ._version import __version__
-from .edits import archive, learn, progress, snippet
+from .edits import archive, learn, mark, progress, snippet
 from .errors import (
     BadRequestError,
     CollapseError,
@@ -88,6 +88,7 @@ __all__ = [
     "__version__",
     "archive",
     "learn",
+    "mark",
     "progress",
     "response_of",
     "snippet",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .types import AddOperation, ArchiveOperation, ProgressOperation
+from .types import AddOperation, ArchiveOperation, MarkOperation, ProgressOperation
 
 
 def learn(insight: str, *, because: str, replaces: str | None = None) -> AddOperation:
@@ -27,6 +27,16 @@ def snippet(label: str, content: str, *, because: str, replaces: str | None = No
 def archive(record_id: str, *, because: str) -> ArchiveOperation:
     """Archives a learning or snippet. It stays readable, with the reason."""
     return {"op": "archive", "id": record_id, "reason": because}
+
+
+def mark(record_id: str, *, because: str, pinned: bool | None = None, until: str | None = None) -> MarkOperation:
+    """Pins a record or lets it go, or gives it an end: a date, a time, or `never`. What is left out stays."""
+    operation: MarkOperation = {"op": "mark", "id": record_id, "reason": because}
+    if pinned is not None:
+        operation["pinned"] = pinned
+    if until is not None:
+        operation["until"] = until
+    return operation
 
 
 def progress(

@@ -26,6 +26,8 @@ class AddOperation(TypedDict):
     content: str
     label: NotRequired[str]
     replaces: NotRequired[str]
+    pinned: NotRequired[bool]
+    until: NotRequired[str]
 
 
 class ArchiveOperation(TypedDict):
@@ -34,6 +36,16 @@ class ArchiveOperation(TypedDict):
     op: Literal["archive"]
     id: str
     reason: str
+
+
+class MarkOperation(TypedDict):
+    """Pins a record, or gives it an end: see `mark`."""
+
+    op: Literal["mark"]
+    id: str
+    reason: str
+    pinned: NotRequired[bool]
+    until: NotRequired[str]
 
 
 class ProgressOperation(TypedDict):
@@ -45,7 +57,7 @@ class ProgressOperation(TypedDict):
     remaining: NotRequired[list[str]]
 
 
-Operation = AddOperation | ArchiveOperation | ProgressOperation
+Operation = AddOperation | ArchiveOperation | MarkOperation | ProgressOperation
 
 
 class Vault(TypedDict):
@@ -191,6 +203,8 @@ class WrittenRecord(TypedDict):
     label: str | None
     reason: str | None
     content: str
+    pinned: bool
+    until: str | None
 
 
 class ChangedRecord(TypedDict):
@@ -243,6 +257,8 @@ class MemoryRecord(TypedDict):
     label: str | None
     reason: str | None
     content: str
+    pinned: bool
+    until: str | None
     created_version: int
     created_at: str
     created_by: str
