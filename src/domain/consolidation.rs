@@ -68,6 +68,8 @@ struct Statement {
     keys: Vec<Key>,
     /// Words that join others in an order, in order.
     relations: Vec<String>,
+    /// All words but articles, in order.
+    words: Vec<String>,
     tokens: HashSet<String>,
 }
 
@@ -79,6 +81,7 @@ impl Statement {
             negations: Vec::new(),
             keys: content_words(text).iter().map(|word| word.key).collect(),
             relations: Vec::new(),
+            words: Vec::new(),
             tokens: HashSet::new(),
         };
         for written in text.split_whitespace() {
@@ -96,6 +99,7 @@ impl Statement {
             if is_one_of(RELATIONS, &token) {
                 statement.relations.push(token.clone());
             }
+            statement.words.push(token.clone());
             statement.tokens.insert(token);
         }
         statement.negations.sort_unstable();
@@ -107,8 +111,7 @@ impl Statement {
         if let Some(value) = other.values.iter().find(|value| !self.tokens.contains(*value)) {
             return Some(format!("`{value}` is missing in it"));
         }
-        let own = self.values.iter().filter(|value| other.tokens.contains(*value));
-        if !is_subsequence(&other.values, own) {
+        if !is_subsequence(&other.values, self.words.iter()) {
             return Some("it names the same values in another order".to_owned());
         }
         if self.negations != other.negations {

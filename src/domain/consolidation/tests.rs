@@ -39,6 +39,7 @@ fn the_same_said_twice_is_a_duplicate() {
             "run the migrations before the deploy.",
         ],
         ["CI needs SQLX_OFFLINE=true", "The CI needs `SQLX_OFFLINE=true`"],
+        ["tests are slow", "Tests are slow."],
         ["Anna owns billing", "Anna owns billing, and invoices too"],
         [
             "Die Datenbank läuft auf Port 5433",
