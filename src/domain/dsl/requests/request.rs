@@ -30,7 +30,7 @@ pub enum OperationRequest {
         #[serde(skip_serializing_if = "Option::is_none")]
         replaces: Option<String>,
         /// Whether it is pinned: no model archives it.
-        #[schema(required = false, default = false)]
+        #[schema(required = false)]
         #[serde(skip_serializing_if = "is_false")]
         pinned: bool,
         /// Until when it holds: a date (the last day, UTC) or a time (RFC 3339). `never`, the default, for no end.
