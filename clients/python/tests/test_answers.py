@@ -128,6 +128,9 @@ def scenario(client: Any, name: str, play: Callable[[Any], Any]) -> None:
     for scope in (vault, memory):
         assert {one["memory_id"] for one in play(scope.search("parser", consistent=True))} == {"agent-1"}
     assert {one["model"] for one in play(vault.usage())} == {"extractive"}
+    path = f"/v1/vaults/{name}/memories/agent-1/consolidate"
+    consolidated = play(client.request("POST", path, body={"mode": "apply"}))
+    assert consolidated.value["status"] == "unchanged"
     files(vault, play)
     assert play(memory.delete()) is None
     assert "#" in play(client.guidance())
