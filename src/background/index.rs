@@ -38,7 +38,7 @@ pub(super) async fn index(storage: Storage, clock: Arc<dyn Clock>) {
     loop {
         named(&mut notifications, &mut written);
         let begun = Instant::now();
-        match storage.sweep(pass(&storage, &*clock, &mut failing)).await {
+        match pass(&storage, &*clock, &mut failing).await {
             Ok(()) => {
                 written.clear();
                 // The more memories are pending, the longer a query for them takes.
@@ -75,7 +75,7 @@ async fn index_named(storage: &Storage, vaults: &mut BTreeSet<VaultId>, failing:
         if failing.waits(vault.as_str()) {
             continue;
         }
-        let done = storage.sweep(storage.index_vault(&vault)).await;
+        let done = storage.index_vault(&vault).await;
         if failing.pass_over(vault.as_str(), done).is_err() {
             return;
         }

@@ -138,7 +138,7 @@ impl Storage {
         let token = |memory: &&MemoryId| ((*memory).clone(), self.head_cache.fill_token(vault, memory));
         let mut tokens: HashMap<MemoryId, FillToken> = memories.iter().map(token).collect();
         // The head cache is filled with them, so they are read from the primary.
-        let mut reader = self.primary_reader_for(Class::Search).await?;
+        let mut reader = self.primary_reader(Class::Search).await?;
         let newest = latest_of_vault(&mut reader, vault, memories, most_bytes).await?;
         let heads = newest.into_iter().map(Newest::into_head);
         Ok(heads
@@ -214,7 +214,7 @@ impl Storage {
             memory.as_str(),
             time,
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut self.reader().await?)
         .await?;
         Ok(row.map(Row::into_context))
     }
@@ -245,7 +245,7 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_one(&mut *self.reader().await?)
+        .fetch_one(&mut self.reader().await?)
         .await?;
         Ok(found)
     }

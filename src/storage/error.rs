@@ -116,19 +116,14 @@ pub(super) fn is_lost_race(code: &str) -> bool {
     code == "40001" || code == "40P01"
 }
 
-/// Whether the referenced row of a foreign key does not exist.
-pub(super) fn is_foreign_key_violation(error: &StorageError) -> bool {
-    sqlstate(error).is_some_and(|code| code == "23503")
-}
-
 /// Whether a unique index already contains the key.
 pub(super) fn is_unique_violation(error: &StorageError) -> bool {
     sqlstate(error).is_some_and(|code| code == "23505")
 }
 
-/// Whether the transaction lost a race and may be repeated.
+/// Whether the transaction lost a race and may be repeated: also if a row that it refers to was deleted meanwhile (23503).
 pub(super) fn may_repeat(error: &StorageError) -> bool {
-    sqlstate(error).is_some_and(|code| is_lost_race(&code))
+    sqlstate(error).is_some_and(|code| is_lost_race(&code) || code == "23503")
 }
 
 /// Whether a statement failed and was rolled back, while the connection is still usable.

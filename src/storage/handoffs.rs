@@ -6,7 +6,7 @@ use crate::domain::handoff::{CitedLine, Snapshot, Window};
 use crate::domain::history::RecordLife;
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, VaultId};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::database::transaction::Ending;
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::write::lock_memory;
 use crate::storage::{Storage, StorageError, records};
@@ -123,7 +123,7 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut self.reader().await?)
         .await?;
         row.map(|row| row.into_handoff(vault, memory)).transpose()
     }
@@ -149,7 +149,7 @@ impl Storage {
             memory.as_str(),
             handoff.as_str(),
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut self.reader().await?)
         .await?;
         row.map(|row| row.into_handoff(vault, memory)).transpose()
     }
@@ -180,7 +180,7 @@ impl Storage {
             before.unwrap_or(i64::MAX),
             limit,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         rows.into_iter()
             .map(|row| row.into_handoff(vault, memory))
@@ -213,7 +213,7 @@ impl Storage {
     /// Also returns the events to publish.
     async fn save_handoff_in(
         &self,
-        mut transaction: Transaction,
+        mut transaction: Connection,
         snapshot: &Snapshot,
         handoff: &Handoff,
         keep: i64,
@@ -227,7 +227,7 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_one(&mut *transaction)
+        .fetch_one(&mut transaction)
         .await?;
         if newest != handoff.number {
             return Ok(transaction.roll_back_with((SaveHandoff::Overtaken, None)));
@@ -246,7 +246,7 @@ impl Storage {
             memory.as_str(),
             handoff.number.saturating_sub(keep),
         )
-        .execute(&mut *transaction)
+        .execute(&mut transaction)
         .await?;
         let event = NewEvent {
             actor: Some(handoff.generated_by.clone()),

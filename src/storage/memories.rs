@@ -9,7 +9,8 @@ pub mod paths;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
-use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::database::connection::Connection;
+use crate::storage::database::transaction::Ending;
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::idempotency::delete_answers;
 use crate::storage::prompt_items::delete_items_of_memory;
@@ -106,7 +107,7 @@ impl Storage {
     /// Returns the events to publish; `None` if the memory does not exist.
     async fn delete_in(
         &self,
-        mut transaction: Transaction,
+        mut transaction: Connection,
         (vault, memory): (&VaultId, &MemoryId),
         preconditions: &Preconditions,
     ) -> Result<Ending<Option<NewEvent>>, WriteError> {
@@ -120,7 +121,7 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .execute(&mut *transaction)
+        .execute(&mut transaction)
         .await?;
         let had_items = delete_items_of_memory(&mut transaction, vault, memory, self.clock.now()).await?;
         let held = stored::of_memory(&mut transaction, vault, memory).await?;
@@ -129,7 +130,7 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .execute(&mut *transaction)
+        .execute(&mut transaction)
         .await?;
         if !has_document && !had_items && runs.rows_affected() == 0 {
             // At most expired items were there, which nobody saw any more.

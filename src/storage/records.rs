@@ -123,7 +123,7 @@ impl Storage {
             after.map_or(0, |id| id.number),
             batch,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
             page.add(
                 rows.into_iter().map(StoredRecord::from).collect(),
@@ -156,7 +156,7 @@ impl Storage {
             id.kind.prefix(),
             id.number,
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut self.reader().await?)
         .await?;
         Ok(row.map(StoredRecord::from))
     }
@@ -205,7 +205,7 @@ impl Storage {
             &kinds as &[&str],
             &numbers,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         Ok(rows
             .into_iter()

@@ -15,8 +15,9 @@ pub(super) use searched::Searched;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::search::vector;
 use crate::fair;
-use crate::storage::database::transaction::{Ending, Transaction};
-use crate::storage::{Class, Storage, StorageError, error};
+use crate::storage::database::connection::Connection;
+use crate::storage::database::transaction::Ending;
+use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::fmt;
 use std::str::FromStr;
@@ -147,7 +148,7 @@ impl Storage {
                     after_memory,
                     BATCH,
                 )
-                .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+                .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
                 .await?
             }
             // Over all vaults the list is nearly always empty, so this is a look at an empty index. As a scalar
@@ -173,7 +174,7 @@ impl Storage {
                     now - TimeDelta::from_std(searched::REST).unwrap_or_default(),
                     now,
                 )
-                .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+                .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
                 .await?
             }
         };
@@ -239,11 +240,7 @@ impl Storage {
             times: heads.iter().map(|head| head.creation_time).collect(),
             words,
         };
-        // Lost a race against another indexer, or against the deletion of one of the memories.
-        let may_repeat =
-            |error: &StorageError| error::may_repeat(error) || error::is_foreign_key_violation(error);
-        let (class, name) = (Class::Maintenance, "db.search_entries.index");
-        self.transaction_after(class, name, may_repeat, |transaction| {
+        self.transaction_for(Class::Sweep, "db.search_entries.index", |transaction| {
             entries.write(transaction, self.embeds)
         })
         .await?;
@@ -272,7 +269,7 @@ impl Storage {
             &vaults as &[&str],
             &memories as &[&str],
         )
-        .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+        .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
         .await?;
         let head = |(place, identity, version, creation_time, context): (i64, _, _, _, _)| {
             // Ordinals begin with 1.
@@ -332,7 +329,7 @@ struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    async fn write(&self, mut transaction: Transaction, embeds: bool) -> Result<Ending<()>, StorageError> {
+    async fn write(&self, mut transaction: Connection, embeds: bool) -> Result<Ending<()>, StorageError> {
         // Locks memories first: a deletion holds the memory's row when it deletes its entries.
         sqlx::query!(
             "UPDATE memories SET indexed_version = indexed.version,
@@ -348,7 +345,7 @@ impl Entries<'_> {
             embeds,
             &self.identities as &[&str],
         )
-        .execute(&mut *transaction)
+        .execute(&mut transaction)
         .await?;
         sqlx::query!(
             "INSERT INTO search_entries (vault_id, memory_id, version, creation_time, words)
@@ -370,7 +367,7 @@ impl Entries<'_> {
             &self.words,
             &self.identities as &[&str],
         )
-        .execute(&mut *transaction)
+        .execute(&mut transaction)
         .await?;
         Ok(transaction.commit_with(()))
     }

@@ -109,7 +109,7 @@ impl Storage {
             before.map(UpdateId::as_str),
             batch,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
             page.add(rows.into_iter().map(Run::from).collect(), Run::size);
         }
@@ -152,7 +152,7 @@ impl Storage {
             memory.as_str(),
             id.as_str(),
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut self.reader().await?)
         .await?;
         let Some(row) = row else { return Ok(None) };
         let instructions = row.instructions.unwrap_or_default();

@@ -171,7 +171,7 @@ impl Storage {
             from,
             to,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         Ok(rows
             .into_iter()
@@ -204,7 +204,7 @@ impl Storage {
             vault.as_str(),
             day,
         )
-        .fetch_one(&mut *self.reader().await?)
+        .fetch_one(&mut self.reader().await?)
         .await?;
         Ok(count(tokens))
     }

@@ -129,7 +129,7 @@ impl Storage {
             number,
             limit,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         Ok(rows.into_iter().map(HistoryRow::into_task).collect())
     }
@@ -170,7 +170,7 @@ impl Storage {
             after,
             limit,
         )
-        .fetch_all(&mut *connection)
+        .fetch_all(&mut connection)
         .await?;
         let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
         let rows = sqlx::query!(
@@ -199,7 +199,7 @@ impl Storage {
             &names,
             LATEST,
         )
-        .fetch_all(&mut *connection)
+        .fetch_all(&mut connection)
         .await?;
         let mut epics: Vec<Epic> = groups
             .into_iter()
@@ -251,7 +251,7 @@ impl Storage {
             memory.as_str(),
             numbers,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         let tasks = rows.into_iter().map(|row| {
             let task = Task {

@@ -9,9 +9,9 @@ use crate::domain::access::{AccessRole, ApiKey, SecretHash, Token, VaultScope};
 use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::random;
 use crate::storage::database::connection::Connection;
+use crate::storage::database::transaction::Ending;
 use crate::storage::database::transaction::TransactionError;
-use crate::storage::database::transaction::{Ending, Transaction};
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::sync::Arc;
 
@@ -155,7 +155,7 @@ async fn active_within(
 
 /// Stores a key, if the limit allows.
 async fn insert(
-    mut transaction: Transaction,
+    mut transaction: Connection,
     new: &NewKey,
     (key_id, hash): (&KeyId, &SecretHash),
     now: DateTime<Utc>,
@@ -166,7 +166,7 @@ async fn insert(
         INSTALLATION,
         now,
     )
-    .fetch_one(&mut *transaction)
+    .fetch_one(&mut transaction)
     .await?;
     if active >= MAX_ACTIVE_KEYS as i64 {
         return Err(KeyError::TooMany);
@@ -193,7 +193,7 @@ async fn insert(
             now,
             new.expires_at,
         )
-        .execute(&mut *transaction)
+        .execute(&mut transaction)
         .await?;
     Ok(transaction.commit_with(()))
 }
@@ -248,7 +248,7 @@ impl Storage {
             INSTALLATION,
             key_id.as_str(),
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut self.reader().await?)
         .await?;
         Ok(row.map(ApiKey::from))
     }
@@ -280,7 +280,7 @@ impl Storage {
                 after.as_ref().map(KeyId::as_str),
                 limit,
             )
-            .fetch_all(&mut *self.reader().await?)
+            .fetch_all(&mut self.reader().await?)
             .await?;
             let is_last = i64::try_from(rows.len()).is_ok_and(|rows| rows < limit);
             after = rows.last().map(|row| row.key_id.clone());
@@ -312,7 +312,7 @@ impl Storage {
                 self.clock.now(),
             )
         };
-        Ok(self.execute("db.api_keys.revoke", revoke).await? == 1)
+        Ok(self.execute(Class::Write, "db.api_keys.revoke", revoke).await? == 1)
     }
 
     /// Gives a key a new secret. The previous secret stays valid for `grace`; an older one becomes invalid at once.
@@ -344,7 +344,11 @@ impl Storage {
             now,
         )
         };
-        match self.fetch_optional("db.api_keys.rotate", rotate).await? {
+        let rotated = self.statement(Class::Write, "db.api_keys.rotate", |mut connection| async move {
+            let row = rotate().fetch_optional(&mut connection).await?;
+            Ok(connection.commit_with(row))
+        });
+        match rotated.await? {
             Some(row) => Ok((row.into(), token)),
             None if self.key(key_id).await?.is_some() => Err(KeyError::Ended),
             None => Err(KeyError::NotFound),

@@ -3,7 +3,7 @@
 use crate::domain::access::SecretHash;
 use crate::domain::ids::KeyId;
 use crate::storage::access::keys::INSTALLATION;
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Class, Storage, StorageError};
 use chrono::TimeDelta;
 
 /// How long a session lasts.
@@ -44,7 +44,7 @@ impl Storage {
                 now,
                 until,
             )
-            .execute(&mut *transaction)
+            .execute(&mut transaction)
             .await?;
             sqlx::query!(
                 "DELETE FROM sessions
@@ -57,7 +57,7 @@ impl Storage {
                 session.key_id.as_str(),
                 MOST_PER_KEY,
             )
-            .execute(&mut *transaction)
+            .execute(&mut transaction)
             .await?;
             Ok(transaction.commit_with(()))
         })
@@ -76,7 +76,7 @@ impl Storage {
             hash.as_bytes(),
             self.clock.now(),
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut self.reader().await?)
         .await?;
         let Some(row) = row else { return Ok(None) };
         let secret = SecretHash::from_bytes(&row.secret_hash).ok_or_else(|| StorageError::Corrupt {
@@ -104,7 +104,7 @@ impl Storage {
                 hash.as_bytes(),
             )
         };
-        self.execute("db.sessions.delete", end).await?;
+        self.execute(Class::Write, "db.sessions.delete", end).await?;
         Ok(())
     }
 
@@ -129,7 +129,7 @@ impl Storage {
         };
         let mut total = 0;
         loop {
-            let deleted = self.execute("db.sessions.purge", purge).await?;
+            let deleted = self.execute(Class::Write, "db.sessions.purge", purge).await?;
             total += deleted;
             if deleted < BATCH.unsigned_abs() {
                 return Ok(total);

@@ -5,23 +5,21 @@
 
 use crate::storage::database::connect::BELIEVED_FOR;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
-use sqlx::Connection as _;
-use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// How long a connection is reserved. Then it is returned, so that the server frees the session's memory.
+const STAYS_FOR: Duration = Duration::from_mins(10);
+
+/// The smallest pool with reserved connections: the batchers together have five batches in flight.
+const SMALLEST_POOL: u32 = 8;
+
 /// Holds the connections of a batcher between batches.
 pub(in crate::storage) struct Slots {
-    pub(super) most: usize,
-    idle: Mutex<Vec<Idle>>,
-}
-
-pub(super) struct Idle {
-    pub(super) connection: Connection,
-    pub(super) since: Instant,
-    pub(super) used: Instant,
+    most: usize,
+    /// With the time when each was used last.
+    idle: Mutex<Vec<(Connection, Instant)>>,
 }
 
 impl Slots {
@@ -30,6 +28,33 @@ impl Slots {
         Self {
             most,
             idle: Mutex::default(),
+        }
+    }
+
+    /// The connection of the last batch, if it still answers, or another one.
+    pub(in crate::storage) async fn take(&self, storage: &Storage) -> Result<Connection, StorageError> {
+        let last = self.idle().pop();
+        if let Some((mut connection, used)) = last
+            && connection.taken_for() < STAYS_FOR
+            && connection.is_current()
+            && (used.elapsed() < BELIEVED_FOR || connection.answers(storage.deadlines.silence).await)
+        {
+            return Ok(connection);
+        }
+        storage.connection(Class::Write).await
+    }
+
+    /// Puts a connection back, for the next batch or into the pool. Must be called only after all statements were answered.
+    pub(in crate::storage) fn put_back(&self, storage: &Storage, connection: Connection) {
+        let mut idle = self.idle();
+        // A transaction that only read is rolled back.
+        let is_wanted = connection.is_current()
+            && !connection.is_in_transaction()
+            && storage.prepared_statements
+            && idle.len() < self.most
+            && storage.most_connections() >= SMALLEST_POOL;
+        if is_wanted && !storage.pool.is_closed() {
+            idle.push((connection, Instant::now()));
         }
     }
 
@@ -43,123 +68,7 @@ impl Slots {
         self.idle().len()
     }
 
-    pub(super) fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<(Connection, Instant)>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// How long a connection is reserved. Then it is returned, so that the server frees the session's memory.
-const STAYS_FOR: Duration = Duration::from_mins(10);
-
-/// The smallest pool with reserved connections: the batchers together have five batches in flight.
-const SMALLEST_POOL: u32 = 8;
-
-/// A connection on which a statement is its own transaction. It returns to the pool, unless [`Lease::release`] puts it
-/// back into its slot.
-pub(in crate::storage) struct Lease {
-    connection: Connection,
-    since: Instant,
-}
-
-impl Slots {
-    /// The connection of the last batch, or another one; `None` if a statement takes a transaction of several messages.
-    pub(in crate::storage) async fn lease(&self, storage: &Storage) -> Result<Option<Lease>, StorageError> {
-        let idle = self.idle().pop();
-        if let Some(idle) = idle
-            && idle.since.elapsed() < STAYS_FOR
-            && let (since, Some(connection)) = (idle.since, idle.live(storage).await)
-        {
-            return Ok(Some(Lease { connection, since }));
-        }
-        let connection = storage.autocommit().await?;
-        Ok(connection.map(|connection| Lease {
-            connection,
-            since: Instant::now(),
-        }))
-    }
-}
-
-impl Idle {
-    /// The connection, if it is still usable.
-    async fn live(self, storage: &Storage) -> Option<Connection> {
-        let mut connection = self.connection;
-        if !connection.is_current() {
-            return None;
-        }
-        if self.used.elapsed() >= BELIEVED_FOR {
-            connection.set_deadline(storage.deadlines.of(Class::Health));
-            connection.bounded(|raw| Box::pin(raw.ping())).await.ok()?;
-            connection.set_deadline(storage.deadlines.of(Class::Write));
-        }
-        Some(connection)
-    }
-}
-
-impl Lease {
-    /// Begins a transaction on it. The future must be awaited to its end.
-    pub(in crate::storage) async fn begin(self) -> Result<LeasedTransaction, sqlx::Error> {
-        Ok(LeasedTransaction {
-            transaction: Transaction::begin(self.connection, None).await?,
-            since: self.since,
-        })
-    }
-
-    /// Puts the connection back. Must be called only after all statements were answered.
-    pub(in crate::storage) fn release(self, storage: &Storage, slots: &Slots) {
-        let mut idle = slots.idle();
-        let is_wanted = self.connection.is_current()
-            && idle.len() < slots.most
-            && storage.most_connections() >= SMALLEST_POOL;
-        if is_wanted && !storage.pool.is_closed() {
-            idle.push(Idle {
-                connection: self.connection,
-                since: self.since,
-                used: Instant::now(),
-            });
-        }
-    }
-}
-
-/// A transaction on a leased connection.
-pub(in crate::storage) struct LeasedTransaction {
-    transaction: Transaction,
-    since: Instant,
-}
-
-impl LeasedTransaction {
-    /// Commits and returns the lease. Errors as [`Transaction::commit`].
-    pub(in crate::storage) async fn commit(self) -> Result<Lease, sqlx::Error> {
-        Ok(Lease {
-            connection: self.transaction.commit_and_keep().await?,
-            since: self.since,
-        })
-    }
-}
-
-impl Deref for LeasedTransaction {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        &self.transaction
-    }
-}
-
-impl DerefMut for LeasedTransaction {
-    fn deref_mut(&mut self) -> &mut Connection {
-        &mut self.transaction
-    }
-}
-
-impl Deref for Lease {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        &self.connection
-    }
-}
-
-impl DerefMut for Lease {
-    fn deref_mut(&mut self) -> &mut Connection {
-        &mut self.connection
     }
 }

@@ -7,7 +7,7 @@ use super::unanswered;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::contexts::{self, Newest};
 use crate::storage::database::connection::Connection;
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Class, Storage, StorageError};
 
 /// A request for the newest version of a memory, as of now or later.
 #[derive(Debug)]
@@ -53,11 +53,9 @@ impl RunBatch for HeadRead {
 }
 
 async fn read(storage: &Storage, slots: &Slots, jobs: &[HeadRead]) -> Result<Vec<Newest>, StorageError> {
-    let Some(mut connection) = slots.lease(storage).await? else {
-        return newest(&mut *storage.primary_reader().await?, jobs).await;
-    };
+    let mut connection = slots.take(storage).await?;
     let read = newest(&mut connection, jobs).await?;
-    connection.release(storage, slots);
+    slots.put_back(storage, connection);
     Ok(read)
 }
 
@@ -113,7 +111,7 @@ impl Storage {
             return read;
         }
         // The head cache is filled with the result, so it is read from the primary.
-        let mut reader = self.primary_reader().await?;
+        let mut reader = self.primary_reader(Class::Read).await?;
         contexts::latest(&mut reader, vault, memory).await
     }
 }

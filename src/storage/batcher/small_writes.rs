@@ -70,20 +70,12 @@ impl Storage {
     }
 
     async fn write_batch<W: SmallWrite>(&self, slots: &Slots, all: &[W]) -> Result<(), StorageError> {
-        if let Some(mut connection) = slots.lease(self).await? {
-            if W::IS_ONE_STATEMENT {
-                W::write(&mut connection, all).await?;
-            } else {
-                let mut transaction = connection.begin().await?;
-                W::write(&mut transaction, all).await?;
-                connection = transaction.commit().await?;
-            }
-            connection.release(self, slots);
-        } else {
-            let mut transaction = self.begin().await?;
-            W::write(&mut transaction, all).await?;
-            transaction.commit().await?;
+        let mut connection = slots.take(self).await?;
+        if !W::IS_ONE_STATEMENT {
+            connection.begin().await?;
         }
+        W::write(&mut connection, all).await?;
+        slots.put_back(self, connection.commit_and_keep().await?);
         W::written(self, all);
         Ok(())
     }

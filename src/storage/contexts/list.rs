@@ -40,7 +40,7 @@ impl Storage {
             before.unwrap_or(i64::MAX),
             batch,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
             let read = rows.into_iter().map(|row| row.into_context().metadata);
             page.add(read.collect(), |version| version.log.len());
@@ -70,7 +70,7 @@ impl Storage {
             memory.as_str(),
             versions,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         Ok(rows.into_iter().map(|row| row.into_context().metadata).collect())
     }

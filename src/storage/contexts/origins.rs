@@ -83,7 +83,7 @@ impl Storage {
             memory,
             metadata.version,
         )
-        .fetch_optional(&mut *self.reader_for(Class::Search).await?)
+        .fetch_optional(&mut self.reader_for(Class::Search).await?)
         .await?;
         let known = nearest.and_then(|row| {
             let origins = from_stored(&row.line_origins, &row.context)?;
@@ -104,7 +104,7 @@ impl Storage {
             from,
             metadata.version,
         )
-        .fetch(&mut *reader);
+        .fetch(&mut reader);
         while let Some(row) = versions.try_next().await? {
             let bytes = before.len() + row.context.len();
             origins = fair::on_cpu(bytes, || origins.after(&before, &row.context, row.version)).await;
@@ -139,7 +139,8 @@ impl Storage {
                 stored,
             )
         };
-        self.execute("db.memory_contexts.keep_origins", keep).await?;
+        self.execute(Class::Write, "db.memory_contexts.keep_origins", keep)
+            .await?;
         Ok(())
     }
 }

@@ -1,29 +1,26 @@
-//! A pooled connection whose statements have deadlines.
+//! A pooled connection whose statements have deadlines, in a transaction or not.
 //!
 //! It is used like the driver's own: `&mut Connection` executes statements. A statement fails, and its connection is
 //! closed, if the server does not answer within the deadline of its [`Class`](crate::storage::Class) or if its
 //! [generation](crate::storage::database::liveness) is retired. A connection that is lost, or that leads to a read-only
-//! server, is closed too.
+//! server, is closed too. A transaction that is open when the connection is dropped is rolled back.
 
 use crate::fair::Permit;
 use crate::storage::database::liveness::{Generation, Liveness, Waiting, silence};
 use crate::storage::error::{DISK_FULL, OutcomeUnknown};
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, OptionFuture};
 use futures::stream::BoxStream;
-use futures::{FutureExt, Stream, StreamExt};
+use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use sqlx::error::DatabaseError;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnection, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
-use sqlx::{Describe, Either, Error, Execute, Executor, Postgres, SqlStr};
+use sqlx::{Connection as _, Describe, Either, Error, Execute, Executor, Postgres, SqlStr};
 use std::future::Future;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::time::{Sleep, sleep, timeout};
-use tokio_util::sync::WaitForCancellationFutureOwned;
+use tokio::time::{sleep, timeout};
 
 /// The time limit for releasing a connection that has no deadline.
 const RELEASED_WITHIN: Duration = Duration::from_mins(1);
@@ -32,6 +29,8 @@ const RELEASED_WITHIN: Duration = Duration::from_mins(1);
 pub(in crate::storage) struct Connection {
     /// `None` only while it is being dropped.
     live: Option<PoolConnection<Postgres>>,
+    /// When it was taken from the pool.
+    taken: Instant,
     generation: Generation,
     liveness: Arc<Liveness>,
     deadline: Option<Duration>,
@@ -39,48 +38,33 @@ pub(in crate::storage) struct Connection {
     is_spent: bool,
     /// The concurrency permit of the current caller, held until the connection is back in the pool.
     permit: Option<Permit>,
-    /// A transaction is open on it.
+    /// A transaction is open on it, or may be.
     is_in_transaction: bool,
 }
 
 impl Connection {
-    /// Whether its database is distributed by vault.
-    pub(in crate::storage) fn is_distributed(&self) -> bool {
-        self.liveness.is_distributed()
-    }
-
     pub(in crate::storage) fn new(
         live: PoolConnection<Postgres>,
+        liveness: &Arc<Liveness>,
         generation: Generation,
-        liveness: Arc<Liveness>,
         deadline: Option<Duration>,
+        permit: Option<Permit>,
     ) -> Self {
         Self {
             live: Some(live),
+            taken: Instant::now(),
             generation,
-            liveness,
+            liveness: liveness.clone(),
             deadline,
             is_spent: false,
-            permit: None,
+            permit,
             is_in_transaction: false,
         }
     }
 
-    /// Must be called before a transaction begins.
-    pub(in crate::storage) fn begins_transaction(&mut self) {
-        self.is_in_transaction = true;
-    }
-
-    /// Must be called after a commit or rollback.
-    pub(in crate::storage) fn ended_transaction(&mut self) {
-        self.is_in_transaction = false;
-    }
-
-    /// Returns the connection with the concurrency permit of its user attached.
-    pub(in crate::storage) fn with_permit(self, permit: Option<Permit>) -> Self {
-        let mut connection = self;
-        connection.permit = permit;
-        connection
+    /// Whether its database is distributed by vault.
+    pub(in crate::storage) fn is_distributed(&self) -> bool {
+        self.liveness.is_distributed()
     }
 
     /// Whether statements may be sent on it.
@@ -88,31 +72,76 @@ impl Connection {
         !self.is_spent && self.liveness.is_current(&self.generation)
     }
 
-    /// Sets the deadline of the following statements.
-    pub(in crate::storage) fn set_deadline(&mut self, deadline: Option<Duration>) {
+    /// For how long it has been out of the pool.
+    pub(in crate::storage) fn taken_for(&self) -> Duration {
+        self.taken.elapsed()
+    }
+
+    /// Begins a transaction, unless one is open.
+    pub(in crate::storage) async fn begin(&mut self) -> Result<(), Error> {
+        self.begin_with("BEGIN").await
+    }
+
+    /// As [`begin`](Self::begin), with this statement.
+    pub(in crate::storage) async fn begin_with(&mut self, statement: &'static str) -> Result<(), Error> {
+        if !self.is_in_transaction {
+            // Before it is sent: if this future is dropped meanwhile, the transaction is rolled back.
+            self.is_in_transaction = true;
+            sqlx::raw_sql(statement).execute(self).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether a transaction is open.
+    pub(in crate::storage) fn is_in_transaction(&self) -> bool {
+        self.is_in_transaction
+    }
+
+    /// Commits the transaction, if one is open. If this fails without an error from the server, the outcome is unknown.
+    pub(in crate::storage) async fn commit(self) -> Result<(), Error> {
+        self.commit_and_keep().await.map(drop)
+    }
+
+    /// As [`commit`](Self::commit), and returns the connection for reuse.
+    pub(in crate::storage) async fn commit_and_keep(mut self) -> Result<Self, Error> {
+        self.end("COMMIT").await?;
+        Ok(self)
+    }
+
+    /// Rolls the transaction back, if one is open.
+    pub(in crate::storage) async fn rollback(mut self) -> Result<(), Error> {
+        self.end("ROLLBACK").await
+    }
+
+    async fn end(&mut self, statement: &'static str) -> Result<(), Error> {
+        if self.is_in_transaction {
+            sqlx::raw_sql(statement).execute(&mut *self).await?;
+            self.is_in_transaction = false;
+        }
+        Ok(())
+    }
+
+    /// Whether the server answers on it within this time.
+    pub(in crate::storage) async fn answers(&mut self, within: Duration) -> bool {
+        let deadline = self.deadline.replace(within);
+        let answered = self.bounded(|raw| raw.ping().boxed()).await;
         self.deadline = deadline;
+        answered.is_ok()
     }
 
     /// The driver's connection, for APIs that accept no other type. Its statements have no deadline.
     pub(in crate::storage) fn raw(&mut self) -> &mut PgConnection {
-        self.parts().0
+        self.live.as_mut().expect("there until it is dropped")
     }
 
     /// Runs an operation on the driver's connection within the deadline.
-    pub(in crate::storage) async fn bounded<T>(
-        &mut self,
-        work: impl for<'a> FnOnce(&'a mut PgConnection) -> BoxFuture<'a, Result<T, Error>>,
-    ) -> Result<T, Error> {
+    fn bounded<'c, T: Send + 'c>(
+        &'c mut self,
+        work: impl FnOnce(&'c mut PgConnection) -> BoxFuture<'c, Result<T, Error>>,
+    ) -> BoxFuture<'c, Result<T, Error>> {
         let (raw, mut watch) = self.parts();
-        let mut work = work(raw);
-        std::future::poll_fn(|context| match work.poll_unpin(context) {
-            Poll::Ready(result) => {
-                watch.answered();
-                Poll::Ready(result.map_err(|error| watch.failed(error)))
-            }
-            Poll::Pending => watch.poll_over(context).map(Err),
-        })
-        .await
+        let work = work(raw);
+        async move { watch.answer(work).await?.map_err(|error| watch.failed(error)) }.boxed()
     }
 
     fn parts(&mut self) -> (&mut PgConnection, Watch<'_>) {
@@ -123,7 +152,6 @@ impl Connection {
             generation: &self.generation,
             is_spent: &mut self.is_spent,
             deadline: self.deadline,
-            timers: None,
         };
         (raw, watch)
     }
@@ -180,43 +208,28 @@ struct Watch<'c> {
     generation: &'c Generation,
     is_spent: &'c mut bool,
     deadline: Option<Duration>,
-    /// The timer for the next answer; started at the first wait.
-    timers: Option<Timers>,
-}
-
-struct Timers {
-    deadline: Option<Pin<Box<Sleep>>>,
-    given_up: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
 impl Watch<'_> {
-    /// Ready once the wait is over.
-    fn poll_over(&mut self, context: &mut Context<'_>) -> Poll<Error> {
-        let (deadline, generation) = (self.deadline, self.generation);
-        let timers = self.timers.get_or_insert_with(|| Timers {
-            deadline: deadline.map(|deadline| Box::pin(sleep(deadline))),
-            given_up: Box::pin(generation.given_up().clone().cancelled_owned()),
-        });
-        let error = if timers.given_up.as_mut().poll(context).is_ready() {
-            silence()
-        } else if let Some(over) = &mut timers.deadline
-            && over.as_mut().poll(context).is_ready()
-        {
-            // Other connections of its generation may be dead too.
-            self.liveness.retire();
-            let seconds = deadline.unwrap_or_default().as_secs_f64();
-            let problem = format!("a statement had no answer within {seconds} s and was aborted");
-            Error::Io(io::Error::new(io::ErrorKind::TimedOut, problem))
-        } else {
-            return Poll::Pending;
+    /// The next answer of the server; an error if it does not come in time.
+    async fn answer<T>(&mut self, answer: impl Future<Output = T>) -> Result<T, Error> {
+        let error = tokio::select! {
+            biased;
+            answer = answer => {
+                self.liveness.answered();
+                return Ok(answer);
+            }
+            () = self.generation.given_up().cancelled() => silence(),
+            Some(()) = OptionFuture::from(self.deadline.map(sleep)) => {
+                // Other connections of its generation may be dead too.
+                self.liveness.retire();
+                let seconds = self.deadline.unwrap_or_default().as_secs_f64();
+                let problem = format!("a statement had no answer within {seconds} s and was aborted");
+                Error::Io(io::Error::new(io::ErrorKind::TimedOut, problem))
+            }
         };
         *self.is_spent = true;
-        Poll::Ready(error)
-    }
-
-    fn answered(&mut self) {
-        self.timers = None;
-        self.liveness.answered();
+        Err(error)
     }
 
     /// Marks the connection as unusable if the error says so, and maps the errors of a distributed database.
@@ -260,54 +273,6 @@ fn is_of_a_node(error: &dyn DatabaseError) -> bool {
 /// The error code of a server that is read-only: a former primary, or a standby that is not promoted yet.
 pub(in crate::storage) const READ_ONLY: &str = "25006";
 
-/// The stream of answers to one statement.
-struct Answers<'c, T> {
-    answers: BoxStream<'c, Result<T, Error>>,
-    watch: Watch<'c>,
-    is_over: bool,
-}
-
-impl<T> Stream for Answers<'_, T> {
-    type Item = Result<T, Error>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if self.is_over {
-            return Poll::Ready(None);
-        }
-        match self.answers.poll_next_unpin(context) {
-            Poll::Ready(answer) => {
-                self.watch.answered();
-                Poll::Ready(answer.map(|answer| answer.map_err(|error| self.watch.failed(error))))
-            }
-            Poll::Pending => {
-                let over = std::task::ready!(self.watch.poll_over(context));
-                self.is_over = true;
-                Poll::Ready(Some(Err(over)))
-            }
-        }
-    }
-}
-
-/// The answer to one statement.
-struct Answer<'c, T> {
-    answer: BoxFuture<'c, Result<T, Error>>,
-    watch: Watch<'c>,
-}
-
-impl<T> Future for Answer<'_, T> {
-    type Output = Result<T, Error>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.answer.poll_unpin(context) {
-            Poll::Ready(answer) => {
-                self.watch.answered();
-                Poll::Ready(answer.map_err(|error| self.watch.failed(error)))
-            }
-            Poll::Pending => self.watch.poll_over(context).map(Err),
-        }
-    }
-}
-
 impl<'c> Executor<'c> for &'c mut Connection {
     type Database = Postgres;
 
@@ -318,12 +283,12 @@ impl<'c> Executor<'c> for &'c mut Connection {
     {
         let (raw, watch) = self.parts();
         let answers = raw.fetch_many(query);
-        Answers {
-            answers,
-            watch,
-            is_over: false,
-        }
-        .boxed()
+        let next = |(mut answers, mut watch): (BoxStream<'e, _>, Watch<'e>)| async move {
+            let answer = watch.answer(answers.try_next()).await?;
+            let answer = answer.map_err(|error| watch.failed(error))?;
+            Ok(answer.map(|answer| (answer, (answers, watch))))
+        };
+        stream::try_unfold((answers, watch), next).boxed()
     }
 
     fn fetch_optional<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, Result<Option<PgRow>, Error>>
@@ -331,9 +296,7 @@ impl<'c> Executor<'c> for &'c mut Connection {
         'c: 'e,
         E: 'q + Execute<'q, Postgres>,
     {
-        let (raw, watch) = self.parts();
-        let answer = raw.fetch_optional(query);
-        Answer { answer, watch }.boxed()
+        self.bounded(|raw| raw.fetch_optional(query))
     }
 
     fn prepare_with<'e>(
@@ -344,17 +307,13 @@ impl<'c> Executor<'c> for &'c mut Connection {
     where
         'c: 'e,
     {
-        let (raw, watch) = self.parts();
-        let answer = raw.prepare_with(sql, parameters);
-        Answer { answer, watch }.boxed()
+        self.bounded(|raw| raw.prepare_with(sql, parameters))
     }
 
     fn describe<'e>(self, sql: SqlStr) -> BoxFuture<'e, Result<Describe<Postgres>, Error>>
     where
         'c: 'e,
     {
-        let (raw, watch) = self.parts();
-        let answer = raw.describe(sql);
-        Answer { answer, watch }.boxed()
+        self.bounded(|raw| raw.describe(sql))
     }
 }

@@ -15,9 +15,14 @@ pub enum Class {
     Write,
     /// Full-text search, blame and other reads that may scan many rows.
     Search,
-    /// Work that no request waits for: retention, purge, indexing, export and import, rebuilding.
+    /// Work that no request waits for: export and import, rebuilding.
     Maintenance,
-    /// Health checks, which must fail soon.
+    /// Maintenance that loops over vaults. Its transactions fail if another session holds a row lock for long, and the
+    /// work goes on with other vaults.
+    Sweep,
+    /// Events, which have connections of their own.
+    Events,
+    /// API keys and health checks, which must fail soon and have connections of their own.
     Health,
     /// Schema changes, which have no deadline.
     Migration,
@@ -26,13 +31,13 @@ pub enum Class {
 /// The deadline of a statement of each class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlines {
-    /// Of [`Class::Read`].
+    /// Of [`Class::Read`] and [`Class::Events`].
     pub read: Duration,
     /// Of [`Class::Write`].
     pub write: Duration,
     /// Of [`Class::Search`].
     pub search: Duration,
-    /// Of [`Class::Maintenance`].
+    /// Of [`Class::Maintenance`] and [`Class::Sweep`].
     pub maintenance: Duration,
     /// Of [`Class::Health`]; also how long the database may be silent before everything that waits for it fails.
     pub silence: Duration,
@@ -58,10 +63,10 @@ impl Deadlines {
     #[must_use]
     pub fn of(&self, class: Class) -> Option<Duration> {
         match class {
-            Class::Read => Some(self.read),
+            Class::Read | Class::Events => Some(self.read),
             Class::Write => Some(self.write),
             Class::Search => Some(self.search),
-            Class::Maintenance => Some(self.maintenance),
+            Class::Maintenance | Class::Sweep => Some(self.maintenance),
             Class::Health => Some(self.silence),
             Class::Migration => None,
         }

@@ -83,7 +83,7 @@ impl Storage {
         Ok(sqlx::query_scalar!(
             r#"SELECT EXISTS (SELECT FROM pg_proc WHERE proname = 'create_distributed_table') AS "exists!""#,
         )
-        .fetch_one(&mut *self.reader().await?)
+        .fetch_one(&mut self.reader().await?)
         .await?)
     }
 
@@ -102,7 +102,7 @@ impl Storage {
                JOIN pg_class AS parent ON parent.oid = confrelid
                WHERE contype = 'f' AND child.relnamespace = current_schema()::regnamespace"#,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         let refers: Vec<_> = refers.into_iter().map(|row| (row.child, row.parent)).collect();
         let mut all = self.tables_of_vaults().await?;
@@ -123,17 +123,17 @@ impl Storage {
                     .bind(&table)
                     .bind(beside)
             };
-            let mut transaction = self.begin_for(Class::Migration).await?;
+            let mut transaction = self.begin(Class::Migration).await?;
             if table == "events" {
                 // Each node has a sequence of its own, whose numbers cannot be compared with those of another.
                 sqlx::query(
                     "ALTER TABLE events ALTER COLUMN insert_order
                      SET DEFAULT (extract(epoch FROM statement_timestamp()) * 1000000)::bigint",
                 )
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
             }
-            statement.execute(&mut *transaction).await?;
+            statement.execute(&mut transaction).await?;
             transaction.commit().await?;
             done.push(table);
         }
@@ -149,14 +149,14 @@ impl Storage {
                WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace
                ORDER BY relname"#,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?)
     }
 
     /// The tables that the extension manages; empty without the extension.
     async fn distributed_tables(&self) -> Result<BTreeSet<String>, StorageError> {
         let there = sqlx::query_scalar!(r#"SELECT to_regclass('pg_dist_partition') IS NOT NULL AS "there!""#)
-            .fetch_one(&mut *self.reader().await?)
+            .fetch_one(&mut self.reader().await?)
             .await?;
         if !there {
             return Ok(BTreeSet::new());
@@ -166,7 +166,7 @@ impl Storage {
             "SELECT relname::text FROM pg_dist_partition JOIN pg_class ON pg_class.oid = logicalrelid
              WHERE relnamespace = current_schema()::regnamespace",
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         Ok(tables.into_iter().collect())
     }

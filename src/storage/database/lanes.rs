@@ -9,8 +9,6 @@
 
 use crate::fair::{FairSemaphore, Party, Permit, ShareLimits};
 use crate::storage::database::pool::PoolOptions;
-use crate::storage::database::session::Reader;
-use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
 use sqlx::PgPool;
 use std::time::Duration;
@@ -30,8 +28,8 @@ const CONNECTIONS_PER_SEARCH: u32 = 8;
 #[derive(Debug, Clone)]
 pub(in crate::storage) struct Lanes {
     connections: FairSemaphore,
-    pub(super) searches: FairSemaphore,
-    pub(super) events: FairSemaphore,
+    searches: FairSemaphore,
+    events: FairSemaphore,
     own: PgPool,
     acquire_timeout: Duration,
 }
@@ -58,11 +56,20 @@ impl Lanes {
         }
     }
 
-    /// Waits for the current caller's permit to use a pool connection; `None` for the service itself.
-    pub(in crate::storage) async fn connection(&self) -> Result<Option<Permit>, StorageError> {
-        self.acquire(&self.connections).await
+    /// The pool for a class of work, and the limit of its connections.
+    pub(super) fn of<'p>(
+        &'p self,
+        class: Class,
+        requests: &'p PgPool,
+    ) -> (&'p PgPool, Option<&'p FairSemaphore>) {
+        match class {
+            Class::Events => (&self.own, Some(&self.events)),
+            Class::Health => (&self.own, None),
+            _ => (requests, Some(&self.connections)),
+        }
     }
 
+    /// Waits for the current caller's permit; `None` for the service itself.
     pub(super) async fn acquire(&self, gate: &FairSemaphore) -> Result<Option<Permit>, StorageError> {
         let party = Party::current();
         if party.is_service() {
@@ -83,22 +90,5 @@ impl Storage {
     /// Waits for the current caller's search permit, before it acquires a connection.
     pub(in crate::storage) async fn search_permit(&self) -> Result<Option<Permit>, StorageError> {
         self.lanes.acquire(&self.lanes.searches).await
-    }
-
-    /// A connection for reading API keys or for checking whether the database answers.
-    pub(in crate::storage) async fn own_reader(&self) -> Result<Reader, StorageError> {
-        self.reader_of(self.lanes.own(), Class::Health, None).await
-    }
-
-    /// A connection for reading events.
-    pub(in crate::storage) async fn event_reader(&self) -> Result<Reader, StorageError> {
-        let permit = self.lanes.acquire(&self.lanes.events).await?;
-        self.reader_of(self.lanes.own(), Class::Read, permit).await
-    }
-
-    /// A transaction for numbering events.
-    pub(in crate::storage) async fn event_writer(&self) -> Result<Transaction, StorageError> {
-        let permit = self.lanes.acquire(&self.lanes.events).await?;
-        self.begin_on(self.lanes.own(), Class::Write, permit).await
     }
 }

@@ -28,7 +28,7 @@ impl Storage {
     /// A database that cannot be reached, a migration that fails, or a schema of a newer program or of one from before the
     /// first release.
     pub async fn migrate(&self) -> Result<(), StorageError> {
-        let mut connection = self.connection(Class::Migration).await?;
+        let mut connection = self.acquire(self.primary(), Class::Migration, None).await?;
         let mut transaction = self.locked(&mut connection).await?;
         MIGRATOR
             .run(&mut *transaction)
@@ -42,7 +42,7 @@ impl Storage {
     /// # Errors
     /// As for [`Storage::migrate`].
     pub async fn migrate_down(&self, target: i64) -> Result<(), StorageError> {
-        let mut connection = self.connection(Class::Migration).await?;
+        let mut connection = self.acquire(self.primary(), Class::Migration, None).await?;
         let mut transaction = self.locked(&mut connection).await?;
         MIGRATOR
             .undo(&mut *transaction, target)
@@ -66,7 +66,7 @@ impl Storage {
         // This is a table of sqlx, which the database used for checking queries need not have.
         let newest: Option<i64> =
             sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success")
-                .fetch_one(&mut *self.own_reader().await?)
+                .fetch_one(&mut self.reader_for(Class::Health).await?)
                 .await?;
         Ok(newest.unwrap_or(0))
     }

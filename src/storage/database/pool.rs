@@ -9,12 +9,12 @@ use super::notification::Notifications;
 use super::replica::Replica;
 use super::server::{leads_to, server_of};
 use crate::clock::Clock;
-use crate::storage::StorageError;
 use crate::storage::batcher::Batchers;
 use crate::storage::head_cache::{HeadCache, HeadCacheUse};
 use crate::storage::search::{FrequentWords, Searched};
 use crate::storage::usage::quotas::{Quotas, Room};
 use crate::storage::write::MemoryLocks;
+use crate::storage::{Class, StorageError};
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use std::sync::Arc;
@@ -162,7 +162,7 @@ impl Storage {
     /// [`StorageError::Unavailable`] if it does not.
     pub async fn ping(&self) -> Result<(), StorageError> {
         sqlx::query_scalar!(r#"SELECT 1 AS "one!""#)
-            .fetch_one(&mut *self.own_reader().await?)
+            .fetch_one(&mut self.reader_for(Class::Health).await?)
             .await?;
         Ok(())
     }

@@ -44,12 +44,12 @@ impl Storage {
     /// Whether the database's disk has room, after a statement found none. Small commits succeed on a full disk, and so do
     /// rows that fit into pages that are there, so this needs new pages, which are given back.
     async fn has_room(&self) -> Result<bool, StorageError> {
-        let mut transaction = self.begin_for(Class::Health).await?;
+        let mut transaction = self.begin(Class::Health).await?;
         // Built at run time: the database used for checking queries has no such table. About 1 MiB.
         let written = sqlx::raw_sql(
             "CREATE TEMPORARY TABLE room ON COMMIT DROP AS SELECT md5(n::text) FROM generate_series(1, 16384) AS n",
         )
-        .execute(&mut *transaction)
+        .execute(&mut transaction)
         .await;
         transaction.rollback().await?;
         let is_full = written.is_err_and(|error| is_disk_full(&error.into()));
@@ -59,13 +59,13 @@ impl Storage {
 
     /// Commits a transaction without changes. Returns whether the server is read-only.
     async fn test_write(&self) -> Result<bool, StorageError> {
-        let mut transaction = self.begin_for(Class::Health).await?;
+        let mut transaction = self.begin(Class::Health).await?;
         let statement = format!(
             "SELECT pg_notify('{}', 'ready')::text, current_setting('transaction_read_only')",
             CHANNEL
         );
         let row = sqlx::raw_sql(AssertSqlSafe(statement))
-            .fetch_one(&mut *transaction)
+            .fetch_one(&mut transaction)
             .await?;
         let is_read_only = row.try_get::<&str, _>(1)? == "on";
         transaction.commit().await?;

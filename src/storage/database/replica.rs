@@ -13,8 +13,6 @@ use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
 use crate::storage::database::liveness::{Beat, Liveness};
 use crate::storage::database::session::Door;
-use crate::storage::database::session::Reader;
-use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;
 use sqlx::PgPool;
@@ -34,10 +32,6 @@ const WAITS_FOR: Duration = Duration::from_millis(500);
 tokio::task_local! {
     /// Set while a read may be stale.
     static MAY_LAG: ();
-}
-
-fn has_none(error: &StorageError) {
-    tracing::debug!(%error, "the standby has no connection for a read");
 }
 
 impl Storage {
@@ -102,21 +96,17 @@ impl Storage {
         (may_lag && self.replica_lag().is_some()).then_some((&replica.pool, &replica.liveness))
     }
 
-    /// A connection to the standby, if the read may be stale and one is available.
-    pub(in crate::storage) async fn replica_reader(&self, class: Class) -> Option<Reader> {
+    /// A connection to the standby, or a transaction on it, if the read may be stale and one is available.
+    pub(super) async fn on_standby(&self, class: Class, begins: bool) -> Option<Connection> {
         let door = self.replica_door(class)?;
         // The concurrency limits of the primary's connections apply here too.
-        let permit = self.lanes.connection().await.ok()?;
-        let reader = self.reader_from(door, class, permit).await;
-        reader.inspect_err(has_none).ok()
-    }
-
-    /// As [`Self::replica_reader`], for a read of several statements.
-    pub(in crate::storage) async fn replica_transaction(&self, class: Class) -> Option<Transaction> {
-        let door = self.replica_door(class)?;
-        let permit = self.lanes.connection().await.ok()?;
-        let transaction = self.begin_from(door, class, permit).await;
-        transaction.inspect_err(has_none).ok()
+        let (_, limit) = self.lanes.of(class, &self.pool);
+        let permit = self.lanes.acquire(limit?).await.ok()?;
+        // Boxed, because most reads do not come here.
+        let connection = Box::pin(self.open(door, class, permit, begins)).await;
+        let no_connection =
+            |error: &StorageError| tracing::debug!(%error, "the standby has no connection for a read");
+        connection.inspect_err(no_connection).ok()
     }
 
     /// Compares the primary and the standby for as long as it is polled; returns at once without a standby.
@@ -173,7 +163,7 @@ impl Storage {
                       (SELECT system_identifier FROM pg_control_system()) AS "system!",
                       current_database()::text AS "database!""#
         )
-        .fetch_one(&mut *self.own_reader().await?)
+        .fetch_one(&mut self.reader_for(Class::Health).await?)
         .await?;
         if of != (primary.system, primary.database) {
             replica.fails("it is of another database", None);
@@ -199,14 +189,13 @@ impl Storage {
             replica.liveness.beat(Beat::Written);
         }
         let door = (&replica.pool, &replica.liveness);
-        let mut reader = self.reader_from(door, Class::Health, None).await?;
-        let connection: &mut Connection = &mut reader;
+        let mut connection = self.open(door, Class::Health, None, false).await?;
         let row = sqlx::query!(
             r#"SELECT CASE WHEN pg_is_in_recovery() THEN (pg_last_wal_replay_lsn() - '0/0')::bigint END AS place,
                       (SELECT system_identifier FROM pg_control_system()) AS "system!",
                       current_database()::text AS "database!""#
         )
-        .fetch_one(connection)
+        .fetch_one(&mut connection)
         .await?;
         Ok((row.place, (row.system, row.database)))
     }

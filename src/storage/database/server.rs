@@ -36,7 +36,7 @@ impl Storage {
                       (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS "connections!",
                       pg_is_in_recovery() AS "is_standby!""#
         )
-        .fetch_one(&mut *self.reader().await?)
+        .fetch_one(&mut self.reader().await?)
         .await?;
         Ok(ServerState {
             version: row.version,

@@ -10,12 +10,9 @@ use crate::storage::database::connect::connect_options;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
 use crate::storage::database::liveness::{Liveness, silence};
-use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, Row, SqlSafeStr};
-use std::ops::{Deref, DerefMut};
-use std::panic::resume_unwind;
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, Row};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
@@ -73,223 +70,102 @@ async fn is_setting_applied(url: &str) -> Result<bool, StorageError> {
     Ok(found.is_some_and(|found| found == "direct"))
 }
 
-tokio::task_local! {
-    /// Set while work loops over vaults.
-    static SWEEPS: ();
-}
-
 /// The lock timeout of work that loops over vaults.
 const SWEEP_WAITS_FOR: &str = "2s";
 
-/// How often acquiring a connection is tried if its generation is retired meanwhile.
-const ACQUIRE_TRIES: u32 = 3;
-
 impl Storage {
     /// A connection for reading; waits for the caller's concurrency permit.
-    pub(in crate::storage) async fn reader(&self) -> Result<Reader, StorageError> {
+    pub(in crate::storage) async fn reader(&self) -> Result<Connection, StorageError> {
         self.reader_for(Class::Read).await
     }
 
     /// A connection for reading, for this class of work; from the standby if the read may be stale.
-    pub(in crate::storage) async fn reader_for(&self, class: Class) -> Result<Reader, StorageError> {
-        if self.has_replica()
-            && let Some(reader) = Box::pin(self.replica_reader(class)).await
-        {
-            return Ok(reader);
-        }
-        self.primary_reader_for(class).await
-    }
-
-    /// A connection to the primary, for reads that must not be stale.
-    pub(in crate::storage) async fn primary_reader(&self) -> Result<Reader, StorageError> {
-        self.primary_reader_for(Class::Read).await
-    }
-
-    /// As [`Self::primary_reader`], for this class of work.
-    pub(in crate::storage) async fn primary_reader_for(&self, class: Class) -> Result<Reader, StorageError> {
-        let waiting = Instant::now();
-        let permit = self.lanes.connection().await?;
-        let reader = self.reader_of(&self.pool, class, permit).await?;
-        meters::pool_wait(waiting.elapsed());
-        Ok(reader)
-    }
-
-    /// A connection without a concurrency permit, for internal work of this class.
-    pub(in crate::storage) async fn connection(&self, class: Class) -> Result<Connection, StorageError> {
-        let waiting = Instant::now();
-        let connection = self.acquire(&self.pool, class, None).await?;
-        meters::pool_wait(waiting.elapsed());
-        Ok(connection)
-    }
-
-    /// A connection for reading from one of the pools.
-    pub(in crate::storage) async fn reader_of(
-        &self,
-        pool: &PgPool,
-        class: Class,
-        permit: Option<Permit>,
-    ) -> Result<Reader, StorageError> {
-        self.reader_from((pool, &self.liveness), class, permit).await
-    }
-
-    /// A connection for reading from a pool, with the liveness of its database.
-    pub(in crate::storage) async fn reader_from(
-        &self,
-        door: Door<'_>,
-        class: Class,
-        permit: Option<Permit>,
-    ) -> Result<Reader, StorageError> {
-        if self.prepared_statements {
-            Ok(Reader::Connection(self.acquire_from(door, class, permit).await?))
-        } else {
-            Ok(Reader::Transaction(self.begin_from(door, class, permit).await?))
+    pub(in crate::storage) async fn reader_for(&self, class: Class) -> Result<Connection, StorageError> {
+        match self.on_standby(class, false).await {
+            Some(reader) => Ok(reader),
+            None => self.primary_reader(class).await,
         }
     }
 
-    /// Acquires a connection of the current generation; fails at once while the database is silent.
-    async fn acquire(
-        &self,
-        pool: &PgPool,
-        class: Class,
-        permit: Option<Permit>,
-    ) -> Result<Connection, sqlx::Error> {
-        self.acquire_from((pool, &self.liveness), class, permit).await
-    }
-
-    async fn acquire_from(
-        &self,
-        (pool, liveness): Door<'_>,
-        class: Class,
-        permit: Option<Permit>,
-    ) -> Result<Connection, sqlx::Error> {
-        let mut tries = 1;
-        loop {
-            let generation = liveness.generation()?;
-            liveness.want_beat();
-            // The pool's future takes 4 KiB. Boxed, it does not enlarge every future above it, which are moved many
-            // times during a request even if they never use the pool.
-            let acquired = Box::pin(generation.given_up().run_until_cancelled(pool.acquire())).await;
-            let acquired = acquired.ok_or_else(silence)??;
-            let deadline = self.deadlines.of(class);
-            let connection = Connection::new(acquired, generation, liveness.clone(), deadline);
-            if connection.is_current() || tries == ACQUIRE_TRIES {
-                return Ok(connection.with_permit(permit));
-            }
-            tries += 1;
-        }
-    }
-
-    /// A connection on which a single statement is its own transaction; `None` behind a pooler that needs several
-    /// messages for that. It needs no permit, because a batch serves many callers.
-    pub(in crate::storage) async fn autocommit(&self) -> Result<Option<Connection>, StorageError> {
-        match self.prepared_statements {
-            true => Ok(Some(self.connection(Class::Write).await?)),
-            false => Ok(None),
-        }
-    }
-
-    /// A transaction for writing; waits for the caller's concurrency permit.
-    pub(in crate::storage) async fn begin(&self) -> Result<Transaction, StorageError> {
-        self.begin_for(Class::Write).await
+    /// A connection to the primary, for a statement that changes data or a read that must not be stale.
+    pub(in crate::storage) async fn primary_reader(&self, class: Class) -> Result<Connection, StorageError> {
+        self.on_primary(class, false).await
     }
 
     /// A transaction for this class of work; on the standby if it only reads and may be stale.
-    pub(in crate::storage) async fn begin_for(&self, class: Class) -> Result<Transaction, StorageError> {
-        if self.has_replica()
-            && let Some(transaction) = Box::pin(self.replica_transaction(class)).await
-        {
+    pub(in crate::storage) async fn begin(&self, class: Class) -> Result<Connection, StorageError> {
+        if let Some(transaction) = self.on_standby(class, true).await {
             return Ok(transaction);
         }
-        let waiting = Instant::now();
-        let permit = self.lanes.connection().await?;
-        let mut transaction = self.begin_on(&self.pool, class, permit).await?;
-        meters::pool_wait(waiting.elapsed());
-        if class == Class::Maintenance && SWEEPS.try_with(|()| ()).is_ok() {
+        let mut transaction = self.on_primary(class, true).await?;
+        if class == Class::Sweep {
             sqlx::query!(
                 "SELECT set_config('lock_timeout', $1, true) AS lock_timeout",
                 SWEEP_WAITS_FOR
             )
-            .fetch_one(&mut *transaction)
+            .fetch_one(&mut transaction)
             .await?;
         }
         Ok(transaction)
     }
 
-    /// Runs work that loops over vaults. A [`Class::Maintenance`] transaction in it fails if another session holds a
-    /// row lock for long, and the work continues with other vaults.
-    pub async fn sweep<F: Future>(&self, work: F) -> F::Output {
-        SWEEPS.scope((), work).await
+    async fn on_primary(&self, class: Class, begins: bool) -> Result<Connection, StorageError> {
+        let waiting = Instant::now();
+        let (pool, limit) = self.lanes.of(class, &self.pool);
+        let permit = match limit {
+            Some(limit) => self.lanes.acquire(limit).await?,
+            None => None,
+        };
+        let connection = self.open((pool, &self.liveness), class, permit, begins).await?;
+        meters::pool_wait(waiting.elapsed());
+        Ok(connection)
     }
 
-    /// A transaction of work that loops over vaults.
-    pub(in crate::storage) async fn begin_sweep(&self) -> Result<Transaction, StorageError> {
-        SWEEPS.scope((), self.begin_for(Class::Maintenance)).await
+    /// A connection to the primary without a concurrency permit, for work of the service itself and for batches, which
+    /// serve many callers.
+    pub(in crate::storage) async fn connection(&self, class: Class) -> Result<Connection, StorageError> {
+        let waiting = Instant::now();
+        let connection = self.open(self.primary(), class, None, false).await?;
+        meters::pool_wait(waiting.elapsed());
+        Ok(connection)
     }
 
-    /// A transaction on one of the pools. A separate task begins it: if the caller were cancelled meanwhile, the
-    /// connection would go back to the pool inside an open transaction.
-    pub(in crate::storage) async fn begin_on(
-        &self,
-        pool: &PgPool,
-        class: Class,
-        permit: Option<Permit>,
-    ) -> Result<Transaction, StorageError> {
-        self.begin_from((pool, &self.liveness), class, permit).await
-    }
-
-    /// As [`Self::begin_on`], for a pool with the liveness of its database.
-    pub(in crate::storage) async fn begin_from(
+    /// A connection of a pool, in a transaction if that is wanted or if a single statement takes several messages.
+    pub(super) async fn open(
         &self,
         door: Door<'_>,
         class: Class,
         permit: Option<Permit>,
-    ) -> Result<Transaction, StorageError> {
-        let connection = self.acquire_from(door, class, permit).await?;
-        let statement = (!self.prepared_statements).then(|| BEGIN_WITHOUT_NAMES.into_sql_str());
-        let begun = tokio::spawn(Transaction::begin(connection, statement)).await;
-        match begun {
-            Ok(begun) => Ok(begun?),
-            Err(ended) => match ended.try_into_panic() {
-                Ok(panic) => resume_unwind(panic),
-                Err(_) => Err(sqlx::Error::PoolClosed.into()),
-            },
+        begins: bool,
+    ) -> Result<Connection, StorageError> {
+        let mut connection = self.acquire(door, class, permit).await?;
+        if !self.prepared_statements {
+            connection.begin_with(BEGIN_WITHOUT_NAMES).await?;
+        } else if begins {
+            connection.begin().await?;
         }
+        Ok(connection)
     }
-}
 
-/// A connection on which each statement is its own transaction, or a transaction if that takes several messages.
-/// Changes are rolled back unless committed.
-pub(in crate::storage) enum Reader {
-    Connection(Connection),
-    Transaction(Transaction),
-}
-
-impl Reader {
-    /// Commits changes that were not committed with their statement.
-    pub(in crate::storage) async fn commit(self) -> Result<(), StorageError> {
-        match self {
-            Self::Connection(_) => Ok(()),
-            Self::Transaction(transaction) => Ok(transaction.commit().await?),
-        }
+    /// Acquires a connection of the current generation; fails at once while the database is silent.
+    pub(super) async fn acquire(
+        &self,
+        (pool, liveness): Door<'_>,
+        class: Class,
+        permit: Option<Permit>,
+    ) -> Result<Connection, StorageError> {
+        let generation = liveness.generation()?;
+        liveness.want_beat();
+        // The pool's future takes 4 KiB. Boxed, it does not enlarge every future above it, which are moved many
+        // times during a request even if they never use the pool.
+        let acquired = Box::pin(generation.given_up().run_until_cancelled(pool.acquire())).await;
+        let acquired = acquired.ok_or_else(silence)??;
+        // The generation may have ended meanwhile: the pool hands out only connections that began after that.
+        let (generation, deadline) = (liveness.generation()?, self.deadlines.of(class));
+        Ok(Connection::new(acquired, liveness, generation, deadline, permit))
     }
-}
 
-impl Deref for Reader {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        match self {
-            Self::Connection(connection) => connection,
-            Self::Transaction(transaction) => transaction,
-        }
-    }
-}
-
-impl DerefMut for Reader {
-    fn deref_mut(&mut self) -> &mut Connection {
-        match self {
-            Self::Connection(connection) => connection,
-            Self::Transaction(transaction) => transaction,
-        }
+    pub(super) fn primary(&self) -> Door<'_> {
+        (&self.pool, &self.liveness)
     }
 }

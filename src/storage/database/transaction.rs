@@ -14,7 +14,7 @@
 //! .await
 //! ```
 //!
-//! **The closure is called again** when the transaction lost a race ([`repeat`](crate::storage::database::repeat)): the
+//! **The closure is called again** when the transaction lost a race : the
 //! database rolled it back and said so (40001, 40P01). So the closure must read everything it decides on inside the
 //! transaction, borrow its input without consuming it, and have no effect outside. Notifications of a change belong
 //! after [`Storage::transaction`], once it is committed. An error rolls everything back. A commit that failed without
@@ -26,15 +26,14 @@
 //!
 //! # One statement
 //!
-//! A single statement that changes rows is a transaction by itself: [`Storage::execute`] and
-//! [`Storage::fetch_optional`] send it without `BEGIN` and `COMMIT`, with the same deadline, the same repetition, and a
-//! name. Behind a pooler that does not keep prepared statements it needs a transaction, because preparing and executing
-//! are two messages. Work that loops over vaults uses a transaction for a single statement too, with a short lock
-//! timeout ([`Storage::sweep_transaction`]).
+//! A single statement that changes rows is a transaction by itself: [`Storage::execute`] and [`Storage::statement`] send
+//! it without `BEGIN` and `COMMIT`, with the same deadline, the same repetition, and a name. Behind a pooler that does not
+//! keep prepared statements it needs a transaction, because preparing and executing are two messages. Work that loops over
+//! vaults uses a transaction for a single statement too, with a short lock timeout ([`Class::Sweep`]).
 //!
 //! # Other transactions
 //!
-//! - Reads of several statements ([`Storage::begin_for`]) lose no races: search and its vectors, the snapshot of a
+//! - Reads of several statements ([`Storage::begin`]) lose no races: search and its vectors, the snapshot of a
 //!   handoff.
 //! - Batches (`write/group_commit.rs`, `batcher/small_writes.rs`) keep their connection for the next batch. Each
 //!   submitter receives the outcome of the commit and decides whether to repeat its work.
@@ -43,41 +42,30 @@
 //!
 //! [`Storage::transaction`]: crate::storage::Storage::transaction
 //! [`Storage::execute`]: crate::storage::Storage::execute
-//! [`Storage::fetch_optional`]: crate::storage::Storage::fetch_optional
-//! [`Storage::sweep_transaction`]: crate::storage::Storage::sweep_transaction
-//! [`Storage::begin_for`]: crate::storage::Storage::begin_for
+//! [`Storage::statement`]: crate::storage::Storage::statement
+//! [`Storage::begin`]: crate::storage::Storage::begin
 //! [`StorageError::Unavailable`]: crate::storage::StorageError::Unavailable
 
 use crate::storage::database::connection::Connection;
 use crate::storage::error::may_repeat;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters::{self, TransactionResult};
-use sqlx::postgres::{PgArguments, PgRow};
-use sqlx::query::{Map, Query};
-use sqlx::{Error, Postgres, SqlSafeStr as _, SqlStr};
-use std::ops::{Deref, DerefMut};
+use sqlx::Postgres;
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Rolls back when it is dropped without having ended.
+/// How the closure of a named transaction ends it.
 #[derive(Debug)]
-pub(in crate::storage) struct Transaction {
-    connection: Connection,
+#[must_use]
+pub(in crate::storage) struct Ending<T> {
+    transaction: Connection,
+    value: T,
+    commits: bool,
 }
 
-impl Transaction {
-    /// Begins a transaction with `statement`, or with a plain `BEGIN`. Must not be cancelled: nothing would end the
-    /// transaction.
-    pub(in crate::storage) async fn begin(
-        mut connection: Connection,
-        statement: Option<SqlStr>,
-    ) -> Result<Self, Error> {
-        let statement = statement.unwrap_or_else(|| "BEGIN".into_sql_str());
-        connection.begins_transaction();
-        sqlx::raw_sql(statement).execute(&mut connection).await?;
-        Ok(Self { connection })
-    }
-
+impl Connection {
     /// Ends a named transaction with a commit; `value` is its result.
     pub(in crate::storage) fn commit_with<T>(self, value: T) -> Ending<T> {
         Ending {
@@ -95,39 +83,11 @@ impl Transaction {
             commits: false,
         }
     }
-
-    /// Commits. If this fails without an error from the server, the outcome is unknown.
-    pub(in crate::storage) async fn commit(self) -> Result<(), Error> {
-        self.commit_and_keep().await.map(drop)
-    }
-
-    /// As [`commit`](Self::commit), and returns the connection for reuse.
-    pub(in crate::storage) async fn commit_and_keep(mut self) -> Result<Connection, Error> {
-        sqlx::raw_sql("COMMIT").execute(&mut self.connection).await?;
-        self.connection.ended_transaction();
-        Ok(self.connection)
-    }
-
-    /// Rolls back.
-    pub(in crate::storage) async fn rollback(mut self) -> Result<(), Error> {
-        sqlx::raw_sql("ROLLBACK").execute(&mut self.connection).await?;
-        self.connection.ended_transaction();
-        Ok(())
-    }
-}
-
-/// How the closure of a named transaction ends it.
-#[derive(Debug)]
-#[must_use]
-pub(in crate::storage) struct Ending<T> {
-    transaction: Transaction,
-    value: T,
-    commits: bool,
 }
 
 impl<T> Ending<T> {
     /// Commits or rolls back. Returns the result and whether it was committed.
-    pub(in crate::storage) async fn end(self) -> Result<(T, bool), StorageError> {
+    async fn end(self) -> Result<(T, bool), StorageError> {
         match self.commits {
             true => self.transaction.commit().await?,
             false => self.transaction.rollback().await?,
@@ -136,26 +96,12 @@ impl<T> Ending<T> {
     }
 }
 
-impl Deref for Transaction {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        &self.connection
-    }
-}
-
-impl DerefMut for Transaction {
-    fn deref_mut(&mut self) -> &mut Connection {
-        &mut self.connection
-    }
-}
-
 impl Storage {
     /// Runs a transaction of a request that changes data. `body` may be called again.
     pub(in crate::storage) async fn transaction<T, E, F>(
         &self,
         name: &'static str,
-        body: impl Fn(Transaction) -> F,
+        body: impl Fn(Connection) -> F,
     ) -> Result<T, E>
     where
         E: TransactionError,
@@ -169,130 +115,52 @@ impl Storage {
         &self,
         class: Class,
         name: &'static str,
-        body: impl Fn(Transaction) -> F,
+        body: impl Fn(Connection) -> F,
     ) -> Result<T, E>
     where
         E: TransactionError,
         F: Future<Output = Result<Ending<T>, E>>,
     {
-        self.transaction_after(class, name, may_repeat, body).await
+        run(name, || self.begin(class), body).await
     }
 
-    /// As [`Self::transaction_for`], and repeats also after other errors that a new attempt can avoid.
-    pub(in crate::storage) async fn transaction_after<T, E, F>(
+    /// As [`Self::transaction_for`], for a single statement, which is its own transaction.
+    pub(in crate::storage) async fn statement<T, F>(
         &self,
         class: Class,
         name: &'static str,
-        may_repeat: impl Fn(&StorageError) -> bool,
-        body: impl Fn(Transaction) -> F,
-    ) -> Result<T, E>
+        body: impl Fn(Connection) -> F,
+    ) -> Result<T, StorageError>
     where
-        E: TransactionError,
-        F: Future<Output = Result<Ending<T>, E>>,
+        F: Future<Output = Result<Ending<T>, StorageError>>,
     {
-        run(name, may_repeat, || self.begin_for(class), body).await
-    }
-
-    /// As [`Self::transaction`], for work that loops over vaults: it has a short lock timeout.
-    pub(in crate::storage) async fn sweep_transaction<T, E, F>(
-        &self,
-        name: &'static str,
-        body: impl Fn(Transaction) -> F,
-    ) -> Result<T, E>
-    where
-        E: TransactionError,
-        F: Future<Output = Result<Ending<T>, E>>,
-    {
-        run(name, may_repeat, || self.begin_sweep(), body).await
-    }
-
-    /// As [`Self::transaction`], on one of the connections for events.
-    pub(in crate::storage) async fn event_transaction<T, E, F>(
-        &self,
-        name: &'static str,
-        body: impl Fn(Transaction) -> F,
-    ) -> Result<T, E>
-    where
-        E: TransactionError,
-        F: Future<Output = Result<Ending<T>, E>>,
-    {
-        run(name, may_repeat, || self.event_writer(), body).await
+        run(name, || self.primary_reader(class), body).await
     }
 
     /// Runs one statement that changes rows, as its own transaction, and returns the number of rows.
     pub(in crate::storage) async fn execute<'q>(
         &self,
-        name: &'static str,
-        query: impl Fn() -> Query<'q, Postgres, PgArguments>,
-    ) -> Result<u64, StorageError> {
-        self.execute_for(Class::Write, name, query).await
-    }
-
-    /// As [`Self::execute`], for this class of work.
-    pub(in crate::storage) async fn execute_for<'q>(
-        &self,
         class: Class,
         name: &'static str,
         query: impl Fn() -> Query<'q, Postgres, PgArguments>,
     ) -> Result<u64, StorageError> {
         let query = &query;
-        let attempt = move || async move {
-            let mut connection = self.primary_reader_for(class).await?;
-            let done = query().execute(&mut *connection).await?;
-            connection.commit().await?;
-            Ok::<_, StorageError>(done.rows_affected())
-        };
-        let done = repeated(name, attempt).await;
-        meters::transaction_ended(name, result(&done, true));
-        done
-    }
-
-    /// As [`Self::execute`], for a statement that returns a row if it changed one.
-    pub(in crate::storage) async fn fetch_optional<'q, O, M>(
-        &self,
-        name: &'static str,
-        query: impl Fn() -> Map<'q, Postgres, M, PgArguments>,
-    ) -> Result<Option<O>, StorageError>
-    where
-        M: FnMut(PgRow) -> Result<O, sqlx::Error> + Send,
-        O: Send + Unpin,
-    {
-        self.fetch_optional_for(Class::Write, name, query).await
-    }
-
-    /// As [`Self::fetch_optional`], for this class of work.
-    pub(in crate::storage) async fn fetch_optional_for<'q, O, M>(
-        &self,
-        class: Class,
-        name: &'static str,
-        query: impl Fn() -> Map<'q, Postgres, M, PgArguments>,
-    ) -> Result<Option<O>, StorageError>
-    where
-        M: FnMut(PgRow) -> Result<O, sqlx::Error> + Send,
-        O: Send + Unpin,
-    {
-        let query = &query;
-        let attempt = move || async move {
-            let mut connection = self.primary_reader_for(class).await?;
-            let row = query().fetch_optional(&mut *connection).await?;
-            connection.commit().await?;
-            Ok::<_, StorageError>(row)
-        };
-        let done = repeated(name, attempt).await;
-        meters::transaction_ended(name, result(&done, true));
-        done
+        self.statement(class, name, |mut connection| async move {
+            let done = query().execute(&mut connection).await?;
+            Ok(connection.commit_with(done.rows_affected()))
+        })
+        .await
     }
 }
 
 async fn run<T, E, B, F>(
     name: &'static str,
-    may_repeat: impl Fn(&StorageError) -> bool,
     begin: impl Fn() -> B,
-    body: impl Fn(Transaction) -> F,
+    body: impl Fn(Connection) -> F,
 ) -> Result<T, E>
 where
     E: TransactionError,
-    B: Future<Output = Result<Transaction, StorageError>>,
+    B: Future<Output = Result<Connection, StorageError>>,
     F: Future<Output = Result<Ending<T>, E>>,
 {
     let (begin, body) = (&begin, &body);
@@ -301,18 +169,14 @@ where
         // Boxed, because the futures above it are moved during a request.
         Box::pin(body(transaction)).await?.end().await.map_err(E::from)
     };
-    let done = repeated_after(name, may_repeat, attempt).await;
-    let commits = done.as_ref().is_ok_and(|(_, commits)| *commits);
-    meters::transaction_ended(name, result(&done, commits));
-    done.map(|(value, _)| value)
-}
-
-fn result<T, E: TransactionError>(done: &Result<T, E>, commits: bool) -> TransactionResult {
-    match done {
-        Ok(_) if commits => TransactionResult::Committed,
+    let done = repeated(name, attempt).await;
+    let result = match &done {
+        Ok((_, true)) => TransactionResult::Committed,
         Err(error) if error.of_storage().is_some() => TransactionResult::Failed,
         _ => TransactionResult::RolledBack,
-    }
+    };
+    meters::transaction_ended(name, result);
+    done.map(|(value, _)| value)
 }
 
 /// Maximum number of repetitions.
@@ -338,19 +202,6 @@ impl TransactionError for StorageError {
 /// decides on inside it, and leaves nothing behind when it fails.
 pub(in crate::storage) async fn repeated<T, E, F>(
     name: &'static str,
-    attempt: impl FnMut() -> F,
-) -> Result<T, E>
-where
-    E: TransactionError,
-    F: Future<Output = Result<T, E>>,
-{
-    repeated_after(name, may_repeat, attempt).await
-}
-
-/// As [`repeated`], and repeats also after other errors that a new attempt can avoid.
-pub(in crate::storage) async fn repeated_after<T, E, F>(
-    name: &'static str,
-    may_repeat: impl Fn(&StorageError) -> bool,
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, E>
 where
@@ -370,32 +221,4 @@ where
         sleep(PAUSE * 2_u32.pow(repeats)).await;
     }
     attempt().await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::future::ready;
-
-    async fn attempts(fails: u32, may_repeat: bool) -> (u32, bool) {
-        let mut count = 0;
-        let attempt = || {
-            count += 1;
-            ready((count > fails).then_some(()).ok_or(StorageError::KeyTakenOver))
-        };
-        let done = repeated_after("test", |_| may_repeat, attempt).await;
-        (count, done.is_ok())
-    }
-
-    #[tokio::test]
-    async fn what_loses_a_race_is_run_again_a_few_times() {
-        assert_eq!(attempts(2, true).await, (3, true));
-        assert_eq!(attempts(u32::MAX, true).await, (MAX_REPEATS + 1, false));
-    }
-
-    #[tokio::test]
-    async fn other_errors_and_successes_are_the_end() {
-        assert_eq!(attempts(0, true).await, (1, true));
-        assert_eq!(attempts(1, false).await, (1, false));
-    }
 }

@@ -25,7 +25,7 @@ impl Storage {
              LIMIT 1",
             after.map_or("", VaultId::as_str),
         )
-        .fetch_optional(&mut *self.reader_for(Class::Maintenance).await?)
+        .fetch_optional(&mut self.reader_for(Class::Maintenance).await?)
         .await?)
     }
 
@@ -46,26 +46,26 @@ impl Storage {
                 vault.as_str(),
                 BATCH,
             )
-            .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+            .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
             .await?;
             let old = oldest.iter().take_while(|event| event.created_at < before);
             let Some(end) = old.last().map(|event| event.sequence) else {
                 return Ok(total);
             };
-            let delete = self.sweep_transaction("db.events.purge", |mut transaction| async move {
+            let delete = self.transaction_for(Class::Sweep, "db.events.purge", |mut transaction| async move {
                 sqlx::query!(
                     "UPDATE event_streams SET purged_sequence = $2 WHERE vault_id = $1 AND purged_sequence < $2",
                     vault.as_str(),
                     end,
                 )
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
                 let done = sqlx::query!(
                     "DELETE FROM events WHERE vault_id = $1 AND sequence <= $2",
                     vault.as_str(),
                     end,
                 )
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
                 Ok::<_, StorageError>(transaction.commit_with(done.rows_affected()))
             });

@@ -2,8 +2,9 @@
 
 use super::EventKind;
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::storage::database::transaction::{Ending, Transaction};
-use crate::storage::{Storage, StorageError};
+use crate::storage::database::connection::Connection;
+use crate::storage::database::transaction::Ending;
+use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::fmt;
@@ -129,7 +130,7 @@ impl Storage {
             "SELECT last_sequence, last_event_id, purged_sequence FROM event_streams WHERE vault_id = $1",
             vault.as_str(),
         )
-        .fetch_optional(&mut *self.event_reader().await?)
+        .fetch_optional(&mut self.reader_for(Class::Events).await?)
         .await?;
         Ok(match row {
             Some(row) => StreamState {
@@ -164,7 +165,7 @@ impl Storage {
             vault.as_str(),
             place.sequence,
         )
-        .fetch_optional(&mut *self.event_reader().await?)
+        .fetch_optional(&mut self.reader_for(Class::Events).await?)
         .await?;
         match found {
             Some(id) if Place::of(place.sequence, &id) == *place => Ok(Resumed::After(place.sequence)),
@@ -201,7 +202,7 @@ impl Storage {
             kinds,
             limit,
         )
-        .fetch_all(&mut *self.event_reader().await?)
+        .fetch_all(&mut self.reader_for(Class::Events).await?)
         .await?;
         Ok(rows.into_iter().map(Event::from).collect())
     }
@@ -234,7 +235,7 @@ impl Storage {
             kinds,
             limit,
         )
-        .fetch_all(&mut *self.event_reader().await?)
+        .fetch_all(&mut self.reader_for(Class::Events).await?)
         .await?;
         Ok(rows.into_iter().map(Event::from).collect())
     }
@@ -288,7 +289,7 @@ impl Storage {
                 r#"SELECT EXISTS (SELECT 1 FROM events WHERE vault_id = $1 AND sequence IS NULL) AS "waiting!""#,
                 vault.as_str(),
             )
-            .fetch_one(&mut *self.event_reader().await?)
+            .fetch_one(&mut self.reader_for(Class::Events).await?)
             .await?;
             if !waiting || self.sequence_batch(vault).await? < BATCH {
                 return Ok(());
@@ -297,25 +298,27 @@ impl Storage {
     }
 
     async fn sequence_batch(&self, vault: &VaultId) -> Result<i64, StorageError> {
-        self.event_transaction("db.events.sequence", |transaction| sequence(transaction, vault))
-            .await
+        self.transaction_for(Class::Events, "db.events.sequence", |transaction| {
+            sequence(transaction, vault)
+        })
+        .await
     }
 }
 
 /// Returns the number of events it numbered.
-async fn sequence(mut transaction: Transaction, vault: &VaultId) -> Result<Ending<i64>, StorageError> {
+async fn sequence(mut transaction: Connection, vault: &VaultId) -> Result<Ending<i64>, StorageError> {
     sqlx::query!(
         "INSERT INTO event_streams (vault_id, last_sequence, purged_sequence) VALUES ($1, 0, 0)
              ON CONFLICT (vault_id) DO NOTHING",
         vault.as_str(),
     )
-    .execute(&mut *transaction)
+    .execute(&mut transaction)
     .await?;
     let last = sqlx::query_scalar!(
         "SELECT last_sequence FROM event_streams WHERE vault_id = $1 FOR UPDATE",
         vault.as_str(),
     )
-    .fetch_one(&mut *transaction)
+    .fetch_one(&mut transaction)
     .await?;
     // A separate statement after the lock, so that it sees what the previous holder of the lock numbered.
     let waiting = sqlx::query_scalar!(
@@ -326,7 +329,7 @@ async fn sequence(mut transaction: Transaction, vault: &VaultId) -> Result<Endin
         vault.as_str(),
         BATCH,
     )
-    .fetch_all(&mut *transaction)
+    .fetch_all(&mut transaction)
     .await?;
     let Some(newest) = waiting.last() else {
         return Ok(transaction.roll_back_with(0));
@@ -341,7 +344,7 @@ async fn sequence(mut transaction: Transaction, vault: &VaultId) -> Result<Endin
         &waiting,
         &numbers,
     )
-    .execute(&mut *transaction)
+    .execute(&mut transaction)
     .await?;
     sqlx::query!(
         "UPDATE event_streams SET last_sequence = $2, last_event_id = $3 WHERE vault_id = $1",
@@ -349,7 +352,7 @@ async fn sequence(mut transaction: Transaction, vault: &VaultId) -> Result<Endin
         last + count,
         newest,
     )
-    .execute(&mut *transaction)
+    .execute(&mut transaction)
     .await?;
     Ok(transaction.commit_with(count))
 }

@@ -6,7 +6,7 @@ use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::handoffs::Handoff;
 use crate::storage::records::history::Row;
-use crate::storage::{Storage, StorageError, records};
+use crate::storage::{Class, Storage, StorageError, records};
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,9 +27,9 @@ impl Storage {
         window: Window,
         max_changes: usize,
     ) -> Result<Option<Snapshot>, StorageError> {
-        let mut transaction = self.begin().await?;
+        let mut transaction = self.begin(Class::Write).await?;
         sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            .execute(&mut *transaction)
+            .execute(&mut transaction)
             .await?;
         let head = sqlx::query!(
             "SELECT memories.created_at, head.version, head.context_id, head.actor_id, head.creation_time, head.context
@@ -40,7 +40,7 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_optional(&mut *transaction)
+        .fetch_optional(&mut transaction)
         .await?;
         let Some(head) = head else { return Ok(None) };
         let now = self.clock.now().max(head.creation_time);
@@ -57,7 +57,7 @@ impl Storage {
             since,
             limit,
         )
-        .fetch_all(&mut *transaction)
+        .fetch_all(&mut transaction)
         .await?;
         let mut changes: Vec<RecordEvent> = rows.into_iter().map(RecordEvent::from).collect();
         let has_more_changes = changes.len() > max_changes;
@@ -103,7 +103,7 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut self.reader().await?)
         .await?)
     }
 
@@ -132,7 +132,7 @@ impl Storage {
             memory.as_str(),
             handoff.base_version,
         )
-        .fetch_optional(&mut *connection)
+        .fetch_optional(&mut connection)
         .await?;
         let rows = sqlx::query!(
             r#"SELECT kind, number, status = 'active' AS "is_active!" FROM records
@@ -143,7 +143,7 @@ impl Storage {
             &kinds,
             &numbers,
         )
-        .fetch_all(&mut *connection)
+        .fetch_all(&mut connection)
         .await?;
         let records: BTreeMap<RecordId, bool> = rows
             .into_iter()

@@ -14,7 +14,7 @@ pub use tombstones::Gone;
 pub(super) use tombstones::{Redacted, delete_answers, delete_redacted_answers};
 
 use crate::domain::ids::MemoryId;
-use crate::storage::{FailingVaults, Storage, StorageError};
+use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -82,7 +82,11 @@ impl Storage {
                 memory,
             )
         };
-        if self.execute("db.idempotency_keys.claim", insert).await? == 1 {
+        if self
+            .execute(Class::Write, "db.idempotency_keys.claim", insert)
+            .await?
+            == 1
+        {
             return Ok(Claim::Won);
         }
         let replace = || {
@@ -106,7 +110,11 @@ impl Storage {
                 BEYOND_A_LEASE as _,
             )
         };
-        if self.execute("db.idempotency_keys.claim_again", replace).await? == 1 {
+        if self
+            .execute(Class::Write, "db.idempotency_keys.claim_again", replace)
+            .await?
+            == 1
+        {
             return Ok(Claim::Won);
         }
         let row = sqlx::query_as!(
@@ -118,7 +126,7 @@ impl Storage {
             key.caller,
             key.key,
         )
-        .fetch_optional(&mut *self.primary_reader().await?)
+        .fetch_optional(&mut self.primary_reader(Class::Read).await?)
         .await?;
         match row {
             Some(row) if row.fingerprint != fingerprint => Ok(Claim::OtherRequest),
@@ -156,7 +164,10 @@ impl Storage {
                 seen.lease_until,
             )
         };
-        Ok(self.execute("db.idempotency_keys.take_over", take).await? == 1)
+        Ok(self
+            .execute(Class::Write, "db.idempotency_keys.take_over", take)
+            .await?
+            == 1)
     }
 
     /// Renews a claim. `false` if another request took the key over. A claim that has ended with its saved effect needs
@@ -178,7 +189,11 @@ impl Storage {
                 LEASE as _,
             )
         };
-        if self.execute("db.idempotency_keys.renew", renew).await? == 1 {
+        if self
+            .execute(Class::Write, "db.idempotency_keys.renew", renew)
+            .await?
+            == 1
+        {
             return Ok(true);
         }
         let is_own = sqlx::query_scalar!(
@@ -191,7 +206,7 @@ impl Storage {
             key.key,
             claim,
         )
-        .fetch_one(&mut *self.primary_reader().await?)
+        .fetch_one(&mut self.primary_reader(Class::Read).await?)
         .await?;
         Ok(is_own)
     }
@@ -214,7 +229,10 @@ impl Storage {
             token: claim.to_owned(),
         };
         let end = || answering::end(&[(&claim, answer, about)]);
-        Ok(self.execute("db.idempotency_keys.answer", end).await? == 1)
+        Ok(self
+            .execute(Class::Write, "db.idempotency_keys.answer", end)
+            .await?
+            == 1)
     }
 
     /// Releases a claim, so that the next request with the key runs. Waits for a transaction under the claim that is being
@@ -235,7 +253,8 @@ impl Storage {
                 claim,
             )
         };
-        self.execute("db.idempotency_keys.release", release).await?;
+        self.execute(Class::Write, "db.idempotency_keys.release", release)
+            .await?;
         Ok(())
     }
 
@@ -256,7 +275,7 @@ impl Storage {
             now,
             limit,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         let mut deleted = 0;
         let mut vaults: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
@@ -279,22 +298,26 @@ impl Storage {
         (callers, keys): &(Vec<String>, Vec<String>),
         now: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
-        self.sweep_transaction("db.idempotency_keys.purge", |mut transaction| async move {
-            let done = sqlx::query!(
-                "DELETE FROM idempotency_keys
+        self.transaction_for(
+            Class::Sweep,
+            "db.idempotency_keys.purge",
+            |mut transaction| async move {
+                let done = sqlx::query!(
+                    "DELETE FROM idempotency_keys
              WHERE vault_id = $1 AND expires_at <= $2
                AND (status <> 'running' OR lease_until <= now() OR lease_until > now() + $5::interval)
                AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
-                vault,
-                now,
-                callers,
-                keys,
-                BEYOND_A_LEASE as _,
-            )
-            .execute(&mut *transaction)
-            .await?;
-            Ok(transaction.commit_with(done.rows_affected()))
-        })
+                    vault,
+                    now,
+                    callers,
+                    keys,
+                    BEYOND_A_LEASE as _,
+                )
+                .execute(&mut transaction)
+                .await?;
+                Ok(transaction.commit_with(done.rows_affected()))
+            },
+        )
         .await
     }
 }

@@ -64,7 +64,7 @@ impl Storage {
                 memory.map(MemoryId::as_str),
                 MEMORIES_AT_ONCE,
             )
-            .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+            .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
             .await?;
             let Some(last) = page.last() else {
                 return Ok(rebuilt);

@@ -8,7 +8,7 @@ use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::domain::redaction::Redaction;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::database::transaction::Ending;
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::handoffs::forget_handoffs;
 use crate::storage::idempotency::{Redacted, delete_redacted_answers};
@@ -63,7 +63,7 @@ impl Storage {
     /// The redacted version and the events to publish; without events if it was redacted before.
     async fn redact_in(
         &self,
-        mut transaction: Transaction,
+        mut transaction: Connection,
         (vault, memory): (&VaultId, &MemoryId),
         reference: &ContextRef,
         (actor, reason): (&ActorId, &str),

@@ -2,7 +2,8 @@
 
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::retention::Retention;
-use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::database::connection::Connection;
+use crate::storage::database::transaction::Ending;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};
 
@@ -74,7 +75,7 @@ impl Storage {
             least,
             MEMORIES_AT_ONCE,
         )
-        .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+        .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
         .await?)
     }
 
@@ -112,7 +113,7 @@ impl Storage {
                 retention.keep_provenance,
                 VERSIONS_AT_ONCE,
             )
-            .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+            .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
             .await?;
             if contexts.is_empty() {
                 return Ok(pruned);
@@ -132,7 +133,7 @@ impl Storage {
         candidate: &Candidate,
         contexts: &[ContextId],
     ) -> Result<u64, StorageError> {
-        self.sweep_transaction("db.memory_contexts.prune", |transaction| {
+        self.transaction_for(Class::Sweep, "db.memory_contexts.prune", |transaction| {
             self.delete_versions_in(transaction, retention, candidate, contexts)
         })
         .await
@@ -140,7 +141,7 @@ impl Storage {
 
     async fn delete_versions_in(
         &self,
-        mut transaction: Transaction,
+        mut transaction: Connection,
         retention: &Retention,
         candidate: &Candidate,
         contexts: &[ContextId],
@@ -151,7 +152,7 @@ impl Storage {
             candidate.vault_id.as_str(),
             candidate.memory_id.as_str(),
         )
-        .fetch_optional(&mut *transaction)
+        .fetch_optional(&mut transaction)
         .await?;
         let Some(head) = head else {
             return Ok(transaction.roll_back_with(0));
@@ -177,7 +178,7 @@ impl Storage {
             retention.keep_provenance,
             self.clock.new_id().to_string(),
         )
-        .fetch_one(&mut *transaction)
+        .fetch_one(&mut transaction)
         .await?;
         Ok(transaction.commit_with(u64::try_from(deleted).unwrap_or_default()))
     }

@@ -85,7 +85,7 @@ impl Storage {
             limit,
             self.clock.now(),
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         Ok(rows)
     }
@@ -159,7 +159,7 @@ impl Storage {
             limit,
             self.clock.now(),
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         Ok(rows)
     }
@@ -210,7 +210,7 @@ impl Storage {
             limit,
             self.clock.now(),
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         Ok(rows)
     }
@@ -268,7 +268,7 @@ impl Storage {
             memory.as_str(),
             self.clock.now(),
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut self.reader().await?)
         .await?;
         let Some(row) = row else { return Ok(None) };
         let mut records = [RecordCount::default(); RecordKind::ALL.len()];
@@ -329,7 +329,7 @@ impl Storage {
             scope.prefix().map(VaultId::as_str),
             self.clock.now(),
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         let vaults = rows.into_iter().map(|row| VaultSummary {
             vault_id: row.vault_id,

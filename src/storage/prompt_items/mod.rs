@@ -153,7 +153,7 @@ impl Storage {
             id.as_str(),
             self.clock.now(),
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut self.reader().await?)
         .await?;
         row.map(Row::into_item).transpose()
     }
@@ -180,7 +180,7 @@ impl Storage {
             memory.as_str(),
             self.clock.now(),
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         rows.into_iter().map(Row::into_item).collect()
     }

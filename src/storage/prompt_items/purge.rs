@@ -25,7 +25,7 @@ impl Storage {
             now,
             limit,
         )
-        .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+        .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
         .await?;
         let mut owners: BTreeMap<(VaultId, String), Vec<String>> = BTreeMap::new();
         for row in expired {
@@ -62,21 +62,25 @@ impl Storage {
         items: &[String],
         now: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
-        self.sweep_transaction("db.prompt_items.purge", |mut transaction| async move {
-            lock(&mut transaction, owner).await?;
-            let done = sqlx::query!(
-                "DELETE FROM prompt_items
+        self.transaction_for(
+            Class::Sweep,
+            "db.prompt_items.purge",
+            |mut transaction| async move {
+                lock(&mut transaction, owner).await?;
+                let done = sqlx::query!(
+                    "DELETE FROM prompt_items
                  WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3 AND item_id = ANY($4)",
-                owner.vault.as_str(),
-                memory,
-                now,
-                items,
-            )
-            .execute(&mut *transaction)
-            .await?;
-            delete_empty(&mut transaction, owner).await?;
-            Ok(transaction.commit_with(done.rows_affected()))
-        })
+                    owner.vault.as_str(),
+                    memory,
+                    now,
+                    items,
+                )
+                .execute(&mut transaction)
+                .await?;
+                delete_empty(&mut transaction, owner).await?;
+                Ok(transaction.commit_with(done.rows_affected()))
+            },
+        )
         .await
     }
 }

@@ -4,7 +4,7 @@ use super::{ItemOwner, live_items};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::{Ending, Transaction, TransactionError};
+use crate::storage::database::transaction::{Ending, TransactionError};
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::write::lock_memory;
@@ -114,7 +114,7 @@ impl Storage {
     /// Also returns the event to publish.
     async fn replace_in(
         &self,
-        mut transaction: Transaction,
+        mut transaction: Connection,
         (owner, category): (&ItemOwner, &Category),
         items: &[NewItem],
         actor: &ActorId,
@@ -177,7 +177,7 @@ impl Storage {
     /// Whether the item existed, and the event to publish.
     async fn remove_in(
         &self,
-        mut transaction: Transaction,
+        mut transaction: Connection,
         owner: &ItemOwner,
         id: &ItemId,
     ) -> Result<Ending<(bool, Option<NewEvent>)>, StorageError> {
@@ -191,7 +191,7 @@ impl Storage {
             id.as_str(),
             self.clock.now(),
         )
-        .fetch_optional(&mut *transaction)
+        .fetch_optional(&mut transaction)
         .await?;
         delete_empty(&mut transaction, owner).await?;
         let found = removed.is_some();

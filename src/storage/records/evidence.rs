@@ -70,7 +70,7 @@ impl Storage {
             &kinds,
             &numbers,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         let evidence = rows.into_iter().map(|row| {
             let id = RecordId::new(row.kind, row.number);

@@ -139,7 +139,7 @@ impl Storage {
             id.number,
             limit,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         let states = rows.into_iter().map(|row| PastState {
             record: row

@@ -72,14 +72,14 @@ impl Storage {
                 return Ok(by_rank(found, after));
             }
         }
-        let mut transaction = self.begin_for(Class::Search).await?;
+        let mut transaction = self.begin(Class::Search).await?;
         // For a frequent word the planner would prefer a sequential scan, because it does not know that the words of
         // each entry are stored out of line (TOAST); the index answers without them.
         sqlx::query!(
             "SELECT set_config('enable_seqscan', 'off', true) AS seqscan,
                     set_config('enable_indexscan', 'off', true) AS indexscan"
         )
-        .fetch_one(&mut *transaction)
+        .fetch_one(&mut transaction)
         .await?;
         let found = ranked(&mut transaction, vault, query, after).await?;
         transaction.commit().await?;
@@ -139,7 +139,7 @@ impl Storage {
             vault.as_str(),
             &memories as &[&str],
         )
-        .fetch_all(&mut *self.reader_for(Class::Search).await?)
+        .fetch_all(&mut self.reader_for(Class::Search).await?)
         .await?;
         Ok(rows
             .into_iter()
@@ -181,7 +181,7 @@ impl Storage {
             looked_at,
             limit,
         )
-        .fetch_one(&mut *self.reader_for(Class::Search).await?)
+        .fetch_one(&mut self.reader_for(Class::Search).await?)
         .await?;
         let memories = found.memories.unwrap_or_default().into_iter();
         let of_each = found

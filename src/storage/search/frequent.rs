@@ -41,7 +41,7 @@ impl Storage {
             vault.as_str(),
             SAMPLE,
         )
-        .fetch_one(&mut *reader)
+        .fetch_one(&mut reader)
         .await?;
         let is_few = vault_size.documents < SAMPLE;
         let rows = match is_few {
@@ -63,7 +63,7 @@ impl Storage {
                     SAMPLE,
                     f64::from(FREQUENT),
                 )
-                .fetch_all(&mut *reader)
+                .fetch_all(&mut reader)
                 .await?
             }
         };

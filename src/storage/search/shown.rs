@@ -106,7 +106,7 @@ impl Storage {
             &versions,
             EXTRACT_FROM_CHARS,
         )
-        .fetch(&mut *reader);
+        .fetch(&mut reader);
         while let Some(row) = rows.try_next().await? {
             let index = usize::try_from(row.place - 1).unwrap_or(usize::MAX);
             if let Some((place, found)) = missing.get(index) {

@@ -103,7 +103,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
 
     async fn memory(&mut self, id: &str) -> Result<(), ExportError> {
         let vault = self.vault;
-        let mut snapshot = self.storage.begin_for(Class::Maintenance).await?;
+        let mut snapshot = self.storage.begin(Class::Maintenance).await?;
         memory::take_snapshot(&mut snapshot).await?;
         let Some(row) = memory::read(&mut snapshot, vault, id, self.storage.clock.now()).await? else {
             return Ok(());

@@ -98,7 +98,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
     async fn vault_item(&mut self, line: &ItemLine) -> Result<(), ImportError> {
         let stored = async {
             line.check(self.options.max_document_bytes)?;
-            let mut transaction = self.storage.begin_for(Class::Maintenance).await?;
+            let mut transaction = self.storage.begin(Class::Maintenance).await?;
             items::insert(&mut transaction, self.vault, items::OF_VAULT, line).await?;
             transaction.commit().await?;
             Ok(())

@@ -17,7 +17,6 @@ use crate::domain::document;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::Transaction;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::{Class, Storage, StorageError, Stored, usage::stored};
 use chrono::{DateTime, Utc};
@@ -45,7 +44,7 @@ pub(super) struct Incoming {
     vault: VaultId,
     memory: MemoryId,
     line: MemoryLine,
-    transaction: Transaction,
+    transaction: Connection,
     target: Target,
     counts: Counts,
     last_record: Option<(&'static str, i64)>,
@@ -79,7 +78,7 @@ impl Incoming {
         line: MemoryLine,
     ) -> Result<Self, LineError> {
         let (memory, head) = line.check()?;
-        let mut transaction = storage.begin_for(Class::Maintenance).await?;
+        let mut transaction = storage.begin(Class::Maintenance).await?;
         let held = stored::of_memory(&mut transaction, vault, &memory).await?;
         let target = match head {
             None => items_only(&mut transaction, vault, on_conflict, &line).await?,

@@ -8,7 +8,7 @@ use crate::storage::pages::{Reading, Rows};
 use crate::storage::updates::insert::lives_on;
 use crate::storage::updates::insert::redacted_json;
 use crate::storage::updates::run::{Row, Run, RunStatus};
-use crate::storage::{FailingVaults, Storage, StorageError};
+use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ impl Storage {
             memory,
             batch,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
             page.add(rows.into_iter().map(Run::from).collect(), Run::size);
         }
@@ -89,7 +89,7 @@ impl Storage {
             id.as_str(),
             memory.as_str(),
         )
-        .fetch_one(&mut *self.reader().await?)
+        .fetch_one(&mut self.reader().await?)
         .await?;
         Ok(known)
     }
@@ -138,7 +138,7 @@ impl Storage {
             limit,
             &failing.waiting(),
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         let mut vaults: BTreeMap<VaultId, (Vec<MemoryId>, Vec<UpdateId>)> = BTreeMap::new();
         for row in old {
@@ -160,7 +160,7 @@ impl Storage {
         (memories, updates): (&[MemoryId], &[UpdateId]),
         before: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
-        self.sweep_transaction("db.updates.expire", |mut transaction| async move {
+        self.transaction_for(Class::Sweep, "db.updates.expire", |mut transaction| async move {
             let done = sqlx::query!(
                 "UPDATE updates SET status = 'expired'
              WHERE vault_id = $1 AND status = 'proposed' AND finished_at <= $2
@@ -170,7 +170,7 @@ impl Storage {
                 memories as &[MemoryId],
                 updates as &[UpdateId],
             )
-            .execute(&mut *transaction)
+            .execute(&mut transaction)
             .await?;
             Ok(transaction.commit_with(done.rows_affected()))
         })

@@ -7,7 +7,7 @@
 use super::quotas::{KnownUsage, Quotas, Room, Stored};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::database::connection::Connection;
-use crate::storage::{FailingVaults, Storage, StorageError};
+use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -67,7 +67,7 @@ impl Storage {
                FROM vault_storage WHERE vault_id = $1"#,
             vault.as_str(),
         )
-        .fetch_one(&mut *self.reader().await?)
+        .fetch_one(&mut self.reader().await?)
         .await?;
         Ok(Stored {
             memories: row.memories,
@@ -138,7 +138,7 @@ impl Storage {
             MANY_ROWS,
             VAULTS_AT_ONCE,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         for vault in &vaults {
             let done = self.sum_up(vault.as_ref()).await;
@@ -148,21 +148,25 @@ impl Storage {
     }
 
     async fn sum_up(&self, vault: &str) -> Result<(), StorageError> {
-        self.sweep_transaction("db.vault_storage.sum_up", |mut transaction| async move {
-            // A concurrent run waits for the rows and then finds them deleted.
-            sqlx::query!(
-                "WITH gone AS (
+        self.transaction_for(
+            Class::Sweep,
+            "db.vault_storage.sum_up",
+            |mut transaction| async move {
+                // A concurrent run waits for the rows and then finds them deleted.
+                sqlx::query!(
+                    "WITH gone AS (
                      DELETE FROM vault_storage WHERE vault_id = $1 RETURNING memories, bytes
                  )
                  INSERT INTO vault_storage (vault_id, change_id, memories, bytes)
                  SELECT $1, $2, sum(memories), sum(bytes) FROM gone HAVING count(*) > 0",
-                vault,
-                self.clock.new_id().to_string(),
-            )
-            .execute(&mut *transaction)
-            .await?;
-            Ok(transaction.commit_with(()))
-        })
+                    vault,
+                    self.clock.new_id().to_string(),
+                )
+                .execute(&mut transaction)
+                .await?;
+                Ok(transaction.commit_with(()))
+            },
+        )
         .await
     }
 }

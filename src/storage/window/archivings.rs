@@ -41,7 +41,7 @@ impl Storage {
             after,
             up_to,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         let archivings = rows.into_iter().map(|row| {
             let id = row.id.as_deref().unwrap_or_default();

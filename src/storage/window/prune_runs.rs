@@ -36,30 +36,31 @@ impl Storage {
              LIMIT 1",
             after.map_or("", VaultId::as_str),
         )
-        .fetch_optional(&mut *self.reader_for(Class::Maintenance).await?)
+        .fetch_optional(&mut self.reader_for(Class::Maintenance).await?)
         .await?)
     }
 
     async fn prune_runs_of(&self, vault: &VaultId, before: DateTime<Utc>) -> Result<u64, StorageError> {
         let mut pruned = 0;
         loop {
-            let delete = self.sweep_transaction("db.updates.prune", |mut transaction| async move {
-                let done = sqlx::query!(
-                    "DELETE FROM updates
+            let delete =
+                self.transaction_for(Class::Sweep, "db.updates.prune", |mut transaction| async move {
+                    let done = sqlx::query!(
+                        "DELETE FROM updates
                      WHERE vault_id = $1 AND (memory_id, update_id) IN (
                                SELECT memory_id, update_id FROM updates
                                WHERE vault_id = $1 AND finished_at < $2 AND status <> 'proposed'
                                ORDER BY finished_at
                                LIMIT $3
                            )",
-                    vault.as_str(),
-                    before,
-                    RUNS_AT_ONCE,
-                )
-                .execute(&mut *transaction)
-                .await?;
-                Ok::<_, StorageError>(transaction.commit_with(done.rows_affected()))
-            });
+                        vault.as_str(),
+                        before,
+                        RUNS_AT_ONCE,
+                    )
+                    .execute(&mut transaction)
+                    .await?;
+                    Ok::<_, StorageError>(transaction.commit_with(done.rows_affected()))
+                });
             let deleted = delete.await?;
             pruned += deleted;
             // Also if another instance was faster; the next run handles the rest.

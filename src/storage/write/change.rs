@@ -9,8 +9,8 @@ use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::window::KnownEntries;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
+use crate::storage::database::transaction::Ending;
 use crate::storage::database::transaction::TransactionError;
-use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::head_cache::FillToken;
 use crate::storage::records::{StoredRecord, find_task};
 use crate::storage::usage::stored::TakenRoom;
@@ -209,7 +209,7 @@ impl Storage {
 
     async fn change_in<T, E>(
         &self,
-        mut transaction: Transaction,
+        mut transaction: Connection,
         (vault, memory): (&VaultId, &MemoryId),
         mentioned: &[RecordId],
         (read, began): (&AdditionalRead<'_>, Option<&HeadSnapshot>),

@@ -78,21 +78,6 @@ enum NotSaved {
     Unknown(StorageError),
 }
 
-impl NotSaved {
-    fn unknown(error: sqlx::Error) -> Self {
-        Self::Unknown(error.into())
-    }
-
-    /// An error of the statement rolls it back. Any other error may have occurred after the commit.
-    fn of_autocommit(error: StorageError) -> Self {
-        if error::is_of_a_statement(&error) {
-            Self::Refused(error)
-        } else {
-            Self::Unknown(error)
-        }
-    }
-}
-
 impl Storage {
     /// Decides a change with a head that is probably the newest, and saves it in a batch. Returns `None` if nothing was
     /// saved and the change must be decided under the lock: the head is unknown, `decide` saves no version (a
@@ -158,28 +143,21 @@ impl Storage {
     }
 
     async fn save_batch(&self, slots: &Slots, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
-        let Some(mut lease) = slots.lease(self).await.map_err(NotSaved::Refused)? else {
-            let mut transaction = self.begin().await.map_err(NotSaved::Refused)?;
-            let saved = save(&mut transaction, prepared)
-                .await
-                .map_err(NotSaved::Refused)?;
-            transaction.commit().await.map_err(NotSaved::unknown)?;
-            return Ok(saved);
-        };
-        let saved = if is_one_statement(prepared) {
-            save(&mut lease, prepared)
-                .await
-                .map_err(NotSaved::of_autocommit)?
-        } else {
-            let begun = lease.begin().await;
-            let mut transaction = begun.map_err(|error| NotSaved::Refused(error.into()))?;
-            let saved = save(&mut transaction, prepared)
-                .await
-                .map_err(NotSaved::Refused)?;
-            lease = transaction.commit().await.map_err(NotSaved::unknown)?;
-            saved
-        };
-        lease.release(self, slots);
+        let mut connection = slots.take(self).await.map_err(NotSaved::Refused)?;
+        if !is_one_statement(prepared) {
+            let begun = connection.begin().await;
+            begun.map_err(|error| NotSaved::Refused(error.into()))?;
+        }
+        let saved = save(&mut connection, prepared).await.map_err(|error| {
+            // An error of the statement rolls it back. Any other may have occurred after the commit of a single statement.
+            match connection.is_in_transaction() || error::is_of_a_statement(&error) {
+                true => NotSaved::Refused(error),
+                false => NotSaved::Unknown(error),
+            }
+        })?;
+        let committed = connection.commit_and_keep().await;
+        let connection = committed.map_err(|error| NotSaved::Unknown(error.into()))?;
+        slots.put_back(self, connection);
         Ok(saved)
     }
 

@@ -252,7 +252,7 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_optional(&mut *reader)
+        .fetch_optional(&mut reader)
         .await?;
         let Some(row) = row else {
             return Ok(HeadSnapshot {

@@ -438,6 +438,6 @@ impl Storage {
         memory: &MemoryId,
         task: &TaskId,
     ) -> Result<Option<StoredRecord>, StorageError> {
-        find_task(&mut *self.reader().await?, vault, memory, task).await
+        find_task(&mut self.reader().await?, vault, memory, task).await
     }
 }

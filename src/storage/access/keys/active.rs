@@ -3,7 +3,7 @@
 use super::{INSTALLATION, Row};
 use crate::domain::access::{ApiKey, SecretHash};
 use crate::domain::ids::KeyId;
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 
@@ -52,7 +52,7 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.api_keys.active", skip_all)]
     pub async fn active_keys(&self) -> Result<ActiveKeys, StorageError> {
-        let mut reader = self.own_reader().await?;
+        let mut reader = self.reader_for(Class::Health).await?;
         let rows = sqlx::query!(
             "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
                     expires_at, revoked_at, secret_hash, previous_hash, previous_until
@@ -61,14 +61,14 @@ impl Storage {
             INSTALLATION,
             self.clock.now(),
         )
-        .fetch_all(&mut *reader)
+        .fetch_all(&mut reader)
         .await?;
         let ever = !rows.is_empty()
             || sqlx::query_scalar!(
                 r#"SELECT EXISTS (SELECT 1 FROM api_keys WHERE vault_id = $1) AS "ever!""#,
                 INSTALLATION,
             )
-            .fetch_one(&mut *reader)
+            .fetch_one(&mut reader)
             .await?;
         let mut keys = HashMap::with_capacity(rows.len());
         for row in rows {

@@ -7,7 +7,8 @@ use crate::domain::changelog;
 use crate::domain::ids::ActorId;
 use crate::domain::memory_files::{Edited, FilePath, Refusal};
 use crate::storage::contexts::ContextMetadata;
-use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::database::connection::Connection;
+use crate::storage::database::transaction::Ending;
 use crate::storage::head_cache::FillToken;
 use crate::storage::idempotency::Answering;
 use crate::storage::write::{Prepared, save_locked};
@@ -28,7 +29,7 @@ impl Storage {
         preconditions: &Preconditions,
         under: Option<&Answering<'_, WrittenFile>>,
     ) -> Result<WrittenFile, WriteError> {
-        let found = find(&mut *self.reader().await?, tree, path).await?;
+        let found = find(&mut self.reader().await?, tree, path).await?;
         let memory = match found {
             Found::File(memory) => memory,
             Found::Directory => return Err(Refusal::not_a_file(path).into()),
@@ -152,7 +153,7 @@ impl Storage {
 
     async fn make_file_in(
         &self,
-        mut transaction: Transaction,
+        mut transaction: Connection,
         (tree, path): (&FileTree, &FilePath),
         file: &Edited,
         actor: &ActorId,
@@ -196,7 +197,7 @@ impl Storage {
         edit: impl Fn(&str) -> Result<Edited, Refusal>,
         under: Option<&Answering<'_, FileChange>>,
     ) -> Result<FileChange, WriteError> {
-        let found = find(&mut *self.reader().await?, tree, path).await?;
+        let found = find(&mut self.reader().await?, tree, path).await?;
         let memory = match found {
             Found::File(memory) => memory,
             Found::Directory => return Err(Refusal::not_a_file(path).into()),

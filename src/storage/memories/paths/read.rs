@@ -157,7 +157,7 @@ impl Storage {
             after.unwrap_or_default(),
             limit,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         let files = rows.into_iter().map(|row| {
             let path = FilePath::parse(&row.path).map_err(|refusal| StorageError::Corrupt {

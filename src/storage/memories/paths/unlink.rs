@@ -6,7 +6,7 @@ use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Refusal, deleted, renamed};
 use crate::storage::Preconditions;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::database::transaction::Ending;
 use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::{Missing, WriteError};
 
@@ -86,7 +86,7 @@ impl Storage {
 }
 
 async fn unlink(
-    mut transaction: Transaction,
+    mut transaction: Connection,
     tree: &FileTree,
     path: &FilePath,
     under: Option<&Answering<'_, FileChange>>,
@@ -103,7 +103,7 @@ async fn unlink(
         tree.root.as_str(),
         &paths as &[&str],
     )
-    .execute(&mut *transaction)
+    .execute(&mut transaction)
     .await?;
     let change = FileChange {
         response: deleted(path),
@@ -114,7 +114,7 @@ async fn unlink(
 }
 
 async fn unlink_one(
-    mut transaction: Transaction,
+    mut transaction: Connection,
     tree: &FileTree,
     path: &FilePath,
     preconditions: &Preconditions,
@@ -126,7 +126,7 @@ async fn unlink_one(
         tree.root.as_str(),
         path.as_str(),
     )
-    .fetch_optional(&mut *transaction)
+    .fetch_optional(&mut transaction)
     .await?
     .ok_or(WriteError::NotFound(Missing::File))?;
     // Locked, so that no edit comes between the look and the deed.
@@ -135,7 +135,7 @@ async fn unlink_one(
         tree.vault.as_str(),
         memory.as_str(),
     )
-    .fetch_optional(&mut *transaction)
+    .fetch_optional(&mut transaction)
     .await?
     .ok_or(WriteError::NotFound(Missing::File))?;
     preconditions.check(current.as_ref(), None)?;
@@ -145,13 +145,13 @@ async fn unlink_one(
         tree.root.as_str(),
         path.as_str(),
     )
-    .execute(&mut *transaction)
+    .execute(&mut transaction)
     .await?;
     Ok(transaction.commit_with(()))
 }
 
 async fn rename(
-    mut transaction: Transaction,
+    mut transaction: Connection,
     tree: &FileTree,
     (from, to): (&FilePath, &FilePath),
     under: Option<&Answering<'_, FileChange>>,
@@ -187,7 +187,7 @@ async fn rename(
         &memories as &[&str],
         &paths,
     )
-    .execute(&mut *transaction)
+    .execute(&mut transaction)
     .await?;
     let change = FileChange {
         response: renamed(from, to),

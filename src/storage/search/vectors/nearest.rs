@@ -121,7 +121,7 @@ impl Storage {
     /// Filters by flags only, which describe the state when a memory was embedded.
     async fn near(&self, wanted: &Nearest<'_>) -> Result<Vec<Near>, StorageError> {
         let _permit = self.search_permit().await?;
-        let mut transaction = self.begin_for(Class::Search).await?;
+        let mut transaction = self.begin(Class::Search).await?;
         let query_signs = signs(wanted.query);
         let bytes = sign_bytes(wanted.query.len());
         let mut memories: Vec<MemoryId> = Vec::new();
@@ -134,7 +134,7 @@ impl Storage {
                 wanted.space,
                 wanted.memory.map(MemoryId::as_str),
             )
-            .fetch(&mut *transaction);
+            .fetch(&mut transaction);
             while let Some(row) = rows.try_next().await? {
                 let all = row.flags.iter().zip(row.signs.chunks_exact(bytes)).enumerate();
                 let number = memories.len();
@@ -179,7 +179,7 @@ impl Storage {
             i32::try_from(HASH_BYTES).unwrap_or(i32::MAX),
             i32::try_from(wanted.query.len()).unwrap_or(i32::MAX),
         )
-        .fetch_all(&mut *transaction)
+        .fetch_all(&mut transaction)
         .await?;
         transaction.commit().await?;
         let bytes = rows.iter().map(|row| row.vector.len()).sum();
@@ -239,7 +239,7 @@ impl Storage {
             filter.since,
             filter.until,
         )
-        .fetch_all(&mut *reader)
+        .fetch_all(&mut reader)
         .await?;
         let records: HashSet<(MemoryId, RecordId)> = rows
             .into_iter()
@@ -263,7 +263,7 @@ impl Storage {
                 filter.since,
                 filter.until,
             )
-            .fetch_all(&mut *reader)
+            .fetch_all(&mut reader)
             .await?;
             texts.extend(rows);
         }

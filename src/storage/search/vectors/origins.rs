@@ -80,7 +80,7 @@ impl Storage {
             &kinds as &[&str],
             &numbers,
         )
-        .fetch_all(&mut *self.reader_for(Class::Search).await?)
+        .fetch_all(&mut self.reader_for(Class::Search).await?)
         .await?;
         let origins = rows.into_iter().map(|row| {
             let id = RecordId::new(row.kind, row.number);

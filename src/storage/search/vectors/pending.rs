@@ -44,7 +44,7 @@ impl Storage {
             after.map_or("", |after| after.memory.as_str()),
             BATCH,
         )
-        .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+        .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
         .await?;
         Ok(rows)
     }
@@ -63,7 +63,7 @@ impl Storage {
                         AS "pending!"
                FROM memories WHERE head_version > 0"#,
         )
-        .fetch_one(&mut *reader)
+        .fetch_one(&mut reader)
         .await?;
         let passages = sqlx::query!(
             r#"SELECT COALESCE(sum(octet_length(flags)), 0)::bigint AS "passages!",
@@ -76,7 +76,7 @@ impl Storage {
                WHERE space_id = $1"#,
             space,
         )
-        .fetch_one(&mut *reader)
+        .fetch_one(&mut reader)
         .await?;
         Ok(Progress {
             memories: memories.memories,

@@ -7,7 +7,7 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::search::PassageHash;
 use crate::domain::search::vectors::sign_bytes;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::database::transaction::Ending;
 use crate::storage::records::RecordStatus;
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError};
@@ -53,7 +53,7 @@ impl Storage {
             space,
             memory.as_str(),
         )
-        .fetch_optional(&mut *self.reader_for(Class::Maintenance).await?)
+        .fetch_optional(&mut self.reader_for(Class::Maintenance).await?)
         .await?;
         let Some(row) = row else { return Ok(HashMap::new()) };
         let hashes = row.hashes.chunks_exact(HASH_BYTES);
@@ -93,7 +93,7 @@ impl Storage {
 }
 
 async fn save(
-    mut transaction: Transaction,
+    mut transaction: Connection,
     (vault, memory): (&VaultId, &MemoryId),
     (space, dimensions): (&str, usize),
     known: &HashMap<PassageHash, Kept>,
@@ -106,7 +106,7 @@ async fn save(
             "SELECT space_id FROM embedding_spaces WHERE vault_id = $1 ORDER BY activated_at DESC, space_id LIMIT 1",
             EVERYWHERE,
         )
-        .fetch_optional(&mut *transaction)
+        .fetch_optional(&mut transaction)
         .await?;
     if current.as_deref() != Some(space) {
         return Ok(transaction.roll_back_with(Saved::Superseded));
@@ -156,7 +156,7 @@ async fn save(
         signs,
         vectors,
     )
-    .execute(&mut *transaction)
+    .execute(&mut transaction)
     .await?;
     if is_whole {
         sqlx::query!(
@@ -165,7 +165,7 @@ async fn save(
             memory.as_str(),
             sources.version,
         )
-        .execute(&mut *transaction)
+        .execute(&mut transaction)
         .await?;
     }
     Ok(transaction.commit_with(if is_whole { Saved::Whole } else { Saved::InPart }))

@@ -84,7 +84,7 @@ impl Storage {
         memory: &MemoryId,
         class: Class,
     ) -> Result<Option<Sources>, StorageError> {
-        let mut transaction = self.begin_for(class).await?;
+        let mut transaction = self.begin(class).await?;
         let sources = read_sources(&mut transaction, vault, memory).await?;
         transaction.commit().await?;
         Ok(sources)

@@ -99,7 +99,7 @@ impl Storage {
              ORDER BY activated_at DESC, space_id",
             EVERYWHERE,
         )
-        .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+        .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
         .await?;
         let space = |row: Row| Space {
             id: row.space_id,
@@ -149,7 +149,7 @@ impl Storage {
             is_current,
             )
         };
-        self.execute_for(Class::Maintenance, "db.embedding_spaces.activate", activate)
+        self.execute(Class::Maintenance, "db.embedding_spaces.activate", activate)
             .await?;
         Ok(())
     }
@@ -187,7 +187,7 @@ impl Storage {
             after.map_or("", VaultId::as_str),
             all,
         )
-        .fetch_optional(&mut *self.reader_for(Class::Maintenance).await?)
+        .fetch_optional(&mut self.reader_for(Class::Maintenance).await?)
         .await?)
     }
 
@@ -219,8 +219,15 @@ impl Storage {
             AT_ONCE,
         )
         };
-        let marked = self.fetch_optional_for(Class::Maintenance, "db.memories.mark_for_embedding", mark);
-        Ok(marked.await?.and_then(|marked| marked.last))
+        self.statement(
+            Class::Maintenance,
+            "db.memories.mark_for_embedding",
+            |mut connection| async move {
+                let marked = mark().fetch_one(&mut connection).await?;
+                Ok(connection.commit_with(marked.last))
+            },
+        )
+        .await
     }
 
     /// Records that every memory has its vectors, and deletes those of other models.
@@ -241,7 +248,7 @@ impl Storage {
             )
         };
         let (class, name) = (Class::Maintenance, "db.search_vectors.delete");
-        while self.execute_for(class, name, delete_vectors).await? > 0 {}
+        while self.execute(class, name, delete_vectors).await? > 0 {}
         let delete_spaces = || {
             sqlx::query!(
                 "DELETE FROM embedding_spaces
@@ -251,7 +258,7 @@ impl Storage {
                 space.activated_at,
             )
         };
-        self.execute_for(class, "db.embedding_spaces.delete", delete_spaces)
+        self.execute(class, "db.embedding_spaces.delete", delete_spaces)
             .await?;
         Ok(())
     }
@@ -288,7 +295,7 @@ impl Storage {
             now,
             )
         };
-        self.execute_for(Class::Maintenance, "db.embedding_spaces.set_time", set)
+        self.execute(Class::Maintenance, "db.embedding_spaces.set_time", set)
             .await?;
         Ok(())
     }

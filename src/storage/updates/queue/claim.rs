@@ -2,7 +2,7 @@
 
 use super::LONGEST_WAIT;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
-use crate::storage::{Storage, StorageError, error};
+use crate::storage::{Class, Storage, StorageError, error};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use std::time::Duration;
@@ -91,7 +91,7 @@ impl Storage {
             not_now,
             limit,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         let due = rows.into_iter().map(|row| Due {
             vault: row.vault_id,
@@ -121,7 +121,7 @@ impl Storage {
             lease.beyond() as _,
             limit,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut self.reader().await?)
         .await?;
         let due = rows.into_iter().map(|row| Due {
             vault: vault.clone(),
@@ -142,7 +142,7 @@ impl Storage {
         claim: &str,
         lease: Lease,
     ) -> Result<Option<Claimed>, StorageError> {
-        let claimed = self.sweep_transaction("db.updates.claim", |mut transaction| async move {
+        let claimed = self.transaction_for(Class::Sweep, "db.updates.claim", |mut transaction| async move {
             let row = sqlx::query!(
                 "UPDATE updates
                  SET status = 'running', claim_id = $4, lease_until = now() + $5::interval,
@@ -158,7 +158,7 @@ impl Storage {
                 lease.0 as _,
                 lease.beyond() as _,
             )
-            .fetch_optional(&mut *transaction)
+            .fetch_optional(&mut transaction)
             .await?;
             Ok(transaction.commit_with(row))
         });
@@ -197,6 +197,6 @@ impl Storage {
                 lease.0 as _,
             )
         };
-        Ok(self.execute("db.updates.renew", renew).await? == 1)
+        Ok(self.execute(Class::Write, "db.updates.renew", renew).await? == 1)
     }
 }

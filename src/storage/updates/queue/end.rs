@@ -3,8 +3,9 @@
 
 use super::{Claimed, Due, LONGEST_WAIT, changed};
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
+use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
-use crate::storage::database::transaction::{Ending, Transaction};
+use crate::storage::database::transaction::Ending;
 use crate::storage::events::{self, NewEvent};
 use crate::storage::updates::{Row, Run, RunStatus};
 use crate::storage::{Storage, StorageError};
@@ -57,7 +58,7 @@ impl Storage {
     /// Returns the event to publish; `None` if the claim was lost.
     async fn hand_back_in(
         &self,
-        mut transaction: Transaction,
+        mut transaction: Connection,
         claimed: &Claimed,
         back: &HandBack,
     ) -> Result<Ending<Option<NewEvent>>, StorageError> {
@@ -77,7 +78,7 @@ impl Storage {
             i32::from(!back.counts),
             outcome,
         )
-        .execute(&mut *transaction)
+        .execute(&mut transaction)
         .await?;
         if done.rows_affected() == 0 {
             return Ok(transaction.roll_back_with(None));
@@ -118,7 +119,7 @@ impl Storage {
     /// Returns the event to publish; `None` if the claim was lost.
     async fn give_up_in(
         &self,
-        mut transaction: Transaction,
+        mut transaction: Connection,
         claimed: &Claimed,
         status: RunStatus,
         problem: &str,
@@ -141,7 +142,7 @@ impl Storage {
             self.clock.now().max(claimed.created_at),
             json!({"problem": problem}),
         )
-        .execute(&mut *transaction)
+        .execute(&mut transaction)
         .await?;
         if done.rows_affected() == 0 {
             return Ok(transaction.roll_back_with(None));
@@ -180,7 +181,7 @@ impl Storage {
     /// The cancelled run and the event to publish; `None` if it is neither queued nor running.
     async fn cancel_in(
         &self,
-        mut transaction: Transaction,
+        mut transaction: Connection,
         (vault, memory, id): (&VaultId, &MemoryId, &UpdateId),
     ) -> Result<Ending<Option<(Box<Run>, NewEvent)>>, StorageError> {
         let row = sqlx::query_as!(
@@ -197,7 +198,7 @@ impl Storage {
             id.as_str(),
             self.clock.now(),
         )
-        .fetch_optional(&mut *transaction)
+        .fetch_optional(&mut transaction)
         .await?;
         let Some(row) = row else {
             return Ok(transaction.roll_back_with(None));

@@ -4,8 +4,8 @@ use super::changed;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
+use crate::storage::database::transaction::Ending;
 use crate::storage::database::transaction::TransactionError;
-use crate::storage::database::transaction::{Ending, Transaction};
 use crate::storage::events::{self, NewEvent};
 use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::updates::{Row, Run, must_live_on};
@@ -112,7 +112,7 @@ impl Storage {
     /// The run, and the event to publish; `None` if a concurrent request took the position.
     async fn enqueue_in(
         &self,
-        mut transaction: Transaction,
+        mut transaction: Connection,
         new: &NewUpdate,
         limits: &QueueLimits,
     ) -> Result<Ending<Option<(Run, NewEvent)>>, EnqueueError> {

@@ -53,7 +53,7 @@ impl Storage {
                FROM updates
                WHERE queue_place IS NOT NULL"#,
         )
-        .fetch_one(&mut *self.reader().await?)
+        .fetch_one(&mut self.reader().await?)
         .await?;
         Ok(state)
     }
