@@ -8,10 +8,8 @@ pub(in crate::storage) mod stored;
 
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
-use crate::storage::batcher::SmallWrite;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::repeated;
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Class, Storage, StorageError};
 use chrono::NaiveDate;
 use sqlx::{Postgres, QueryBuilder};
 use std::collections::BTreeMap;
@@ -101,28 +99,8 @@ pub struct DayOfModel {
     pub spent: Spent,
 }
 
-/// The key of a count: vault, day, model and role.
-type UsageKey = (VaultId, NaiveDate, String, &'static str);
-
-/// Up to this many counts the statement is prepared and cached: every number of counts is a different statement.
-const USUAL_COUNTS: usize = 8;
-
-/// Increments of counts.
-#[derive(Debug)]
-pub(super) struct Counts(BTreeMap<UsageKey, Spent>);
-
-impl SmallWrite for Counts {
-    async fn write(connection: &mut Connection, all: &[Self]) -> Result<(), StorageError> {
-        let mut sums: BTreeMap<&UsageKey, Spent> = BTreeMap::new();
-        for (key, spent) in all.iter().flat_map(|Self(counts)| counts) {
-            sums.entry(key).or_default().add(spent);
-        }
-        add(connection, &sums).await
-    }
-}
-
 impl Storage {
-    /// Adds a run to the counts of a day, batched with other runs that end at the same time.
+    /// Adds a run to the counts of a day.
     ///
     /// # Errors
     /// Database errors.
@@ -135,13 +113,15 @@ impl Storage {
         if spent.is_empty() {
             return Ok(());
         }
-        let mut counts: BTreeMap<UsageKey, Spent> = BTreeMap::new();
+        // Sorted by key, so that concurrent additions do not deadlock.
+        let mut counts: BTreeMap<(&str, &'static str), Spent> = BTreeMap::new();
         for RoleSpent { role, model, spent } in spent {
-            let key = (vault.clone(), day, model.clone(), role.name());
-            counts.entry(key).or_default().add(spent);
+            counts.entry((model, role.name())).or_default().add(spent);
         }
-        repeated("db.model_usage.add", || {
-            self.write_batched(Counts(counts.clone()))
+        let counts = &counts;
+        self.statement(Class::Write, "db.model_usage.add", |mut connection| async move {
+            add(&mut connection, vault, day, counts).await?;
+            Ok(connection.commit_with(()))
         })
         .await
     }
@@ -210,19 +190,21 @@ impl Storage {
     }
 }
 
-/// Counts are sorted by key, so that concurrent additions do not deadlock.
-///
 /// Built at run time because the number of rows varies; the text is constant except for the placeholders.
-#[tracing::instrument(name = "db.model_usage.add", skip_all, fields(counts = counts.len()))]
-async fn add(connection: &mut Connection, counts: &BTreeMap<&UsageKey, Spent>) -> Result<(), StorageError> {
+async fn add(
+    connection: &mut Connection,
+    vault: &VaultId,
+    day: NaiveDate,
+    counts: &BTreeMap<(&str, &'static str), Spent>,
+) -> Result<(), StorageError> {
     let mut statement = QueryBuilder::<Postgres>::new(
         "INSERT INTO model_usage (vault_id, day, model, role, runs, calls, failures, input_tokens, cached_tokens,
                                   cache_write_tokens, output_tokens, millis) ",
     );
-    statement.push_values(counts, |mut row, ((vault, day, model, role), spent)| {
+    statement.push_values(counts, |mut row, ((model, role), spent)| {
         row.push_bind(vault.as_str())
-            .push_bind(*day)
-            .push_bind(model)
+            .push_bind(day)
+            .push_bind(*model)
             .push_bind(*role)
             .push_bind(stored(spent.runs))
             .push_bind(stored(spent.calls))
@@ -243,8 +225,7 @@ async fn add(connection: &mut Connection, counts: &BTreeMap<&UsageKey, Spent>) -
              output_tokens = model_usage.output_tokens + excluded.output_tokens,
              millis = model_usage.millis + excluded.millis",
     );
-    let is_usual = counts.len() <= USUAL_COUNTS;
-    statement.build().persistent(is_usual).execute(connection).await?;
+    statement.build().execute(connection).await?;
     Ok(())
 }
 

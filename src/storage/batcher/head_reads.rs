@@ -1,13 +1,11 @@
 //! Reads the newest versions of several memories in one statement.
 
-use super::Job;
-use super::RunBatch;
-use super::connections::Slots;
-use super::unanswered;
+use super::{Batcher, Batchers, Job, Slots, unanswered};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::contexts::{self, Newest};
 use crate::storage::database::connection::Connection;
 use crate::storage::{Class, Storage, StorageError};
+use std::sync::Arc;
 
 /// A request for the newest version of a memory, as of now or later.
 #[derive(Debug)]
@@ -27,16 +25,14 @@ impl Job for HeadRead {
     /// A low limit, because each text may have the maximum size of a document.
     const MAX_JOBS: usize = 16;
 
-    fn bytes(&self) -> usize {
-        0
+    fn batcher(batchers: &Batchers) -> &Arc<Batcher<Self>> {
+        &batchers.heads
     }
 
-    fn vault(&self) -> Option<&VaultId> {
-        Some(&self.vault)
+    fn vault(&self) -> &VaultId {
+        &self.vault
     }
-}
 
-impl RunBatch for HeadRead {
     async fn run(storage: &Storage, connections: &Slots, jobs: Vec<Self>) -> Vec<Read> {
         match (read(storage, connections, &jobs).await, &*jobs) {
             (Ok(read), _) => handed_out(&jobs, read),

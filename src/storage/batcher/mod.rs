@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `Submitted` | versions of memories, a group commit ([`crate::storage::write`]) |
 //! | `HeadRead` | reads of newest versions, in one statement that begins after all of them were submitted ([`head_reads`]) |
-//! | `Counts`, `Appended` | model usage, in one statement, and steps of updates, in one transaction ([`small_writes`]): transactions that notify commit one after another |
+//! | `Appended` | events of updates, in one transaction ([`crate::storage::events`]): transactions that notify commit one after another |
 //!
 //! - Each job is answered after its own work was committed. It is as durable as if it had been sent alone.
 //! - An error of one job fails only that job. If the statement for all of them fails, each is sent alone.
@@ -19,17 +19,17 @@
 mod connections;
 mod head_reads;
 mod queue;
-mod small_writes;
 pub(super) use connections::Slots;
-pub(super) use small_writes::SmallWrite;
 
 use crate::domain::ids::VaultId;
+use crate::storage::events::Appended;
+use crate::storage::write::Submitted;
 use crate::storage::{Distribution, Storage, StorageError};
-use queue::{Batcher, Waiting};
-use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use head_reads::HeadRead;
+pub(super) use queue::Batcher;
+use queue::Waiting;
 use std::fmt::Display;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tokio::sync::OnceCell;
 
 /// A job that costs hardly more for many than for one.
@@ -43,17 +43,17 @@ pub(in crate::storage) trait Job: Sized + Send + 'static {
     /// Maximum number of jobs in a batch.
     const MAX_JOBS: usize;
 
-    /// Its size in bytes.
-    fn bytes(&self) -> usize;
+    /// The batcher of this kind of job.
+    fn batcher(batchers: &Batchers) -> &Arc<Batcher<Self>>;
+
+    /// Its size in bytes, if that can be large.
+    fn bytes(&self) -> usize {
+        0
+    }
 
     /// The vault under which it is scheduled if jobs of many vaults wait.
-    fn vault(&self) -> Option<&VaultId> {
-        None
-    }
-}
+    fn vault(&self) -> &VaultId;
 
-/// A job that is run against the database.
-pub(in crate::storage) trait RunBatch: Job {
     /// Runs a batch on one of the connections of its kind. Returns one answer for each job, in the same order.
     fn run(
         storage: &Storage,
@@ -63,12 +63,12 @@ pub(in crate::storage) trait RunBatch: Job {
 }
 
 /// A batch in flight. When it is dropped, the jobs submitted meanwhile are run.
-struct Batch<J: RunBatch> {
+struct Batch<J: Job> {
     storage: Storage,
     of: Arc<Batcher<J>>,
 }
 
-impl<J: RunBatch> Drop for Batch<J> {
+impl<J: Job> Drop for Batch<J> {
     fn drop(&mut self) {
         if self.of.end_if_empty() {
             return;
@@ -87,8 +87,8 @@ impl<J: RunBatch> Drop for Batch<J> {
 
 impl Storage {
     /// Runs a job, alone or in a batch. `None` if its batch was cancelled: the outcome is unknown.
-    pub(in crate::storage) async fn submit<J: RunBatch>(&self, job: J) -> Option<J::Answer> {
-        let batcher = self.batchers.of::<J>();
+    pub(in crate::storage) async fn submit<J: Job>(&self, job: J) -> Option<J::Answer> {
+        let batcher = J::batcher(&self.batchers).clone();
         match batcher.begin_or_wait(job) {
             Ok(job) => {
                 let batch = Batch {
@@ -111,7 +111,7 @@ impl Storage {
 }
 
 /// Runs batches until no job waits.
-async fn go_on<J: RunBatch>(batch: Batch<J>) {
+async fn go_on<J: Job>(batch: Batch<J>) {
     loop {
         let next = batch.of.next();
         if next.is_empty() {
@@ -132,46 +132,32 @@ async fn go_on<J: RunBatch>(batch: Batch<J>) {
 /// The batchers of a service.
 #[derive(Default)]
 pub(in crate::storage) struct Batchers {
-    by_job: Mutex<HashMap<TypeId, Kind>>,
+    pub(super) versions: Arc<Batcher<Submitted>>,
+    pub(super) events: Arc<Batcher<Appended>>,
+    heads: Arc<Batcher<HeadRead>>,
     /// Whether one transaction may write to several vaults.
-    pub(super) crosses_vaults: OnceCell<bool>,
-}
-
-/// The batcher of a kind of job, and its connections.
-struct Kind {
-    batcher: Arc<dyn Any + Send + Sync>,
-    connections: Arc<Slots>,
+    crosses_vaults: OnceCell<bool>,
 }
 
 impl Batchers {
-    /// The batcher of a kind of job; created at first use.
-    pub(in crate::storage) fn of<J: Job>(&self) -> Arc<Batcher<J>> {
-        let mut kinds = self.kinds();
-        let kind = kinds.entry(TypeId::of::<J>()).or_insert_with(|| {
-            let batcher = Arc::<Batcher<J>>::default();
-            Kind {
-                connections: batcher.connections.clone(),
-                batcher,
-            }
-        });
-        let batcher = kind.batcher.clone().downcast();
-        batcher.expect("each batcher is kept under the type of its job")
+    fn connections(&self) -> [&Slots; 3] {
+        [
+            &self.versions.connections,
+            &self.events.connections,
+            &self.heads.connections,
+        ]
     }
 
     /// The number of idle connections in the slots.
     pub(in crate::storage) fn idle_connections(&self) -> usize {
-        self.kinds().values().map(|kind| kind.connections.len()).sum()
+        self.connections().iter().map(|slots| slots.len()).sum()
     }
 
     /// Returns the idle connections to the pool, which is being closed.
     pub(in crate::storage) fn clear(&self) {
-        for kind in self.kinds().values() {
-            kind.connections.clear();
+        for slots in self.connections() {
+            slots.clear();
         }
-    }
-
-    fn kinds(&self) -> MutexGuard<'_, HashMap<TypeId, Kind>> {
-        self.by_job.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

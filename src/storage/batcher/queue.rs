@@ -3,7 +3,7 @@
 use super::Job;
 use super::connections::Slots;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -14,7 +14,7 @@ const MAX_BYTES: usize = 1 << 20;
 pub(in crate::storage) struct Batcher<J: Job> {
     queue: Mutex<Queue<J>>,
     /// The connections reserved for its batches.
-    pub(in crate::storage) connections: Arc<Slots>,
+    pub(in crate::storage) connections: Slots,
 }
 
 struct Queue<J: Job> {
@@ -56,7 +56,7 @@ impl<J: Job> Default for Batcher<J> {
                 in_flight: 0,
                 begun: Instant::now(),
             }),
-            connections: Arc::new(Slots::new(J::MAX_IN_FLIGHT)),
+            connections: Slots::new(J::MAX_IN_FLIGHT),
         }
     }
 }

@@ -3,7 +3,6 @@
 use crate::storage::database::liveness::Beat;
 use crate::storage::database::notification::CHANNEL;
 use crate::storage::error::is_disk_full;
-use crate::storage::write::Submitted;
 use crate::storage::{Class, Storage, StorageError};
 use sqlx::{AssertSqlSafe, Row as _};
 use std::time::Duration;
@@ -20,7 +19,7 @@ impl Storage {
     /// # Errors
     /// Database errors, if it was asked.
     pub async fn blocked_writes(&self) -> Result<Option<String>, StorageError> {
-        if let Some(busy) = self.batchers.of::<Submitted>().busy_for()
+        if let Some(busy) = self.batchers.versions.busy_for()
             && busy > BATCH_LASTS
         {
             let seconds = busy.as_secs();

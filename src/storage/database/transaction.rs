@@ -200,10 +200,7 @@ impl TransactionError for StorageError {
 
 /// Runs a named transaction, and repeats it if it lost a race. Each attempt begins the transaction, reads everything it
 /// decides on inside it, and leaves nothing behind when it fails.
-pub(in crate::storage) async fn repeated<T, E, F>(
-    name: &'static str,
-    mut attempt: impl FnMut() -> F,
-) -> Result<T, E>
+async fn repeated<T, E, F>(name: &'static str, mut attempt: impl FnMut() -> F) -> Result<T, E>
 where
     E: TransactionError,
     F: Future<Output = Result<T, E>>,

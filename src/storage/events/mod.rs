@@ -27,14 +27,17 @@ mod read;
 pub use read::{Event, Place, Resumed, StreamState};
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
-use crate::storage::batcher::SmallWrite;
+use crate::storage::batcher::{Batcher, Batchers, Job, Slots, cancelled, unanswered};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
 use crate::storage::database::notification::Notification;
+use crate::storage::error::is_of_a_statement;
 use crate::storage::{Source, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::{Postgres, QueryBuilder};
+use std::slice::from_ref;
+use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// Maximum rows of one statement.
@@ -133,9 +136,28 @@ impl Storage {
     /// # Errors
     /// Database errors.
     pub async fn append_events(&self, vault: &VaultId, events: &[NewEvent]) -> Result<(), StorageError> {
-        let events = events.to_vec();
-        let vault = vault.clone();
-        self.write_batched(Appended { vault, events }).await
+        let job = Appended {
+            vault: vault.clone(),
+            events: events.to_vec(),
+        };
+        if self.crosses_vaults().await? {
+            self.submit(job).await.ok_or_else(cancelled)?
+        } else {
+            self.append_batch(&self.batchers.events.connections, &[job]).await
+        }
+    }
+
+    async fn append_batch(&self, slots: &Slots, jobs: &[Appended]) -> Result<(), StorageError> {
+        let of_vaults: Vec<_> = jobs.iter().map(|of| (&of.vault, &*of.events)).collect();
+        let mut connection = slots.take(self).await?;
+        // Notifying the instances is another statement.
+        connection.begin().await?;
+        append_all(&mut connection, &of_vaults).await?;
+        slots.put_back(self, connection.commit_and_keep().await?);
+        for (vault, events) in of_vaults {
+            self.appended(vault, events);
+        }
+        Ok(())
     }
 
     /// Wakes the readers of this process after the transaction was committed. Readers of other instances are notified
@@ -149,23 +171,40 @@ impl Storage {
 
 /// Events of a vault to write.
 #[derive(Debug)]
-pub(super) struct Appended {
+pub(in crate::storage) struct Appended {
     vault: VaultId,
     events: Vec<NewEvent>,
 }
 
-impl SmallWrite for Appended {
-    /// Notifying the instances is another statement.
-    const IS_ONE_STATEMENT: bool = false;
+impl Job for Appended {
+    type Answer = Result<(), StorageError>;
 
-    async fn write(connection: &mut Connection, all: &[Self]) -> Result<(), StorageError> {
-        let of_vaults: Vec<_> = all.iter().map(|of| (&of.vault, &*of.events)).collect();
-        append_all(connection, &of_vaults).await
+    const MAX_IN_FLIGHT: usize = 1;
+
+    const MAX_JOBS: usize = 64;
+
+    fn batcher(batchers: &Batchers) -> &Arc<Batcher<Self>> {
+        &batchers.events
     }
 
-    fn written(storage: &Storage, all: &[Self]) {
-        for Self { vault, events } in all {
-            storage.appended(vault, events);
+    fn vault(&self) -> &VaultId {
+        &self.vault
+    }
+
+    async fn run(storage: &Storage, connections: &Slots, jobs: Vec<Self>) -> Vec<Self::Answer> {
+        let all = storage.append_batch(connections, &jobs).await;
+        match (all, &*jobs) {
+            (all, [_]) => vec![all],
+            (Ok(()), _) => jobs.iter().map(|_| Ok(())).collect(),
+            // An error of one fails only that one.
+            (Err(error), _) if is_of_a_statement(&error) => {
+                let mut answers = Vec::with_capacity(jobs.len());
+                for job in &jobs {
+                    answers.push(storage.append_batch(connections, from_ref(job)).await);
+                }
+                answers
+            }
+            (Err(error), _) => jobs.iter().map(|_| Err(unanswered(&error))).collect(),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::head::Head;
 use super::prepared::Prepared;
 use super::save::{is_one_statement, save};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::storage::batcher::{Job, RunBatch, Slots, cancelled, unanswered};
+use crate::storage::batcher::{Batcher, Batchers, Job, Slots, cancelled, unanswered};
 use crate::storage::contexts::{Context, ContextMetadata};
 use crate::storage::head_cache::FillToken;
 use crate::storage::{Storage, StorageError, error};
@@ -36,12 +36,14 @@ impl Job for Submitted {
         self.prepared.bytes()
     }
 
-    fn vault(&self) -> Option<&VaultId> {
-        Some(&self.prepared.metadata.vault_id)
+    fn batcher(batchers: &Batchers) -> &Arc<Batcher<Self>> {
+        &batchers.versions
     }
-}
 
-impl RunBatch for Submitted {
+    fn vault(&self) -> &VaultId {
+        &self.prepared.metadata.vault_id
+    }
+
     async fn run(storage: &Storage, connections: &Slots, jobs: Vec<Self>) -> Vec<Self::Answer> {
         let token = |job: &Self| {
             let metadata = &job.prepared.metadata;
@@ -172,13 +174,13 @@ impl Storage {
     /// Whether a batch of versions is being committed.
     #[must_use]
     pub fn is_saving(&self) -> bool {
-        self.batchers.of::<Submitted>().is_busy()
+        self.batchers.versions.is_busy()
     }
 
     /// The number of decided versions that wait for the next batch, for tests.
     #[must_use]
     pub fn changes_waiting(&self) -> usize {
-        self.batchers.of::<Submitted>().waiting()
+        self.batchers.versions.waiting()
     }
 }
 
