@@ -15,7 +15,7 @@ use crate::storage::database::connect::connect_options;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
 use crate::storage::database::liveness::silence;
-use crate::storage::database::notification::{CHANNEL, Notification, joined_words};
+use crate::storage::database::notification::{CHANNEL, Notification};
 use crate::storage::database::session::is_direct;
 use crate::storage::{Storage, StorageError};
 use sqlx::postgres::{PgListener, PgPoolOptions};
@@ -44,21 +44,17 @@ const AFTER_FAILURE: Duration = Duration::from_millis(500);
 /// The pause before checking again whether a pooler is still in between.
 const AFTER_POOLER: Duration = Duration::from_secs(60);
 
-/// Notifies all instances when the transaction commits, with as few notifications as possible: transactions that notify
-/// commit one after another.
+/// Notifies all instances when the transaction commits.
 #[tracing::instrument(name = "db.notify", skip_all)]
 pub(in crate::storage) async fn notify(
     connection: &mut Connection,
     notifications: &[Notification],
 ) -> Result<(), StorageError> {
-    for word in joined_words(notifications.iter()) {
-        send(connection, &word).await?;
+    if notifications.is_empty() {
+        return Ok(());
     }
-    Ok(())
-}
-
-async fn send(connection: &mut Connection, line: &str) -> Result<(), StorageError> {
-    sqlx::query!("SELECT pg_notify($1, $2)", CHANNEL, line)
+    let payloads: Vec<String> = notifications.iter().map(Notification::payload).collect();
+    sqlx::query!("SELECT pg_notify($1, unnest($2::text[]))", CHANNEL, &payloads)
         .execute(connection)
         .await?;
     Ok(())
@@ -131,16 +127,14 @@ impl Storage {
         }
     }
 
-    fn receive(&self, line: &str, received: &mut Received) {
-        if let Some(number) = self.notifications.number_of_word(line) {
+    fn receive(&self, payload: &str, received: &mut Received) {
+        if let Some(number) = self.notifications.number_of_word(payload) {
             self.notifications.head_cache.lease().received(number);
             received.word = Some(Instant::now());
             let proved = &self.notifications.proved;
             proved.send_if_modified(|proved| !std::mem::replace(proved, true));
-        } else {
-            for notification in line.lines().filter_map(Notification::from_line) {
-                self.notifications.publish(notification);
-            }
+        } else if let Ok(notification) = serde_json::from_str(payload) {
+            self.notifications.publish(notification);
         }
     }
 

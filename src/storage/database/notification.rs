@@ -1,18 +1,16 @@
-//! Notifications about memories between instances, and their text format.
+//! Notifications about memories between instances.
 
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::storage::head_cache::HeadCache;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio::sync::{broadcast, watch};
 
 /// The channel of all instances on one database.
 pub(in crate::storage) const CHANNEL: &str = "working_memory";
 
-/// The maximum length of a payload: PostgreSQL accepts less than 8,000 bytes.
-const MOST_BYTES: usize = 7_900;
-
-/// A change of a memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A change of a memory. It is sent as JSON, which is far shorter than the 8,000 bytes that PostgreSQL accepts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notification {
     /// The vault.
     pub vault: VaultId,
@@ -29,9 +27,6 @@ pub struct Notification {
     pub queue: bool,
 }
 
-/// The prefix of a version's id in a line.
-const CONTEXT: &str = "context=";
-
 impl Notification {
     /// A notification about a memory, without any change yet.
     pub(in crate::storage) fn of(vault: &VaultId, memory: &MemoryId) -> Self {
@@ -45,65 +40,9 @@ impl Notification {
         }
     }
 
-    /// Ids contain no blanks, so the fields are separated by blanks. A line is far shorter than [`MOST_BYTES`].
-    pub(in crate::storage) fn to_line(&self) -> String {
-        let version = self
-            .version
-            .map_or_else(|| "-".to_owned(), |version| version.to_string());
-        let mut line = format!("memory {} {} {version}", self.vault, self.memory);
-        if let Some(context) = &self.context {
-            line.push(' ');
-            line.push_str(CONTEXT);
-            line.push_str(context.as_str());
-        }
-        for (is, word) in [(self.forget, " gone"), (self.queue, " queue")] {
-            if is {
-                line.push_str(word);
-            }
-        }
-        line
+    pub(in crate::storage) fn payload(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
     }
-
-    pub(super) fn from_line(line: &str) -> Option<Self> {
-        let mut words = line.strip_prefix("memory ")?.split(' ');
-        let (vault, memory, version) = (words.next()?, words.next()?, words.next()?);
-        let flags: Vec<&str> = words.collect();
-        Some(Self {
-            vault: vault.parse().ok()?,
-            memory: memory.parse().ok()?,
-            version: version.parse().ok(),
-            context: flags
-                .iter()
-                .find_map(|flag| flag.strip_prefix(CONTEXT)?.parse().ok()),
-            forget: flags.contains(&"gone"),
-            queue: flags.contains(&"queue"),
-        })
-    }
-}
-
-/// The payloads that contain all these notifications.
-pub(in crate::storage) fn joined_words<'a>(
-    notifications: impl Iterator<Item = &'a Notification>,
-) -> Vec<String> {
-    let words = words(notifications.map(Notification::to_line));
-    words.iter().map(|lines| lines.join("\n")).collect()
-}
-
-/// Joins lines into payloads, as many as fit in each.
-pub(in crate::storage) fn words(lines: impl Iterator<Item = String>) -> Vec<Vec<String>> {
-    let mut words: Vec<Vec<String>> = Vec::new();
-    let mut bytes = 0;
-    for line in lines {
-        bytes += line.len() + 1;
-        match words.last_mut().filter(|_| bytes <= MOST_BYTES) {
-            Some(word) => word.push(line),
-            None => {
-                bytes = line.len() + 1;
-                words.push(vec![line]);
-            }
-        }
-    }
-    words
 }
 
 /// Number of notifications that a receiver may lag; beyond that it gets an error that it missed some.
@@ -159,18 +98,11 @@ mod tests {
                 forget,
                 queue,
             };
-            let line = notification.to_line();
-            assert_eq!(Notification::from_line(&line), Some(notification), "{line}");
-        }
-        for bad in [
-            "",
-            "memory",
-            "memory a",
-            "memory a b",
-            "memory -a b 1",
-            "word x 1",
-        ] {
-            assert_eq!(Notification::from_line(bad), None, "{bad}");
+            let payload = notification.payload();
+            assert_eq!(
+                serde_json::from_str::<Notification>(&payload).unwrap(),
+                notification
+            );
         }
     }
 }

@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_piece_gets_the_parameters_it_reads() {
-        let read = |piece: &Piece| (1..=14).filter(|number| piece.reads(*number)).collect::<Vec<_>>();
+        let read = |piece: &Piece| (1..=9).filter(|number| piece.reads(*number)).collect::<Vec<_>>();
         assert_eq!(read(&PIECES.moves), [1, 2, 6]);
         let inserts: Vec<_> = PIECES.inserts.iter().map(|(_, piece)| read(piece)).collect();
         assert_eq!(
@@ -186,9 +186,9 @@ mod tests {
             [
                 vec![1, 2, 3, 6],
                 vec![1, 2, 6],
-                vec![1, 2, 6, 11, 12, 13],
-                vec![1, 2, 6, 7, 8, 9, 10],
-                vec![1, 2, 6, 14],
+                vec![1, 2, 6, 8],
+                vec![1, 2, 6, 7],
+                vec![1, 2, 6, 9],
                 vec![1, 2, 4, 6],
                 vec![1, 2, 4, 6],
             ]

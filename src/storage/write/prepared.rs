@@ -8,6 +8,7 @@ use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::Storage;
 use crate::storage::contexts::{Context, ContextMetadata};
+use crate::storage::database::notification::Notification;
 use crate::storage::events::NewEvent;
 use crate::storage::head_cache::{CachedHead, FillToken};
 use crate::storage::updates::{Run, RunJson, RunStatus, quotes_the_head_only};
@@ -72,6 +73,16 @@ impl Prepared {
     }
 
     /// Its events: the steps of its run, then the version.
+    /// Tells the instances of it.
+    pub(super) fn notification(&self) -> Notification {
+        let metadata = &self.metadata;
+        Notification {
+            version: Some(metadata.version),
+            context: Some(metadata.context_id.clone()),
+            ..Notification::of(&metadata.vault_id, &metadata.memory_id)
+        }
+    }
+
     fn events(&self) -> Vec<NewEvent> {
         let run = self.new.run.as_deref();
         let mut events = run.map_or_else(Vec::new, |run| run.events.clone());

@@ -11,10 +11,10 @@ use crate::domain::window::Task;
 use crate::storage::contexts::origins;
 use crate::storage::events::NewEvent;
 use crate::storage::records::{DetailColumns, stored_marks};
-use crate::storage::updates::Run;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 /// A version and the new values of its memory's row. Its text is sent separately.
@@ -40,9 +40,8 @@ pub(super) struct VersionRow<'a> {
     log: &'a str,
     line_origins: Option<Vec<i64>>,
     event_id: &'a str,
-    /// The notification that contains its line.
-    word: usize,
-    notification: Option<String>,
+    /// Sent when it is saved.
+    notification: String,
 }
 
 impl<'a> VersionRow<'a> {
@@ -66,45 +65,62 @@ impl<'a> VersionRow<'a> {
             log: &metadata.log,
             line_origins: prepared.origins.as_ref().and_then(origins::to_stored),
             event_id: &prepared.event.event_id,
-            word: 0,
-            notification: None,
+            notification: prepared.notification().payload(),
         }
-    }
-
-    /// Notifies of it when it is saved, together with the others of the same notification.
-    pub(super) fn notify(&mut self, word: usize, line: String) {
-        self.word = word;
-        self.notification = Some(line);
     }
 }
 
-/// The run that created a version; its texts are sent separately.
+/// The run that created a version.
 #[derive(Serialize)]
 pub(super) struct RunRow<'a> {
     /// The position of its version.
     place: usize,
-    /// The position of its texts, from 1.
-    number: usize,
     kind: &'static str,
     status: &'static str,
     actor_id: &'a str,
     created_at: DateTime<Utc>,
     finished_at: Option<DateTime<Utc>>,
     base_version: i64,
+    request: Option<&'a RawValue>,
+    exchanges: Option<&'a RawValue>,
+    outcome: Option<&'a RawValue>,
 }
 
 impl<'a> RunRow<'a> {
-    pub(super) fn of((place, number): (usize, usize), run: &'a Run) -> Self {
-        Self {
+    /// Of the run of a version that has no row yet.
+    pub(super) fn of(place: usize, version: &'a Prepared) -> Option<Self> {
+        let (run, texts) = (version.new.run.as_deref()?, version.ran.as_ref()?);
+        Some(Self {
             place,
-            number,
             kind: run.kind.name(),
             status: run.status.name(),
             actor_id: run.actor_id.as_str(),
             created_at: run.created_at,
             finished_at: run.finished_at,
             base_version: run.base_version,
-        }
+            request: serde_json::from_str(&texts.request).ok(),
+            exchanges: serde_json::from_str(&texts.exchanges).ok(),
+            outcome: serde_json::from_str(&texts.outcome).ok(),
+        })
+    }
+}
+
+/// Instructions that a run names.
+#[derive(Serialize)]
+pub(super) struct InstructionRow<'a> {
+    /// The position of its version.
+    place: usize,
+    hash: &'a str,
+    text: &'a str,
+}
+
+impl<'a> InstructionRow<'a> {
+    /// Those of the run of a version that has no row yet.
+    pub(super) fn all_of(place: usize, version: &'a Prepared) -> impl Iterator<Item = Self> {
+        version.ran.iter().flat_map(move |texts| {
+            let named = texts.hashes.iter().zip(&texts.instructions);
+            named.map(move |(hash, text)| Self { place, hash, text })
+        })
     }
 }
 

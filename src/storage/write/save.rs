@@ -2,18 +2,16 @@
 
 use super::pieces::{PIECES, Piece, Pieces, Written};
 use super::prepared::Prepared;
-use super::rows::{RecordRow, RunRow, StepRow, VersionRow};
+use super::rows::{InstructionRow, RecordRow, RunRow, StepRow, VersionRow};
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
-use crate::storage::database::notification::{CHANNEL, words};
-use crate::storage::events;
+use crate::storage::database::notification::CHANNEL;
 use crate::storage::idempotency::keep_answers;
 use crate::storage::updates::{insert_run, resolve_run};
 use sqlx::Arguments as _;
 use sqlx::postgres::PgArguments;
 use sqlx::types::Json;
-use std::slice::from_ref;
 
 /// Saves versions of different memories, with their records, runs and events. Returns the positions of the saved ones.
 /// The others are unchanged: their memories are locked by another transaction or have a newer head.
@@ -56,11 +54,10 @@ pub(super) fn is_one_statement(all: &[Prepared]) -> bool {
 
 #[tracing::instrument(name = "db.memory_contexts.save", skip_all, fields(versions = all.len()))]
 async fn save_versions(connection: &mut Connection, all: &[Prepared]) -> Result<Vec<usize>, StorageError> {
-    let mut rows = Rows::of(all)?;
+    let rows = Rows::of(all);
     let places = if connection.is_distributed() {
         save_in_pieces(connection, &rows, all).await?
     } else {
-        notify(&mut rows.versions, all);
         save_at_once(connection, &rows).await?
     };
     Ok(places
@@ -78,18 +75,13 @@ async fn save_at_once(connection: &mut Connection, rows: &Rows<'_>) -> Result<Ve
         Json(&rows.records) as _,
         CHANNEL,
         rows.versions.len() as i64,
-        Json(&rows.runs.rows) as _,
-        &rows.runs.requests as &[&str],
-        &rows.runs.exchanges as &[&str],
-        &rows.runs.outcomes as &[&str],
-        &rows.runs.instructed,
-        &rows.runs.hashes as &[&str],
-        &rows.runs.instructions as &[&str],
+        Json(&rows.runs) as _,
+        Json(&rows.instructions) as _,
         Json(&rows.steps) as _,
     )
     .fetch_all(connection)
     .await?;
-    Ok(saved.into_iter().flat_map(|word| word.places).collect())
+    Ok(saved.into_iter().map(|saved| saved.place).collect())
 }
 
 /// The same for versions of one vault, in a transaction.
@@ -114,10 +106,8 @@ async fn save_in_pieces(
         }
     }
     let saved = (1..).zip(all).filter(|(place, _)| moved.contains(place));
-    let notifications = saved.flat_map(|(_, Prepared { metadata, event, .. })| {
-        events::notifications(&metadata.vault_id, from_ref(event))
-    });
-    listen::notify(connection, &notifications.collect::<Vec<_>>()).await?;
+    let notifications: Vec<_> = saved.map(|(_, version)| version.notification()).collect();
+    listen::notify(connection, &notifications).await?;
     Ok(moved)
 }
 
@@ -131,12 +121,13 @@ struct Rows<'a> {
     versions: Vec<VersionRow<'a>>,
     texts: Vec<&'a str>,
     records: Vec<RecordRow<'a>>,
-    runs: Runs<'a>,
+    runs: Vec<RunRow<'a>>,
+    instructions: Vec<InstructionRow<'a>>,
     steps: Vec<StepRow<'a>>,
 }
 
 impl<'a> Rows<'a> {
-    fn of(all: &'a [Prepared]) -> Result<Self, StorageError> {
+    fn of(all: &'a [Prepared]) -> Self {
         let versions: Vec<VersionRow<'_>> = placed(all)
             .map(|(place, version)| VersionRow::of(place, version))
             .collect();
@@ -153,22 +144,27 @@ impl<'a> Rows<'a> {
             let run = version.new.run.iter();
             run.flat_map(move |run| run.events.iter().map(move |step| StepRow::of(place, step)))
         });
-        Ok(Self {
+        Self {
             vaults,
             versions,
             texts: all.iter().map(|version| version.new.text.as_str()).collect(),
             records,
-            runs: Runs::of(all),
+            runs: placed(all)
+                .filter_map(|(place, version)| RunRow::of(place, version))
+                .collect(),
+            instructions: placed(all)
+                .flat_map(|(place, version)| InstructionRow::all_of(place, version))
+                .collect(),
             steps: steps.collect(),
-        })
+        }
     }
 
     fn has(&self, written: Written) -> bool {
         match written {
             Written::Versions => true,
             Written::Records => !self.records.is_empty(),
-            Written::Runs => !self.runs.rows.is_empty(),
-            Written::Instructions => !self.runs.hashes.is_empty(),
+            Written::Runs => !self.runs.is_empty(),
+            Written::Instructions => !self.instructions.is_empty(),
         }
     }
 
@@ -186,70 +182,16 @@ impl<'a> Rows<'a> {
             arguments.add(if_read(piece.reads(4), Json(&self.records)))?;
             arguments.add(if_read(piece.reads(5), CHANNEL))?;
             arguments.add(if_read(piece.reads(6), self.versions.len() as i64))?;
-            arguments.add(if_read(piece.reads(7), Json(&self.runs.rows)))?;
-            arguments.add(if_read(piece.reads(8), &self.runs.requests))?;
-            arguments.add(if_read(piece.reads(9), &self.runs.exchanges))?;
-            arguments.add(if_read(piece.reads(10), &self.runs.outcomes))?;
-            arguments.add(if_read(piece.reads(11), &self.runs.instructed))?;
-            arguments.add(if_read(piece.reads(12), &self.runs.hashes))?;
-            arguments.add(if_read(piece.reads(13), &self.runs.instructions))?;
-            arguments.add(if_read(piece.reads(14), Json(&self.steps)))
+            arguments.add(if_read(piece.reads(7), Json(&self.runs)))?;
+            arguments.add(if_read(piece.reads(8), Json(&self.instructions)))?;
+            arguments.add(if_read(piece.reads(9), Json(&self.steps)))
         })();
         added.map_err(sqlx::Error::Encode)?;
         Ok(arguments)
     }
 }
 
-/// The runs without a row, as columns.
-#[derive(Default)]
-struct Runs<'a> {
-    rows: Vec<RunRow<'a>>,
-    requests: Vec<&'a str>,
-    exchanges: Vec<&'a str>,
-    outcomes: Vec<&'a str>,
-    instructed: Vec<i64>,
-    hashes: Vec<&'a str>,
-    instructions: Vec<&'a str>,
-}
-
-impl<'a> Runs<'a> {
-    fn of(all: &'a [Prepared]) -> Self {
-        let mut runs = Self::default();
-        for (place, version) in placed(all) {
-            let (Some(run), Some(texts)) = (version.new.run.as_deref(), &version.ran) else {
-                continue;
-            };
-            runs.requests.push(&texts.request);
-            runs.exchanges.push(&texts.exchanges);
-            runs.outcomes.push(&texts.outcome);
-            runs.rows.push(RunRow::of((place, runs.requests.len()), run));
-            for (hash, text) in texts.hashes.iter().zip(&texts.instructions) {
-                runs.instructed.push(i64::try_from(place).unwrap_or(i64::MAX));
-                runs.hashes.push(hash);
-                runs.instructions.push(text);
-            }
-        }
-        runs
-    }
-}
-
 /// The statement counts versions from 1.
 fn placed(all: &[Prepared]) -> impl Iterator<Item = (usize, &Prepared)> {
     (1..).zip(all)
-}
-
-/// Notifies all instances of each saved version, with as few notifications as possible.
-fn notify(versions: &mut [VersionRow<'_>], all: &[Prepared]) {
-    let lines = all.iter().map(|version| {
-        let notifications = events::notifications(&version.metadata.vault_id, from_ref(&version.event));
-        notifications
-            .iter()
-            .map(|notification| notification.to_line())
-            .collect()
-    });
-    let words = words(lines).into_iter().enumerate();
-    let lines = words.flat_map(|(word, lines)| lines.into_iter().map(move |line| (word, line)));
-    for (version, (word, line)) in versions.iter_mut().zip(lines) {
-        version.notify(word, line);
-    }
 }

@@ -9,8 +9,7 @@
 -- expects of a list that it does not know (`PLANNED_VAULTS`): so a plan for the values of one execution never looks cheaper than
 -- the generic plan, and the statement, which takes longer to plan than to save a version, is not planned each time.
 --
--- Of runs: $7 the runs (`RunRow`), $8 what they were asked for, $9 their exchanges, $10 what came of them, $11 the runs that name
--- instructions, $12 the hashes of these and $13 their texts, $14 the steps (`StepRow`).
+-- Of runs: $7 the runs (`RunRow`), $8 the instructions that they name (`InstructionRow`), $9 the steps (`StepRow`).
 --
 -- A version is passed over if another transaction holds the row of its memory, if the head is not its base any more, or
 -- if the counters are not those that it was decided by. The lock looks at the newest committed row. What the
@@ -21,7 +20,7 @@ WITH version AS (
     FROM json_to_recordset($2::json) AS version (
         place bigint, vault_id text, memory_id text, base text, counted bigint[], context_id text, version bigint,
         time timestamptz, counters bigint[], actor_id text, source text, bytes integer, update_id text,
-        operations jsonb, log text, line_origins bigint[], event_id text, word bigint, notification text
+        operations jsonb, log text, line_origins bigint[], event_id text, notification text
     )
     LIMIT (SELECT $6::bigint)
 ),
@@ -82,7 +81,7 @@ counted AS (
 instructed AS (
     INSERT INTO run_instructions (vault_id, hash, text)
     SELECT moved.vault_id, given.hash, given.text
-    FROM unnest($11::bigint[], $12::text[], $13::text[]) AS given (place, hash, text)
+    FROM json_to_recordset($8::json) AS given (place bigint, hash text, text text)
     JOIN moved ON moved.place = given.place
     JOIN version ON version.place = given.place
     -- In one order, so that no two transactions wait for each other.
@@ -95,11 +94,10 @@ ran AS (
         context_id, request, exchanges, outcome
     )
     SELECT moved.vault_id, version.memory_id, version.update_id, run.kind, run.status, run.actor_id, run.created_at,
-           run.finished_at, run.base_version, version.version, version.context_id, ($8::text[])[run.number]::jsonb,
-           ($9::text[])[run.number]::jsonb, ($10::text[])[run.number]::jsonb
+           run.finished_at, run.base_version, version.version, version.context_id, run.request, run.exchanges, run.outcome
     FROM json_to_recordset($7::json) AS run (
-        place bigint, number bigint, kind text, status text, actor_id text, created_at timestamptz,
-        finished_at timestamptz, base_version bigint
+        place bigint, kind text, status text, actor_id text, created_at timestamptz, finished_at timestamptz,
+        base_version bigint, request jsonb, exchanges jsonb, outcome jsonb
     )
     JOIN moved ON moved.place = run.place
     JOIN version ON version.place = run.place
@@ -115,7 +113,7 @@ happened AS (
     UNION ALL
     SELECT moved.vault_id, step.event_id, version.memory_id, step.kind, step.created_at, NULL, NULL, step.actor_id, NULL,
            step.update_id, step.details
-    FROM json_to_recordset($14::json) AS step (
+    FROM json_to_recordset($9::json) AS step (
         place bigint, event_id text, kind text, created_at timestamptz, actor_id text, update_id text, details jsonb
     )
     JOIN moved ON moved.place = step.place
@@ -175,10 +173,6 @@ kept AS (
         outcome = COALESCE(excluded.outcome, records.outcome), epic = COALESCE(excluded.epic, records.epic),
         details = COALESCE(excluded.details, records.details)
 )
-SELECT array_agg(version.place) AS "places!",
-       CASE WHEN bool_or(version.notification IS NOT NULL)
-            THEN pg_notify($5, string_agg(version.notification, E'\n'))
-       END::text AS notified
+SELECT version.place AS "place!", pg_notify($5, version.notification)::text AS notified
 FROM moved
 JOIN version ON version.place = moved.place
-GROUP BY version.word
