@@ -9,6 +9,7 @@ use crate::domain::ids::{
 };
 use crate::storage::contexts::Source;
 use crate::storage::events::EventKind;
+use crate::storage::records::RecordStatus;
 use crate::storage::updates::{RunKind, RunStatus};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -45,8 +46,26 @@ macro_rules! read_as_text {
 }
 
 read_as_text!(
-    AccessRole, ActorId, Category, ChangeKind, ContextId, EventKind, HandoffId, ItemId, KeyId, MemoryId,
-    RecordId, RecordKind, RootName, RunKind, RunStatus, Source, TaskId, UpdateId, VaultId,
+    AccessRole,
+    ActorId,
+    Category,
+    ChangeKind,
+    ContextId,
+    EventKind,
+    HandoffId,
+    ItemId,
+    KeyId,
+    MemoryId,
+    RecordId,
+    RecordKind,
+    RecordStatus,
+    RootName,
+    RunKind,
+    RunStatus,
+    Source,
+    TaskId,
+    UpdateId,
+    VaultId,
 );
 
 /// These types are also used in array arguments of statements.

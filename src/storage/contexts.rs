@@ -339,37 +339,26 @@ pub(super) async fn find_context(
     memory: &MemoryId,
     reference: &ContextRef,
 ) -> Result<Option<Context>, StorageError> {
-    let row = match reference {
-        ContextRef::Version(version) => {
-            sqlx::query_as!(
-                Row,
-                "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
-                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
-                        NULL::bigint[] AS line_origins
-                 FROM memory_contexts
-                 WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
-                vault.as_str(),
-                memory.as_str(),
-                version,
-            )
-            .fetch_optional(connection)
-            .await?
-        }
-        ContextRef::Id(context_id) => {
-            sqlx::query_as!(
-                Row,
-                "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
-                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
-                        NULL::bigint[] AS line_origins
-                 FROM memory_contexts
-                 WHERE vault_id = $1 AND memory_id = $2 AND context_id = $3",
-                vault.as_str(),
-                memory.as_str(),
-                context_id.as_str(),
-            )
-            .fetch_optional(connection)
-            .await?
-        }
+    let (version, id) = match reference {
+        ContextRef::Version(version) => (Some(*version), None),
+        ContextRef::Id(id) => (None, Some(id.as_str())),
     };
+    let row = sqlx::query_as!(
+        Row,
+        "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes, update_id, log,
+                redacted_at, redacted_by, redaction_reason, redacted_sha256, NULL::bigint[] AS line_origins
+         FROM memory_contexts
+         WHERE vault_id = $1 AND memory_id = $2
+           AND version = COALESCE($3, (
+                   SELECT named.version FROM memory_contexts AS named
+                   WHERE named.vault_id = $1 AND named.memory_id = $2 AND named.context_id = $4
+               ))",
+        vault.as_str(),
+        memory.as_str(),
+        version,
+        id,
+    )
+    .fetch_optional(connection)
+    .await?;
     Ok(row.map(Row::into_context))
 }

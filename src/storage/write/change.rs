@@ -153,22 +153,6 @@ impl Storage {
             .await
     }
 
-    /// As [`Self::change`], first decided optimistically with a head that is probably the newest.
-    pub(super) async fn change_likely<T, E>(
-        &self,
-        of: (&VaultId, &MemoryId),
-        likely: Likely<'_>,
-        mentioned: &[RecordId],
-        decide: &impl Fn(&Head) -> Result<Decision<T>, E>,
-    ) -> Result<Outcome<T>, ChangeError<E>> {
-        if let Some(outcome) = self.change_optimistic(of, likely, decide).await? {
-            return Ok(outcome);
-        }
-        let decide = |head: &Head, _: AdditionalData| decide(head);
-        self.change_locked(of, mentioned, &AdditionalRead::Nothing, None, &decide)
-            .await
-    }
-
     /// As [`Self::change`], and reads what `read` specifies while the memory's row is locked.
     pub(super) async fn change_with_read<T, E>(
         &self,

@@ -124,13 +124,15 @@ impl Storage {
         let decide = |head: &Head| fair::run_blocking_if_long(bytes, || decide(&job, head));
         let of = (&job.vault, &job.memory);
         let outcome = match &job.idempotency {
-            None => self.change_likely(of, Likely::Cached, &[], &decide).await,
+            None => match self.change_optimistic(of, Likely::Cached, &decide).await? {
+                Some(outcome) => outcome,
+                None => self.change(of.0, of.1, &[], decide).await?,
+            },
             Some(_) => {
                 let mentioned: Vec<RecordId> = records(&job.text).iter().map(|record| record.id).collect();
-                self.change(of.0, of.1, &mentioned, decide).await
+                self.change(of.0, of.1, &mentioned, decide).await?
             }
         };
-        let outcome = outcome?;
         match outcome.saved {
             Some(metadata) => {
                 let Effects { mut lost, added } = outcome.result;

@@ -61,7 +61,7 @@ impl Storage {
         let numbers: Vec<i64> = records.iter().map(|(_, id)| id.number).collect();
         let rows = sqlx::query!(
             r#"SELECT r.memory_id AS "memory_id: MemoryId", r.kind AS "kind: RecordKind", r.number,
-                      r.status = 'active' AS "is_active!", r.created_version, r.created_at,
+                      r.status AS "status: RecordStatus", r.created_version, r.created_at,
                       r.created_by AS "created_by: ActorId",
                       (SELECT jsonb_path_query_first(
                                 v.operations,
@@ -88,11 +88,7 @@ impl Storage {
                 .evidence
                 .map(|stored| from_stored(&stored, vault, &row.memory_id, id));
             let origin = RecordOrigin {
-                status: if row.is_active {
-                    RecordStatus::Active
-                } else {
-                    RecordStatus::Archived
-                },
+                status: row.status,
                 version: row.created_version,
                 at: row.created_at,
                 by: row.created_by,

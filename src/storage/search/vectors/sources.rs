@@ -110,7 +110,7 @@ pub(super) async fn read_sources(
     .await?;
     let Some(head) = head else { return Ok(None) };
     let records = sqlx::query!(
-        r#"SELECT kind AS "kind: RecordKind", number, status = 'active' AS "is_active!", label, reason, content,
+        r#"SELECT kind AS "kind: RecordKind", number, status AS "status: RecordStatus", label, reason, content,
                   created_version, created_at, created_by
            FROM records
            WHERE vault_id = $1 AND memory_id = $2
@@ -122,40 +122,22 @@ pub(super) async fn read_sources(
     )
     .fetch_all(&mut *connection)
     .await?;
-    let record = |(id, is_active, label, reason, content, version, created_at, created_by)| SourceRecord {
-        id,
-        status: if is_active {
-            RecordStatus::Active
-        } else {
-            RecordStatus::Archived
-        },
-        label,
-        reason,
-        content,
-        version,
-        created_at,
-        created_by,
-    };
+    let records = records.into_iter().map(|row| SourceRecord {
+        id: RecordId::new(row.kind, row.number),
+        status: row.status,
+        label: row.label,
+        reason: row.reason,
+        content: row.content,
+        version: row.created_version,
+        created_at: row.created_at,
+        created_by: row.created_by,
+    });
     Ok(Some(Sources {
         version: head.version,
         context_id: head.context_id,
         creation_time: head.creation_time,
         actor: head.actor_id,
         text: head.context,
-        records: records
-            .into_iter()
-            .map(|row| {
-                record((
-                    RecordId::new(row.kind, row.number),
-                    row.is_active,
-                    row.label,
-                    row.reason,
-                    row.content,
-                    row.created_version,
-                    row.created_at,
-                    row.created_by,
-                ))
-            })
-            .collect(),
+        records: records.collect(),
     }))
 }
