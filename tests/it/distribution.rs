@@ -265,7 +265,7 @@ fn statements_that_change_a_table_are_deterministic() {
 /// Expressions of the statement that saves versions: the memories that it locked and updated, by their vaults.
 const MOVED: &str = "moved";
 
-/// Each `INSERT` of a statement that takes its rows from arrays, from its first word to its last row.
+/// Each `INSERT` of a statement that takes its rows from arrays or JSON, from its first word to its last row.
 fn inserts_of_lists(text: &str) -> Vec<String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let inserts = text.split("INSERT INTO ").skip(1).map(|insert| {
@@ -275,7 +275,10 @@ fn inserts_of_lists(text: &str) -> Vec<String> {
             .min();
         insert[..end.unwrap_or(insert.len())].to_owned()
     });
-    inserts.filter(|insert| insert.contains("unnest(")).collect()
+    let lists = ["unnest(", "json_to_recordset("];
+    inserts
+        .filter(|insert| lists.iter().any(|list| insert.contains(list)))
+        .collect()
 }
 
 /// The tables that an insert reads its rows from, joined with the arrays.

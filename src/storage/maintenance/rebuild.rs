@@ -1,15 +1,15 @@
 //! Rebuilds records and their history from the versions.
 
-use crate::domain::history::{RecordEvent, RecordLife, VersionMark};
-use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
+use crate::domain::history::{RecordLife, VersionMark};
+use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen::notify;
 use crate::storage::database::notification::Notification;
+use crate::storage::records::history;
 use crate::storage::records::projection::{Projected, ProjectedVersion, Projection};
-use crate::storage::records::{history, stored_marks};
+use crate::storage::transfer::records::{RecordLine, write};
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError, records};
-use sqlx::{Postgres, QueryBuilder};
 use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;
 
@@ -18,12 +18,6 @@ const VERSIONS_AT_ONCE: i64 = 32;
 
 /// Memories listed at once.
 const MEMORIES_AT_ONCE: i64 = 500;
-
-/// A record row takes 23 of the 65,535 parameters that a statement may have.
-const RECORDS_PER_STATEMENT: usize = 2_800;
-
-/// Maximum deletions in one statement.
-const DELETIONS_PER_STATEMENT: usize = 4_000;
 
 /// The result of a rebuild.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -121,10 +115,12 @@ pub(in crate::storage) async fn project_versions(
     if !same_lives {
         let mend = Mend::of(&lives, &projected.lives);
         delete_records(connection, vault, memory, &mend.removed).await?;
-        write_records(connection, vault, memory, &mend.written, &projected).await?;
+        let written = mend.written.iter().map(|life| RecordLine::of(life, &projected));
+        write(connection, vault, memory, &written.collect::<Vec<_>>()).await?;
     }
     if !same_events {
-        replace_events(connection, vault, memory, &projected.events).await?;
+        history::clear(connection, vault, memory).await?;
+        history::insert(connection, vault, memory, &projected.events).await?;
     }
     Ok(!(same_lives && same_events))
 }
@@ -191,101 +187,24 @@ async fn read_versions(
     }
 }
 
-async fn replace_events(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-    events: &[RecordEvent],
-) -> Result<(), StorageError> {
-    history::clear(connection, vault, memory).await?;
-    history::insert(connection, vault, memory, events).await
-}
-
 async fn delete_records(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     ids: &[RecordId],
 ) -> Result<(), StorageError> {
-    for ids in ids.chunks(DELETIONS_PER_STATEMENT) {
-        let kinds: Vec<String> = ids.iter().map(|id| id.kind.prefix().to_owned()).collect();
-        let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
-        sqlx::query!(
-            "DELETE FROM records
-             WHERE vault_id = $1 AND memory_id = $2
-               AND (kind, number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))",
-            vault.as_str(),
-            memory.as_str(),
-            &kinds,
-            &numbers,
-        )
-        .execute(&mut *connection)
-        .await?;
-    }
-    Ok(())
-}
-
-/// Writes records. The task facts of existing records stay, because a redaction may have removed some of them.
-///
-/// Built at run time because the number of rows varies; the text is constant except for the placeholders.
-async fn write_records(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-    lives: &[&RecordLife],
-    projected: &Projected,
-) -> Result<(), StorageError> {
-    for rows in lives.chunks(RECORDS_PER_STATEMENT) {
-        let mut statement = QueryBuilder::<Postgres>::new(
-            "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content,
-                                  created_version, created_at, created_by, ended_version, ended_at, ended_by,
-                                  archive_reason, superseded_by, written_at, marks, task_id, intent, summary, outcome,
-                                  epic, details) ",
-        );
-        statement.push_values(rows, |mut row, life| {
-            let end = life.end.as_ref();
-            let task = projected.tasks.get(&life.id);
-            let columns = projected.details(life.id);
-            row.push_bind(vault.as_str())
-                .push_bind(memory.as_str())
-                .push_bind(life.id.kind.prefix())
-                .push_bind(life.id.number)
-                .push_bind(if end.is_some() { "archived" } else { "active" })
-                .push_bind(life.label.as_deref())
-                .push_bind(life.reason.as_deref())
-                .push_bind(life.content.as_str())
-                .push_bind(life.born.version)
-                .push_bind(life.born.at)
-                .push_bind(life.born.by.as_str())
-                .push_bind(end.map(|end| end.mark.version))
-                .push_bind(end.map(|end| end.mark.at))
-                .push_bind(end.map(|end| end.mark.by.as_str()))
-                .push_bind(end.and_then(|end| end.reason.as_deref()))
-                .push_bind(end.and_then(|end| end.superseded_by).map(|id| id.to_string()))
-                .push_bind(life.written_at)
-                .push_bind(stored_marks(&life.marks))
-                .push_bind(task.and_then(|task| task.task_id.as_ref().map(TaskId::as_str)))
-                .push_bind(task.map(|task| task.intent.as_str()))
-                .push_bind(task.map(|task| task.summary.as_str()))
-                .push_bind(columns.outcome)
-                .push_bind(columns.epic)
-                .push_bind(columns.details);
-        });
-        statement.push(
-            " ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
-              SET status = excluded.status, label = excluded.label, reason = excluded.reason,
-                  content = excluded.content, created_version = excluded.created_version,
-                  created_at = excluded.created_at, created_by = excluded.created_by,
-                  ended_version = excluded.ended_version, ended_at = excluded.ended_at,
-                  ended_by = excluded.ended_by, archive_reason = excluded.archive_reason,
-                  superseded_by = excluded.superseded_by, written_at = excluded.written_at,
-                  marks = excluded.marks",
-        );
-        statement
-            .build()
-            .persistent(false)
-            .execute(&mut *connection)
-            .await?;
-    }
+    let kinds: Vec<&str> = ids.iter().map(|id| id.kind.prefix()).collect();
+    let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
+    sqlx::query!(
+        "DELETE FROM records
+         WHERE vault_id = $1 AND memory_id = $2
+           AND (kind, number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))",
+        vault.as_str(),
+        memory.as_str(),
+        &kinds as &[&str],
+        &numbers,
+    )
+    .execute(connection)
+    .await?;
     Ok(())
 }

@@ -8,6 +8,7 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::records::projection::Projection;
 use crate::storage::{Class, Storage, StorageError};
 use futures::TryStreamExt as _;
+use futures::stream::BoxStream;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
@@ -94,10 +95,8 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
     /// The items of the vault, which belong to no memory.
     async fn vault_items(&mut self) -> Result<(), ExportError> {
         let mut connection = self.storage.reader_for(Class::Maintenance).await?;
-        let mut rows = items::read(&mut connection, self.vault, items::OF_VAULT);
-        while let Some(row) = rows.try_next().await? {
-            self.write(&Line::VaultItem(Box::new(row))).await?;
-        }
+        let rows = items::read(&mut connection, self.vault, items::OF_VAULT);
+        self.each(rows, Line::VaultItem).await?;
         Ok(())
     }
 
@@ -134,24 +133,12 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
             }
         }
         drop(rows);
-        let mut rows = runs::read(&mut snapshot, vault, id);
-        while let Some(row) = rows.try_next().await? {
-            counts.runs += 1;
-            self.write(&Line::Run(Box::new(row))).await?;
-        }
-        drop(rows);
-        let mut rows = handoffs::read(&mut snapshot, vault, id);
-        while let Some(row) = rows.try_next().await? {
-            counts.handoffs += 1;
-            self.write(&Line::Handoff(Box::new(row))).await?;
-        }
-        drop(rows);
-        let mut rows = items::read(&mut snapshot, vault, id);
-        while let Some(row) = rows.try_next().await? {
-            counts.items += 1;
-            self.write(&Line::Item(Box::new(row))).await?;
-        }
-        drop(rows);
+        let rows = runs::read(&mut snapshot, vault, id);
+        counts.runs = self.each(rows, Line::Run).await?;
+        let rows = handoffs::read(&mut snapshot, vault, id);
+        counts.handoffs = self.each(rows, Line::Handoff).await?;
+        let rows = items::read(&mut snapshot, vault, id);
+        counts.items = self.each(rows, Line::Item).await?;
         if let Some(row) = paths::read(&mut snapshot, vault, id).await? {
             counts.paths += 1;
             self.write(&Line::Path(Box::new(row))).await?;
@@ -165,6 +152,20 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
             sha256,
         };
         self.write(&Line::End(end)).await
+    }
+
+    /// Writes a line for each row, and returns their number.
+    async fn each<T>(
+        &mut self,
+        mut rows: BoxStream<'_, Result<T, StorageError>>,
+        line: fn(Box<T>) -> Line,
+    ) -> Result<u64, ExportError> {
+        let mut count = 0;
+        while let Some(row) = rows.try_next().await? {
+            count += 1;
+            self.write(&line(Box::new(row))).await?;
+        }
+        Ok(count)
     }
 
     async fn write(&mut self, line: &Line) -> Result<(), ExportError> {

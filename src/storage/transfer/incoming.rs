@@ -21,6 +21,7 @@ use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::{Class, Storage, StorageError, Stored, usage::stored};
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeSet, HashSet};
+use std::slice::from_ref;
 
 /// What happens to the lines of a memory.
 enum Target {
@@ -217,8 +218,9 @@ impl Incoming {
                     "{id}.status: the newest document does not have it"
                 )));
             }
-            let inserted = records::insert(&mut self.transaction, &self.vault, &self.memory, line).await;
-            inserted.map_err(told_twice)?;
+            let written =
+                records::write(&mut self.transaction, &self.vault, &self.memory, from_ref(line)).await;
+            written.map_err(told_twice)?;
         }
         Ok(())
     }

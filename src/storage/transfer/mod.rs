@@ -39,7 +39,7 @@ mod line;
 mod memory;
 mod paths;
 mod reader;
-mod records;
+pub(in crate::storage) mod records;
 mod runs;
 
 pub use error::{ExportError, ImportError};

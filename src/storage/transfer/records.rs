@@ -15,11 +15,12 @@ use futures::TryStreamExt as _;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sqlx::types::Json;
 
 /// A record with its current state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RecordLine {
+pub(in crate::storage) struct RecordLine {
     pub(super) kind: String,
     pub(super) number: i64,
     pub(super) status: String,
@@ -132,7 +133,7 @@ impl RecordLine {
     }
 
     /// The line of a record as it follows from the versions.
-    pub(super) fn of(life: &RecordLife, projected: &Projected) -> Self {
+    pub(in crate::storage) fn of(life: &RecordLife, projected: &Projected) -> Self {
         let (task, columns) = (projected.tasks.get(&life.id), projected.details(life.id));
         let end = life.end.as_ref();
         Self {
@@ -216,44 +217,38 @@ pub(super) fn read<'c>(
     Box::pin(rows.map_err(StorageError::from))
 }
 
-/// Stores a record as in its line. The versions, which are projected onto it, correct what they know better.
-#[tracing::instrument(name = "db.records.import", skip_all)]
-pub(super) async fn insert(
+/// Stores records as in their lines. Facts of tasks that are there stay, because a redaction may have removed some of them.
+#[tracing::instrument(name = "db.records.write", skip_all)]
+pub(in crate::storage) async fn write(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
-    line: &RecordLine,
+    lines: &[RecordLine],
 ) -> Result<(), StorageError> {
     sqlx::query!(
         "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content, created_version,
                               created_at, created_by, ended_version, ended_at, ended_by, archive_reason,
                               superseded_by, written_at, marks, task_id, intent, summary, outcome, epic, details)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-                 $23, $24)",
+         SELECT memories.vault_id, memories.memory_id, kind, number, status, label, reason, content, created_version,
+                line.created_at, created_by, ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at,
+                marks, task_id, intent, summary, outcome, epic, details
+         FROM memories
+         CROSS JOIN json_to_recordset($3::json) AS line (
+             kind text, number bigint, status text, label text, reason text, content text, created_version bigint,
+             created_at timestamptz, created_by text, ended_version bigint, ended_at timestamptz, ended_by text,
+             archive_reason text, superseded_by text, written_at timestamptz, marks text, task_id text, intent text,
+             summary text, outcome jsonb, epic text, details jsonb
+         )
+         WHERE memories.vault_id = $1 AND memories.memory_id = $2
+         ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
+         SET status = excluded.status, label = excluded.label, reason = excluded.reason, content = excluded.content,
+             created_version = excluded.created_version, created_at = excluded.created_at, created_by = excluded.created_by,
+             ended_version = excluded.ended_version, ended_at = excluded.ended_at, ended_by = excluded.ended_by,
+             archive_reason = excluded.archive_reason, superseded_by = excluded.superseded_by,
+             written_at = excluded.written_at, marks = excluded.marks",
         vault.as_str(),
         memory.as_str(),
-        line.kind,
-        line.number,
-        line.status,
-        line.label,
-        line.reason,
-        line.content,
-        line.created_version,
-        line.created_at,
-        line.created_by,
-        line.ended_version,
-        line.ended_at,
-        line.ended_by,
-        line.archive_reason,
-        line.superseded_by,
-        line.written_at,
-        line.marks,
-        line.task_id,
-        line.intent,
-        line.summary,
-        line.outcome,
-        line.epic,
-        line.details,
+        Json(lines) as _,
     )
     .execute(connection)
     .await?;
