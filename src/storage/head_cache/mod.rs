@@ -14,17 +14,16 @@
 //!   accepts writes. Heads are served only while a word that went over the whole path proves this ([`lease`]). A new
 //!   listening connection, or another server, clears the cache.
 //!
-//! The cache is bounded by the bytes of heads in their cached form ([`packed`]), and chooses what to evict.
+//! The cache is bounded by the bytes of its heads, and chooses what to evict.
 
+mod cached;
 mod lease;
-mod packed;
 
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::storage::database::notification::Notification;
+pub(super) use cached::CachedHead;
 use lease::InvalidationLease;
 pub use lease::STALENESS_BOUND;
-pub(super) use packed::CachedHead;
-use packed::PackedHead;
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -45,7 +44,7 @@ const EXPECTED: u64 = 2_048 + OVERHEAD;
 
 /// The cached heads of this process.
 pub(super) struct HeadCache {
-    cached: Cache<Key, PackedHead, Bytes>,
+    cached: Cache<Key, CachedHead, Bytes>,
     changes: Vec<Mutex<Changes>>,
     hasher: RandomState,
     lease: InvalidationLease,
@@ -102,7 +101,6 @@ impl HeadCache {
             true => self.cached.get(&Borrowed(vault, memory)),
             false => None,
         };
-        let found = found.and_then(PackedHead::unpack);
         let counter = if found.is_some() { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
         found
@@ -112,7 +110,7 @@ impl HeadCache {
     pub(super) fn peek(&self, vault: &VaultId, memory: &MemoryId, version: i64) -> Option<CachedHead> {
         let found = self.cached.peek(&Borrowed(vault, memory))?;
         let is_it = self.lease.holds() && found.metadata().version == version;
-        is_it.then(|| found.unpack()).flatten()
+        is_it.then_some(found)
     }
 
     /// Takes a token. Must be called before the head is read from the database, or before the row of a changed memory
@@ -136,11 +134,10 @@ impl HeadCache {
         if cached.is_some_and(|cached| cached.is(&head)) {
             return;
         }
-        let head = PackedHead::pack(head);
         let changes = self.stripe(token.hash);
         // A cached head that the database has just shown to be replaced must go in any case.
         let metadata = head.metadata();
-        let is_older = |cached: &PackedHead| cached.metadata().version < metadata.version;
+        let is_older = |cached: &CachedHead| cached.metadata().version < metadata.version;
         let key = Borrowed(&metadata.vault_id, &metadata.memory_id);
         self.cached.remove_if(&key, is_older);
         if changes.count == token.seen {
@@ -151,7 +148,6 @@ impl HeadCache {
     /// Caches a head that was written and committed after `token` was taken and the row was locked, unless another
     /// change was published meanwhile. Must be called before the caller of the write is answered.
     pub(super) fn fill_written(&self, token: FillToken, head: CachedHead) {
-        let head = PackedHead::pack(head);
         let mut changes = self.stripe(token.hash);
         let this = Some((token.hash, head.metadata().context_id.clone()));
         // The notification of this commit may have arrived already.
@@ -190,7 +186,7 @@ impl HeadCache {
         let context = context.as_ref().filter(|_| !forget);
         changes.count += 1;
         changes.last = context.map(|context| (hash, context.clone()));
-        let is_other = |head: &PackedHead| Some(&head.metadata().context_id) != context;
+        let is_other = |head: &CachedHead| Some(&head.metadata().context_id) != context;
         self.cached.remove_if(&key, is_other);
     }
 
@@ -229,7 +225,7 @@ impl HeadCache {
         }
     }
 
-    fn insert(&self, token: FillToken, head: PackedHead) {
+    fn insert(&self, token: FillToken, head: CachedHead) {
         if self.lease.holds() && self.lease.epoch() == token.epoch {
             let metadata = head.metadata();
             let key = Key(metadata.vault_id.clone(), metadata.memory_id.clone());
@@ -237,7 +233,7 @@ impl HeadCache {
         }
     }
 
-    fn remove(&self, head: &PackedHead) {
+    fn remove(&self, head: &CachedHead) {
         let metadata = head.metadata();
         self.cached
             .remove(&Borrowed(&metadata.vault_id, &metadata.memory_id));
@@ -277,8 +273,8 @@ impl std::fmt::Debug for HeadCache {
     }
 }
 
-impl Weighter<Key, PackedHead> for Bytes {
-    fn weight(&self, _: &Key, head: &PackedHead) -> u64 {
+impl Weighter<Key, CachedHead> for Bytes {
+    fn weight(&self, _: &Key, head: &CachedHead) -> u64 {
         OVERHEAD + head.bytes() as u64
     }
 }
