@@ -1,6 +1,6 @@
 //! Reads what exists at a path.
 
-use super::tree::range_below;
+use super::tree::{range_below, stored_path};
 use super::{FileEntry, FileTree, FileVersion, Storage, StorageError, StoredFile};
 use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Listing};
@@ -116,12 +116,7 @@ async fn list(
     .fetch(connection);
     let mut listing = Listing::of(directory.clone());
     while let Some(row) = rows.try_next().await? {
-        let file = FilePath::parse(&row.path).map_err(|refusal| StorageError::Corrupt {
-            table: "memory_paths",
-            column: "path",
-            row: format!("({}, {}, {})", tree.vault, tree.root, row.path),
-            problem: refusal.to_string(),
-        })?;
+        let file = stored_path(tree, &row.path)?;
         listing.add(&file, u64::try_from(row.bytes).unwrap_or_default());
     }
     Ok(listing)
@@ -160,12 +155,7 @@ impl Storage {
         .fetch_all(&mut self.reader().await?)
         .await?;
         let files = rows.into_iter().map(|row| {
-            let path = FilePath::parse(&row.path).map_err(|refusal| StorageError::Corrupt {
-                table: "memory_paths",
-                column: "path",
-                row: format!("({}, {}, {})", tree.vault, tree.root, row.path),
-                problem: refusal.to_string(),
-            })?;
+            let path = stored_path(tree, &row.path)?;
             Ok(StoredFile {
                 path,
                 memory_id: row.memory_id,

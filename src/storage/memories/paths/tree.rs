@@ -110,3 +110,13 @@ pub(super) fn range_below(path: &FilePath) -> (String, String) {
     // `0` is the character after `/`.
     (format!("{path}/"), format!("{path}0"))
 }
+
+/// A path as a row has it.
+pub(super) fn stored_path(tree: &FileTree, path: &str) -> Result<FilePath, StorageError> {
+    FilePath::parse(path).map_err(|refusal| StorageError::Corrupt {
+        table: "memory_paths",
+        column: "path",
+        row: format!("({}, {}, {path})", tree.vault, tree.root),
+        problem: refusal.to_string(),
+    })
+}

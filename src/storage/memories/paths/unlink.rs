@@ -1,6 +1,6 @@
 //! Unlinks and renames files. Their memories are not changed.
 
-use super::tree::{Place, lock_root, place_of, range_below};
+use super::tree::{Place, lock_root, place_of, range_below, stored_path};
 use super::{FileChange, FileTree, FileVersion, Storage, StorageError};
 use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Refusal, deleted, renamed};
@@ -173,7 +173,7 @@ async fn rename(
     }
     let mut paths = Vec::with_capacity(rows.len());
     for row in &rows {
-        let moved = stored(tree, &row.path)?.moved(from, to)?;
+        let moved = stored_path(tree, &row.path)?.moved(from, to)?;
         paths.push(moved.as_str().to_owned());
     }
     let memories: Vec<&str> = rows.iter().map(|row| row.memory_id.as_str()).collect();
@@ -231,17 +231,4 @@ fn file_among(path: &FilePath, rows: &[Row]) -> Option<FileVersion> {
         memory: row.memory_id.clone(),
         version: row.head_version,
     })
-}
-
-fn stored(tree: &FileTree, path: &str) -> Result<FilePath, StorageError> {
-    FilePath::parse(path).map_err(|refusal| corrupt(tree, path, "path", &refusal.to_string()))
-}
-
-fn corrupt(tree: &FileTree, path: &str, column: &'static str, problem: &str) -> StorageError {
-    StorageError::Corrupt {
-        table: "memory_paths",
-        column,
-        row: format!("({}, {}, {path})", tree.vault, tree.root),
-        problem: problem.to_owned(),
-    }
 }
