@@ -48,7 +48,6 @@ impl Connection {
         liveness: &Arc<Liveness>,
         generation: Generation,
         deadline: Option<Duration>,
-        permit: Option<Permit>,
     ) -> Self {
         Self {
             live: Some(live),
@@ -57,9 +56,16 @@ impl Connection {
             liveness: liveness.clone(),
             deadline,
             is_spent: false,
-            permit,
+            permit: None,
             is_in_transaction: false,
         }
+    }
+
+    /// Returns the connection with the concurrency permit of its user attached.
+    pub(in crate::storage) fn with_permit(self, permit: Option<Permit>) -> Self {
+        let mut connection = self;
+        connection.permit = permit;
+        connection
     }
 
     /// Whether its database is distributed by vault.

@@ -141,11 +141,8 @@ impl Storage {
     /// Fails if words were committed but not received: the connection does not receive what is written.
     fn look(&self, received: &mut Received) -> Result<(), StorageError> {
         let unreceived = self.notifications.head_cache.lease().unreceived_for();
-        match (received.word, unreceived) {
-            (Some(word), _) if word.elapsed() > WORD_LASTS => {
-                self.notifications.proved.send_replace(false);
-            }
-            _ => {}
+        if received.word.is_some_and(|word| word.elapsed() > WORD_LASTS) {
+            self.notifications.proved.send_replace(false);
         }
         match (received.word, unreceived) {
             (Some(_), Some(unreceived)) if unreceived > MAX_UNRECEIVED => Err(silence().into()),

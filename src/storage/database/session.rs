@@ -70,6 +70,9 @@ async fn is_setting_applied(url: &str) -> Result<bool, StorageError> {
     Ok(found.is_some_and(|found| found == "direct"))
 }
 
+/// How often acquiring a connection is tried if its generation is retired meanwhile.
+const ACQUIRE_TRIES: u32 = 3;
+
 /// The lock timeout of work that loops over vaults.
 const SWEEP_WAITS_FOR: &str = "2s";
 
@@ -154,15 +157,20 @@ impl Storage {
         class: Class,
         permit: Option<Permit>,
     ) -> Result<Connection, StorageError> {
-        let generation = liveness.generation()?;
-        liveness.want_beat();
-        // The pool's future takes 4 KiB. Boxed, it does not enlarge every future above it, which are moved many
-        // times during a request even if they never use the pool.
-        let acquired = Box::pin(generation.given_up().run_until_cancelled(pool.acquire())).await;
-        let acquired = acquired.ok_or_else(silence)??;
-        // The generation may have ended meanwhile: the pool hands out only connections that began after that.
-        let (generation, deadline) = (liveness.generation()?, self.deadlines.of(class));
-        Ok(Connection::new(acquired, liveness, generation, deadline, permit))
+        let deadline = self.deadlines.of(class);
+        let mut tries = 1;
+        loop {
+            let generation = liveness.generation()?;
+            liveness.want_beat();
+            // The pool's future takes 4 KiB. Boxed, it does not enlarge every future above it, which are moved many
+            // times during a request even if they never use the pool.
+            let acquired = Box::pin(generation.given_up().run_until_cancelled(pool.acquire())).await;
+            let connection = Connection::new(acquired.ok_or_else(silence)??, liveness, generation, deadline);
+            if connection.is_current() || tries == ACQUIRE_TRIES {
+                return Ok(connection.with_permit(permit));
+            }
+            tries += 1;
+        }
     }
 
     pub(super) fn primary(&self) -> Door<'_> {
