@@ -3,19 +3,20 @@
 //! A route documents its parameters, bodies, responses, and each problem by status and description. What all routes
 //! share is added here: the ids in paths, the schema of problems, and the problems that any request can cause.
 
-use super::middleware::{access, idempotency, replica, site};
-use super::problem::{self, Kind, ProblemDocument};
-use super::table;
 use crate::domain::ids::MAX_ID_BYTES;
+use crate::http::middleware::{access, idempotency, replica, site};
+use crate::http::problem::{self, Kind, ProblemDocument};
+use crate::http::router;
 use axum::http::Method;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::schema::{ArrayItems, ObjectBuilder, Type};
+use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    Components, ContentBuilder, OpenApi, Ref, RefOr, Required, Response, ResponseBuilder, Schema,
+    Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required,
+    Response, ResponseBuilder, Schema, Server,
 };
 use utoipa::{PartialSchema, ToSchema};
 
-pub(super) mod preamble;
 mod shared;
 
 /// Path parameters: name, pattern, description.
@@ -57,7 +58,7 @@ pub fn openapi_yaml() -> String {
 
 /// The document, in which each operation is complete.
 pub(crate) fn document() -> OpenApi {
-    let mut document = table::api(openapi_yaml).into_openapi();
+    let mut document = router::api().into_openapi();
     let components = document.components.get_or_insert_with(Components::new);
     components
         .schemas
@@ -179,6 +180,55 @@ pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$";
 
 /// Record ids of up to eighteen digits. Ids of nineteen digits below 2^63 are accepted too.
 pub(crate) const RECORD_ID_PATTERN: &str = "^(KL|VC|T|D)-[1-9][0-9]{0,17}$";
+
+const TAGS: &[(&str, &str)] = &[
+    ("vaults", "The tenants."),
+    ("memories", "The memories of a vault as a whole."),
+    ("contexts", "The document of a memory and its versions."),
+    ("updates", "Changes by models and by operations, and their runs."),
+    ("records", "Single entries of documents, active and archived."),
+    (
+        "prompt",
+        "Prompt items, and the system prompt assembled of them and the document.",
+    ),
+    (
+        "window",
+        "The living window: status, recent tasks, decisions, and the archive behind them.",
+    ),
+    ("handoff", "Views of recent changes for whoever continues."),
+    ("search", "Full text of the newest documents."),
+    ("mcp", "The same as tools of the Model Context Protocol."),
+    ("keys", "API keys."),
+    ("health", "The state of the service."),
+];
+
+/// The static part of the document.
+pub(crate) fn preamble() -> OpenApi {
+    let license = LicenseBuilder::new()
+        .name(env!("CARGO_PKG_LICENSE"))
+        .identifier(Some(env!("CARGO_PKG_LICENSE")))
+        .build();
+    let info = InfoBuilder::new()
+        .title("working-memory")
+        .version(env!("CARGO_PKG_VERSION"))
+        .license(Some(license))
+        .description(Some(
+            "Keeps the working memory of agents: one plain-text document per memory, every change of it a new \
+             immutable version.",
+        ))
+        .build();
+    let tags = TAGS.iter().map(|(name, description)| {
+        TagBuilder::new()
+            .name(*name)
+            .description(Some(*description))
+            .build()
+    });
+    OpenApiBuilder::new()
+        .info(info)
+        .servers(Some([Server::new("/")]))
+        .tags(Some(tags))
+        .build()
+}
 
 #[cfg(test)]
 mod tests {

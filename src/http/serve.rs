@@ -1,11 +1,9 @@
 //! The accept loop: HTTP/1.1 with a time limit on request headers, so that a slow client holds only a socket, and a
 //! graceful shutdown. The TLS handshake runs in the connection's own task, so a slow client does not delay others.
 
-use super::addresses::{Addresses, UnauthenticatedConnection};
-use super::header_timer::HeaderTimer;
+use super::connection::{Addresses, HeaderTimer, Stall, UnauthenticatedConnection};
 use super::problem::{Kind, MEDIA_TYPE, Problem};
 use super::settings::Settings;
-use super::stall::Stall;
 use crate::telemetry;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::header::CONNECTION;

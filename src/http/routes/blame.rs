@@ -1,6 +1,6 @@
 //! `GET M/blame`
 
-use super::contexts::view;
+use super::contexts::read::validators;
 use super::lookup::{self, VersionParams};
 use crate::domain::document::{Run, record_ranges, written_time};
 use crate::domain::evidence::{Evidence, EvidenceForm};
@@ -123,7 +123,7 @@ pub(crate) async fn blame(
     if representation == Representation::Json {
         etag = etag.representation("json");
     }
-    let mut headers = view::validators(&context.metadata, &etag);
+    let mut headers = validators(&context.metadata, &etag);
     if conditions.for_read(&etag)? == Verdict::NotModified {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }

@@ -1,7 +1,6 @@
 //! `POST M/decisions`
 
-use super::window::answer::{self, WindowBody};
-use super::window::{fields, writer};
+use super::window::{WindowAnswer, fields, record_answer, writer};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::window::DECISION_BYTES;
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
@@ -54,7 +53,7 @@ pub(crate) struct DecisionBody {
     params(ActorHeader, ConditionHeaders),
     request_body(content = DecisionBody, content_type = "application/json"),
     responses(
-        (status = 201, description = "The record.", body = WindowBody, headers(
+        (status = 201, description = "The record.", body = WindowAnswer, headers(
             ("ETag" = String, description = "ETag of the new version's text."),
             ("Location" = String, description = "Path of the record."),
             ("X-Context-Version" = i64, description = "The new version's number."),
@@ -77,7 +76,7 @@ pub(crate) async fn record(
         fields::reason("reason", reason)?;
     }
     let supersedes = body.supersedes.as_deref().map(decision_id).transpose()?;
-    let under = claim.answering(answer::record);
+    let under = claim.answering(record_answer);
     let writer = writer(&state, path, actor, conditions);
     let decision = NewDecision {
         decision: body.decision,
@@ -88,7 +87,7 @@ pub(crate) async fn record(
         .storage
         .record_decision(&writer, &decision, under.as_ref())
         .await?;
-    Ok(answer::record(&change))
+    Ok(record_answer(&change))
 }
 
 fn decision_id(text: &str) -> Result<RecordId, Problem> {

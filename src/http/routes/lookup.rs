@@ -3,7 +3,7 @@
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::query::{FromQuery, QueryReader};
 use crate::http::problem::{Kind, Problem};
-use crate::http::routes::contexts::view::readable;
+use crate::http::routes::contexts::read::readable;
 use crate::http::state::AppState;
 use crate::storage::contexts::Redaction;
 use crate::storage::{Context, ContextRef};

@@ -1,6 +1,6 @@
 //! `GET M/sections`
 
-use super::contexts::view::X_CONTEXT_VERSION;
+use super::contexts::read::X_CONTEXT_VERSION;
 use super::lookup::{self, VersionParams};
 use crate::domain::document::{self, Heading, Headings};
 use crate::http::extract::page::{List, Page};

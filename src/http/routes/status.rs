@@ -1,7 +1,6 @@
 //! `PUT M/status`
 
-use super::window::answer as window_answer;
-use super::window::{fields, writer};
+use super::window::{fields, saved_status, writer};
 use crate::domain::window::{FieldUpdate, STATUS_BYTES};
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
@@ -10,7 +9,7 @@ use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
-use crate::http::routes::contexts::view::X_CONTEXT_VERSION;
+use crate::http::routes::contexts::read::X_CONTEXT_VERSION;
 use crate::http::state::AppState;
 use crate::storage::WindowChange;
 use axum::extract::State;
@@ -136,7 +135,7 @@ fn answer(change: &WindowChange) -> JsonAnswer {
         context_id: change.metadata.context_id.to_string(),
         unchanged: change.unchanged,
     };
-    JsonAnswer::new(window_answer::status(change.unchanged), &body)
+    JsonAnswer::new(saved_status(change.unchanged), &body)
         .with(ETAG, ETag::of(&change.metadata.context_id).header_value())
         .with(X_CONTEXT_VERSION, change.metadata.version.into())
 }

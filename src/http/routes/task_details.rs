@@ -22,7 +22,7 @@ macro_rules! task_request {
             $($before)*
             /// A report on it, any JSON of at most 8,192 bytes without blanks; numbers that a double cannot hold are refused.
             /// With `"success": false` the task counts as failed.
-            #[serde(default, deserialize_with = "crate::http::extract::exact::exact")]
+            #[serde(default, deserialize_with = "crate::http::extract::json::exact")]
             #[schema(value_type = Option<serde_json::Value>)]
             outcome: Option<serde_json::Value>,
             /// The larger work it is a part of; at most 128 bytes.

@@ -1,8 +1,8 @@
 //! `POST M/tasks`
 
 use super::task_details::{self, task_request};
-use super::window::answer::{self, WindowBody};
-use super::window::{fields, writer};
+
+use super::window::{WindowAnswer, fields, record_answer, writer};
 use crate::domain::ids::TaskId;
 use crate::domain::window::{INTENT_BYTES, SUMMARY_BYTES, Task, TaskDetails};
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
@@ -95,12 +95,12 @@ impl ReportedTask {
     params(ActorHeader, ConditionHeaders),
     request_body(content = TaskBody, content_type = "application/json"),
     responses(
-        (status = 201, description = "The record.", body = WindowBody, headers(
+        (status = 201, description = "The record.", body = WindowAnswer, headers(
             ("ETag" = String, description = "ETag of the new version's text."),
             ("Location" = String, description = "Path of the record."),
             ("X-Context-Version" = i64, description = "The new version's number."),
         )),
-        (status = 200, description = "The task was recorded already; nothing was made.", body = WindowBody, headers(
+        (status = 200, description = "The task was recorded already; nothing was made.", body = WindowAnswer, headers(
             ("ETag" = String, description = "ETag of the newest version's text."),
             ("Location" = String, description = "Path of the record."),
             ("X-Context-Version" = i64, description = "The newest version's number."),
@@ -125,8 +125,8 @@ pub(crate) async fn record(
         details,
     };
     let task = reported.into_task("", true)?;
-    let under = claim.answering(answer::record);
+    let under = claim.answering(record_answer);
     let writer = writer(&state, path, actor, conditions);
     let change = state.storage.record_task(&writer, &task, under.as_ref()).await?;
-    Ok(answer::record(&change))
+    Ok(record_answer(&change))
 }

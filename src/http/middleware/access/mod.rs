@@ -5,7 +5,6 @@
 //! role is 403 (see [`policy`]); a request above the rate limit is 429.
 
 mod check;
-mod credentials;
 mod gate;
 mod policy;
 pub(crate) mod session;

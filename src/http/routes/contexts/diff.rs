@@ -1,6 +1,6 @@
 //! `GET M/contexts/{ref}/diff`
 
-use super::view;
+use super::read::{readable, validators};
 use crate::domain::document::{Record, Until, unified_diff, written_time};
 use crate::domain::ids::RecordId;
 use crate::domain::memory::compare;
@@ -181,18 +181,18 @@ pub(crate) async fn diff(
     let representation = accept.choose(&[Plain, Diff, AsJson])?;
     let version = state.storage.context(&vault_id, &memory_id, &entry).await?;
     let version = version.ok_or_else(lookup::no_such_version)?;
-    let version = view::readable(version, "ref")?;
+    let version = readable(version, "ref")?;
     let before = version.metadata.version - 1;
     let base = match base.or((before > 0).then_some(ContextRef::Version(before))) {
         None => None,
         Some(base) => {
             let base = state.storage.context(&vault_id, &memory_id, &base).await?;
             let missing = || Problem::not_found("there is no version to compare with").with("field", "base");
-            Some(view::readable(base.ok_or_else(missing)?, "base")?)
+            Some(readable(base.ok_or_else(missing)?, "base")?)
         }
     };
     let etag = entity_tag(&version, base.as_ref(), representation);
-    let mut headers = view::validators(&version.metadata, &etag);
+    let mut headers = validators(&version.metadata, &etag);
     if conditions.for_read(&etag)? == Verdict::NotModified {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }

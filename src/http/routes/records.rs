@@ -1,14 +1,24 @@
-//! The JSON representation of a record.
+//! Records of a memory, active and archived: `M/records`.
 
 use crate::domain::document::Until;
 use crate::domain::evidence::{Evidence, EvidenceForm};
-use crate::http::names::{ChangeKindName, Named, RecordKindName, RecordStatusName};
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::{EntryPath, MemoryPath};
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::{ChangeKindName, Named, RecordKindName, RecordStatusName, listed};
+use crate::http::problem::Problem;
+use crate::http::routes::lookup;
 use crate::http::routes::task_details::task_answer;
+use crate::http::state::AppState;
 use crate::storage::records::history::PastState;
-use crate::storage::records::{RecordStatus, StoredRecord};
+use crate::storage::records::{RecordFilter, RecordStatus, StoredRecord};
+use axum::Json;
+use axum::extract::State;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::{EnumString, VariantNames};
 
 /// One identified entry of the document.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
@@ -160,7 +170,7 @@ impl From<PastState> for PastStateBody {
 
 impl RecordBody {
     /// Adds the history of the record.
-    pub(super) fn with_history(self, history: Vec<PastState>) -> Self {
+    fn with_history(self, history: Vec<PastState>) -> Self {
         Self {
             history: Some(history.into_iter().map(PastStateBody::from).collect()),
             ..self
@@ -168,7 +178,7 @@ impl RecordBody {
     }
 
     /// A record with its evidence.
-    pub(super) fn with_evidence(record: StoredRecord, evidence: Option<&Vec<Evidence>>) -> Self {
+    fn with_evidence(record: StoredRecord, evidence: Option<&Vec<Evidence>>) -> Self {
         let evidence = evidence.into_iter().flatten();
         Self {
             evidence: evidence.cloned().collect(),
@@ -224,4 +234,155 @@ impl From<StoredRecord> for RecordBody {
         }
         body
     }
+}
+
+/// Which records to show.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RecordParams {
+    /// Only this kind; without it all kinds.
+    #[param(value_type = Option<RecordKindName>, inline)]
+    kind: Option<RecordKind>,
+    /// Those that stand in the newest version, those that did once, or both; `active` without it.
+    #[param(value_type = Option<StatusChoiceName>, inline)]
+    status: Option<RecordStatus>,
+}
+
+/// Which records are requested.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
+pub(in crate::http::routes) enum StatusChoice {
+    #[default]
+    Active,
+    Archived,
+    All,
+}
+
+listed! {
+    /// The values of `status`.
+    pub(in crate::http::routes) StatusChoiceName of StatusChoice as "StatusChoice";
+}
+
+/// Parses `status`: the records that are in the newest version, or those that are not; `None` for all.
+///
+/// # Errors
+/// 422 for any other value.
+pub(in crate::http::routes) fn read_status(query: &mut QueryReader) -> Result<Option<RecordStatus>, Problem> {
+    let choice = query.name("status")?.unwrap_or_default();
+    Ok(match choice {
+        StatusChoice::Active => Some(RecordStatus::Active),
+        StatusChoice::Archived => Some(RecordStatus::Archived),
+        StatusChoice::All => None,
+    })
+}
+
+impl FromQuery for RecordParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            kind: query.name("kind")?,
+            status: read_status(query)?,
+        })
+    }
+}
+
+/// List the records
+///
+/// By kind and number.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/records",
+    operation_id = "ListRecords",
+    tag = "records",
+    params(RecordParams, Page),
+    responses(
+        (status = 200, description = "One page.", body = List<RecordBody>),
+        (status = 404, description = "There is no such memory."),
+    )
+)]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(params): Query<(RecordParams, Page)>,
+) -> Result<Json<List<RecordBody>>, Problem> {
+    let (RecordParams { kind, status }, page) = params;
+    let name = format!("records/{vault_id}/{memory_id}/{kind:?}/{status:?}");
+    let after = page.after::<RecordId>(&name)?;
+    let filter = RecordFilter { kind, status };
+    let _list = state.budget.list().await?;
+    let records = state
+        .storage
+        .list_records(&vault_id, &memory_id, filter, after, page.fetch())
+        .await?;
+    if records.items.is_empty() {
+        lookup::require(&state, &vault_id, &memory_id).await?;
+    }
+    let ids: Vec<RecordId> = records.items.iter().map(|record| record.id).collect();
+    let evidence = state.storage.evidence(&vault_id, &memory_id, &ids).await?;
+    Ok(Json(page.of_rows(
+        &name,
+        records,
+        |record| record.id,
+        |record| {
+            let evidence = evidence.get(&record.id);
+            RecordBody::with_evidence(record, evidence)
+        },
+    )))
+}
+
+/// The maximum number of changes in a response; each is read from the text of its version.
+const MAX_CHANGES: i64 = 50;
+
+/// What to show of a record.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct HistoryParams {
+    /// Whether to show what became of it, too: its newest 50 changes with what it said from then on.
+    #[param(value_type = Option<bool>)]
+    history: bool,
+}
+
+impl FromQuery for HistoryParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            history: query.flag("history")?.unwrap_or_default(),
+        })
+    }
+}
+
+/// Read one record
+///
+/// Active or archived, with its birth, its end, and what of an update's input carried it.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/records/{record_id}",
+    operation_id = "GetRecord",
+    tag = "records",
+    params(HistoryParams),
+    responses(
+        (status = 200, description = "The record.", body = RecordBody),
+        (status = 404, description = "There is no such memory or record."),
+    )
+)]
+pub(crate) async fn get(
+    State(state): State<AppState>,
+    EntryPath {
+        vault_id,
+        memory_id,
+        entry,
+    }: EntryPath<RecordId>,
+    Query(HistoryParams { history }): Query<HistoryParams>,
+) -> Result<Json<RecordBody>, Problem> {
+    let record = state.storage.record(&vault_id, &memory_id, entry).await?;
+    let record = record
+        .ok_or_else(|| Problem::not_found("there is no such memory or record").with("field", "record_id"))?;
+    let evidence = state.storage.evidence(&vault_id, &memory_id, &[entry]).await?;
+    let body = RecordBody::with_evidence(record, evidence.get(&entry));
+    if !history {
+        return Ok(Json(body));
+    }
+    let changes = state
+        .storage
+        .record_history(&vault_id, &memory_id, entry, MAX_CHANGES)
+        .await?;
+    Ok(Json(body.with_history(changes)))
 }

@@ -1,31 +1,26 @@
 //! `…/items` of a memory and of a vault: `table` serves and describes these routes for both.
 
-mod logged;
-mod view;
-
-use crate::domain::ids::{ActorId, Category, ItemId};
-use crate::domain::prompt::{NewItem, PromptItem};
-use crate::http::extract::body::{self, Limit};
+use crate::domain::access::AccessRole;
+use crate::domain::ids::{ActorId, Category, ItemId, VaultId};
+use crate::domain::prompt::{InvalidItem, NewItem, PromptItem, RULES, check_writable};
+use crate::http::extract::body::{self, Limit, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
-use crate::http::extract::exact::exact;
-use crate::http::extract::json::{JsonBody, Object, parse, parse_list};
-use crate::http::extract::media_type::{self, MediaType};
+use crate::http::extract::json::{JsonBody, Object, exact, parse, parse_list};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{ItemPath, ItemsPath};
 use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
 use crate::http::json_answer::JsonAnswer;
+use crate::http::middleware::standard::Detail;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::storage::prompt_items::{ItemKey, ItemOwner, Replaced};
+use crate::storage::prompt_items::{AddItemsError, ItemKey, ItemOwner, Replaced};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use axum::response::Response;
-use chrono::{DateTime, Utc};
-use logged::Change;
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, SubsecRound, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use view::{ItemBody, ItemContent, check_category, check_item, missing, require_role};
 
 /// Which items to list.
 #[derive(Debug, utoipa::IntoParams)]
@@ -302,7 +297,7 @@ fn replaced_answer(owner: &ItemOwner, replaced: &Replaced) -> JsonAnswer {
 
 async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, Problem> {
     let (parts, body) = request.into_parts();
-    let media_type = media_type::of_body(&parts.headers, &[MediaType::Json, MediaType::Plain])?;
+    let media_type = body::media_type(&parts.headers, &[MediaType::Json, MediaType::Plain])?;
     let limit = match media_type {
         MediaType::Json => Limit::of_bodies(state),
         MediaType::Plain | MediaType::Markdown => Limit {
@@ -432,4 +427,223 @@ pub(crate) async fn remove_category(
     };
     let removed = removed.await;
     change.answer(removed)
+}
+
+/// A part of a system prompt that a component owns.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = PromptItem)]
+pub(crate) struct ItemBody {
+    /// Its id, made by the service.
+    item_id: String,
+    /// The vault.
+    vault_id: String,
+    /// The memory; null for an item of the vault, which belongs to all of its memories.
+    #[schema(required)]
+    memory_id: Option<String>,
+    /// Its category.
+    category: String,
+    /// Its text.
+    content: String,
+    /// What its component keeps with it.
+    #[schema(value_type = std::collections::HashMap<String, Value>)]
+    metadata: Map<String, Value>,
+    /// From when on it is never shown; null if it stays.
+    #[schema(required)]
+    expires_at: Option<DateTime<Utc>>,
+    /// When it was added.
+    created_at: DateTime<Utc>,
+    /// Who added it.
+    created_by: String,
+}
+
+impl ItemBody {
+    fn of(vault: &VaultId, item: PromptItem) -> Self {
+        Self {
+            item_id: item.item_id.to_string(),
+            vault_id: vault.to_string(),
+            memory_id: item.memory.map(|memory| memory.to_string()),
+            category: item.category.to_string(),
+            content: item.content,
+            metadata: item.metadata,
+            expires_at: item.expires_at,
+            created_at: item.created_at,
+            created_by: item.created_by.to_string(),
+        }
+    }
+}
+
+/// An item of a category that is named elsewhere.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = ItemOfCategory)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ItemContent {
+    /// Its text: not blank, no NUL, at most 65,536 bytes.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$",
+        required
+    )]
+    #[serde(default)]
+    content: String,
+    /// Any JSON object of at most 8,192 bytes; empty if it is missing or null.
+    #[schema(value_type = Option<std::collections::HashMap<String, Value>>)]
+    #[serde(default, deserialize_with = "exact")]
+    metadata: Option<Map<String, Value>>,
+    /// From when on it is never shown, a time in the future; it stays if this is missing or null.
+    #[serde(default)]
+    expires_at: Option<DateTime<Utc>>,
+}
+
+impl From<ItemContent> for NewItem {
+    fn from(item: ItemContent) -> Self {
+        Self {
+            content: item.content,
+            metadata: item.metadata.unwrap_or_default(),
+            // With the precision of the database, so that repeating the PUT changes nothing.
+            expires_at: item.expires_at.map(|time| time.trunc_subsecs(6)),
+        }
+    }
+}
+
+/// Requires the role `admin` for changes to the rules.
+///
+/// # Errors
+/// 403 for any other role.
+fn require_role(caller: &CallerOf, category: &Category) -> Result<(), Problem> {
+    if category.as_str() == RULES {
+        caller.require(AccessRole::Admin, "items of the category rules are written")
+    } else {
+        Ok(())
+    }
+}
+
+/// Checks that the category is valid and that the caller may write to it.
+///
+/// # Errors
+/// 403 and 422.
+fn check_category(caller: &CallerOf, category: &Category) -> Result<(), Problem> {
+    check_writable(category)
+        .map_err(|reserved| Problem::invalid("category", format!("category: {reserved}")))?;
+    require_role(caller, category)
+}
+
+/// Validates a new item. `within` is the prefix of its members' names in problems, for example `items[0].`.
+///
+/// # Errors
+/// 413 and 422.
+fn check_item(state: &AppState, item: &NewItem, within: &str) -> Result<(), Problem> {
+    item.check(&state.settings.items, state.clock.now())
+        .map_err(|invalid| {
+            let field = format!("{within}{}", invalid.field());
+            match invalid {
+                InvalidItem::TooLarge { bytes, limit, .. } => {
+                    let name = match invalid.field() {
+                        "content" => "prompt.item_bytes",
+                        _ => "as compact JSON",
+                    };
+                    Problem::too_large(&field, name, limit, Some(bytes as u64))
+                }
+                InvalidItem::Blank | InvalidItem::Nul { .. } | InvalidItem::Past | InvalidItem::TooFar => {
+                    Problem::invalid(&field, format!("{field} {invalid}"))
+                }
+            }
+        })
+}
+
+/// 404 for an item that does not exist.
+fn missing() -> Problem {
+    Problem::not_found("there is no such item; a list with ?category= shows those of a category")
+        .with("field", "item_id")
+}
+
+impl From<AddItemsError> for Problem {
+    fn from(error: AddItemsError) -> Self {
+        match error {
+            AddItemsError::TooMany(too_many) => {
+                let limit = match too_many {
+                    crate::domain::prompt::TooManyItems::Items { limit, .. }
+                    | crate::domain::prompt::TooManyItems::Bytes { limit, .. } => limit,
+                };
+                Self::invalid("items", too_many.to_string()).with("limit", limit)
+            }
+            AddItemsError::Storage(error) => error.into(),
+        }
+    }
+}
+
+/// The maximum number of ids in a log line.
+const NAMED: usize = 20;
+
+/// The change that a request makes to items.
+#[derive(Debug)]
+struct Change {
+    /// `added`, `replaced` or `removed`.
+    verb: &'static str,
+    ids: Vec<ItemId>,
+    /// The number of items, if their ids are not known.
+    count: Option<u64>,
+}
+
+impl Change {
+    /// A change without details.
+    fn new(verb: &'static str) -> Self {
+        Self {
+            verb,
+            ids: Vec::new(),
+            count: None,
+        }
+    }
+
+    /// Adds the id of an item.
+    fn names(&mut self, id: &ItemId) {
+        self.ids.push(id.clone());
+    }
+
+    /// Sets the number of items.
+    fn counts(&mut self, count: u64) {
+        self.count = Some(count);
+    }
+
+    /// The response, with the details for the request's log line.
+    fn answer(self, result: Result<impl IntoResponse, Problem>) -> Response {
+        let verb = match &result {
+            Ok(_) => self.verb,
+            Err(_) => "refused",
+        };
+        let mut response = result.into_response();
+        response.extensions_mut().insert(Detail(self.words(verb).into()));
+        response
+    }
+
+    fn words(&self, verb: &str) -> String {
+        let mut words = format!("items {verb}");
+        if let Some(count) = self.count {
+            words.push_str(&format!(": {count}"));
+        }
+        if !self.ids.is_empty() {
+            let ids: Vec<&str> = self.ids.iter().take(NAMED).map(ItemId::as_str).collect();
+            words.push_str(&format!(": {}", ids.join(" ")));
+            if self.ids.len() > NAMED {
+                words.push_str(&format!(" and {} more", self.ids.len() - NAMED));
+            }
+        }
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_names_ids_and_no_text_of_the_body() {
+        let mut change = Change::new("added");
+        assert_eq!(change.words("refused"), "items refused");
+        change.names(&"i-1".parse().unwrap());
+        assert_eq!(change.words("added"), "items added: i-1");
+        for _ in 0..NAMED {
+            change.names(&"i-2".parse().unwrap());
+        }
+        assert!(change.words("added").ends_with(" and 1 more"));
+    }
 }

@@ -1,7 +1,14 @@
-//! Runs a request with an idempotency key once.
+//! `Idempotency-Key`: a PUT or POST runs once, and every retry with its key receives the same response.
+//!
+//! A retry is the same request: method, path, query, body, media type sent, actor and preconditions. Another request with
+//! the same key is 422. While the first request runs, a retry waits for it, on this or another instance. The first
+//! request runs to its end even if its client disconnects. If its process dies, a waiting retry notices that the claim
+//! is no longer renewed, and runs itself. The transaction that saves a change also stores the response under the claim,
+//! so a change is saved only once and answered alike, whichever process dies.
+//!
+//! Stored are responses that a retry could not improve: 2xx, and 4xx other than 408, 409, 413 and 429. After those and
+//! after 5xx the same request may succeed later, so a retry runs again.
 
-use super::fingerprint;
-use super::key;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::fair::Party;
 use crate::http::extract::body::{self, Limit};
@@ -14,16 +21,154 @@ use crate::storage::Storage;
 use crate::storage::idempotency::{Claim, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer, LEASE, Seen};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request};
-use axum::http::header::CONTENT_LENGTH;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
+use sha2::{Digest, Sha256};
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::time::Duration;
 use tokio::time::Instant;
 use tracing::Instrument;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Required, Response as Described};
+
+/// Adds the header and its error responses to a PUT or POST.
+pub(crate) fn document(operation: &mut Operation) {
+    let schema = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(MAX_BYTES))
+        .pattern(Some("^[!-~]+$"))
+        .build();
+    let parameter = ParameterBuilder::new()
+        .name(NAME)
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first \
+             answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request \
+             with the key is 422.",
+        ))
+        .schema(Some(schema))
+        .build();
+    operation
+        .parameters
+        .get_or_insert_default()
+        .push(RefOr::T(parameter));
+    let responses = &mut operation.responses.responses;
+    for (status, response) in responses.iter_mut() {
+        if let (true, RefOr::T(response)) = (status.starts_with('2'), response) {
+            let replayed = HeaderBuilder::new()
+                .schema(Some(
+                    ObjectBuilder::new()
+                        .schema_type(Type::String)
+                        .enum_values(Some(["true"])),
+                ))
+                .description(Some(
+                    "There if this is the answer of an earlier request with the same key.",
+                ))
+                .build();
+            response
+                .headers
+                .insert("Idempotency-Replayed".to_owned(), RefOr::T(replayed));
+        }
+    }
+    let title = Kind::StillRunning.title();
+    let status = Kind::StillRunning.status().as_str().to_owned();
+    let conflict = responses
+        .entry(status)
+        .or_insert_with(|| RefOr::T(Described::new("")));
+    if let RefOr::T(conflict) = conflict {
+        let before = std::mem::take(&mut conflict.description);
+        conflict.description = if before.is_empty() {
+            format!("{title}.")
+        } else {
+            format!("{before} Or: {title}.")
+        };
+    }
+}
+
+/// The name of the header as clients write it.
+const NAME: &str = "Idempotency-Key";
+
+/// The header.
+pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The maximum length of a key in bytes.
+const MAX_BYTES: usize = 255;
+
+/// The key of a request that has the header.
+///
+/// # Errors
+/// 400 if the header occurs twice or is not ASCII, 422 if the key is empty, too long or contains spaces.
+fn key_of(headers: &HeaderMap) -> Result<String, Problem> {
+    let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return Err(Problem::malformed(
+            NAME,
+            format!("the header {NAME} may stand in a request only once"),
+        ));
+    };
+    let key = value
+        .to_str()
+        .map_err(|_| Problem::malformed(NAME, format!("the header {NAME} must be visible ASCII")))?
+        .trim();
+    if key.is_empty() || key.len() > MAX_BYTES || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Problem::invalid(
+            NAME,
+            format!("{NAME} must be 1 to {MAX_BYTES} visible ASCII characters without blanks"),
+        )
+        .with("limit", MAX_BYTES));
+    }
+    Ok(key.to_owned())
+}
+
+/// 422: the key belongs to a different request.
+fn reused() -> Problem {
+    Problem::new(
+        Kind::KeyReused,
+        format!(
+            "this {NAME} was used for another request (method, path, query, body, Content-Type, Accept, \
+             Prefer, X-Actor-Id, If-Match or If-None-Match differ); take a new key for a new request"
+        ),
+    )
+    .with("field", NAME)
+}
+
+/// Headers that change the effect of a request.
+const HEADERS: [HeaderName; 4] = [
+    CONTENT_TYPE,
+    IF_MATCH,
+    IF_NONE_MATCH,
+    HeaderName::from_static("x-actor-id"),
+];
+
+/// SHA-256 over everything that identifies a request. Each part is preceded by its length, so different requests never
+/// hash the same bytes.
+fn fingerprint(parts: &Parts, body: &[u8]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    let mut add = |part: &[u8]| {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    };
+    add(parts.method.as_str().as_bytes());
+    add(parts.uri.path().as_bytes());
+    add(parts.uri.query().unwrap_or_default().as_bytes());
+    for name in HEADERS {
+        let values = parts.headers.get_all(&name);
+        add(&(values.iter().count() as u64).to_be_bytes());
+        for value in values {
+            add(value.as_bytes());
+        }
+    }
+    add(body);
+    hash.finalize().into()
+}
 
 /// Marks a response as that of an earlier request.
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
@@ -56,14 +201,14 @@ struct Once<'s> {
 }
 
 /// A request without the header is passed on unchanged. `wait` is the time limit of a request.
-pub(in crate::http::middleware) async fn once<F: Future<Output = Response> + Send>(
+pub(super) async fn once<F: Future<Output = Response> + Send>(
     state: &AppState,
     wait: Duration,
     request: Request,
     next: impl FnOnce(Request) -> F + Send + 'static,
 ) -> Response {
     let writes = matches!(*request.method(), Method::PUT | Method::POST);
-    if !writes || !request.headers().contains_key(key::IDEMPOTENCY_KEY) {
+    if !writes || !request.headers().contains_key(IDEMPOTENCY_KEY) {
         return next(request).await;
     }
     // Boxed: otherwise the future of every request would contain this one, which few need.
@@ -88,7 +233,7 @@ impl Once<'_> {
             vault,
             memory,
             caller: caller.id().to_owned(),
-            key: key::of(&parts.headers)?,
+            key: key_of(&parts.headers)?,
         };
         let limit = self.largest_body();
         if declared_length(&parts).is_some_and(|length| length > limit.bytes as u64) {
@@ -97,7 +242,7 @@ impl Once<'_> {
         }
         let time = self.state.settings.body_timeout;
         let body = Bytes::from(body::read(&parts.headers, body, limit, time).await?);
-        let fingerprint = fingerprint::of(&parts, &body);
+        let fingerprint = fingerprint(&parts, &body);
         let claim = self.state.clock.new_id().to_string();
         let slot = parts.extensions.get::<Slot>().cloned();
         if let Some(answer) = self.claim(&key, &fingerprint, &claim, slot.as_ref()).await? {
@@ -175,7 +320,7 @@ impl Once<'_> {
                 Claim::Won => return Ok(None),
                 Claim::Answered(answer) => return Ok(Some(answer)),
                 Claim::Gone(why) => return Err(gone(why)),
-                Claim::OtherRequest => return Err(key::reused()),
+                Claim::OtherRequest => return Err(reused()),
                 Claim::Running(_) if Instant::now() + pause > waits_until => return Err(still_running()),
                 Claim::Running(_) => {
                     if let Some(slot) = slot {
@@ -206,7 +351,7 @@ fn still_running() -> Problem {
         Kind::StillRunning,
         "the first request with this Idempotency-Key is still running; ask again with the same key",
     )
-    .with("field", key::NAME)
+    .with("field", NAME)
     .retry_after(1)
 }
 
@@ -220,7 +365,7 @@ fn gone(why: Gone) -> Problem {
         Kind::Gone,
         format!("{what}: it is not run again, and its answer is gone. Take a new key for a new request"),
     )
-    .with("field", key::NAME)
+    .with("field", NAME)
 }
 
 fn replayed(answer: KeptAnswer) -> Result<Response, Problem> {
@@ -344,6 +489,59 @@ fn is_kept(status: StatusCode) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::Request;
+    use std::collections::HashSet;
+
+    fn read(values: &[&[u8]]) -> Result<String, Kind> {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(IDEMPOTENCY_KEY, (*value).try_into().unwrap());
+        }
+        key_of(&headers).map_err(|problem| problem.kind())
+    }
+
+    #[test]
+    fn a_key_is_visible_ascii_of_bounded_length() {
+        assert_eq!(read(&[b" 8e03978e-40d5 "]), Ok("8e03978e-40d5".to_owned()));
+        assert_eq!(read(&[b"\"quoted\""]), Ok("\"quoted\"".to_owned()));
+        assert_eq!(read(&[&[b'x'; 255]]), Ok("x".repeat(255)));
+        for invalid in [&b""[..], b" ", b"a b", b"a\tb", &[b'x'; 256]] {
+            assert_eq!(read(&[invalid]), Err(Kind::Invalid), "{invalid:?}");
+        }
+        assert_eq!(read(&[b"\xe4"]), Err(Kind::Malformed));
+        assert_eq!(read(&[b"a", b"a"]), Err(Kind::Malformed));
+    }
+
+    #[test]
+    fn requests_differ_in_whatever_changes_what_they_do_and_in_nothing_else() {
+        let print = |method: &str, uri: &str, headers: &[(&str, &str)], body: &str| {
+            let mut request = Request::builder().method(method).uri(uri);
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            fingerprint(&request.body(()).unwrap().into_parts().0, body.as_bytes())
+        };
+        let all: HashSet<_> = [
+            print("PUT", "/a", &[], "x"),
+            print("POST", "/a", &[], "x"),
+            print("PUT", "/ax", &[], ""),
+            print("PUT", "/a?", &[("if-match", "x")], ""),
+            print("PUT", "/a", &[("if-none-match", "x")], ""),
+            print("PUT", "/a", &[("if-match", "x"), ("if-match", "y")], ""),
+            print("PUT", "/a?q", &[], "x"),
+            print("PUT", "/a", &[("content-type", "text/plain")], "x"),
+            print("PUT", "/a", &[("x-actor-id", "ann")], "x"),
+            print("PUT", "/a", &[], "y"),
+        ]
+        .into();
+        assert_eq!(all.len(), 10);
+        assert!(all.contains(&print(
+            "PUT",
+            "/a",
+            &[("x-request-id", "7"), ("accept", "*/*")],
+            "x"
+        )));
+    }
 
     #[test]
     fn an_answer_is_kept_unless_the_same_request_may_pass_later() {

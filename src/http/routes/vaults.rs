@@ -1,19 +1,145 @@
-//! `GET /v1/vaults/{vault_id}/usage`
+//! Vaults: `/v1/vaults`.
 
+use crate::domain::ids::{MemoryId, UpdateId, VaultId};
+use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::RunStatusName;
 use crate::http::problem::Problem;
+use crate::http::routes::updates::view::RunBody;
 use crate::http::settings::{CURRENCY, Tariff};
 use crate::http::state::AppState;
+use crate::storage::memories::VaultSummary;
+use crate::storage::updates::RunStatus;
+use crate::storage::updates::proposals::VaultRunKey;
 use crate::storage::usage::{DayOfModel, Spent};
 use axum::Json;
 use axum::extract::State;
-use chrono::{Days, NaiveDate};
+use chrono::{DateTime, Days, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
+
+/// A vault (tenant).
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Vault)]
+pub(crate) struct VaultBody {
+    /// Its id.
+    pub(crate) vault_id: String,
+    /// How many memories it has, with those that have prompt items of their own and no document.
+    #[schema(minimum = 1)]
+    pub(crate) memories: i64,
+    /// When one of them last got a new version, or prompt items where it has no document.
+    pub(crate) changed_at: DateTime<Utc>,
+}
+
+impl From<VaultSummary> for VaultBody {
+    fn from(vault: VaultSummary) -> Self {
+        Self {
+            vault_id: vault.vault_id.to_string(),
+            memories: vault.memories,
+            changed_at: vault.changed_at,
+        }
+    }
+}
+
+/// List the vaults
+///
+/// By id. A vault is there as long as it has a memory; its own prompt items make it none. Shown are those that the caller's key reaches.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults",
+    operation_id = "ListVaults",
+    tag = "vaults",
+    params(Page),
+    responses((status = 200, description = "One page.", body = List<VaultBody>))
+)]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    CallerOf(caller): CallerOf,
+    Query(page): Query<Page>,
+) -> Result<Json<List<VaultBody>>, Problem> {
+    let after = page.after::<VaultId>("vaults")?;
+    let vaults = state
+        .storage
+        .list_vaults(&caller.scope, after.as_ref(), page.fetch())
+        .await?;
+    Ok(Json(page.of(
+        "vaults",
+        vaults,
+        |vault| vault.vault_id.clone(),
+        VaultBody::from,
+    )))
+}
+
+/// Which runs.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RunParams {
+    /// Only those with this status.
+    #[param(value_type = Option<RunStatusName>, inline)]
+    status: Option<RunStatus>,
+}
+
+impl FromQuery for RunParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            status: query.name("status")?,
+        })
+    }
+}
+
+/// The position at which a page begins.
+struct Key(VaultRunKey);
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self((update, memory)) = self;
+        write!(f, "{update} {memory}")
+    }
+}
+
+impl FromStr for Key {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (update, memory) = text.split_once(' ').ok_or(())?;
+        let update: UpdateId = update.parse().map_err(|_| ())?;
+        let memory: MemoryId = memory.parse().map_err(|_| ())?;
+        Ok(Self((update, memory)))
+    }
+}
+
+/// List the runs of a vault
+///
+/// Those of all its memories, newest first, without the messages that were sent and what the models were asked and
+/// answered. With `status=proposed`: what waits to be approved.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/updates",
+    operation_id = "ListVaultUpdates",
+    tag = "updates",
+    params(RunParams, Page),
+    responses((status = 200, description = "One page.", body = List<RunBody>))
+)]
+pub(crate) async fn list_runs(
+    State(state): State<AppState>,
+    VaultPath { vault_id }: VaultPath,
+    Query(params): Query<(RunParams, Page)>,
+) -> Result<Json<List<RunBody>>, Problem> {
+    let (RunParams { status }, page) = params;
+    let name = format!("updates/{vault_id}?{}", status.map_or("", RunStatus::name));
+    let before = page.after::<Key>(&name)?.map(|Key(key)| key);
+    let _list = state.budget.list().await?;
+    let runs = state
+        .storage
+        .list_vault_runs(&vault_id, status, before.as_ref(), page.fetch())
+        .await?;
+    let key = |run: &crate::storage::updates::Run| Key((run.update_id.clone(), run.memory_id.clone()));
+    Ok(Json(page.of_rows(&name, runs, key, RunBody::summary)))
+}
 
 /// The maximum length of the requested period, in days.
 const MAX_DAYS: i64 = 366;
