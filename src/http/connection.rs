@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{self, Instant, Sleep, sleep};
 
-/// The number of unauthenticated connections of each address.
+/// The number of unauthenticated connections of each address, which are limited so that one cannot use up all connections.
 #[derive(Debug)]
 pub(super) struct Addresses {
     most: usize,

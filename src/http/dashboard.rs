@@ -60,7 +60,7 @@ impl DashboardSessions {
         let state = &self.0;
         if state
             .gate
-            .holder_of(&token, Instant::now(), false)
+            .holder_of(token.key_id(), &token.hash(), Instant::now(), false)
             .await?
             .is_none()
         {

@@ -17,14 +17,12 @@ mod router;
 mod routes;
 mod serve;
 mod settings;
-mod starting;
 mod state;
 mod tls;
 
 pub use openapi::openapi_yaml;
 pub use router::router;
-pub use serve::serve;
+pub use serve::{Server, serve};
 pub use settings::Settings;
-pub use starting::Server;
 pub use state::AppState;
 pub use tls::{Tls, TlsError};

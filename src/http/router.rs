@@ -8,9 +8,8 @@ use crate::http::middleware::{self, Work, layer};
 use crate::http::openapi::{self, preamble};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::{
-    archive, blame, consolidate, contexts, decisions, events, guidance, handoff, health, items, keys, log,
-    mcp, memories, memory_tool, operations, prompt, records, search, sections, status, tasks, update,
-    updates, vaults, window,
+    archive, blame, consolidate, contexts, events, handoff, health, items, keys, log, mcp, memories,
+    memory_tool, operations, prompt, records, search, sections, tasks, update, updates, vaults, window,
 };
 use crate::http::state::AppState;
 use axum::Router;
@@ -164,8 +163,8 @@ pub(super) fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(records::list))
         .routes(routes!(records::get))
         .routes(routes!(tasks::record))
-        .routes(routes!(decisions::record))
-        .routes(routes!(status::set))
+        .routes(routes!(tasks::record_decision))
+        .routes(routes!(tasks::set_status))
         .routes(routes!(window::get))
         .routes(routes!(window::import::import))
         .routes(routes!(archive::history))
@@ -183,7 +182,7 @@ pub(super) fn quick() -> OpenApiRouter<AppState> {
         )))
         .routes(also_of_vaults(routes!(items::get, items::replace, items::remove)))
         .routes(routes!(prompt::prompt))
-        .routes(routes!(guidance::guidance))
+        .routes(routes!(prompt::guidance))
         .routes(routes!(updates::runs::list))
         .routes(routes!(updates::runs::get, updates::runs::cancel))
         .routes(routes!(updates::review::approve))

@@ -1,4 +1,4 @@
-//! Reads request bodies with limits on size and time, also without `Content-Length`.
+//! Request bodies: their media type, and reading them with limits on size and time, also without `Content-Length`.
 
 use crate::http::extract::single_header;
 use crate::http::middleware::bounds::busy_at_its_end;
@@ -55,11 +55,13 @@ pub(crate) async fn read(
     }
 }
 
+/// The length in `Content-Length`.
+pub(crate) fn declared_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
 async fn read_bounded(headers: &HeaderMap, body: Body, limit: Limit) -> Result<Vec<u8>, Problem> {
-    let declared: Option<u64> = headers
-        .get(CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|text| text.parse().ok());
+    let declared = declared_length(headers);
     let most = u64::try_from(limit.bytes).unwrap_or(u64::MAX);
     let too_large = |actual| Problem::too_large("body", limit.name, limit.bytes, actual);
     let waits_for_word = headers.contains_key(EXPECT);

@@ -1,4 +1,4 @@
-//! Entity tags and preconditions (RFC 9110, sections 8.8.3 and 13).
+//! Entity tags and preconditions (RFC 9110, sections 8.8.3 and 13), and how old an answer may be.
 //!
 //! The text of a version has the tag `"<context_id>"`. Other representations of the same version have different bytes
 //! and therefore their own tags: the context id, `;`, and the representation's name (`"<context_id>;json"`).
@@ -239,7 +239,7 @@ fn parse_list(text: &str) -> Option<Vec<SentTag>> {
     (!tags.is_empty()).then_some(tags)
 }
 
-/// Where a read may be answered from.
+/// Where a read may be answered from, as `Cache-Control` of the request says (RFC 9111, section 5.2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Freshness {
     /// The process's cache.

@@ -29,28 +29,6 @@ impl<T: DeserializeOwned> FromRequest<AppState> for JsonBody<T> {
     }
 }
 
-/// Reads an optional JSON body.
-///
-/// # Errors
-/// As for [`JsonBody`].
-pub(crate) async fn optional<T: DeserializeOwned + Default>(
-    state: &AppState,
-    request: Request,
-) -> Result<T, Problem> {
-    let (parts, body) = request.into_parts();
-    let limit = Limit::of_bodies(state);
-    let bytes = body::read(&parts.headers, body, limit, state.settings.body_timeout).await?;
-    if bytes.is_empty() {
-        return Ok(T::default());
-    }
-    body::media_type(&parts.headers, &[MediaType::Json])?;
-    let text = body::text(bytes)?;
-    if text.trim() == "null" {
-        return Ok(T::default());
-    }
-    parse(&text)
-}
-
 /// An optional JSON body. No body, like `null`, means an empty object.
 #[derive(Debug)]
 pub(crate) struct OptionalJsonBody<T>(pub(crate) T);
@@ -59,7 +37,18 @@ impl<T: DeserializeOwned + Default> FromRequest<AppState> for OptionalJsonBody<T
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
-        optional(state, request).await.map(Self)
+        let (parts, body) = request.into_parts();
+        let limit = Limit::of_bodies(state);
+        let bytes = body::read(&parts.headers, body, limit, state.settings.body_timeout).await?;
+        if bytes.is_empty() {
+            return Ok(Self(T::default()));
+        }
+        body::media_type(&parts.headers, &[MediaType::Json])?;
+        let text = body::text(bytes)?;
+        if text.trim() == "null" {
+            return Ok(Self(T::default()));
+        }
+        parse(&text).map(Self)
     }
 }
 
@@ -168,7 +157,8 @@ fn problem(field: &str, error: &serde_json::Error) -> Problem {
     }
 }
 
-/// Deserializes any JSON whose numbers keep all their digits; for `deserialize_with`.
+/// Deserializes client JSON that is stored, whose numbers must keep all their digits; for `deserialize_with`. A number that
+/// would lose some is rejected instead of silently rounded.
 ///
 /// # Errors
 /// A number that would be rounded, or JSON that is no `T`.

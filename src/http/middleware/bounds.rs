@@ -1,4 +1,4 @@
-//! Limits concurrent requests, the memory of their bytes, and their duration.
+//! Limits concurrent requests, the memory of their bytes, their duration, and what is left of a body when it is answered.
 
 use crate::fair::{self, FairSemaphore, Party, Permit, ShareLimits};
 use crate::http::problem::{Kind, Problem};
@@ -8,7 +8,8 @@ use crate::telemetry;
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::HeaderValue;
+use axum::http::header::{CONNECTION, CONTENT_TYPE, EXPECT};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use futures::stream::unfold;
@@ -92,10 +93,12 @@ impl Busy {
         let all = slots.in_use() >= limit;
         Self { limit, all }
     }
+}
 
-    fn problem(&self) -> Problem {
+impl From<Busy> for Problem {
+    fn from(busy: Busy) -> Self {
         telemetry::refused("busy");
-        let (kind, detail) = if self.all {
+        let (kind, detail) = if busy.all {
             (
                 Kind::Unavailable,
                 "the service is answering as many requests as it can",
@@ -104,16 +107,10 @@ impl Busy {
             let detail = "this vault or key has reached its share of the concurrent requests";
             (Kind::TooManyRequests, detail)
         };
-        Problem::new(kind, detail)
-            .with("limit", self.limit)
+        Self::new(kind, detail)
+            .with("limit", busy.limit)
             .with("limit_name", "http.max_requests")
             .retry_after(1)
-    }
-}
-
-impl From<Busy> for Problem {
-    fn from(busy: Busy) -> Self {
-        busy.problem()
     }
 }
 
@@ -121,8 +118,8 @@ impl From<Busy> for Problem {
 pub(crate) fn busy_at_its_end(error: &axum::Error) -> Option<Problem> {
     let causes = successors(Some(error as &(dyn Error + 'static)), |&error| error.source());
     causes.into_iter().find_map(|error| {
-        let busy = error.downcast_ref::<Busy>().map(Busy::problem);
-        busy.or_else(|| error.downcast_ref::<Full>().map(|full| full.problem()))
+        let busy = error.downcast_ref::<Busy>().map(|busy| Problem::from(*busy));
+        busy.or_else(|| error.downcast_ref::<Full>().map(|full| Problem::from(*full)))
     })
 }
 
@@ -149,7 +146,7 @@ pub(super) async fn concurrency<F: Future<Output = Response>>(
     let party = Party::current();
     let permit = match place(&state.slots, &party).await {
         Ok(permit) => permit,
-        Err(busy) => return busy.problem().into_response(),
+        Err(busy) => return Problem::from(busy).into_response(),
     };
     let slot = Slot {
         held: Arc::new(Mutex::new(Held {
@@ -242,7 +239,7 @@ fn answer(state: &AppState, party: &Party, is_read: bool, slot: Slot, response: 
         0..=SMALL_ANSWER => None,
         _ if is_read => match state.budget.carry(party, bytes) {
             Ok(room) => Some(room),
-            Err(full) => return full.problem().into_response(),
+            Err(full) => return Problem::from(full).into_response(),
         },
         // The request already had its effect, so its response must be sent.
         _ => Some(state.budget.carry_anyway(party, bytes)),
@@ -355,7 +352,12 @@ const LIST_BYTES: usize = 256 << 10;
 /// list markers.
 pub(crate) const WORK_COST: usize = 16;
 
-/// The byte limits of the process.
+/// `http.max_bytes_in_flight`: limits the bytes of requests and responses that the process holds in memory, in total and per
+/// vault.
+///
+/// One half is for bodies in transfer, in both directions. When it is used up, a request is rejected at once with 503. The
+/// other half is for processing: a request whose body has arrived waits, fairly between vaults, until there is room for the
+/// memory that its processing takes. One vault can use at most half of each half.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limit: usize,
@@ -372,19 +374,13 @@ pub(crate) struct Full {
     limit: usize,
 }
 
-impl Full {
-    pub(crate) fn problem(self) -> Problem {
-        telemetry::refused("bytes");
-        Problem::new(Kind::Unavailable, self.to_string())
-            .with("limit", self.limit)
-            .with("limit_name", "http.max_bytes_in_flight")
-            .retry_after(1)
-    }
-}
-
 impl From<Full> for Problem {
     fn from(full: Full) -> Self {
-        full.problem()
+        telemetry::refused("bytes");
+        Self::new(Kind::Unavailable, full.to_string())
+            .with("limit", full.limit)
+            .with("limit_name", "http.max_bytes_in_flight")
+            .retry_after(1)
     }
 }
 
@@ -448,10 +444,104 @@ impl Budget {
     }
 }
 
+/// How many bytes are read and discarded, and for how long.
+const DISCARDED_BYTES: usize = 1 << 20;
+const DISCARDED_WITHIN: Duration = Duration::from_secs(1);
+
+/// Where a body goes that is dropped before its end.
+type Rest = Arc<Mutex<Option<Body>>>;
+
+/// A body that is kept when its reader drops it.
+struct Lent {
+    body: Body,
+    rest: Rest,
+}
+
+impl HttpBody for Lent {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if !self.body.is_end_stream() {
+            let body = std::mem::take(&mut self.body);
+            *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+        }
+    }
+}
+
+/// Answers a request and leaves nothing of its body on the connection, or says that the connection ends: what is left is read
+/// up to a bound, so that a client that still sends gets the response. Otherwise a client that reuses the connection would see
+/// it reset (RFC 9112, section 9.6).
+pub(super) async fn discard<F: Future<Output = Response>>(
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
+    if request.body().is_end_stream() {
+        return next(request).await;
+    }
+    // A client that waits for `100 Continue` has sent nothing yet.
+    let waits = request.headers().contains_key(EXPECT);
+    let rest = Rest::default();
+    let lent = rest.clone();
+    let mut response = next(request.map(|body| Body::new(Lent { body, rest: lent }))).await;
+    let rest = rest.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(rest) = rest
+        && (waits || !ends_soon(rest).await)
+    {
+        response
+            .headers_mut()
+            .insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+/// Reads the rest of a body; whether that reached its end.
+async fn ends_soon(mut rest: Body) -> bool {
+    let mut left = DISCARDED_BYTES;
+    let read = async {
+        loop {
+            let frame = std::future::poll_fn(|context| Pin::new(&mut rest).poll_frame(context)).await;
+            match frame {
+                None => return true,
+                Some(Err(_)) => return false,
+                Some(Ok(frame)) => {
+                    let bytes = frame.data_ref().map_or(0, Bytes::len);
+                    match left.checked_sub(bytes) {
+                        Some(less) => left = less,
+                        None => return false,
+                    }
+                }
+            }
+        }
+    };
+    tokio::time::timeout(DISCARDED_WITHIN, read)
+        .await
+        .unwrap_or(false)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use axum::body::to_bytes;
+    use futures::stream::{self, StreamExt};
+    use std::convert::Infallible;
 
     #[tokio::test]
     async fn what_is_held_goes_with_the_last_piece_and_no_byte_is_lost() {
@@ -505,5 +595,29 @@ mod tests {
         assert!(budget.work(&Party::new(Some("b"), None), 1).await.is_ok());
         drop(running);
         assert!(waiting.await.is_ok());
+    }
+
+    async fn says_close(body: Body, headers: &[(&str, &str)]) -> bool {
+        let mut request = Request::builder();
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = discard(request.body(body).unwrap(), async |_| "refused".into_response()).await;
+        response.headers().contains_key(CONNECTION)
+    }
+
+    fn pieces(count: usize) -> stream::Iter<impl Iterator<Item = Result<Bytes, Infallible>>> {
+        stream::iter((0..count).map(|_| Ok(Bytes::from_static(&[7; 64 << 10]))))
+    }
+
+    #[tokio::test]
+    async fn a_connection_ends_where_more_is_left_than_is_read() {
+        assert!(!says_close(Body::empty(), &[]).await);
+        assert!(!says_close(Body::from_stream(pieces(16)), &[]).await);
+        assert!(says_close(Body::from_stream(pieces(17)), &[]).await);
+        let hangs = pieces(1).chain(stream::pending());
+        assert!(says_close(Body::from_stream(hangs), &[]).await);
+        let waits = Body::from_stream(pieces(1));
+        assert!(says_close(waits, &[("expect", "100-continue")]).await);
     }
 }

@@ -13,6 +13,7 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::fair::Party;
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::CallerOf;
+use crate::http::extract::single_header;
 use crate::http::json_answer::kept;
 use crate::http::middleware::bounds::Slot;
 use crate::http::problem::{Kind, Problem};
@@ -21,7 +22,7 @@ use crate::storage::Storage;
 use crate::storage::idempotency::{Claim, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer, LEASE, Seen};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
+use axum::http::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -107,17 +108,7 @@ const MAX_BYTES: usize = 255;
 /// # Errors
 /// 400 if the header occurs twice or is not ASCII, 422 if the key is empty, too long or contains spaces.
 fn key_of(headers: &HeaderMap) -> Result<String, Problem> {
-    let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
-    let (Some(value), None) = (values.next(), values.next()) else {
-        return Err(Problem::malformed(
-            NAME,
-            format!("the header {NAME} may stand in a request only once"),
-        ));
-    };
-    let key = value
-        .to_str()
-        .map_err(|_| Problem::malformed(NAME, format!("the header {NAME} must be visible ASCII")))?
-        .trim();
+    let key = single_header(headers, NAME)?.unwrap_or_default();
     if key.is_empty() || key.len() > MAX_BYTES || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(Problem::invalid(
             NAME,
@@ -125,7 +116,7 @@ fn key_of(headers: &HeaderMap) -> Result<String, Problem> {
         )
         .with("limit", MAX_BYTES));
     }
-    Ok(key.to_owned())
+    Ok(key)
 }
 
 /// 422: the key belongs to a different request.
@@ -236,7 +227,7 @@ impl Once<'_> {
             key: key_of(&parts.headers)?,
         };
         let limit = self.largest_body();
-        if declared_length(&parts).is_some_and(|length| length > limit.bytes as u64) {
+        if body::declared_length(&parts.headers).is_some_and(|length| length > limit.bytes as u64) {
             // The route rejects it with its own limit. Such a response is not stored.
             return Ok(next(Request::from_parts(parts, body)).await);
         }
@@ -340,10 +331,6 @@ async fn target(parts: &mut Parts) -> Option<(VaultId, Option<MemoryId>)> {
     let find = |wanted: &str| params.iter().find(|(name, _)| *name == wanted).map(|(_, id)| id);
     let memory = find("memory_id").and_then(|id| id.parse().ok());
     Some((find("vault_id")?.parse().ok()?, memory))
-}
-
-fn declared_length(parts: &Parts) -> Option<u64> {
-    parts.headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 fn still_running() -> Problem {

@@ -1,6 +1,6 @@
 //! The layers around all routes, from `tower-http`: credentials that no debug output shows, compression of large
 //! responses where the client asks for it, default headers, request ids, and panics as problems. Between the last two is
-//! [`observe`].
+//! the one log line of a request, with its metrics.
 //!
 //! The time limits and limits of bytes are not its layers: those answer with an empty body or plain text, and the contract is
 //! a problem that names the limit. Nor is the limit of concurrent requests `tower`'s, which knows no vaults.
@@ -195,7 +195,11 @@ fn method_label(method: &Method) -> &'static str {
     }
 }
 
-/// Written at the end of the request, or on drop if the connection is lost.
+/// One log line and two metrics for each request, including those that panic or whose client disconnects: written at the end of
+/// the request, or on drop if the connection is lost.
+///
+/// The line contains the method, the route pattern, a hash of the vault's id, the status, the duration in milliseconds, the
+/// request id and, for a failure, its cause. It never contains a body, a key, a query or an id from a path.
 struct LogLine {
     method: &'static str,
     /// The matched route.

@@ -1,4 +1,4 @@
-//! The schema of problems for the OpenAPI document.
+//! The schema of problems for the OpenAPI document, and that of what a document would lose, which responses to a PUT have too.
 
 use crate::domain::memory::Collapse;
 use crate::http::names::CollapseKind;

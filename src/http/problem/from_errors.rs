@@ -1,4 +1,5 @@
-//! Maps errors of storage to problems: why a write is refused; that the database failed, and whether a retry makes sense.
+//! Maps errors of storage and of updates to problems: why a write is refused; that the database failed, and whether a retry
+//! makes sense. If the run of an update was stored, the problem contains its id.
 
 use crate::domain::window::WindowError;
 use crate::http::extract::conditions::refused_write;

@@ -3,52 +3,48 @@
 use crate::domain::document::written_time;
 use crate::domain::window::{ArchivedTask, Epic, Grouping};
 use crate::http::extract::accept::{Accept, Representation};
-use crate::http::extract::page::{List, Page};
+use crate::http::extract::page::{List, Page, Pair};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::GroupingName;
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
-use crate::http::routes::task_details::task_answer;
 use crate::http::routes::window::below;
 use crate::http::state::AppState;
 use crate::storage::window::HistoryKey;
-use axum::Json;
 use axum::extract::State;
-use axum::http::header::{CONTENT_TYPE, LINK, VARY};
-use axum::http::{HeaderMap, HeaderValue};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use std::fmt::{self, Write as _};
-use std::str::FromStr;
+use std::fmt::Write as _;
 
-task_answer! {
-    /// A task that has left the document.
-    #[schema(as = ArchivedTask)]
-    pub(crate) struct ArchivedBody {
-        /// Its record.
-        pub(crate) record_id: String,
-        /// When it was done.
-        pub(crate) time: DateTime<Utc>,
-        /// What its writer calls it.
-        #[schema(required)]
-        pub(crate) task_id: Option<String>,
-        /// What was to be done; empty if it was redacted.
-        pub(crate) intent: String,
-        /// The first sentence of what was done.
-        pub(crate) summary: String,
-    } and {
-        /// Whether its outcome says `"success": false`.
-        pub(crate) failed: bool,
-        /// All of it in one line: time, ids, intent and first sentence.
-        pub(crate) line: String,
-    }
+/// A task that has left the document.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = ArchivedTask)]
+pub(crate) struct ArchivedBody {
+    /// Its record.
+    pub(crate) record_id: String,
+    /// When it was done.
+    pub(crate) time: DateTime<Utc>,
+    /// What its writer calls it.
+    #[schema(required)]
+    pub(crate) task_id: Option<String>,
+    /// What was to be done; empty if it was redacted.
+    pub(crate) intent: String,
+    /// The first sentence of what was done.
+    pub(crate) summary: String,
+    /// The larger work it is a part of.
+    #[schema(required)]
+    pub(crate) epic: Option<String>,
+    /// Whether its outcome says `"success": false`.
+    pub(crate) failed: bool,
+    /// All of it in one line: time, ids, intent and first sentence.
+    pub(crate) line: String,
 }
 
 impl From<ArchivedTask> for ArchivedBody {
     fn from(task: ArchivedTask) -> Self {
-        task_answer!(Self {
+        Self {
             line: task.line(),
             record_id: task.id.to_string(),
             time: task.time,
@@ -56,49 +52,8 @@ impl From<ArchivedTask> for ArchivedBody {
             intent: task.intent,
             summary: task.summary,
             failed: task.failed,
-        } of task.details)
-    }
-}
-
-/// The headers of a page; `next` is the path of the next page.
-fn page_headers(representation: Representation, next: Option<String>) -> Result<HeaderMap, Problem> {
-    let mut headers = HeaderMap::new();
-    headers.insert(VARY, HeaderValue::from_static("Accept"));
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static(representation.content_type()),
-    );
-    if let Some(next) = next {
-        // Ids and cursors contain only characters that are allowed in a header.
-        let next = format!("<{next}>; rel=\"next\"")
-            .parse()
-            .map_err(Problem::internal)?;
-        headers.insert(LINK, next);
-    }
-    Ok(headers)
-}
-
-/// The position of a task in the history.
-struct Key(HistoryKey);
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self((time, number)) = self;
-        write!(f, "{}.{number}", time.timestamp_micros())
-    }
-}
-
-impl FromStr for Key {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (micros, number) = text.split_once('.').ok_or(())?;
-        let time = micros
-            .parse()
-            .ok()
-            .and_then(DateTime::from_timestamp_micros)
-            .ok_or(())?;
-        Ok(Self((time, number.parse().map_err(|_| ())?)))
+            epic: task.details.epic,
+        }
     }
 }
 
@@ -115,14 +70,12 @@ impl FromStr for Key {
     responses(
         (status = 200, description = "One page.", headers(
             ("Link" = Option<String>, description = "The next page, `rel=\"next\"`; only if there is one."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (String = "text/markdown; charset=utf-8"),
             (String = "text/plain; charset=utf-8"),
             (List<ArchivedBody> = "application/json"),
         )),
         (status = 404, description = "There is no such memory."),
-        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn history(
@@ -131,14 +84,11 @@ pub(crate) async fn history(
     Query(page): Query<Page>,
     accept: Accept,
 ) -> Result<Response, Problem> {
-    let offered = [
-        Representation::Markdown,
-        Representation::Plain,
-        Representation::Json,
-    ];
-    let representation = accept.choose(&offered)?;
+    let representation = accept.choose(&Representation::OF_MARKDOWN)?;
     let name = format!("history/{vault_id}/{memory_id}");
-    let after = page.after::<Key>(&name)?.map(|Key(key)| key);
+    let after = page.after::<Pair<i64, i64>>(&name)?;
+    let after =
+        after.and_then(|Pair(micros, number)| Some((DateTime::from_timestamp_micros(micros)?, number)));
     let tasks = state
         .storage
         .history(&vault_id, &memory_id, after, page.fetch())
@@ -146,25 +96,11 @@ pub(crate) async fn history(
     if tasks.is_empty() {
         lookup::require(&state, &vault_id, &memory_id).await?;
     }
-    let list: List<ArchivedBody> = page.of(&name, tasks, |(key, _)| Key(*key), |(_, task)| task.into());
-    let next = list.next_cursor().map(|cursor| {
-        below(
-            &vault_id,
-            &memory_id,
-            &format!("archive/history?{}", page.query(cursor)),
-        )
-    });
-    let headers = page_headers(representation, next)?;
-    Ok(match representation {
-        Representation::Json => (headers, Json(list)).into_response(),
-        _ => {
-            let text: String = list
-                .items()
-                .iter()
-                .map(|task| format!("- {}\n", task.line))
-                .collect();
-            (headers, text).into_response()
-        }
+    let key = |((time, number), _): &(HistoryKey, ArchivedTask)| Pair(time.timestamp_micros(), *number);
+    let list: List<ArchivedBody> = page.of(&name, tasks, key, |(_, task)| task.into());
+    let path = below(&vault_id, &memory_id, "archive/history?");
+    list.represented(representation, &page, &path, |tasks| {
+        tasks.iter().map(|task| format!("- {}\n", task.line)).collect()
     })
 }
 
@@ -229,14 +165,12 @@ impl From<Epic> for EpicBody {
     responses(
         (status = 200, description = "One page.", headers(
             ("Link" = Option<String>, description = "The next page, `rel=\"next\"`; only if there is one."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (List<EpicBody> = "application/json"),
             (String = "text/markdown; charset=utf-8"),
             (String = "text/plain; charset=utf-8"),
         )),
         (status = 404, description = "There is no such memory."),
-        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn epics(
@@ -264,19 +198,8 @@ pub(crate) async fn epics(
     let key = |epic: &Epic| epic.name.clone().unwrap_or_default();
     let list: List<EpicBody> = page.of(&name, epics, key, EpicBody::from);
     let grouping: &str = by.into();
-    let next = list.next_cursor().map(|cursor| {
-        let query = page.query(cursor);
-        below(
-            &vault_id,
-            &memory_id,
-            &format!("archive/epics?by={grouping}&{query}"),
-        )
-    });
-    let headers = page_headers(representation, next)?;
-    Ok(match representation {
-        Representation::Json => (headers, Json(list)).into_response(),
-        _ => (headers, as_text(list.items())).into_response(),
-    })
+    let path = below(&vault_id, &memory_id, &format!("archive/epics?by={grouping}&"));
+    list.represented(representation, &page, &path, as_text)
 }
 
 fn as_text(epics: &[EpicBody]) -> String {

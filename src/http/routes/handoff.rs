@@ -1,11 +1,11 @@
-//! `M/handoff` and `M/handoffs`
+//! `M/handoff` and `M/handoffs`: the newest handoff with its freshness, the kept ones, and the refresh.
 
 use crate::domain::handoff::{Freshness, Window, Workspace, preface};
 use crate::domain::ids::HandoffId;
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::caller::{Actor, ActorHeader};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
-use crate::http::extract::json::{self, Object};
+use crate::http::extract::json::{Object, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{EntryPath, MemoryPath};
 use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
@@ -16,21 +16,14 @@ use crate::pipeline::{HandoffError, HandoffRequest, Refreshed, judge};
 use crate::storage::handoffs::Handoff;
 use crate::telemetry;
 use axum::Json;
-use axum::extract::{Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, VARY};
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, ETAG, VARY};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-
-/// The representations of a handoff; Markdown by default.
-pub(crate) const OFFERED: [Representation; 3] = [
-    Representation::Markdown,
-    Representation::Plain,
-    Representation::Json,
-];
 
 /// A handoff with its present freshness.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
@@ -102,10 +95,7 @@ pub(crate) fn answer(
     ];
     Ok(match conditions.for_read(&tag)? {
         Verdict::NotModified => (StatusCode::NOT_MODIFIED, headers).into_response(),
-        Verdict::Send => {
-            let kind = [(CONTENT_TYPE, representation.content_type())];
-            (headers, kind, body).into_response()
-        }
+        Verdict::Send => (headers, representation, body).into_response(),
     })
 }
 
@@ -162,15 +152,12 @@ impl From<Handoff> for HandoffEntry {
     responses(
         (status = 200, description = "The handoff.", headers(
             ("ETag" = String, description = "Strong; another one as soon as the freshness is."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (String = "text/markdown; charset=utf-8"),
             (String = "text/plain; charset=utf-8"),
             (HandoffBody = "application/json"),
         )),
-        (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory, or it has no handoff yet: then `freshness` is `missing`."),
-        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn get(
@@ -180,7 +167,7 @@ pub(crate) async fn get(
     accept: Accept,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
-    let representation = accept.choose(&OFFERED)?;
+    let representation = accept.choose(&Representation::OF_MARKDOWN)?;
     let Some(handoff) = state.storage.latest_handoff(&vault_id, &memory_id).await? else {
         lookup::require(&state, &vault_id, &memory_id).await?;
         return Err(Problem::not_found(
@@ -305,15 +292,12 @@ pub(crate) async fn list(
     responses(
         (status = 200, description = "The handoff.", headers(
             ("ETag" = String, description = "Strong."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (String = "text/markdown; charset=utf-8"),
             (String = "text/plain; charset=utf-8"),
             (HandoffBody = "application/json"),
         )),
-        (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory or handoff."),
-        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn artifact(
@@ -327,7 +311,7 @@ pub(crate) async fn artifact(
     accept: Accept,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
-    let representation = accept.choose(&OFFERED)?;
+    let representation = accept.choose(&Representation::OF_MARKDOWN)?;
     let handoff = state.storage.handoff(&vault_id, &memory_id, &entry).await?;
     let handoff = handoff.ok_or_else(|| {
         Problem::not_found("there is no such memory or handoff").with("field", "handoff_id")
@@ -464,9 +448,8 @@ pub(crate) async fn refresh(
     MemoryPath { vault_id, memory_id }: MemoryPath,
     Query(params): Query<RefreshParams>,
     Actor(actor): Actor,
-    request: Request,
+    OptionalJsonBody(RefreshBody { workspace }): OptionalJsonBody<RefreshBody>,
 ) -> Result<(StatusCode, Json<HandoffBody>), Problem> {
-    let RefreshBody { workspace } = json::optional(&state, request).await?;
     let request = HandoffRequest {
         vault: vault_id,
         memory: memory_id,

@@ -574,7 +574,8 @@ impl From<AddItemsError> for Problem {
 /// The maximum number of ids in a log line.
 const NAMED: usize = 20;
 
-/// The change that a request makes to items.
+/// The change that a request makes to items, for its log line: the action and the ids; never the category or the content, which
+/// are texts of a body.
 #[derive(Debug)]
 struct Change {
     /// `added`, `replaced` or `removed`.

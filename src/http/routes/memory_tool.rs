@@ -1,4 +1,5 @@
-//! Files of Anthropic's memory tool: `/v1/vaults/{vault_id}/memory-tool`.
+//! Files of Anthropic's memory tool: `/v1/vaults/{vault_id}/memory-tool` runs its commands; `…/files` are the same files for
+//! programs, with versions and preconditions.
 
 use crate::domain::access::AccessRole;
 use crate::domain::ids::{ActorId, RootName};
@@ -86,11 +87,6 @@ pub(crate) struct CommandBody {
     new_path: Option<String>,
 }
 
-/// Any JSON object.
-#[derive(Debug, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Members(Map<String, Value>);
-
 /// What the `tool_result` block says.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = MemoryToolAnswer)]
@@ -136,16 +132,16 @@ pub(crate) async fn run(
     params: Result<Query<RootParams>, Problem>,
     actor: Result<Actor, Problem>,
     claim: UnderClaim,
-    body: Result<JsonBody<Members>, Problem>,
+    body: Result<JsonBody<Map<String, Value>>, Problem>,
 ) -> Result<Response, Problem> {
     // A reader may only send `view`. A body that cannot be parsed is not known to be one.
-    let is_view = matches!(&body, Ok(JsonBody(Members(members))) if !is_edit(members));
+    let is_view = matches!(&body, Ok(JsonBody(members)) if !is_edit(members));
     if !is_view {
         caller.require(AccessRole::Writer, "files are edited")?;
     }
     let Query(RootParams { root }) = params?;
     let Actor(actor) = actor?;
-    let JsonBody(Members(members)) = body?;
+    let JsonBody(members) = body?;
     let tree = FileTree {
         vault: vault_id,
         root,

@@ -1,4 +1,4 @@
-//! `GET M/prompt`
+//! `GET M/prompt` and `GET /v1/guidance`: the prompt of an agent, and the instructions for one that writes the document itself.
 
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::prompt::{
@@ -8,10 +8,12 @@ use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
-use crate::http::names::{Named, PartSourceName};
+use crate::http::names::{Named, PartSourceName, listed};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::read::{X_CONTEXT_VERSION, readable};
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
+use crate::pipeline::prompts::GuidancePage;
 use crate::storage::Context;
 use crate::tokens::Tokens;
 use axum::extract::State;
@@ -48,7 +50,6 @@ use std::collections::BTreeSet;
             ("ETag" = String, description = "Strong; of this answer's bytes."),
             ("X-Context-Version" = i64, description = "The version of the document; missing without one."),
             ("X-Prefix-Hash" = String, description = "SHA-256 of what rules, user_information and tool_guidance are in it."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (String = "text/plain; charset=utf-8"),
             (String = "text/markdown; charset=utf-8"),
@@ -56,7 +57,6 @@ use std::collections::BTreeSet;
         )),
         (status = 304, description = "The client has it already. Without `exclude=datetime` that is so for a minute at most."),
         (status = 404, description = "The memory had no version at that time."),
-        (status = 406, description = "No acceptable representation"),
         (status = 410, description = "The version was redacted."),
         (status = 422, description = "A parameter is not valid, `include` names what there is not (`unknown`, `known`), or `max_tokens` is below what the rules need (`needed`)."),
     )
@@ -69,7 +69,7 @@ pub(crate) async fn prompt(
     conditions: Conditions,
 ) -> Result<Response, Problem> {
     let now = state.clock.now();
-    let context = version(&state, &vault_id, &memory_id, params.as_of, now).await?;
+    let context = version(&state, &vault_id, &memory_id, params.as_of).await?;
     let items = state.storage.prompt_items(&vault_id, &memory_id).await?;
     refuse_unknown(&params, &items)?;
     let is_json = representation == Representation::Json;
@@ -134,21 +134,10 @@ async fn version(
     vault: &VaultId,
     memory: &MemoryId,
     as_of: Option<DateTime<Utc>>,
-    now: DateTime<Utc>,
 ) -> Result<Option<Context>, Problem> {
     let version = match as_of {
         None => state.storage.latest_context(vault, memory).await?,
-        Some(time) if time > now => {
-            return Err(Problem::invalid("as_of", "as_of must not lie in the future"));
-        }
-        Some(time) => match state.storage.context_as_of(vault, memory, time).await? {
-            None if state.storage.memory_exists(vault, memory).await? => {
-                return Err(
-                    Problem::not_found("the memory had no version at that time").with("field", "as_of")
-                );
-            }
-            version => version,
-        },
+        Some(time) => lookup::as_of(state, vault, memory, time).await?,
     };
     version.map(|version| readable(version, "as_of")).transpose()
 }
@@ -195,11 +184,7 @@ fn answer(
     if conditions.for_read(&etag)? == Verdict::NotModified {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static(representation.content_type()),
-    );
-    Ok((headers, body).into_response())
+    Ok((headers, representation, body).into_response())
 }
 
 /// The maximum of token budgets; larger than any useful one.
@@ -452,4 +437,56 @@ impl Receipt {
             max_tokens: work.params.max_tokens,
         }
     }
+}
+
+listed! {
+    /// The pages of the guidance.
+    pub(crate) GuidancePageName of GuidancePage as "GuidancePage";
+}
+
+/// Query parameters of the guidance.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct GuidanceParams {
+    /// `managed`: the rules for ids and managed sections, and for agents with tools; `document` without it.
+    #[param(value_type = Option<GuidancePageName>, inline)]
+    page: GuidancePage,
+}
+
+impl FromQuery for GuidanceParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            page: query.name("page")?.unwrap_or_default(),
+        })
+    }
+}
+
+/// Instructions for agents
+///
+/// For the prompt of an agent that writes the document itself and puts it as a whole: what to keep, in which
+/// sections, and how to answer.
+#[utoipa::path(
+    get,
+    path = "/v1/guidance",
+    operation_id = "GetGuidance",
+    tag = "prompt",
+    params(GuidanceParams, ConditionHeaders),
+    responses(
+        (status = 200, description = "The instructions.", body = String, content_type = "text/markdown; charset=utf-8",
+         headers(("ETag" = String, description = "ETag of the text."))),
+    )
+)]
+pub(crate) async fn guidance(
+    State(state): State<AppState>,
+    Query(params): Query<GuidanceParams>,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let text = state.pipeline.guidance(params.page);
+    let etag = ETag::of_bytes(text.as_bytes());
+    let validators = [(ETAG, etag.header_value())];
+    if conditions.for_read(&etag)? == Verdict::NotModified {
+        return Ok((StatusCode::NOT_MODIFIED, validators).into_response());
+    }
+    let content_type = [(CONTENT_TYPE, "text/markdown; charset=utf-8")];
+    Ok((validators, content_type, text.to_string()).into_response())
 }

@@ -9,7 +9,6 @@ use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::{ChangeKindName, Named, RecordKindName, RecordStatusName, listed};
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
-use crate::http::routes::task_details::task_answer;
 use crate::http::state::AppState;
 use crate::storage::records::history::PastState;
 use crate::storage::records::{RecordFilter, RecordStatus, StoredRecord};
@@ -80,50 +79,52 @@ pub(crate) struct RecordBody {
     pub(crate) task: Option<TaskBody>,
 }
 
-task_answer! {
-    /// What a task has beside its line; absent on other records.
-    #[schema(as = TaskFields)]
-    pub(crate) struct TaskBody {
-        /// When it was done: the time on its line.
-        pub(crate) time: DateTime<Utc>,
-        /// What its writer calls it.
-        #[schema(required)]
-        pub(crate) task_id: Option<String>,
-        /// What was to be done, as it was told.
-        pub(crate) intent: String,
-        /// What was done, as it was told.
-        pub(crate) summary: String,
-        /// A report on it, any JSON.
-        #[schema(required, value_type = Option<serde_json::Value>)]
-        pub(crate) outcome: Option<Value>,
-        /// Whether the outcome says `"success": false`.
-        pub(crate) failed: bool,
-    }
+/// What a task has beside its line; absent on other records.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = TaskFields)]
+pub(crate) struct TaskBody {
+    /// When it was done: the time on its line.
+    pub(crate) time: DateTime<Utc>,
+    /// What its writer calls it.
+    #[schema(required)]
+    pub(crate) task_id: Option<String>,
+    /// What was to be done, as it was told.
+    pub(crate) intent: String,
+    /// What was done, as it was told.
+    pub(crate) summary: String,
+    /// A report on it, any JSON.
+    #[schema(required, value_type = Option<serde_json::Value>)]
+    pub(crate) outcome: Option<Value>,
+    /// Whether the outcome says `"success": false`.
+    pub(crate) failed: bool,
+    /// The larger work it is a part of.
+    #[schema(required)]
+    pub(crate) epic: Option<String>,
 }
 
-task_answer! {
-    absent
-    /// The same as members of a record, where they may be absent.
-    #[schema(as = RecordTaskFields)]
-    #[expect(dead_code, reason = "documents what a record has of `TaskBody`")]
-    struct TaskMembers {
-        /// When it was done: the time on its line. This and what follows: of tasks only.
-        #[schema(nullable = false)]
-        time: Option<DateTime<Utc>>,
-        /// What its writer calls it.
-        task_id: Option<String>,
-        /// What was to be done, as it was told.
-        #[schema(nullable = false)]
-        intent: Option<String>,
-        /// What was done, as it was told.
-        #[schema(nullable = false)]
-        summary: Option<String>,
-        /// A report on it, any JSON.
-        outcome: Option<Value>,
-        /// Whether the outcome says `"success": false`.
-        #[schema(nullable = false)]
-        failed: Option<bool>,
-    }
+/// The same as members of a record, where they may be absent.
+#[derive(utoipa::ToSchema)]
+#[schema(as = RecordTaskFields)]
+#[expect(dead_code, reason = "documents what a record has of `TaskBody`")]
+struct TaskMembers {
+    /// When it was done: the time on its line. This and what follows: of tasks only.
+    #[schema(nullable = false)]
+    time: Option<DateTime<Utc>>,
+    /// What its writer calls it.
+    task_id: Option<String>,
+    /// What was to be done, as it was told.
+    #[schema(nullable = false)]
+    intent: Option<String>,
+    /// What was done, as it was told.
+    #[schema(nullable = false)]
+    summary: Option<String>,
+    /// A report on it, any JSON.
+    outcome: Option<Value>,
+    /// Whether the outcome says `"success": false`.
+    #[schema(nullable = false)]
+    failed: Option<bool>,
+    /// The larger work it is a part of.
+    epic: Option<String>,
 }
 
 /// One change of a record, and what it said from then on.
@@ -194,15 +195,14 @@ impl From<StoredRecord> for RecordBody {
         } else {
             RecordStatus::Active
         };
-        let task = record.task().map(|mut task| {
-            task_answer!(TaskBody {
-                time: record.time(),
-                failed: task.has_failed(),
-                task_id: task.task_id.map(|id| id.to_string()),
-                intent: task.intent,
-                summary: task.summary,
-                outcome: task.details.outcome.take(),
-            } of task.details)
+        let task = record.task().map(|mut task| TaskBody {
+            time: record.time(),
+            failed: task.has_failed(),
+            task_id: task.task_id.map(|id| id.to_string()),
+            intent: task.intent,
+            summary: task.summary,
+            outcome: task.details.outcome.take(),
+            epic: task.details.epic,
         });
         let mut body = Self {
             record_id: record.id.to_string(),

@@ -1,8 +1,8 @@
-//! Vaults: `/v1/vaults`.
+//! Vaults: `/v1/vaults`, the runs of all memories of one, and what it uses.
 
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::http::extract::caller::CallerOf;
-use crate::http::extract::page::{List, Page};
+use crate::http::extract::page::{List, Page, Pair};
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::RunStatusName;
@@ -12,15 +12,12 @@ use crate::http::settings::{CURRENCY, Tariff};
 use crate::http::state::AppState;
 use crate::storage::memories::VaultSummary;
 use crate::storage::updates::RunStatus;
-use crate::storage::updates::proposals::VaultRunKey;
 use crate::storage::usage::{DayOfModel, Spent};
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Days, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
 
 /// A vault (tenant).
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
@@ -91,27 +88,6 @@ impl FromQuery for RunParams {
     }
 }
 
-/// The position at which a page begins.
-struct Key(VaultRunKey);
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self((update, memory)) = self;
-        write!(f, "{update} {memory}")
-    }
-}
-
-impl FromStr for Key {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (update, memory) = text.split_once(' ').ok_or(())?;
-        let update: UpdateId = update.parse().map_err(|_| ())?;
-        let memory: MemoryId = memory.parse().map_err(|_| ())?;
-        Ok(Self((update, memory)))
-    }
-}
-
 /// List the runs of a vault
 ///
 /// Those of all its memories, newest first, without the messages that were sent and what the models were asked and
@@ -131,13 +107,15 @@ pub(crate) async fn list_runs(
 ) -> Result<Json<List<RunBody>>, Problem> {
     let (RunParams { status }, page) = params;
     let name = format!("updates/{vault_id}?{}", status.map_or("", RunStatus::name));
-    let before = page.after::<Key>(&name)?.map(|Key(key)| key);
+    let before = page
+        .after::<Pair<UpdateId, MemoryId>>(&name)?
+        .map(|Pair(update, memory)| (update, memory));
     let _list = state.budget.list().await?;
     let runs = state
         .storage
         .list_vault_runs(&vault_id, status, before.as_ref(), page.fetch())
         .await?;
-    let key = |run: &crate::storage::updates::Run| Key((run.update_id.clone(), run.memory_id.clone()));
+    let key = |run: &crate::storage::updates::Run| Pair(run.update_id.clone(), run.memory_id.clone());
     Ok(Json(page.of_rows(&name, runs, key, RunBody::summary)))
 }
 
@@ -294,25 +272,6 @@ pub(crate) struct UsageBody {
     pub(crate) page: List<DayBody>,
 }
 
-/// The position of an entry.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place(NaiveDate, String);
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.0, self.1)
-    }
-}
-
-impl FromStr for Place {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (day, model) = text.split_once('/').ok_or(())?;
-        Ok(Self(day.parse().map_err(|_| ())?, model.to_owned()))
-    }
-}
-
 /// What a vault uses
 ///
 /// What it holds and may hold, and what its models cost by day and model: requests, tokens and, where prices are configured, money. Counted for every update, also for one
@@ -333,13 +292,13 @@ pub(crate) async fn usage(
     let today = state.clock.now().date_naive();
     let (from, to) = params.days(today)?;
     let name = format!("usage/{vault_id}/{from}/{to}");
-    let after = page.after::<Place>(&name)?;
+    let after = page.after::<Pair<NaiveDate, String>>(&name)?;
     let tariff = &state.settings.tariff;
     let mut days = state.storage.usage(&vault_id, from, to).await?;
     let (totals, without_price) = sum(&days, tariff);
     let tokens_today = state.storage.tokens_of_day(&vault_id, today).await?;
     let stored = state.storage.vault_storage(&vault_id).await?;
-    let place = |day: &DayOfModel| Place(day.day, day.model.clone());
+    let place = |day: &DayOfModel| Pair(day.day, day.model.clone());
     // There are few days, and the sum needs all of them anyway.
     days.retain(|day| after.as_ref().is_none_or(|after| place(day) > *after));
     let show = |day: DayOfModel| DayBody {

@@ -17,8 +17,7 @@ use crate::storage::window::archivings::Archiving;
 use crate::storage::{Context, ContextRef};
 use axum::Json;
 use axum::extract::State;
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -154,16 +153,13 @@ pub(crate) struct ArchivedRecord {
             ("ETag" = String, description = "Strong."),
             ("Last-Modified" = String, description = "When the version was made."),
             ("X-Context-Version" = i64, description = "Its number."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (String = "text/plain; charset=utf-8"),
             (String = "text/x-diff; charset=utf-8"),
             (DiffBody = "application/json"),
         )),
-        (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory or version, or none with the reference `base`."),
         (status = 410, description = "The version was redacted."),
-        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn diff(
@@ -192,7 +188,7 @@ pub(crate) async fn diff(
         }
     };
     let etag = entity_tag(&version, base.as_ref(), representation);
-    let mut headers = validators(&version.metadata, &etag);
+    let headers = validators(&version.metadata, &etag);
     if conditions.for_read(&etag)? == Verdict::NotModified {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
@@ -204,12 +200,8 @@ pub(crate) async fn diff(
         let body = fair::on_cpu(bytes, compare).await;
         return Ok((headers, Json(body)).into_response());
     }
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static(representation.content_type()),
-    );
     let text = fair::on_cpu(bytes, || text_of(base.as_ref(), &version)).await;
-    Ok((headers, text).into_response())
+    Ok((headers, representation, text).into_response())
 }
 
 /// Versions are immutable, so their ids and the representation identify the response.

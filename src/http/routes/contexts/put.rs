@@ -1,10 +1,10 @@
-//! `PUT M/context`
+//! `PUT M/context`, `POST M/contexts/{ref}/restore` and `…/redact`
 
 use crate::domain::document::{self, InvalidDocument};
 use crate::http::extract::body::{self, Limit, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
-use crate::http::extract::json::{self, JsonBody};
+use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::path::{EntryPath, MemoryPath};
 use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
 use crate::http::json_answer::JsonAnswer;
@@ -294,9 +294,8 @@ pub(crate) async fn restore(
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,
-    request: Request,
+    OptionalJsonBody(RestoreBody { reason }): OptionalJsonBody<RestoreBody>,
 ) -> Result<JsonAnswer, Problem> {
-    let RestoreBody { reason } = json::optional(&state, request).await?;
     let job = RestoreJob {
         vault: vault_id,
         memory: memory_id,

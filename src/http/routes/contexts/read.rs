@@ -1,7 +1,6 @@
 //! `GET M/context`, `GET M/contexts` and `GET M/contexts/{ref}`
 
 use crate::domain::document;
-use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{
     ConditionHeaders, Conditions, ETag, Freshness, FreshnessHeader, Verdict,
@@ -14,7 +13,7 @@ use crate::http::problem::Problem;
 use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use crate::pipeline::report;
-use crate::storage::{Context, ContextMetadata, ContextRef, StorageError};
+use crate::storage::{Context, ContextMetadata, ContextRef};
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -60,15 +59,12 @@ impl FromQuery for LatestParams {
             ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),
             ("Last-Modified" = String, description = "When the version was made."),
             ("X-Context-Version" = i64, description = "Its number."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (String = "text/plain; charset=utf-8"),
             (String = "text/markdown; charset=utf-8"),
             (ContextBody = "application/json"),
         )),
-        (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory, no version at that time, or no such section."),
-        (status = 406, description = "No acceptable representation"),
         (status = 410, description = "The version was redacted."),
     )
 )]
@@ -81,36 +77,19 @@ pub(crate) async fn latest(
     freshness: Freshness,
 ) -> Result<Response, Problem> {
     let (SectionParams { section }, LatestParams { as_of }) = params;
-    let context = match as_of {
-        Some(time) if time > state.clock.now() => {
-            return Err(Problem::invalid("as_of", "as_of must not lie in the future"));
-        }
-        Some(time) => match state.storage.context_as_of(&vault_id, &memory_id, time).await? {
-            Some(context) => Arc::new(context),
-            None if state.storage.memory_exists(&vault_id, &memory_id).await? => {
-                return Err(
-                    Problem::not_found("the memory had no version at that time").with("field", "as_of")
-                );
-            }
-            None => return Err(lookup::missing()),
-        },
-        None => newest(&state, &vault_id, &memory_id, freshness)
+    let context = match (as_of, freshness) {
+        (Some(time), _) => lookup::as_of(&state, &vault_id, &memory_id, time)
             .await?
-            .ok_or_else(lookup::missing)?,
+            .map(Arc::new),
+        (None, Freshness::Recent) => state.storage.recent_context(&vault_id, &memory_id).await?,
+        (None, Freshness::Latest) => state
+            .storage
+            .latest_context(&vault_id, &memory_id)
+            .await?
+            .map(Arc::new),
     };
+    let context = context.ok_or_else(lookup::missing)?;
     answer(&state, context, section.as_deref(), representation, &conditions)
-}
-
-async fn newest(
-    state: &AppState,
-    vault: &VaultId,
-    memory: &MemoryId,
-    freshness: Freshness,
-) -> Result<Option<Arc<Context>>, StorageError> {
-    match freshness {
-        Freshness::Recent => state.storage.recent_context(vault, memory).await,
-        Freshness::Latest => Ok(state.storage.latest_context(vault, memory).await?.map(Arc::new)),
-    }
 }
 
 /// Read one version
@@ -127,15 +106,12 @@ async fn newest(
             ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),
             ("Last-Modified" = String, description = "When the version was made."),
             ("X-Context-Version" = i64, description = "Its number."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (String = "text/plain; charset=utf-8"),
             (String = "text/markdown; charset=utf-8"),
             (ContextBody = "application/json"),
         )),
-        (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory, version or section."),
-        (status = 406, description = "No acceptable representation"),
         (status = 410, description = "The version was redacted."),
     )
 )]

@@ -11,13 +11,12 @@ use crate::http::problem::Problem;
 use crate::http::routes::contexts::read::{X_CONTEXT_VERSION, validators};
 use crate::http::routes::lookup;
 use crate::http::routes::records::RecordBody;
-use crate::http::routes::task_details::task_answer;
 use crate::http::state::AppState;
 use crate::storage::{WindowChange, Writer};
 use axum::Json;
 use axum::extract::State;
-use axum::http::header::{CONTENT_TYPE, ETAG};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::ETAG;
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -73,28 +72,30 @@ pub(crate) struct WindowBody {
     pub(crate) decisions: Vec<DecisionBody>,
 }
 
-task_answer! {
-    /// A recent task.
-    #[schema(as = WindowTask)]
-    pub(crate) struct TaskBody {
-        /// Its record.
-        pub(crate) record_id: String,
-        /// When it was done, if its line says so.
-        #[schema(required)]
-        pub(crate) time: Option<DateTime<Utc>>,
-        /// What its writer calls it.
-        #[schema(required)]
-        pub(crate) task_id: Option<String>,
-        /// What was to be done.
-        pub(crate) intent: String,
-        /// What was done.
-        pub(crate) summary: String,
-        /// A report on it.
-        #[schema(required, value_type = Option<serde_json::Value>)]
-        pub(crate) outcome: Option<Value>,
-        /// Whether the outcome says `"success": false`.
-        pub(crate) failed: bool,
-    }
+/// A recent task.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = WindowTask)]
+pub(crate) struct TaskBody {
+    /// Its record.
+    pub(crate) record_id: String,
+    /// When it was done, if its line says so.
+    #[schema(required)]
+    pub(crate) time: Option<DateTime<Utc>>,
+    /// What its writer calls it.
+    #[schema(required)]
+    pub(crate) task_id: Option<String>,
+    /// What was to be done.
+    pub(crate) intent: String,
+    /// What was done.
+    pub(crate) summary: String,
+    /// A report on it.
+    #[schema(required, value_type = Option<serde_json::Value>)]
+    pub(crate) outcome: Option<Value>,
+    /// Whether the outcome says `"success": false`.
+    pub(crate) failed: bool,
+    /// The larger work it is a part of.
+    #[schema(required)]
+    pub(crate) epic: Option<String>,
 }
 
 /// A decision that holds.
@@ -128,15 +129,12 @@ pub(crate) struct DecisionBody {
             ("ETag" = String, description = "Strong."),
             ("Last-Modified" = String, description = "When the version was made."),
             ("X-Context-Version" = i64, description = "Its number."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (String = "text/markdown; charset=utf-8"),
             (String = "text/plain; charset=utf-8"),
             (WindowBody = "application/json"),
         )),
-        (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory."),
-        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn get(
@@ -146,18 +144,13 @@ pub(crate) async fn get(
     accept: Accept,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
-    let offered = [
-        Representation::Markdown,
-        Representation::Plain,
-        Representation::Json,
-    ];
-    let representation = accept.choose(&offered)?;
+    let representation = accept.choose(&Representation::OF_MARKDOWN)?;
     let version = lookup::version(&state, &vault_id, &memory_id, None).await?;
     let mut etag = ETag::of(&version.metadata.context_id).representation("window");
     if representation == Representation::Json {
         etag = etag.representation("json");
     }
-    let mut headers = validators(&version.metadata, &etag);
+    let headers = validators(&version.metadata, &etag);
     if conditions.for_read(&etag)? == Verdict::NotModified {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
@@ -169,20 +162,17 @@ pub(crate) async fn get(
     let reported = state.storage.reported_tasks(&vault_id, &memory_id, &ids).await?;
     let window = Window::of(&version.text, reported);
     if representation != Representation::Json {
-        let content_type = HeaderValue::from_static(representation.content_type());
-        headers.insert(CONTENT_TYPE, content_type);
-        return Ok((headers, window.markdown()).into_response());
+        return Ok((headers, representation, window.markdown()).into_response());
     }
-    let tasks = window.tasks.into_iter().map(|mut recent| {
-        task_answer!(TaskBody {
-            record_id: recent.id.to_string(),
-            time: recent.time,
-            failed: recent.task.has_failed(),
-            task_id: recent.task.task_id.map(|id| id.to_string()),
-            intent: recent.task.intent,
-            summary: recent.task.summary,
-            outcome: recent.task.details.outcome.take(),
-        } of recent.task.details)
+    let tasks = window.tasks.into_iter().map(|mut recent| TaskBody {
+        record_id: recent.id.to_string(),
+        time: recent.time,
+        failed: recent.task.has_failed(),
+        task_id: recent.task.task_id.map(|id| id.to_string()),
+        intent: recent.task.intent,
+        summary: recent.task.summary,
+        outcome: recent.task.details.outcome.take(),
+        epic: recent.task.details.epic,
     });
     let decisions = window.decisions.into_iter().map(|made| DecisionBody {
         record_id: made.id.to_string(),
