@@ -7,7 +7,7 @@ use crate::config::retention::parse_age;
 use crate::domain::access::{AccessRole, ApiKey, Token, VaultScope};
 use crate::domain::duration;
 use crate::domain::ids::{ActorId, KeyId, VaultId};
-use crate::http::types::{KeyBody, NewKeyBody};
+use crate::http::responses::{KeyBody, NewKeyBody};
 use crate::storage::Storage;
 use crate::storage::access::keys::NewKey;
 use chrono::{DateTime, TimeDelta, Utc};

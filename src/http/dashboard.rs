@@ -1,18 +1,17 @@
 //! Mounts the dashboard: provides its pages with the services they need, and implements sign-in and sign-out.
 
-use super::middleware::access::{Admission, session};
-use super::middleware::bounds::Slot;
+use super::middleware::access::session;
+use super::middleware::carried;
 use super::problem::Problem;
-use super::serve::Peer;
 use super::state::AppState;
 use crate::dashboard::{PageServices, Routes, SessionBackend};
-use crate::domain::access::{Caller, Token};
+use crate::domain::access::Token;
 use crate::storage::access::sessions::{SESSION_DAYS, Session};
 use async_trait::async_trait;
 use axum::Router;
 use axum::extract::Request;
+use axum::http::HeaderMap;
 use axum::http::header::ORIGIN;
-use axum::http::{Extensions, HeaderMap};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -45,19 +44,8 @@ impl Pages {
     /// Adds the services to the extensions of a request for a page.
     pub(super) fn give(&self, request: &mut Request) {
         let extensions = request.extensions_mut();
-        let mut carried = Extensions::new();
-        carry::<Caller>(extensions, &mut carried);
-        carry::<Admission>(extensions, &mut carried);
-        carry::<Slot>(extensions, &mut carried);
-        carry::<Peer>(extensions, &mut carried);
-        extensions.insert(Routes::new(self.routes.clone(), carried));
+        extensions.insert(Routes::new(self.routes.clone(), carried(extensions)));
         extensions.insert(self.services.clone());
-    }
-}
-
-fn carry<T: Clone + Send + Sync + 'static>(from: &Extensions, to: &mut Extensions) {
-    if let Some(value) = from.get::<T>() {
-        to.insert(value.clone());
     }
 }
 
@@ -72,7 +60,7 @@ impl DashboardSessions {
         let state = &self.0;
         if state
             .gate
-            .holder_of(&token, Instant::now(), false)
+            .holder_of(token.key_id(), &token.hash(), Instant::now(), false)
             .await?
             .is_none()
         {

@@ -3,20 +3,19 @@
 //! A route documents its parameters, bodies, responses, and each problem by status and description. What all routes
 //! share is added here: the ids in paths, the schema of problems, and the problems that any request can cause.
 
-use super::middleware::{access, idempotency, replica, site};
-use super::problem::{self, Kind, ProblemDocument};
-use super::table;
 use crate::domain::ids::MAX_ID_BYTES;
+use crate::http::middleware::{access, idempotency, replica, site};
+use crate::http::problem::{self, Kind, ProblemDocument};
+use crate::http::router;
 use axum::http::Method;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::schema::{ArrayItems, ObjectBuilder, Type};
+use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    Components, ContentBuilder, OpenApi, Ref, RefOr, Required, Response, ResponseBuilder, Schema,
+    Components, ContentBuilder, Header, HeaderBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder,
+    Ref, RefOr, Required, Response, ResponseBuilder, Schema, Server,
 };
 use utoipa::{PartialSchema, ToSchema};
-
-pub(super) mod preamble;
-mod shared;
 
 /// Path parameters: name, pattern, description.
 const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
@@ -50,14 +49,14 @@ const LIST_PREFIX: &str = "List_";
 #[must_use]
 pub fn openapi_yaml() -> String {
     let mut document = document();
-    shared::share(&mut document);
+    share(&mut document);
     // Serializing maps with text keys cannot fail; a test reads the result.
     document.to_yaml().unwrap_or_default()
 }
 
 /// The document, in which each operation is complete.
 pub(crate) fn document() -> OpenApi {
-    let mut document = table::api(openapi_yaml).into_openapi();
+    let mut document = router::api().into_openapi();
     let components = document.components.get_or_insert_with(Components::new);
     components
         .schemas
@@ -71,6 +70,9 @@ pub(crate) fn document() -> OpenApi {
             }
         }
         for (method, operation) in operations(item) {
+            if method == Method::GET {
+                complete_read(operation);
+            }
             access::document_route(path, &method, operation);
             site::document(operation);
             replica::document(path, &method, operation);
@@ -92,6 +94,42 @@ pub(super) fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &
         .filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
 }
 
+fn has_conditions(operation: &Operation) -> bool {
+    let mut parameters = operation.parameters.iter().flatten();
+    parameters.any(|parameter| matches!(parameter, RefOr::T(p) if p.name == "If-Match"))
+}
+
+/// What a read answers if it has preconditions, and if it has several representations to choose from.
+fn complete_read(operation: &mut Operation) {
+    let has_conditions = has_conditions(operation);
+    let responses = &mut operation.responses.responses;
+    if has_conditions {
+        responses
+            .entry("304".to_owned())
+            .or_insert_with(|| RefOr::T(Response::new("The client has it already.")));
+    }
+    let Some(RefOr::T(good)) = responses.get_mut("200") else {
+        return;
+    };
+    if good.content.len() > 1 && !good.content.contains_key("text/event-stream") {
+        let vary = HeaderBuilder::new()
+            .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+            .description(Some("Accept"))
+            .build();
+        good.headers.insert("Vary".to_owned(), RefOr::T(vary));
+        add_problem(operation, Kind::NotAcceptable, Kind::NotAcceptable.title());
+    }
+}
+
+/// Adds a problem, unless the operation describes that status itself.
+pub(super) fn add_problem(operation: &mut Operation, kind: Kind, description: &str) {
+    let status = kind.status().as_str().to_owned();
+    let responses = &mut operation.responses.responses;
+    responses
+        .entry(status)
+        .or_insert_with(|| RefOr::T(Response::new(description)));
+}
+
 fn complete(path: &str, operation: &mut Operation) {
     let ids: Vec<_> = PATH_PARAMETERS
         .iter()
@@ -105,23 +143,16 @@ fn complete(path: &str, operation: &mut Operation) {
     if operation.request_body.is_some() {
         common.extend([Kind::RequestTimeout, Kind::TooLarge, Kind::UnsupportedMediaType]);
     }
-    let parameters = operation.parameters.iter().flatten();
-    let has_condition =
-        |parameter: &RefOr<Parameter>| matches!(parameter, RefOr::T(p) if p.name == "If-Match");
-    if parameters.into_iter().any(has_condition) {
+    if has_conditions(operation) {
         common.push(Kind::PreconditionFailed);
     }
     if !ids.is_empty() {
         operation.parameters.get_or_insert_default().splice(0..0, ids);
     }
-    let responses = &mut operation.responses.responses;
     for kind in common {
-        let status = kind.status().as_str().to_owned();
-        responses
-            .entry(status)
-            .or_insert_with(|| RefOr::T(Response::new(kind.title())));
+        add_problem(operation, kind, kind.title());
     }
-    for (status, response) in responses {
+    for (status, response) in &mut operation.responses.responses {
         let is_problem = status.starts_with(['4', '5']);
         if let (true, RefOr::T(response)) = (is_problem, response) {
             let described = std::mem::take(response);
@@ -179,6 +210,181 @@ pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$";
 
 /// Record ids of up to eighteen digits. Ids of nineteen digits below 2^63 are accepted too.
 pub(crate) const RECORD_ID_PATTERN: &str = "^(KL|VC|T|D)-[1-9][0-9]{0,17}$";
+
+const TAGS: &[(&str, &str)] = &[
+    ("vaults", "The tenants."),
+    ("memories", "The memories of a vault as a whole."),
+    ("contexts", "The document of a memory and its versions."),
+    ("updates", "Changes by models and by operations, and their runs."),
+    ("records", "Single entries of documents, active and archived."),
+    (
+        "prompt",
+        "Prompt items, and the system prompt assembled of them and the document.",
+    ),
+    (
+        "window",
+        "The living window: status, recent tasks, decisions, and the archive behind them.",
+    ),
+    ("handoff", "Views of recent changes for whoever continues."),
+    ("search", "Full text of the newest documents."),
+    ("mcp", "The same as tools of the Model Context Protocol."),
+    ("keys", "API keys."),
+    ("health", "The state of the service."),
+];
+
+/// The static part of the document.
+pub(crate) fn preamble() -> OpenApi {
+    let license = LicenseBuilder::new()
+        .name(env!("CARGO_PKG_LICENSE"))
+        .identifier(Some(env!("CARGO_PKG_LICENSE")))
+        .build();
+    let info = InfoBuilder::new()
+        .title("working-memory")
+        .version(env!("CARGO_PKG_VERSION"))
+        .license(Some(license))
+        .description(Some(
+            "Keeps the working memory of agents: one plain-text document per memory, every change of it a new \
+             immutable version.",
+        ))
+        .build();
+    let tags = TAGS.iter().map(|(name, description)| {
+        TagBuilder::new()
+            .name(*name)
+            .description(Some(*description))
+            .build()
+    });
+    OpenApiBuilder::new()
+        .info(info)
+        .servers(Some([Server::new("/")]))
+        .tags(Some(tags))
+        .build()
+}
+
+/// How often equal parts must occur to be shared.
+const OFTEN: usize = 2;
+
+/// Moves what operations have in common to `components`: problems, parameters and headers. What differs from the shared part of
+/// its name stays where it is, except that a reference to a problem may have a description of its own, as OpenAPI 3.1 allows.
+fn share(document: &mut OpenApi) {
+    let mut components = document.components.take().unwrap_or_default();
+    let mut parameters = Counts::default();
+    let mut headers = Counts::default();
+    for operation in document.paths.paths.values_mut().flat_map(operations) {
+        let (_, operation) = operation;
+        for parameter in operation.parameters.iter().flatten() {
+            if let RefOr::T(parameter) = parameter {
+                parameters.add(name_of(&parameter.name), parameter);
+            }
+        }
+        for response in operation.responses.responses.values() {
+            let RefOr::T(response) = response else { continue };
+            for (name, header) in &response.headers {
+                if let RefOr::T(header) = header {
+                    headers.add(name_of(name), header);
+                }
+            }
+        }
+    }
+    components.parameters = parameters.shared();
+    components.headers = headers.shared();
+    for (_, operation) in document.paths.paths.values_mut().flat_map(operations) {
+        for parameter in operation.parameters.iter_mut().flatten() {
+            refer_to_parameter(&components, parameter);
+        }
+        for (status, response) in &mut operation.responses.responses {
+            if let RefOr::T(response) = response {
+                for (name, header) in &mut response.headers {
+                    refer_to_header(&components, name, header);
+                }
+            }
+            refer_to_problem(&mut components, status, response);
+        }
+    }
+    document.components = Some(components);
+}
+
+/// The different parts of each name, with the number of their occurrences.
+struct Counts<T>(Vec<(String, Vec<(T, usize)>)>);
+
+impl<T> Default for Counts<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: PartialEq + Clone> Counts<T> {
+    fn add(&mut self, name: String, part: &T) {
+        let index = self.0.iter().position(|(of, _)| *of == name);
+        let index = index.unwrap_or_else(|| {
+            self.0.push((name, Vec::new()));
+            self.0.len() - 1
+        });
+        let forms = &mut self.0[index].1;
+        match forms.iter_mut().find(|(form, _)| form == part) {
+            Some((_, count)) => *count += 1,
+            None => forms.push((part.clone(), 1)),
+        }
+    }
+
+    /// The most frequent part of each name, if it is frequent.
+    fn shared<M: FromIterator<(String, RefOr<T>)>>(self) -> M {
+        let frequent = self.0.into_iter().filter_map(|(name, forms)| {
+            let (form, count) = forms.into_iter().max_by_key(|(_, count)| *count)?;
+            (count >= OFTEN).then_some((name, RefOr::T(form)))
+        });
+        frequent.collect()
+    }
+}
+
+fn refer_to_parameter(components: &Components, parameter: &mut RefOr<Parameter>) {
+    let RefOr::T(part) = parameter else { return };
+    let name = name_of(&part.name);
+    if components.parameters.get(&name) == Some(parameter) {
+        *parameter = RefOr::Ref(Ref::new(format!("#/components/parameters/{name}")));
+    }
+}
+
+fn refer_to_header(components: &Components, name: &str, header: &mut RefOr<Header>) {
+    let name = name_of(name);
+    if components.headers.get(&name) == Some(header) {
+        *header = RefOr::Ref(Ref::new(format!("#/components/headers/{name}")));
+    }
+}
+
+/// Problems of one status are one response; a description that says more than its title stays.
+fn refer_to_problem(components: &mut Components, status: &str, response: &mut RefOr<Response>) {
+    let kind = Kind::ALL.iter().find(|kind| kind.status().as_str() == status);
+    let (Some(kind), RefOr::T(part)) = (kind, &*response) else {
+        return;
+    };
+    let is_problem = part.content.len() == 1 && part.content.contains_key(problem::MEDIA_TYPE);
+    if !is_problem || !part.headers.is_empty() {
+        return;
+    }
+    let name = format!("{kind:?}");
+    let title = kind.title();
+    let mut reference = Ref::from_response_name(&name);
+    if part.description != title {
+        reference.description.clone_from(&part.description);
+    }
+    components.responses.entry(name).or_insert_with(|| {
+        let mut shared = part.clone();
+        title.clone_into(&mut shared.description);
+        RefOr::T(shared)
+    });
+    *response = RefOr::Ref(reference);
+}
+
+/// `If-Match` and `vault_id` as `IfMatch` and `VaultId`.
+fn name_of(name: &str) -> String {
+    let words = name.split(['-', '_']).filter(|word| !word.is_empty());
+    words
+        .map(|word| {
+            let (first, rest) = word.split_at(1);
+            first.to_uppercase() + rest
+        })
+        .collect()
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,21 +1,22 @@
-//! The types of responses that pages of the dashboard read: those that the routes serialize and document.
+//! The types of responses that pages of the dashboard and the command line read: those that the routes serialize and document.
 
 pub(crate) use super::extract::page::List;
 pub(crate) use super::feed::EventBody;
-pub(crate) use super::routes::archive::ArchivedBody;
-pub(crate) use super::routes::archive::epics::EpicBody;
+pub(crate) use super::routes::archive::{ArchivedBody, EpicBody};
 pub(crate) use super::routes::blame::{BlameBody, BlameLine};
 pub(crate) use super::routes::contexts::diff::DiffBody;
-pub(crate) use super::routes::contexts::view::ContextBody;
-pub(crate) use super::routes::handoff::view::HandoffBody;
-pub(crate) use super::routes::keys::view::{KeyBody, NewKeyBody};
+pub(crate) use super::routes::contexts::read::ContextBody;
+pub(crate) use super::routes::handoff::HandoffBody;
+pub(crate) use super::routes::keys::{KeyBody, NewKeyBody};
 pub(crate) use super::routes::log::LogEntry;
 pub(crate) use super::routes::memories::get::MemoryBody;
 pub(crate) use super::routes::memories::list::MemoryEntry;
-pub(crate) use super::routes::prompt::receipt::{PartBody, Receipt};
-pub(crate) use super::routes::records::view::RecordBody;
-pub(crate) use super::routes::search::view::SearchBody;
+pub(crate) use super::routes::memory_tool::{FileBody, PutFileBody};
+pub(crate) use super::routes::prompt::{PartBody, Receipt};
+pub(crate) use super::routes::records::RecordBody;
+pub(crate) use super::routes::search::SearchBody;
 pub(crate) use super::routes::updates::view::RunBody;
-pub(crate) use super::routes::vaults::list::VaultBody;
-pub(crate) use super::routes::vaults::usage::UsageBody;
-pub(crate) use super::routes::window::get::WindowBody;
+pub(crate) use super::routes::vaults::UsageBody;
+pub(crate) use super::routes::vaults::VaultBody;
+pub(crate) use super::routes::window::WindowBody;
+pub(crate) use super::routes::window::import::ImportAnswer;

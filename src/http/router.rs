@@ -1,26 +1,31 @@
-//! The router: all routes with their middleware and limits.
+//! The router: the table of all routes, each registered together with its documentation, and their middleware and limits.
 
-use super::dashboard::Pages;
-use super::middleware::bounds::Weighs;
-use super::middleware::layer::layer;
-use super::middleware::{self, Work};
-use super::problem::{Kind, Problem};
-use super::routes::mcp;
-use super::table::{health, protocol, quick, with_models};
-use super::{Settings, openapi, state::AppState};
 use crate::dashboard;
+use crate::http::Settings;
+use crate::http::dashboard::Pages;
+use crate::http::middleware::bounds::Weighs;
+use crate::http::middleware::{self, Work, layer};
+use crate::http::openapi::{self, preamble};
+use crate::http::problem::{Kind, Problem};
+use crate::http::routes::{
+    archive, blame, consolidate, contexts, events, handoff, health, items, keys, log, mcp, memories,
+    memory_tool, operations, prompt, records, search, sections, tasks, update, updates, vaults, window,
+};
+use crate::http::state::AppState;
 use axum::Router;
 use axum::extract::Extension;
 use axum::handler::Handler;
 use axum::http::{Method, Uri};
 use std::sync::{Arc, LazyLock};
-use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+use utoipa_axum::routes;
 
 /// The router of the service.
 pub fn router(state: AppState) -> Router {
     crate::telemetry::metrics();
-    let (router, _) = with_bounds(&state).split_for_parts();
-    let pages = Pages::new(&state, of_pages(&state));
+    let own_routes = own_routes(&state);
+    let (router, _) = with_bounds(&state, own_routes.clone()).split_for_parts();
+    let pages = Pages::new(&state, own_routes);
     let pages = dashboard::router().route_layer(layer(Arc::new(pages), middleware::around_pages));
     let shared = Arc::new(state.clone());
     let no_such_route = no_such_route.layer(layer(shared.clone(), middleware::around_all));
@@ -34,7 +39,7 @@ pub fn router(state: AppState) -> Router {
     middleware::standard::around_routes(router, clock)
 }
 
-fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
+fn with_bounds(state: &AppState, own_routes: Router) -> OpenApiRouter<AppState> {
     let work = |time, weighs| {
         let state = state.clone();
         layer(Arc::new(Work { state, time, weighs }), middleware::around_work)
@@ -44,45 +49,25 @@ fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
         update_timeout,
         ..
     } = *state.settings;
-    let protocol = protocol().layer(Extension(mcp::Protocol::new(state, of_tools(state))));
-    health(openapi::openapi_yaml)
+    let protocol = protocol().layer(Extension(mcp::Protocol::new(state, own_routes)));
+    health()
         .route_layer(layer(Arc::new(state.clone()), middleware::around_health))
         .merge(quick().route_layer(work(request_timeout, Weighs::Work)))
         .merge(with_models().route_layer(work(update_timeout, Weighs::Kept)))
         .merge(protocol.route_layer(work(update_timeout, Weighs::Kept)))
 }
 
-/// Routes that tools call for an authenticated caller.
-fn of_tools(state: &AppState) -> Router {
-    let bounded = |time| layer(Arc::new(time), middleware::around_tools);
-    let Settings {
-        request_timeout,
-        update_timeout,
-        ..
-    } = *state.settings;
-    let (router, _) = quick()
-        .route_layer(bounded(request_timeout))
-        .merge(with_models().route_layer(bounded(update_timeout)))
-        .split_for_parts();
-    router.fallback(no_such_route).with_state(state.clone())
-}
-
-/// Routes that pages of the dashboard call for their visitor.
-fn of_pages(state: &AppState) -> Router {
+/// The routes as tools and pages of the dashboard call them, for a caller who is already authenticated.
+fn own_routes(state: &AppState) -> Router {
     let bounded = |time| {
         let state = state.clone();
         let weighs = Weighs::Work;
-        layer(Arc::new(Work { state, time, weighs }), middleware::around_forms)
+        layer(Arc::new(Work { state, time, weighs }), middleware::around_own)
     };
-    let Settings {
-        request_timeout,
-        update_timeout,
-        ..
-    } = *state.settings;
     let (router, _) = quick()
-        .merge(health(openapi::openapi_yaml))
-        .route_layer(bounded(request_timeout))
-        .merge(with_models().route_layer(bounded(update_timeout)))
+        .merge(health())
+        .route_layer(bounded(state.settings.request_timeout))
+        .merge(with_models().route_layer(bounded(state.settings.update_timeout)))
         .split_for_parts();
     router.fallback(no_such_route).with_state(state.clone())
 }
@@ -133,12 +118,117 @@ async fn method_not_allowed(method: Method) -> Problem {
     )
 }
 
+/// The documented routes, without the limits that come from the configuration.
+pub(super) fn api() -> OpenApiRouter<AppState> {
+    OpenApiRouter::with_openapi(preamble())
+        .merge(health())
+        .merge(quick())
+        .merge(with_models())
+        .merge(protocol())
+}
+
+/// The health of the service; also answered under overload.
+pub(super) fn health() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+        .routes(routes!(health::metrics))
+        .routes(routes!(health::openapi))
+}
+
+/// Routes that use only the database.
+pub(super) fn quick() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(vaults::list))
+        .routes(routes!(keys::list, keys::create))
+        .routes(routes!(keys::get, keys::revoke))
+        .routes(routes!(keys::rotate))
+        .routes(routes!(vaults::usage))
+        .routes(routes!(vaults::list_runs))
+        .routes(routes!(memories::list::list))
+        .routes(routes!(memories::get::get, memories::delete::delete))
+        .routes(routes!(memory_tool::run))
+        .routes(routes!(memory_tool::list, memory_tool::put, memory_tool::unlink))
+        .routes(routes!(contexts::put::put, contexts::read::latest))
+        .routes(routes!(contexts::read::list))
+        .routes(routes!(contexts::read::get))
+        .routes(routes!(contexts::put::restore))
+        .routes(routes!(contexts::put::redact))
+        .routes(routes!(contexts::diff::diff))
+        .routes(routes!(log::log))
+        .routes(routes!(blame::blame))
+        .routes(routes!(sections::sections))
+        .routes(routes!(operations::operations))
+        .routes(routes!(consolidate::consolidate))
+        .routes(routes!(records::list))
+        .routes(routes!(records::get))
+        .routes(routes!(tasks::record))
+        .routes(routes!(tasks::record_decision))
+        .routes(routes!(tasks::set_status))
+        .routes(routes!(window::get))
+        .routes(routes!(window::import::import))
+        .routes(routes!(archive::history))
+        .routes(routes!(archive::epics))
+        .routes(routes!(handoff::get))
+        .routes(routes!(handoff::status))
+        .routes(routes!(handoff::list))
+        .routes(routes!(handoff::artifact))
+        .routes(routes!(search::search))
+        .routes(routes!(search::search_memory))
+        .routes(also_of_vaults(routes!(
+            items::list,
+            items::add,
+            items::remove_category
+        )))
+        .routes(also_of_vaults(routes!(items::get, items::replace, items::remove)))
+        .routes(routes!(prompt::prompt))
+        .routes(routes!(prompt::guidance))
+        .routes(routes!(updates::runs::list))
+        .routes(routes!(updates::runs::get, updates::runs::cancel))
+        .routes(routes!(updates::review::approve))
+        .routes(routes!(updates::review::reject))
+        .routes(routes!(events::events))
+}
+
+/// Serves the routes for items of a memory for those of a vault as well, under their own operation ids.
+fn also_of_vaults(
+    (schemas, mut paths, methods): UtoipaMethodRouter<AppState>,
+) -> UtoipaMethodRouter<AppState> {
+    let mut of_vaults = paths.paths.clone();
+    for (_, operation) in of_vaults.values_mut().flat_map(openapi::operations) {
+        let of_memory = operation.operation_id.take().unwrap_or_default();
+        operation.operation_id = Some(of_memory.replace("Item", "VaultItem"));
+        if let Some(summary) = &mut operation.summary {
+            *summary = summary.replace("a memory", "a vault");
+        }
+    }
+    let path = |path: String| path.replace("/memories/{memory_id}", "");
+    paths.paths.extend(
+        of_vaults
+            .into_iter()
+            .map(|(of_memory, item)| (path(of_memory), item)),
+    );
+    (schemas, paths, methods)
+}
+
+/// Routes that may call models.
+pub(super) fn with_models() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(update::update))
+        .routes(routes!(handoff::refresh))
+}
+
+/// The Model Context Protocol, whose tools call the routes above.
+pub(super) fn protocol() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(mcp::mcp))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::clock::{Clock, SystemClock};
     use crate::config::Config;
-    use crate::http::middleware::observe::X_REQUEST_ID;
+    use crate::http::middleware::standard::X_REQUEST_ID;
     use crate::http::problem::MEDIA_TYPE;
     use crate::llm::Models;
     use crate::pipeline::Pipeline;

@@ -1,16 +1,19 @@
 //! The accept loop: HTTP/1.1 with a time limit on request headers, so that a slow client holds only a socket, and a
 //! graceful shutdown. The TLS handshake runs in the connection's own task, so a slow client does not delay others.
 
-use super::addresses::{Addresses, UnauthenticatedConnection};
-use super::header_timer::HeaderTimer;
-use super::problem::{Kind, MEDIA_TYPE, Problem};
-use super::settings::Settings;
-use super::stall::Stall;
+use crate::clock::Clock;
+use crate::http::connection::{Addresses, HeaderTimer, Stall, UnauthenticatedConnection};
+use crate::http::middleware;
+use crate::http::problem::{Kind, MEDIA_TYPE, Passing, Problem};
+use crate::http::routes::health;
+use crate::http::settings::Settings;
 use crate::telemetry;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::header::CONNECTION;
 use axum::http::{HeaderValue, Request, StatusCode};
+use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use axum::{BoxError, Router};
 use futures::future::{Either, ready};
 use hyper::body::Incoming;
@@ -20,11 +23,13 @@ use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::{JoinError, JoinHandle};
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 /// How long to wait before accepting again when no file descriptor is available.
@@ -246,12 +251,66 @@ async fn accept(
     Ok((stream, address, place))
 }
 
+/// Answers on a socket, first as a service that starts, then as the service. The database may be unavailable or its migration
+/// may take long, and health checks must see that the process is alive but not ready. Connections stay when the service is
+/// ready: the next request on each is for the service.
+#[derive(Debug)]
+pub struct Server {
+    service: Arc<OnceLock<Router>>,
+    stop: CancellationToken,
+    serving: JoinHandle<bool>,
+}
+
+impl Server {
+    /// Starts answering: `/healthz` with 200, everything else with 503.
+    pub fn start(listener: TcpListener, settings: Settings, clock: Arc<dyn Clock>) -> Self {
+        let (service, stop) = (Arc::<OnceLock<Router>>::default(), CancellationToken::new());
+        let (starting, ready) = (starting_router(clock), service.clone());
+        let router = move || ready.get().unwrap_or(&starting).clone();
+        let until = stop.clone().cancelled_owned();
+        let serving = tokio::spawn(async move { serve(listener, router, &settings, until).await });
+        Self {
+            service,
+            stop,
+            serving,
+        }
+    }
+
+    /// Every request that arrives from now on is answered by this router. Only the first call has an effect.
+    pub fn ready(&self, router: Router) {
+        let _ = self.service.set(router);
+    }
+
+    /// Stops accepting, and lets running requests finish, for at most [`Settings::shutdown_grace`]. Returns whether all did.
+    ///
+    /// # Errors
+    /// The server panicked.
+    pub async fn stop(self) -> Result<bool, JoinError> {
+        self.stop.cancel();
+        self.serving.await
+    }
+}
+
+/// 503, as startup probes expect.
+async fn starting() -> Response {
+    let mut response = health::starting().into_response();
+    response.extensions_mut().insert(Passing);
+    response
+}
+
+fn starting_router(clock: Arc<dyn Clock>) -> Router {
+    telemetry::metrics();
+    let router = Router::new()
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(starting))
+        .fallback(starting);
+    middleware::standard::around_routes(router.layer(from_fn(middleware::site::check_host)), clock)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::routing::get;
     use tokio::sync::oneshot;
-    use tokio::task::JoinHandle;
 
     async fn start(settings: Settings) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<bool>) {
         let slow = || async {

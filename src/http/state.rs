@@ -1,8 +1,8 @@
 //! The state that all handlers share.
 
-use super::budget::Budget;
 use super::feed::Feeds;
 use super::middleware::access::Gate;
+use super::middleware::bounds::Budget;
 use super::middleware::rate::Rates;
 use super::settings::Settings;
 use crate::clock::Clock;

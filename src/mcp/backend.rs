@@ -42,16 +42,6 @@ pub(crate) trait Backend: Send + Sync + 'static {
         ask: RouteRequest,
     ) -> impl Future<Output = Result<RouteResponse, Unreachable>> + Send;
 
-    /// Requests a version of a document: the members of its JSON, `context` among them, or the failure. A backend that has
-    /// the text in memory need not serialize and parse it as JSON: it is the largest part of many messages.
-    fn document(
-        &self,
-        from: &Extensions,
-        ask: RouteRequest,
-    ) -> impl Future<Output = Result<Value, Failure>> + Send {
-        json(self, from, ask)
-    }
-
     /// Opens a stream.
     fn open(
         &self,

@@ -16,5 +16,4 @@ mod tools;
 
 pub(crate) use arguments::Fixed;
 pub(crate) use backend::{Backend, RouteRequest, RouteResponse, StreamResponse, Unreachable, events};
-pub(crate) use failure::Failure;
 pub(crate) use server::Server;

@@ -5,7 +5,7 @@ use crate::cli::client::failure::Failure;
 use crate::cli::client::output::{Look, Output, visible};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::text::single_blanks;
-use crate::http::types::List;
+use crate::http::responses::List;
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::Args;
 use serde::de::DeserializeOwned;

@@ -8,7 +8,7 @@ use crate::cli::folder::engine::{Bases, Sent, Sides};
 use crate::cli::folder::plan::Local;
 use crate::cli::folder::swap::conflict_paths;
 use crate::domain::ids::{RootName, VaultId};
-use crate::http::types::{FileBody, PutFileBody};
+use crate::http::responses::{FileBody, PutFileBody};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use crate::clock::{Clock as _, SystemClock};
 use crate::domain::prompt;
 use crate::domain::text::single_blanks;
 use crate::domain::window::{ImportCounts, ImportedDecision, ImportedTask, Status, WindowImport, task_line};
-use crate::http::types::ImportAnswer;
+use crate::http::responses::ImportAnswer;
 use chrono::SubsecRound as _;
 use clap::Args;
 use serde::Serialize;

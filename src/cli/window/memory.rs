@@ -5,7 +5,7 @@ use crate::cli::client::{Exit, Failure, Method, Service, all, found, text};
 use crate::domain::prompt::RULES;
 use crate::domain::text::one_line;
 use crate::domain::window::{ImportedDecision, ImportedTask, KnownEntries, Status, Task, TaskDetails};
-use crate::http::types::{ArchivedBody, WindowBody};
+use crate::http::responses::{ArchivedBody, WindowBody};
 use chrono::{DateTime, SubsecRound as _, Utc};
 use reqwest::header::HeaderValue;
 use serde_json::Value;

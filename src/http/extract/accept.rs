@@ -6,8 +6,11 @@
 use super::list_header;
 use crate::http::problem::{Kind, Problem};
 use axum::extract::FromRequestParts;
-use axum::http::header::ACCEPT;
+use axum::http::HeaderValue;
+use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
 use axum::http::request::Parts;
+use axum::response::{IntoResponseParts, ResponseParts};
+use std::convert::Infallible;
 
 /// The representations of documents and of views of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +31,9 @@ impl Representation {
     /// The representations of a document.
     const OF_DOCUMENT: [Self; 3] = [Self::Plain, Self::Markdown, Self::Json];
 
+    /// The representations of what the service writes as Markdown.
+    pub(crate) const OF_MARKDOWN: [Self; 3] = [Self::Markdown, Self::Plain, Self::Json];
+
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Plain => ("text", "plain"),
@@ -47,6 +53,20 @@ impl Representation {
             Self::EventStream => "text/event-stream",
             Self::Json => "application/json",
         }
+    }
+}
+
+/// `Content-Type`, and `Vary` because the client chose.
+impl IntoResponseParts for Representation {
+    type Error = Infallible;
+
+    fn into_response_parts(self, mut response: ResponseParts) -> Result<ResponseParts, Infallible> {
+        let content_type = HeaderValue::from_static(self.content_type());
+        response.headers_mut().insert(CONTENT_TYPE, content_type);
+        response
+            .headers_mut()
+            .insert(VARY, HeaderValue::from_static("Accept"));
+        Ok(response)
     }
 }
 

@@ -1,5 +1,6 @@
-//! Reads request bodies with limits on size and time, also without `Content-Length`.
+//! Request bodies: their media type, and reading them with limits on size and time, also without `Content-Length`.
 
+use crate::http::extract::single_header;
 use crate::http::middleware::bounds::busy_at_its_end;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
@@ -9,6 +10,7 @@ use axum::http::header::{CONTENT_LENGTH, EXPECT};
 use bytes::BytesMut;
 use futures::StreamExt;
 use std::time::Duration;
+use strum::IntoStaticStr;
 
 /// How many bytes of a body that is too large are read and discarded. A client that sends its whole body before it
 /// reads then receives the 413 instead of a broken connection.
@@ -53,11 +55,13 @@ pub(crate) async fn read(
     }
 }
 
+/// The length in `Content-Length`.
+pub(crate) fn declared_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
 async fn read_bounded(headers: &HeaderMap, body: Body, limit: Limit) -> Result<Vec<u8>, Problem> {
-    let declared: Option<u64> = headers
-        .get(CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|text| text.parse().ok());
+    let declared = declared_length(headers);
     let most = u64::try_from(limit.bytes).unwrap_or(u64::MAX);
     let too_large = |actual| Problem::too_large("body", limit.name, limit.bytes, actual);
     let waits_for_word = headers.contains_key(EXPECT);
@@ -117,9 +121,76 @@ pub(crate) fn text(bytes: Vec<u8>) -> Result<String, Problem> {
     })
 }
 
+/// The media types that operations accept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+pub(crate) enum MediaType {
+    /// `text/plain`, in UTF-8.
+    #[strum(serialize = "text/plain")]
+    Plain,
+    /// `text/markdown`, in UTF-8.
+    #[strum(serialize = "text/markdown")]
+    Markdown,
+    /// `application/json`.
+    #[strum(serialize = "application/json")]
+    Json,
+}
+
+impl MediaType {
+    fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// The media type of a request body, which must be one of `accepted`.
+///
+/// # Errors
+/// 415 that names the accepted types: no `Content-Type`, another type, a charset other than UTF-8, or a compressed
+/// body.
+pub(crate) fn media_type(headers: &HeaderMap, accepted: &[MediaType]) -> Result<MediaType, Problem> {
+    let refused = |what: String| {
+        let names: Vec<_> = accepted.iter().map(|media_type| media_type.name()).collect();
+        Problem::new(
+            Kind::UnsupportedMediaType,
+            format!("{what}; accepted: {} (UTF-8)", names.join(", ")),
+        )
+        .with("field", "Content-Type")
+        .with("accepted", names)
+    };
+    let Some(text) = single_header(headers, "Content-Type")? else {
+        return Err(refused("the body has no Content-Type".to_owned()));
+    };
+    let encoding =
+        single_header(headers, "Content-Encoding")?.filter(|name| !name.eq_ignore_ascii_case("identity"));
+    if let Some(encoding) = encoding {
+        return Err(refused(format!(
+            "the body is encoded as {encoding:?}; only an unencoded body is accepted"
+        )));
+    }
+    let mut pieces = text.split(';').map(str::trim);
+    let essence = pieces.next().unwrap_or_default();
+    let media_type = accepted
+        .iter()
+        .find(|media_type| media_type.name().eq_ignore_ascii_case(essence))
+        .ok_or_else(|| refused(format!("the body is {essence:?}")))?;
+    for parameter in pieces {
+        let Some((name, value)) = parameter.split_once('=') else {
+            continue;
+        };
+        let value = value.trim_matches('"');
+        let utf8 = ["utf-8", "utf8", "us-ascii"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(value));
+        if name.eq_ignore_ascii_case("charset") && !utf8 {
+            return Err(refused(format!("the body is in the charset {value:?}")));
+        }
+    }
+    Ok(*media_type)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
     use bytes::Bytes;
     use std::convert::Infallible;
 
@@ -181,5 +252,45 @@ mod tests {
     fn text_must_be_utf8() {
         assert_eq!(text("ä".into()).unwrap(), "ä");
         assert_eq!(text(vec![b'a', 0xff]).unwrap_err().kind(), Kind::Malformed);
+    }
+
+    fn of(value: &'static str) -> Result<MediaType, Kind> {
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, value.parse().unwrap())]);
+        media_type(&headers, &[MediaType::Plain, MediaType::Json]).map_err(|problem| problem.kind())
+    }
+
+    #[test]
+    fn utf8_text_and_json_are_accepted_in_any_case() {
+        for good in [
+            "text/plain",
+            "Text/PLAIN; Charset=UTF-8",
+            "text/plain;charset=\"utf-8\"",
+            "text/plain; format=flowed",
+        ] {
+            assert_eq!(of(good), Ok(MediaType::Plain), "{good}");
+        }
+        assert_eq!(of("application/json"), Ok(MediaType::Json));
+    }
+
+    #[test]
+    fn other_types_and_charsets_are_refused() {
+        for bad in [
+            "text/html",
+            "text/plain; charset=latin1",
+            "application/jsonx",
+            "",
+            "text",
+            "text/markdown",
+        ] {
+            assert_eq!(of(bad), Err(Kind::UnsupportedMediaType), "{bad}");
+        }
+        let compressed = HeaderMap::from_iter([
+            (CONTENT_TYPE, "text/plain".parse().unwrap()),
+            (CONTENT_ENCODING, "gzip".parse().unwrap()),
+        ]);
+        let compressed = media_type(&compressed, &[MediaType::Plain]).unwrap_err();
+        assert_eq!(compressed.kind(), Kind::UnsupportedMediaType);
+        let none = media_type(&HeaderMap::new(), &[MediaType::Plain]).unwrap_err();
+        assert_eq!(none.kind(), Kind::UnsupportedMediaType);
     }
 }

@@ -2,12 +2,15 @@
 
 use super::query::{FromQuery, QueryReader};
 use crate::fair;
+use crate::http::extract::accept::Representation;
 use crate::http::problem::Problem;
 use crate::storage::Rows;
 use axum::Json;
+use axum::http::HeaderValue;
+use axum::http::header::LINK;
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::str::FromStr;
 
 /// The default number of entries on a page.
@@ -61,11 +64,6 @@ impl Page {
         })
     }
 
-    /// The query string of the page with this cursor.
-    pub(crate) fn query(&self, cursor: &str) -> String {
-        format!("limit={}&cursor={cursor}", self.limit)
-    }
-
     /// Builds a page from rows that were read with [`Self::fetch`]. There may be fewer, because large rows limit a
     /// page.
     pub(crate) fn of_rows<E, T, K: Display>(
@@ -106,6 +104,26 @@ impl Page {
     }
 }
 
+/// A key of two parts, of which the first contains no blank.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Pair<A, B>(pub(crate) A, pub(crate) B);
+
+impl<A: Display, B: Display> Display for Pair<A, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.0, self.1)
+    }
+}
+
+impl<A: FromStr, B: FromStr> FromStr for Pair<A, B> {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (first, second) = text.split_once(' ').ok_or(())?;
+        let first = first.parse().map_err(|_| ())?;
+        Ok(Self(first, second.parse().map_err(|_| ())?))
+    }
+}
+
 /// What an entry has at least, about.
 const ENTRY_BYTES: usize = 256;
 
@@ -129,6 +147,28 @@ impl<T: Serialize> List<T> {
     }
 }
 
+impl<T: Serialize> List<T> {
+    /// The page as JSON, or as `text`. `Link` names the next page; `path` is the list's path up to the parameters of a page.
+    pub(crate) fn represented(
+        self,
+        representation: Representation,
+        page: &Page,
+        path: &str,
+        text: impl Fn(&[T]) -> String,
+    ) -> Result<Response, Problem> {
+        let next = self.next_cursor.as_ref().map(|cursor| {
+            let next = format!("<{path}limit={}&cursor={cursor}>; rel=\"next\"", page.limit);
+            // Ids and cursors contain only characters that are allowed in a header.
+            Ok::<_, Problem>([(LINK, HeaderValue::try_from(next).map_err(Problem::internal)?)])
+        });
+        let next = next.transpose()?;
+        Ok(match representation {
+            Representation::Json => (representation, next, Json(self)).into_response(),
+            _ => (representation, next, text(&self.items)).into_response(),
+        })
+    }
+}
+
 impl<T> List<T> {
     /// Replaces the entries.
     pub(crate) fn with<U>(self, items: Vec<U>) -> List<U> {
@@ -147,16 +187,6 @@ impl<T> List<T> {
     /// Takes the entries out of the page.
     pub(crate) fn take(&mut self) -> Vec<T> {
         std::mem::take(&mut self.items)
-    }
-
-    /// The entries, in the order of the list.
-    pub(crate) fn items(&self) -> &[T] {
-        &self.items
-    }
-
-    /// The `cursor` of the next page; `None` on the last one.
-    pub(crate) fn next_cursor(&self) -> Option<&str> {
-        self.next_cursor.as_deref()
     }
 }
 

@@ -168,7 +168,9 @@ impl QueryReader {
     /// # Errors
     /// 422 for anything else.
     pub(crate) fn flag(&mut self, name: &'static str) -> Result<Option<bool>, Problem> {
-        self.one_of(name, &[("true", true), ("false", false)])
+        let text = self.text(name)?;
+        let refused = || Problem::invalid(name, format!("{name} must be one of: true, false"));
+        text.map(|text| text.parse().map_err(|_| refused())).transpose()
     }
 
     /// A value of an enumeration, by its name.
@@ -187,30 +189,6 @@ impl QueryReader {
             Problem::invalid(name, format!("{name} must be one of: {names}"))
         });
         value.map(Some)
-    }
-
-    /// One of a few words.
-    ///
-    /// # Errors
-    /// 422 that lists the words.
-    pub(crate) fn one_of<T: Copy>(
-        &mut self,
-        name: &'static str,
-        words: &[(&str, T)],
-    ) -> Result<Option<T>, Problem> {
-        let Some(text) = self.text(name)? else {
-            return Ok(None);
-        };
-        match words.iter().find(|(word, _)| *word == text) {
-            Some((_, value)) => Ok(Some(*value)),
-            None => {
-                let words: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-                Err(Problem::invalid(
-                    name,
-                    format!("{name} must be one of: {}", words.join(", ")),
-                ))
-            }
-        }
     }
 
     /// A time.

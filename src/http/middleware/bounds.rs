@@ -1,14 +1,15 @@
-//! Limits concurrent requests, the memory of their bytes, and their duration.
+//! Limits concurrent requests, the memory of their bytes, their duration, and what is left of a body when it is answered.
 
-use crate::fair::{FairSemaphore, Party, Permit};
-use crate::http::budget::{Full, KEPT_COST, SMALL_ANSWER};
+use crate::fair::{self, FairSemaphore, Party, Permit, ShareLimits};
 use crate::http::problem::{Kind, Problem};
+use crate::http::settings::Settings;
 use crate::http::state::AppState;
 use crate::telemetry;
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::HeaderValue;
+use axum::http::header::{CONNECTION, CONTENT_TYPE, EXPECT};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use futures::stream::unfold;
@@ -92,10 +93,12 @@ impl Busy {
         let all = slots.in_use() >= limit;
         Self { limit, all }
     }
+}
 
-    fn problem(&self) -> Problem {
+impl From<Busy> for Problem {
+    fn from(busy: Busy) -> Self {
         telemetry::refused("busy");
-        let (kind, detail) = if self.all {
+        let (kind, detail) = if busy.all {
             (
                 Kind::Unavailable,
                 "the service is answering as many requests as it can",
@@ -104,16 +107,10 @@ impl Busy {
             let detail = "this vault or key has reached its share of the concurrent requests";
             (Kind::TooManyRequests, detail)
         };
-        Problem::new(kind, detail)
-            .with("limit", self.limit)
+        Self::new(kind, detail)
+            .with("limit", busy.limit)
             .with("limit_name", "http.max_requests")
             .retry_after(1)
-    }
-}
-
-impl From<Busy> for Problem {
-    fn from(busy: Busy) -> Self {
-        busy.problem()
     }
 }
 
@@ -121,8 +118,8 @@ impl From<Busy> for Problem {
 pub(crate) fn busy_at_its_end(error: &axum::Error) -> Option<Problem> {
     let causes = successors(Some(error as &(dyn Error + 'static)), |&error| error.source());
     causes.into_iter().find_map(|error| {
-        let busy = error.downcast_ref::<Busy>().map(Busy::problem);
-        busy.or_else(|| error.downcast_ref::<Full>().map(|full| full.problem()))
+        let busy = error.downcast_ref::<Busy>().map(|busy| Problem::from(*busy));
+        busy.or_else(|| error.downcast_ref::<Full>().map(|full| Problem::from(*full)))
     })
 }
 
@@ -149,7 +146,7 @@ pub(super) async fn concurrency<F: Future<Output = Response>>(
     let party = Party::current();
     let permit = match place(&state.slots, &party).await {
         Ok(permit) => permit,
-        Err(busy) => return busy.problem().into_response(),
+        Err(busy) => return Problem::from(busy).into_response(),
     };
     let slot = Slot {
         held: Arc::new(Mutex::new(Held {
@@ -242,7 +239,7 @@ fn answer(state: &AppState, party: &Party, is_read: bool, slot: Slot, response: 
         0..=SMALL_ANSWER => None,
         _ if is_read => match state.budget.carry(party, bytes) {
             Ok(room) => Some(room),
-            Err(full) => return full.problem().into_response(),
+            Err(full) => return Problem::from(full).into_response(),
         },
         // The request already had its effect, so its response must be sent.
         _ => Some(state.budget.carry_anyway(party, bytes)),
@@ -336,11 +333,215 @@ impl<T: Send + Unpin + 'static> HttpBody for HeldBody<T> {
     }
 }
 
+/// How many bodies of the maximum size always fit: a body that is allowed must be accepted.
+const LARGEST_BODIES: usize = 8;
+
+/// How long a request waits for room to be processed.
+const WORK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Responses up to this size are not counted: even all concurrent ones together are small.
+pub(crate) const SMALL_ANSWER: usize = 64 << 10;
+
+/// Memory per byte of a body whose parsed form is held during model calls.
+pub(crate) const KEPT_COST: usize = 8;
+
+/// Memory of building a page of a list, before [`WORK_COST`].
+const LIST_BYTES: usize = 256 << 10;
+
+/// Memory per byte of a body or document while it is processed. The worst case is a text of nothing but line breaks or
+/// list markers.
+pub(crate) const WORK_COST: usize = 16;
+
+/// `http.max_bytes_in_flight`: limits the bytes of requests and responses that the process holds in memory, in total and per
+/// vault.
+///
+/// One half is for bodies in transfer, in both directions. When it is used up, a request is rejected at once with 503. The
+/// other half is for processing: a request whose body has arrived waits, fairly between vaults, until there is room for the
+/// memory that its processing takes. One vault can use at most half of each half.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    limit: usize,
+    /// The size of the largest allowed body. Of a larger body the rest is discarded.
+    pub(crate) largest: usize,
+    carried: FairSemaphore,
+    worked_on: FairSemaphore,
+}
+
+/// The limit is reached.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the limit of bytes in requests and answers is reached, for the service or for this vault or key")]
+pub(crate) struct Full {
+    limit: usize,
+}
+
+impl From<Full> for Problem {
+    fn from(full: Full) -> Self {
+        telemetry::refused("bytes");
+        Self::new(Kind::Unavailable, full.to_string())
+            .with("limit", full.limit)
+            .with("limit_name", "http.max_bytes_in_flight")
+            .retry_after(1)
+    }
+}
+
+impl Budget {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let largest = settings.context_bytes.max(settings.body_bytes);
+        let limit = settings
+            .max_bytes_in_flight
+            .max(largest.saturating_mul(LARGEST_BODIES));
+        Self {
+            limit,
+            largest: largest.saturating_mul(LARGEST_BODIES),
+            carried: FairSemaphore::new(ShareLimits::of(limit / 2)),
+            worked_on: FairSemaphore::new(ShareLimits::of(limit / 2)),
+        }
+    }
+
+    fn full(&self) -> Full {
+        Full { limit: self.limit }
+    }
+
+    /// Reserves bytes for a body in transfer.
+    ///
+    /// # Errors
+    /// [`Full`].
+    pub(crate) fn carry(&self, party: &Party, bytes: usize) -> Result<Permit, Full> {
+        self.carried.try_acquire(party, bytes).ok_or(self.full())
+    }
+
+    /// Adds bytes to a reservation.
+    ///
+    /// # Errors
+    /// [`Full`].
+    pub(crate) fn carry_more(&self, permit: &mut Permit, bytes: usize) -> Result<(), Full> {
+        permit.grow(bytes).then_some(()).ok_or(self.full())
+    }
+
+    /// Reserves bytes for a response that must be sent even above the limit, because the request already had its
+    /// effect.
+    pub(crate) fn carry_anyway(&self, party: &Party, bytes: usize) -> Permit {
+        self.carried.overdraw(party, bytes)
+    }
+
+    /// Waits for room to process a body of so many bytes.
+    ///
+    /// # Errors
+    /// [`Full`] after [`WORK_TIMEOUT`].
+    pub(crate) async fn work(&self, party: &Party, bytes: usize) -> Result<Permit, Full> {
+        let cost = bytes.saturating_mul(WORK_COST);
+        let permit = tokio::time::timeout(WORK_TIMEOUT, self.worked_on.acquire(party, cost));
+        permit.await.map_err(|_| self.full())
+    }
+
+    /// Waits for room to make one page of a list, and for a turn to do it.
+    ///
+    /// # Errors
+    /// [`Full`] after [`WORK_TIMEOUT`].
+    pub(crate) async fn list(&self) -> Result<(Permit, Permit), Full> {
+        let party = Party::current();
+        Ok((self.work(&party, LIST_BYTES).await?, fair::turn(&party).await))
+    }
+}
+
+/// How many bytes are read and discarded, and for how long.
+const DISCARDED_BYTES: usize = 1 << 20;
+const DISCARDED_WITHIN: Duration = Duration::from_secs(1);
+
+/// Where a body goes that is dropped before its end.
+type Rest = Arc<Mutex<Option<Body>>>;
+
+/// A body that is kept when its reader drops it.
+struct Lent {
+    body: Body,
+    rest: Rest,
+}
+
+impl HttpBody for Lent {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if !self.body.is_end_stream() {
+            let body = std::mem::take(&mut self.body);
+            *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+        }
+    }
+}
+
+/// Answers a request and leaves nothing of its body on the connection, or says that the connection ends: what is left is read
+/// up to a bound, so that a client that still sends gets the response. Otherwise a client that reuses the connection would see
+/// it reset (RFC 9112, section 9.6).
+pub(super) async fn discard<F: Future<Output = Response>>(
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
+    if request.body().is_end_stream() {
+        return next(request).await;
+    }
+    // A client that waits for `100 Continue` has sent nothing yet.
+    let waits = request.headers().contains_key(EXPECT);
+    let rest = Rest::default();
+    let lent = rest.clone();
+    let mut response = next(request.map(|body| Body::new(Lent { body, rest: lent }))).await;
+    let rest = rest.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(rest) = rest
+        && (waits || !ends_soon(rest).await)
+    {
+        response
+            .headers_mut()
+            .insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+/// Reads the rest of a body; whether that reached its end.
+async fn ends_soon(mut rest: Body) -> bool {
+    let mut left = DISCARDED_BYTES;
+    let read = async {
+        loop {
+            let frame = std::future::poll_fn(|context| Pin::new(&mut rest).poll_frame(context)).await;
+            match frame {
+                None => return true,
+                Some(Err(_)) => return false,
+                Some(Ok(frame)) => {
+                    let bytes = frame.data_ref().map_or(0, Bytes::len);
+                    match left.checked_sub(bytes) {
+                        Some(less) => left = less,
+                        None => return false,
+                    }
+                }
+            }
+        }
+    };
+    tokio::time::timeout(DISCARDED_WITHIN, read)
+        .await
+        .unwrap_or(false)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use axum::body::to_bytes;
-    use std::sync::Arc;
+    use futures::stream::{self, StreamExt};
+    use std::convert::Infallible;
 
     #[tokio::test]
     async fn what_is_held_goes_with_the_last_piece_and_no_byte_is_lost() {
@@ -354,5 +555,69 @@ mod tests {
         assert_eq!(body.size_hint().exact(), Some((PIECE + 5) as u64));
         assert_eq!(to_bytes(body, usize::MAX).await.unwrap().len(), PIECE + 5);
         assert_eq!(Arc::strong_count(&held), 1);
+    }
+
+    fn budget(bytes: usize) -> Budget {
+        Budget::new(&Settings {
+            max_bytes_in_flight: bytes,
+            context_bytes: 100,
+            body_bytes: 100,
+            ..Settings::default()
+        })
+    }
+
+    #[tokio::test]
+    async fn a_vault_carries_a_quarter_and_leaves_room_for_others() {
+        let budget = budget(8_000);
+        let (a, b) = (Party::new(Some("a"), None), Party::new(Some("b"), None));
+        let first = budget.carry(&a, 500).unwrap();
+        let mut held = budget.carry(&a, 1_000).unwrap();
+        assert!(budget.carry_more(&mut held, 501).is_err());
+        assert!(budget.carry_more(&mut held, 500).is_ok());
+        assert!(budget.carry(&b, 1_000).is_ok());
+        drop((first, held));
+        assert!(budget.carry(&a, 2_000).is_ok());
+    }
+
+    #[test]
+    fn the_largest_bodies_fit_whatever_is_set() {
+        assert_eq!(budget(0).limit, 800);
+    }
+
+    #[tokio::test]
+    async fn work_waits_for_a_permit_and_others_do_not_wait_for_it() {
+        let budget = budget(8_000);
+        let a = Party::new(Some("a"), None);
+        let running = budget.work(&a, 1_000).await.unwrap();
+        let mut waiting = std::pin::pin!(budget.work(&a, 1));
+        let soon = tokio::time::timeout(Duration::from_millis(20), waiting.as_mut());
+        assert!(soon.await.is_err());
+        assert!(budget.work(&Party::new(Some("b"), None), 1).await.is_ok());
+        drop(running);
+        assert!(waiting.await.is_ok());
+    }
+
+    async fn says_close(body: Body, headers: &[(&str, &str)]) -> bool {
+        let mut request = Request::builder();
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = discard(request.body(body).unwrap(), async |_| "refused".into_response()).await;
+        response.headers().contains_key(CONNECTION)
+    }
+
+    fn pieces(count: usize) -> stream::Iter<impl Iterator<Item = Result<Bytes, Infallible>>> {
+        stream::iter((0..count).map(|_| Ok(Bytes::from_static(&[7; 64 << 10]))))
+    }
+
+    #[tokio::test]
+    async fn a_connection_ends_where_more_is_left_than_is_read() {
+        assert!(!says_close(Body::empty(), &[]).await);
+        assert!(!says_close(Body::from_stream(pieces(16)), &[]).await);
+        assert!(says_close(Body::from_stream(pieces(17)), &[]).await);
+        let hangs = pieces(1).chain(stream::pending());
+        assert!(says_close(Body::from_stream(hangs), &[]).await);
+        let waits = Body::from_stream(pieces(1));
+        assert!(says_close(waits, &[("expect", "100-continue")]).await);
     }
 }

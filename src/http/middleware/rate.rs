@@ -13,7 +13,6 @@ use governor::middleware::StateInformationMiddleware;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use quick_cache::sync::Cache;
 use std::convert::Infallible;
-use std::fmt;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -48,9 +47,15 @@ pub(crate) struct RateLimitState {
 impl RateLimitState {
     /// Sets the rate limit headers.
     pub(crate) fn write(self, headers: &mut HeaderMap) {
-        headers.insert(LIMIT, HeaderValue::from(self.limit));
-        headers.insert(REMAINING, HeaderValue::from(self.remaining));
-        headers.insert(RESET, HeaderValue::from(whole_seconds(self.reset)));
+        headers.extend(self.headers());
+    }
+
+    fn headers(self) -> [(HeaderName, HeaderValue); 3] {
+        [
+            (LIMIT, self.limit.into()),
+            (REMAINING, self.remaining.into()),
+            (RESET, whole_seconds(self.reset).into()),
+        ]
     }
 }
 
@@ -74,11 +79,8 @@ impl Rates {
     /// Counts a request. `None` is not counted.
     ///
     /// # Errors
-    /// 429 if the bucket is empty.
-    pub(crate) fn count(
-        &self,
-        subject: Option<Subject>,
-    ) -> Result<Option<RateLimitState>, (Problem, RateLimitState)> {
+    /// 429 if the bucket is empty, with the rate limit headers.
+    pub(crate) fn count(&self, subject: Option<Subject>) -> Result<Option<RateLimitState>, Problem> {
         let Some(subject) = subject else { return Ok(None) };
         let (quota, setting) = match subject {
             Subject::Key(_) => (self.per_key, "http.rate_per_key"),
@@ -109,7 +111,8 @@ impl Rates {
                 let problem = Problem::new(Kind::TooManyRequests, detail)
                     .with("limit", limit)
                     .retry_after(whole_seconds(reset));
-                Err((problem, exceeded))
+                let headers = exceeded.headers().into_iter();
+                Err(headers.fold(problem, |problem, (name, value)| problem.header(name, value)))
             }
         }
     }
@@ -131,18 +134,10 @@ fn whole_seconds(time: Duration) -> u64 {
     (time.as_secs() + u64::from(time.subsec_nanos() > 0)).max(1)
 }
 
-impl fmt::Debug for Rates {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rates")
-            .field("per_key", &self.per_key)
-            .field("per_address", &self.per_address)
-            .finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::response::IntoResponse;
 
     fn key(id: &str) -> Option<Subject> {
         Some(Subject::Key(id.parse().unwrap()))
@@ -160,9 +155,10 @@ mod tests {
         let rates = rates(2);
         assert_eq!(rates.count(key("a")).unwrap().unwrap().remaining, 1);
         assert_eq!(rates.count(key("a")).unwrap().unwrap().remaining, 0);
-        let (problem, exceeded) = rates.count(key("a")).unwrap_err();
+        let problem = rates.count(key("a")).unwrap_err();
         assert_eq!(problem.kind(), Kind::TooManyRequests);
-        assert!((1..=30).contains(&whole_seconds(exceeded.reset)));
+        let reset = problem.into_response().headers()[RESET].to_str().unwrap().parse();
+        assert!((1..=30).contains(&reset.unwrap()));
         assert!(rates.count(key("b")).is_ok());
     }
 

@@ -5,8 +5,8 @@
 //! the standby's response is an error, the primary is asked: what is missing may be new, and a standby cancels queries
 //! that conflict with replay.
 
-use super::layer::{Inner, Next};
-use crate::http::extract::freshness::{Freshness, max_age};
+use super::{Inner, Next};
+use crate::http::extract::conditions::{Freshness, max_age};
 use crate::http::state::AppState;
 use crate::telemetry::meters;
 use axum::body::Body;

@@ -8,6 +8,7 @@
 //! host name.
 
 use crate::config::hosts::Authority;
+use crate::http::openapi::add_problem;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::telemetry;
@@ -17,7 +18,6 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use utoipa::openapi::path::Operation;
-use utoipa::openapi::{RefOr, Response as Described};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -148,19 +148,11 @@ fn refusal(header: HeaderName, why: &str) -> Problem {
 
 /// Adds the error responses of this layer to the documentation of a route.
 pub(crate) fn document(operation: &mut Operation) {
-    for (kind, description) in [
-        (Kind::Malformed, "There is no header Host, or more than one."),
-        (
-            Kind::ForeignSite,
-            "No key is asked for, and the request comes from a web page of another site or under a foreign name.",
-        ),
-    ] {
-        let status = kind.status().as_str().to_owned();
-        let responses = &mut operation.responses.responses;
-        responses
-            .entry(status)
-            .or_insert_with(|| RefOr::T(Described::new(description)));
-    }
+    let host = "There is no header Host, or more than one.";
+    add_problem(operation, Kind::Malformed, host);
+    let site =
+        "No key is asked for, and the request comes from a web page of another site or under a foreign name.";
+    add_problem(operation, Kind::ForeignSite, site);
 }
 
 #[cfg(test)]

@@ -12,13 +12,10 @@ use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::sync::Arc;
 
-mod collapse;
 mod document;
-mod of_pipeline;
-mod of_storage;
+mod from_errors;
 
-pub(crate) use collapse::CollapseBody;
-pub(crate) use document::ProblemDocument;
+pub(crate) use document::{CollapseBody, ProblemDocument};
 
 /// The media type of every error.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";

@@ -1,6 +1,6 @@
 //! `GET M/blame`
 
-use super::contexts::view;
+use super::contexts::read::validators;
 use super::lookup::{self, VersionParams};
 use crate::domain::document::{Run, record_ranges, written_time};
 use crate::domain::evidence::{Evidence, EvidenceForm};
@@ -15,8 +15,7 @@ use crate::http::state::AppState;
 use crate::storage::{Blame, ContextMetadata};
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use futures::StreamExt;
@@ -99,15 +98,12 @@ pub(crate) struct BlameLine<'l> {
             ("ETag" = String, description = "Strong."),
             ("Last-Modified" = String, description = "When the version was made."),
             ("X-Context-Version" = i64, description = "Its number."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (BlameBody = "application/json"),
             (String = "text/plain; charset=utf-8"),
         )),
-        (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory or version."),
         (status = 410, description = "The version was redacted."),
-        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn blame(
@@ -123,7 +119,7 @@ pub(crate) async fn blame(
     if representation == Representation::Json {
         etag = etag.representation("json");
     }
-    let mut headers = view::validators(&context.metadata, &etag);
+    let headers = validators(&context.metadata, &etag);
     if conditions.for_read(&etag)? == Verdict::NotModified {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
@@ -142,17 +138,13 @@ pub(crate) async fn blame(
     };
     let carried = by_line(&blame.context.text, &places, evidence);
     drop(work);
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static(representation.content_type()),
-    );
     let lines = Lines::new(blame, carried, representation == Representation::Json);
     let pieces = unfold((lines, party, room), |(mut lines, party, room)| async move {
         let piece = fair::on_cpu_for(&party, PIECE, || lines.piece()).await?;
         Some((Ok::<_, Infallible>(Bytes::from(piece)), (lines, party, room)))
     });
     // Compression asks once more after the end.
-    Ok((headers, Body::from_stream(pieces.fuse())).into_response())
+    Ok((headers, representation, Body::from_stream(pieces.fuse())).into_response())
 }
 
 /// The evidence of records, by the number of their first line.

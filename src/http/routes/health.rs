@@ -1,11 +1,12 @@
 //! The state of the service: `/healthz`, `/readyz`, `/metrics`, `/openapi.yaml`.
 
+use crate::http::openapi::openapi_yaml;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::HeadCacheUse;
 use crate::telemetry;
 use crate::telemetry::meters;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use serde_json::{Map, Value};
@@ -126,11 +127,6 @@ pub(crate) async fn metrics(State(state): State<AppState>) -> impl IntoResponse 
     ([(CONTENT_TYPE, METRICS_MEDIA_TYPE)], telemetry::render_metrics())
 }
 
-/// The function that generates the document. It is passed in, because the document covers all routes, including this
-/// one.
-#[derive(Clone, Copy)]
-pub(crate) struct Document(pub(crate) fn() -> String);
-
 /// This document
 #[utoipa::path(
     get,
@@ -139,10 +135,10 @@ pub(crate) struct Document(pub(crate) fn() -> String);
     tag = "health",
     responses((status = 200, description = "What the service answers, as OpenAPI.", body = Object, content_type = "application/yaml"))
 )]
-pub(crate) async fn openapi(Extension(Document(document)): Extension<Document>) -> impl IntoResponse {
+pub(crate) async fn openapi() -> impl IntoResponse {
     static MADE: OnceLock<String> = OnceLock::new();
     (
         [(CONTENT_TYPE, "application/yaml")],
-        MADE.get_or_init(document).as_str(),
+        MADE.get_or_init(openapi_yaml).as_str(),
     )
 }

@@ -1,6 +1,7 @@
 //! `GET M/log`
 
 use super::lookup;
+use super::window::below;
 use crate::domain::document::written_time;
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
@@ -10,11 +11,8 @@ use crate::http::names::{Named, SourceName};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::ContextMetadata;
-use axum::Json;
 use axum::extract::State;
-use axum::http::header::{CONTENT_TYPE, LINK, VARY};
-use axum::http::{HeaderMap, HeaderValue};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -65,13 +63,11 @@ impl From<ContextMetadata> for LogEntry {
     responses(
         (status = 200, description = "One page.", headers(
             ("Link" = Option<String>, description = "The next page, `rel=\"next\"`; only if there is one."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (List<LogEntry> = "application/json"),
             (String = "text/plain; charset=utf-8"),
         )),
         (status = 404, description = "There is no such memory."),
-        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn log(
@@ -92,22 +88,8 @@ pub(crate) async fn log(
         lookup::require(&state, &vault_id, &memory_id).await?;
     }
     let list = page.of_rows(&name, versions, |version| version.version, LogEntry::from);
-    let mut headers = HeaderMap::new();
-    headers.insert(VARY, HeaderValue::from_static("Accept"));
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static(representation.content_type()),
-    );
-    if let Some(cursor) = list.next_cursor() {
-        let query = page.query(cursor);
-        let next = format!("</v1/vaults/{vault_id}/memories/{memory_id}/log?{query}>; rel=\"next\"");
-        // Ids and cursors contain only characters that are allowed in a header.
-        headers.insert(LINK, next.parse().map_err(Problem::internal)?);
-    }
-    Ok(match representation {
-        Representation::Json => (headers, Json(list)).into_response(),
-        _ => (headers, as_text(list.items())).into_response(),
-    })
+    let path = below(&vault_id, &memory_id, "log?");
+    list.represented(representation, &page, &path, as_text)
 }
 
 fn as_text(entries: &[LogEntry]) -> String {

@@ -3,10 +3,11 @@
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::query::{FromQuery, QueryReader};
 use crate::http::problem::{Kind, Problem};
-use crate::http::routes::contexts::view::readable;
+use crate::http::routes::contexts::read::readable;
 use crate::http::state::AppState;
 use crate::storage::contexts::Redaction;
 use crate::storage::{Context, ContextRef};
+use chrono::{DateTime, Utc};
 
 /// Which version a view of the document is about.
 #[derive(Debug, utoipa::IntoParams)]
@@ -48,6 +49,27 @@ pub(super) async fn version(
             .ok_or_else(no_such_version),
     };
     readable(version?, "ref")
+}
+
+/// The version that was the newest at a time; `None` if the memory does not exist.
+///
+/// # Errors
+/// 422 if the time lies in the future, 404 if the memory had no version then.
+pub(super) async fn as_of(
+    state: &AppState,
+    vault: &VaultId,
+    memory: &MemoryId,
+    time: DateTime<Utc>,
+) -> Result<Option<Context>, Problem> {
+    if time > state.clock.now() {
+        return Err(Problem::invalid("as_of", "as_of must not lie in the future"));
+    }
+    match state.storage.context_as_of(vault, memory, time).await? {
+        None if state.storage.memory_exists(vault, memory).await? => {
+            Err(Problem::not_found("the memory had no version at that time").with("field", "as_of"))
+        }
+        version => Ok(version),
+    }
 }
 
 /// 404 for a memory that does not exist; it is never shown as an empty one.

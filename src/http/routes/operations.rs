@@ -4,11 +4,10 @@ use super::update::ok;
 use crate::domain::dsl::requests::{OperationRequest, first_nul};
 use crate::domain::faults::MAX_TEXT_ITEMS;
 use crate::domain::ids::UpdateId;
-use crate::http::extract::body::{self, Limit};
+use crate::http::extract::body::{self, Limit, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{self, Object};
-use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::json_answer::JsonAnswer;
@@ -140,7 +139,7 @@ pub(crate) async fn operations(
 async fn read_input(state: &AppState, request: Request) -> Result<OperationsInput, Problem> {
     let (parts, body) = request.into_parts();
     let accepted = [MediaType::Json, MediaType::Plain, MediaType::Markdown];
-    let media_type = media_type::of_body(&parts.headers, &accepted)?;
+    let media_type = body::media_type(&parts.headers, &accepted)?;
     let text = body::read_text(state, &parts.headers, body, Limit::of_bodies(state)).await?;
     if media_type == MediaType::Json && !text.trim().is_empty() {
         return json::parse::<OperationsBody>(&text)?.into_input();

@@ -1,22 +1,24 @@
 //! `GET /v1/vaults/{vault_id}/search` and `GET M/search`
 
-mod params;
-pub(in crate::http) mod view;
-
-use params::{FilterParams, SearchParams};
-use view::SearchPage;
-
-use crate::http::extract::page::Page;
+use crate::domain::evidence::{Evidence, EvidenceForm};
+use crate::domain::ids::{ActorId, RecordKind};
+use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{MemoryPath, VaultPath};
-use crate::http::extract::query::Query;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::{Named, RecordKindName, RecordStatusName, SearchModeName};
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
+use crate::http::routes::records::{StatusChoiceName, read_status};
 use crate::http::state::AppState;
-use crate::pipeline::meaning::{Hit, Mode, SearchRequest, SearchResults};
+use crate::pipeline::meaning::{Hit, Meaning, Mode, SearchRequest, SearchResults};
 use crate::storage::records::RecordStatus;
 use crate::storage::search::SearchPlace;
+use crate::storage::search::vectors::PassageFilter;
 use axum::Json;
 use axum::extract::State;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// How many results of a search inside one memory can be paged through.
 const INSIDE: usize = 500;
@@ -124,4 +126,233 @@ pub(crate) async fn search_memory(
     let hits: Vec<(usize, Hit)> = (1..).zip(found).skip(after).take(fetch).collect();
     let page = page.of(&name, hits, |(place, _)| *place, |(_, hit)| hit);
     Ok(Json(SearchPage::of(page, mode, degraded)))
+}
+
+/// The maximum length of the query, in bytes.
+const MAX_QUERY_BYTES: usize = 1_000;
+
+/// What to search for.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SearchParams {
+    /// Words as in a web search: `"…"` next to each other, `or` either of them, `-` not; the last word may be the
+    /// beginning of one. By meaning it is taken as a sentence. At most 1,000 bytes.
+    #[param(
+        min_length = 1,
+        max_length = 1000,
+        pattern = r"\S",
+        example = "parser -legacy"
+    )]
+    q: String,
+    /// Also find by words what was written in this moment: searches lag behind writes by less than a second otherwise.
+    #[param(value_type = Option<bool>)]
+    consistent: bool,
+    /// By words, by meaning, or by both. Without it by both where embeddings are configured, by words otherwise.
+    #[param(value_type = Option<SearchModeName>, inline)]
+    mode: Option<Mode>,
+    /// How like the query what is found by meaning has to be, from -1 to 1 (the cosine of the angle between their
+    /// vectors; what is much depends on the model).
+    #[param(minimum = -1, maximum = 1)]
+    min_score: Option<f32>,
+}
+
+impl FromQuery for SearchParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let q = query.text("q")?.unwrap_or_default();
+        if q.trim().is_empty() {
+            return Err(Problem::invalid("q", "q must contain the words to search for"));
+        }
+        if q.len() > MAX_QUERY_BYTES {
+            let detail = format!("q has {} bytes; at most {MAX_QUERY_BYTES} are accepted", q.len());
+            return Err(Problem::invalid("q", detail)
+                .with("limit", MAX_QUERY_BYTES)
+                .with("actual", q.len()));
+        }
+        let min_score = match query.text("min_score")? {
+            None => None,
+            Some(text) => {
+                let score = text
+                    .parse::<f32>()
+                    .ok()
+                    .filter(|score| (-1.0..=1.0).contains(score));
+                let refused = || Problem::invalid("min_score", "min_score must be a number from -1 to 1");
+                Some(score.ok_or_else(refused)?)
+            }
+        };
+        Ok(Self {
+            q,
+            consistent: query.flag("consistent")?.unwrap_or(false),
+            mode: query.name("mode")?,
+            min_score,
+        })
+    }
+}
+
+impl SearchParams {
+    /// Rejects what the service cannot do with its configuration.
+    fn check(&self, meaning: &Meaning) -> Result<(), Problem> {
+        if self.mode == Some(Mode::Semantic) && !meaning.is_configured() {
+            return Err(Problem::invalid(
+                "mode",
+                "mode=semantic needs an embedding model: set embeddings.base_url and embeddings.model \
+                 (WORKING_MEMORY__EMBEDDINGS__BASE_URL, WORKING_MEMORY__EMBEDDINGS__MODEL)",
+            ));
+        }
+        if self.mode == Some(Mode::Text) && self.min_score.is_some() {
+            return Err(Problem::invalid(
+                "min_score",
+                "min_score is of searches by meaning, and mode is text",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Which records to find.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct FilterParams {
+    /// Only records of this kind; without it all, and what documents say besides records.
+    #[param(value_type = Option<RecordKindName>, inline)]
+    kind: Option<RecordKind>,
+    /// What stands in the newest version, what did once, or both; `active` without it.
+    #[param(value_type = Option<StatusChoiceName>, inline)]
+    status: Option<RecordStatus>,
+    /// Only what this actor wrote.
+    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    actor: Option<ActorId>,
+    /// Only what was written at this time or later.
+    since: Option<DateTime<Utc>>,
+    /// Only what was written before this time.
+    until: Option<DateTime<Utc>>,
+}
+
+impl FromQuery for FilterParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            kind: query.name("kind")?,
+            status: read_status(query)?,
+            actor: query.parse("actor")?,
+            since: query.time("since")?,
+            until: query.time("until")?,
+        })
+    }
+}
+
+impl From<FilterParams> for PassageFilter {
+    fn from(params: FilterParams) -> Self {
+        Self {
+            kind: params.kind,
+            status: params.status,
+            actor: params.actor,
+            since: params.since,
+            until: params.until,
+        }
+    }
+}
+
+/// One page of a search.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = SearchPage)]
+pub(crate) struct SearchPage {
+    /// What was found, best first.
+    #[serde(flatten)]
+    pub(crate) page: List<SearchBody>,
+    /// How it was searched: `text`, `semantic` or `hybrid`.
+    #[schema(example = "hybrid")]
+    pub(crate) mode: Cow<'static, str>,
+    /// Why it was searched by words although meaning was asked for; null where nothing is amiss.
+    #[schema(required)]
+    pub(crate) degraded: Option<String>,
+}
+
+/// Something that was found: in a search of a vault a memory, inside a memory a passage.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = SearchResult)]
+pub(crate) struct SearchBody {
+    /// The memory.
+    pub(crate) memory_id: String,
+    /// Its newest version.
+    #[schema(minimum = 1)]
+    pub(crate) version: i64,
+    /// That version's id.
+    pub(crate) context_id: String,
+    /// When it was made.
+    pub(crate) creation_time: DateTime<Utc>,
+    /// How well it fits; the larger the better. Comparable within one search only.
+    pub(crate) rank: f32,
+    /// A part of the text as HTML: the words searched for stand in `<mark>…</mark>`, everything else is escaped.
+    #[schema(example = "ship the <mark>parser</mark> &amp; its tests")]
+    pub(crate) extract: String,
+    /// Which searches found it: `text`, `semantic` or both.
+    pub(crate) found_by: Vec<Cow<'static, str>>,
+    /// How like the query the passage is, from -1 to 1; null where it was found by words only.
+    #[schema(required)]
+    pub(crate) score: Option<f32>,
+    /// The record that the extract is of; null for other text.
+    #[schema(required, example = "KL-7")]
+    pub(crate) record_id: Option<String>,
+    /// The section that the extract is of, where it is not a record found by meaning.
+    #[schema(required)]
+    pub(crate) section: Option<String>,
+    /// Whether the record stands in the newest version.
+    #[schema(required)]
+    pub(crate) status: Option<RecordStatusName>,
+    /// The version that brought the record.
+    #[schema(required)]
+    pub(crate) record_version: Option<i64>,
+    /// When that was made.
+    #[schema(required)]
+    pub(crate) recorded_at: Option<DateTime<Utc>>,
+    /// Who made it.
+    #[schema(required)]
+    pub(crate) recorded_by: Option<String>,
+    /// What of the task and the messages carried the record into the memory.
+    #[schema(value_type = Vec<EvidenceForm>)]
+    pub(crate) evidence: Vec<Evidence>,
+}
+
+impl SearchPage {
+    fn of(page: List<Hit>, mode: Mode, degraded: Option<String>) -> Self {
+        Self {
+            page: page.map(SearchBody::from),
+            mode: mode.name().into(),
+            degraded,
+        }
+    }
+}
+
+impl From<Hit> for SearchBody {
+    fn from(hit: Hit) -> Self {
+        let by = [
+            (hit.by_text, Mode::Text.name()),
+            (hit.score.is_some(), Mode::Semantic.name()),
+        ];
+        let origin = hit.passage.origin.as_ref();
+        Self {
+            found_by: by
+                .iter()
+                .filter(|(found, _)| *found)
+                .map(|(_, name)| (*name).into())
+                .collect(),
+            score: hit.score,
+            record_id: hit.passage.record.map(|record| record.to_string()),
+            status: origin.map(|origin| Named(origin.status)),
+            record_version: origin.map(|origin| origin.version),
+            recorded_at: origin.map(|origin| origin.at),
+            recorded_by: origin.map(|origin| origin.by.to_string()),
+            evidence: origin
+                .iter()
+                .flat_map(|origin| &origin.evidence)
+                .cloned()
+                .collect(),
+            section: hit.passage.section,
+            memory_id: hit.memory.to_string(),
+            version: hit.version,
+            context_id: hit.context_id.to_string(),
+            creation_time: hit.creation_time,
+            rank: hit.rank,
+            extract: hit.extract,
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! `GET M/sections`
 
-use super::contexts::view::X_CONTEXT_VERSION;
+use super::contexts::read::X_CONTEXT_VERSION;
 use super::lookup::{self, VersionParams};
 use crate::domain::document::{self, Heading, Headings};
-use crate::http::extract::page::{List, Page};
+use crate::http::extract::page::{List, Page, Pair};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
@@ -13,8 +13,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use std::fmt;
-use std::str::FromStr;
 
 /// A heading and what stands under it.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -55,31 +53,6 @@ impl SectionBody {
     }
 }
 
-/// A position in the list. It contains the version, so that all pages show the same version even if the document
-/// changes meanwhile.
-struct Place {
-    version: i64,
-    start: usize,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.version, self.start)
-    }
-}
-
-impl FromStr for Place {
-    type Err = std::num::ParseIntError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (version, start) = text.split_once(':').unwrap_or((text, ""));
-        Ok(Self {
-            version: version.parse()?,
-            start: start.parse()?,
-        })
-    }
-}
-
 /// List the sections
 ///
 /// The headings of all levels, in the order of the document, of the newest version or of another one. All pages
@@ -106,10 +79,11 @@ pub(crate) async fn sections(
     let (VersionParams { reference }, page) = params;
     let of = reference.as_ref().map(ContextRef::to_string).unwrap_or_default();
     let name = format!("sections/{vault_id}/{memory_id}/{of}");
-    let after = page.after::<Place>(&name)?;
+    // The version too: all pages show the same one even if the document changes meanwhile.
+    let after = page.after::<Pair<i64, usize>>(&name)?;
     let reference = after
         .as_ref()
-        .map(|place| ContextRef::Version(place.version))
+        .map(|Pair(version, _)| ContextRef::Version(*version))
         .or(reference);
     let context = lookup::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
     let version = context.metadata.version;
@@ -117,14 +91,11 @@ pub(crate) async fn sections(
     let is_after = |heading: &&Heading| {
         after
             .as_ref()
-            .is_none_or(|place| heading.range.start > place.start)
+            .is_none_or(|Pair(_, start)| heading.range.start > *start)
     };
     let shown = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
     let entries: Vec<_> = headings.all().iter().filter(is_after).take(shown).collect();
-    let key = |heading: &&Heading| Place {
-        version,
-        start: heading.range.start,
-    };
+    let key = |heading: &&Heading| Pair(version, heading.range.start);
     let list = page.of(&name, entries, key, |heading| SectionBody::of(&headings, heading));
     Ok(([(X_CONTEXT_VERSION, version)], Json(list)).into_response())
 }

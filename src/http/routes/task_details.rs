@@ -22,7 +22,7 @@ macro_rules! task_request {
             $($before)*
             /// A report on it, any JSON of at most 8,192 bytes without blanks; numbers that a double cannot hold are refused.
             /// With `"success": false` the task counts as failed.
-            #[serde(default, deserialize_with = "crate::http::extract::exact::exact")]
+            #[serde(default, deserialize_with = "crate::http::extract::json::exact")]
             #[schema(value_type = Option<serde_json::Value>)]
             outcome: Option<serde_json::Value>,
             /// The larger work it is a part of; at most 128 bytes.
@@ -57,39 +57,3 @@ pub(super) fn checked(at: &str, details: TaskDetails) -> Result<TaskDetails, Pro
     }
     Ok(details.normalized())
 }
-
-/// The body of an answer that tells of a task: its own members, and between them those of [`TaskDetails`] but for the outcome,
-/// which not all answers have; with `absent` before it, one that documents members that may be absent. Behind `of` it is made
-/// of what is known of a task.
-macro_rules! task_answer {
-    (
-        $(#[$attribute:meta])*
-        $visibility:vis struct $name:ident { $($before:tt)* } $(and { $($after:tt)* })?
-    ) => {
-        #[derive(Debug, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
-        $(#[$attribute])*
-        $visibility struct $name {
-            $($before)*
-            /// The larger work it is a part of.
-            #[schema(required)]
-            pub(crate) epic: Option<String>,
-            $($($after)*)?
-        }
-    };
-    (absent $(#[$attribute:meta])* struct $name:ident { $($before:tt)* }) => {
-        #[derive(utoipa::ToSchema)]
-        $(#[$attribute])*
-        struct $name {
-            $($before)*
-            /// The larger work it is a part of.
-            epic: Option<String>,
-        }
-    };
-    ($name:ident { $($own:tt)* } of $details:expr) => {
-        $name {
-            $($own)*
-            epic: $details.epic,
-        }
-    };
-}
-pub(super) use task_answer;

@@ -62,7 +62,7 @@ pub(super) async fn call_document<B: Backend>(
         None => place.ask(Method::GET, &["context"]).maybe("as_of", as_of),
     };
     let ask = ask.maybe("section", section);
-    let structured = call.backend.document(&call.context.extensions, ask).await?;
+    let structured = call.json(ask).await?;
     Ok(Done::with_text(structured, "context"))
 }
 

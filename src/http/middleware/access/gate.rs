@@ -6,7 +6,7 @@
 //! share one read (single flight), and reads have a minimum interval, so a flood of invalid keys causes only a few
 //! short queries per second.
 
-use crate::domain::access::{Caller, SecretHash, Token};
+use crate::domain::access::{Caller, SecretHash};
 use crate::domain::ids::KeyId;
 use crate::http::problem::{Kind, Problem};
 use crate::http::settings::Settings;
@@ -88,26 +88,12 @@ impl Gate {
         Ok(!closed)
     }
 
-    /// The holder of a key; `None` if the key is not valid. `arrived` is when the request arrived. `offline` allows
-    /// the use of expired cache contents.
+    /// The holder of a key, by the key's id and the hash of its secret; `None` if it is not valid. `arrived` is when the
+    /// request arrived. `offline` allows the use of expired cache contents.
     ///
     /// # Errors
     /// 503 if the database does not respond.
     pub(crate) async fn holder_of(
-        &self,
-        token: &Token,
-        arrived: Instant,
-        offline: bool,
-    ) -> Result<Option<Caller>, Problem> {
-        self.holder_of_secret(token.key_id(), &token.hash(), arrived, offline)
-            .await
-    }
-
-    /// The holder of a key, by the key's id and the hash of its secret.
-    ///
-    /// # Errors
-    /// 503 if the database does not respond.
-    pub(crate) async fn holder_of_secret(
         &self,
         key_id: &KeyId,
         shown: &SecretHash,

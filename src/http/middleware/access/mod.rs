@@ -4,12 +4,267 @@
 //! vault outside the key's scope is answered like one that does not exist (404), whatever the request; an insufficient
 //! role is 403 (see [`policy`]); a request above the rate limit is 429.
 
-mod check;
-mod credentials;
+pub(crate) use gate::{Admission, Gate};
+pub(crate) use policy::{document, document_route};
+
+use crate::domain::access::{Caller, Token};
+use crate::domain::ids::VaultId;
+use crate::fair::Party;
+use crate::http::extract::caller::CallerOf;
+use crate::http::extract::single_header;
+use crate::http::middleware::rate::{RateLimitState, Subject};
+use crate::http::problem::{Kind, Problem};
+use crate::http::serve::Peer;
+use crate::http::state::AppState;
+use crate::{dashboard, telemetry};
+use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request};
+use axum::http::header::WWW_AUTHENTICATE;
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
+
 mod gate;
 mod policy;
 pub(crate) mod session;
 
-pub(super) use check::{check, check_again};
-pub(crate) use gate::{Admission, Gate};
-pub(crate) use policy::{document, document_route};
+/// Requests without a route pass and receive 404; the routes are public anyway.
+pub(super) async fn check<F: Future<Output = Response>>(
+    state: &AppState,
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let Some(route) = parts.extensions.get::<MatchedPath>().cloned() else {
+        return next(Request::from_parts(parts, body)).await;
+    };
+    if dashboard::is_page(route.as_str()) {
+        let request = Request::from_parts(parts, body);
+        // Boxed: otherwise the future of every request would contain that of the session check, which few need.
+        return Box::pin(session::check(state, request, route.as_str(), next)).await;
+    }
+    if policy::is_public(route.as_str()) {
+        return next(Request::from_parts(parts, body)).await;
+    }
+    let mut rate_limit = None;
+    let mut response = match admit(state, &mut parts, route.as_str(), &mut rate_limit).await {
+        Ok(()) => next(Request::from_parts(parts, body)).await,
+        Err(problem) => problem.into_response(),
+    };
+    if let Some(rate_limit) = rate_limit {
+        rate_limit.write(response.headers_mut());
+    }
+    response
+}
+
+/// Authorizes a further call by a caller who is already authenticated.
+pub(super) async fn check_again<F: Future<Output = Response>>(
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let caller = parts.extensions.get::<Caller>().cloned();
+    let route = parts.extensions.get::<MatchedPath>().cloned();
+    let (Some(caller), Some(route)) = (caller, route) else {
+        // A call without an authenticated caller is a bug; it must not answer everybody.
+        return Problem::internal("nobody has said who makes the request of a tool").into_response();
+    };
+    let caller = CallerOf(caller);
+    match permit(&caller, &mut parts, route.as_str()).await {
+        Ok(vault) => {
+            let party = party(&caller, vault.as_ref(), None);
+            party.scope(next(Request::from_parts(parts, body))).await
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Identifies the caller and puts it into the extensions. `rate_limit` becomes the state of its rate limit.
+async fn admit(
+    state: &AppState,
+    parts: &mut Parts,
+    route: &str,
+    rate_limit: &mut Option<RateLimitState>,
+) -> Result<(), Problem> {
+    let identified = identify(state, parts, route).await;
+    let caller = identified.as_ref().ok().map(|(caller, _)| &caller.0);
+    *rate_limit = state.rates.count(subject(&parts.extensions, caller))?;
+    let (caller, admission) = identified?;
+    let vault = permit(&caller, parts, route).await?;
+    let peer = parts
+        .extensions
+        .get::<Peer>()
+        .inspect(|peer| peer.connection.is_known());
+    let party = party(&caller, vault.as_ref(), peer.map(|peer| peer.address));
+    parts.extensions.insert(party);
+    parts.extensions.insert(caller.0);
+    parts.extensions.insert(admission);
+    Ok(())
+}
+
+/// Whose requests this one is counted with: those of its key, or of its address if it has no valid key.
+fn subject(extensions: &Extensions, caller: Option<&Caller>) -> Option<Subject> {
+    match caller.and_then(|caller| caller.key.as_ref()) {
+        Some(key) => Some(Subject::Key(key.key_id.clone())),
+        None => extensions
+            .get::<Peer>()
+            .map(|peer| Subject::Address(peer.address)),
+    }
+}
+
+/// The caller of the request and its credentials.
+async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(CallerOf, Admission), Problem> {
+    let arrived = tokio::time::Instant::now();
+    let gate = &state.gate;
+    let offline = policy::is_needed_in_an_outage(route);
+    if gate.is_open(offline).await? {
+        return Ok((CallerOf(Caller::open()), Admission::new(gate, None)));
+    }
+    let text = credentials(&parts.headers)?;
+    if let Some(token) = Token::parse(&text)
+        && let Some(caller) = gate
+            .holder_of(token.key_id(), &token.hash(), arrived, offline)
+            .await?
+    {
+        let shown = (token.key_id().clone(), token.hash());
+        return Ok((CallerOf(caller), Admission::new(gate, Some(shown))));
+    }
+    Err(unauthorized(
+        "the key is not valid here: it is unknown, was revoked, or has expired",
+        r#"Bearer realm="working-memory", error="invalid_token""#,
+    ))
+}
+
+/// The party that a request's resources are counted for. A request without vault and key counts for its address.
+fn party(caller: &CallerOf, vault: Option<&VaultId>, peer: Option<IpAddr>) -> Party {
+    let key = caller.0.key.as_ref().map(|key| key.key_id.as_str());
+    match (vault, peer) {
+        (None, Some(address)) if key.is_none() => Party::new(Some(&address.to_string()), None),
+        _ => Party::new(vault.map(VaultId::as_str), key),
+    }
+}
+
+/// Checks whether the caller may use the route, and returns the vault in the path.
+async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<Option<VaultId>, Problem> {
+    let vault = vault(parts).await;
+    if let Some(vault) = &vault
+        && !caller.0.sees(vault)
+    {
+        telemetry::refused("foreign_vault");
+        return Err(Problem::not_found("there is no such vault for this key"));
+    }
+    let role = policy::role(&parts.method, route);
+    if !caller.0.may(role) {
+        telemetry::refused("role");
+        caller.require(role, &format!("{} is allowed here", parts.method))?;
+    }
+    Ok(vault)
+}
+
+/// The vault in the path. An invalid id is left to the route, which reports what is wrong with it.
+async fn vault(parts: &mut Parts) -> Option<VaultId> {
+    let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
+    let (_, id) = params.iter().find(|(name, _)| *name == "vault_id")?;
+    id.parse().ok()
+}
+
+/// 401; also counted as a metric.
+fn unauthorized(detail: &str, challenge: &'static str) -> Problem {
+    telemetry::refused("unauthorized");
+    Problem::new(Kind::Unauthorized, detail).header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
+}
+
+/// The challenge to a request without credentials.
+const CHALLENGE: &str = r#"Bearer realm="working-memory""#;
+
+/// The key of a request, as `Authorization: Bearer <key>` (RFC 6750). Error messages repeat no part of it. A missing or other
+/// scheme is 401 with a challenge, a header that cannot be read 400, which typed headers do not tell apart.
+///
+/// # Errors
+/// 401 without the header or with another scheme, 400 if the header cannot be parsed.
+fn credentials(headers: &HeaderMap) -> Result<String, Problem> {
+    let text = single_header(headers, "Authorization").map_err(with_challenge)?;
+    let Some(text) = text else {
+        return Err(unauthorized(
+            "a key is needed: send the header Authorization: Bearer <key>",
+            CHALLENGE,
+        ));
+    };
+    let (scheme, rest) = text.split_once(' ').unwrap_or((&text, ""));
+    if scheme.is_empty() {
+        return Err(broken("is empty"));
+    }
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(unauthorized(
+            "the header Authorization must have the form: Bearer <key>",
+            CHALLENGE,
+        ));
+    }
+    let token = rest.trim();
+    if token.is_empty() || !token.bytes().all(is_token_byte) {
+        return Err(broken("must have the form: Bearer <key>"));
+    }
+    Ok(token.to_owned())
+}
+
+/// `b64token` of RFC 6750.
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte)
+}
+
+fn broken(what: &str) -> Problem {
+    with_challenge(Problem::malformed(
+        "Authorization",
+        format!("the header Authorization {what}"),
+    ))
+}
+
+/// 400 for a header that cannot be read.
+fn with_challenge(problem: Problem) -> Problem {
+    let challenge = HeaderValue::from_static(r#"Bearer realm="working-memory", error="invalid_request""#);
+    problem.header(WWW_AUTHENTICATE, challenge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::header::AUTHORIZATION;
+
+    fn read(values: &[&[u8]]) -> Result<String, Kind> {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(AUTHORIZATION, HeaderValue::from_bytes(value).unwrap());
+        }
+        credentials(&headers).map_err(|problem| problem.kind())
+    }
+
+    #[test]
+    fn a_bearer_key_is_read_whatever_the_case_of_its_scheme() {
+        for good in [&b"Bearer wm_a_1"[..], b"bearer wm_a_1", b"BEARER   wm_a_1 "] {
+            assert_eq!(read(&[good]).unwrap(), "wm_a_1");
+        }
+    }
+
+    #[test]
+    fn no_key_and_another_scheme_are_unauthorized() {
+        assert_eq!(read(&[]), Err(Kind::Unauthorized));
+        for value in [&b"Basic eDp5"[..], b"wm_a_1"] {
+            assert_eq!(read(&[value]), Err(Kind::Unauthorized));
+        }
+    }
+
+    #[test]
+    fn a_header_that_cannot_be_read_is_malformed() {
+        assert_eq!(read(&[b"Bearer a", b"Bearer a"]), Err(Kind::Malformed));
+        for value in [
+            &b""[..],
+            b"Bearer",
+            b"Bearer ",
+            b"Bearer a b",
+            b"Bearer a,b",
+            b"Bearer \xff",
+        ] {
+            assert_eq!(read(&[value]), Err(Kind::Malformed), "{value:?}");
+        }
+    }
+}

@@ -6,11 +6,12 @@
 //! the request (rules among the prompt items) check again themselves.
 
 use crate::domain::access::AccessRole;
+use crate::http::openapi::add_problem;
 use crate::http::problem::Kind;
 use axum::http::Method;
+use utoipa::openapi::Components;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Components, RefOr, Response};
 
 /// Routes that require no key.
 const PUBLIC: [&str; 3] = ["/healthz", "/readyz", "/openapi.yaml"];
@@ -94,24 +95,13 @@ pub(crate) fn document_route(path: &str, method: &Method, operation: &mut Operat
         return;
     }
     let role = role(method, path).name();
-    let mut answers = vec![
-        (Kind::Malformed, Kind::Malformed.title().to_owned()),
-        (Kind::Unauthorized, Kind::Unauthorized.title().to_owned()),
-        (
-            Kind::Forbidden,
-            format!("The key has not the role `{role}`, or not this right."),
-        ),
-        (Kind::TooManyRequests, Kind::TooManyRequests.title().to_owned()),
-    ];
-    if path.contains("{vault_id}") {
-        answers.push((Kind::NotFound, Kind::NotFound.title().to_owned()));
+    let forbidden = format!("The key has not the role `{role}`, or not this right.");
+    add_problem(operation, Kind::Forbidden, &forbidden);
+    for kind in [Kind::Malformed, Kind::Unauthorized, Kind::TooManyRequests] {
+        add_problem(operation, kind, kind.title());
     }
-    for (kind, description) in answers {
-        let status = kind.status().as_str().to_owned();
-        let responses = &mut operation.responses.responses;
-        responses
-            .entry(status)
-            .or_insert_with(|| RefOr::T(Response::new(description)));
+    if path.contains("{vault_id}") {
+        add_problem(operation, Kind::NotFound, Kind::NotFound.title());
     }
 }
 

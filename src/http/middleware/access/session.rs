@@ -1,15 +1,13 @@
 //! Authenticates visitors of the dashboard by the session cookie. The cookie is valid only for pages, never for API
 //! routes. It is the only one, of hexadecimal digits, so that a crate for cookies would have little to do.
 
-use super::check::Refused;
 use super::gate::Admission;
-use super::gate::Gate;
+use super::subject;
 use crate::dashboard::{self, Visitor};
 use crate::domain::access::{Caller, SessionToken};
 use crate::fair::Party;
-use crate::http::middleware::rate::{RateLimitState, Subject};
+use crate::http::middleware::rate::RateLimitState;
 use crate::http::problem::Problem;
-use crate::http::serve::Peer;
 use crate::http::state::AppState;
 use crate::random;
 use axum::extract::Request;
@@ -21,12 +19,6 @@ use tokio::time::Instant;
 
 /// The name of the session cookie. Before sign-in it protects forms (CSRF).
 const NAME: &str = "wm_session";
-
-/// The state of a visitor's rate limit, and the cookie to set.
-struct Admitted {
-    rate_limit: Option<RateLimitState>,
-    cookie: Option<SessionToken>,
-}
 
 /// Passes every request on to the pages, with the visitor if there is one.
 pub(super) async fn check<F: Future<Output = Response>>(
@@ -42,19 +34,19 @@ pub(super) async fn check<F: Future<Output = Response>>(
     if comes_from_elsewhere(&parts) {
         return dashboard::reload_page();
     }
-    let (response, rate_limit, cookie) = match admit(state, &mut parts).await {
-        Ok(Admitted { rate_limit, cookie }) => {
+    let mut rate_limit = None;
+    let (mut response, cookie) = match admit(state, &mut parts, &mut rate_limit).await {
+        Ok(cookie) => {
             let visitor = parts.extensions.get::<Visitor>().cloned();
             let mut response = next(Request::from_parts(parts, body)).await;
             // An error page has the navigation of its visitor.
             if let Some(visitor) = visitor {
                 response.extensions_mut().insert(visitor);
             }
-            (response, rate_limit, cookie)
+            (response, cookie)
         }
-        Err((problem, rate_limit)) => (problem.into_response(), rate_limit, None),
+        Err(problem) => (problem.into_response(), None),
     };
-    let mut response = response;
     if let Some(rate_limit) = rate_limit {
         rate_limit.write(response.headers_mut());
     }
@@ -64,33 +56,25 @@ pub(super) async fn check<F: Future<Output = Response>>(
     response
 }
 
-async fn admit(state: &AppState, parts: &mut Parts) -> Result<Admitted, Refused> {
-    let with_limit = |(problem, rate_limit)| (problem, Some(rate_limit));
+/// Puts the visitor into the extensions, and returns the cookie to set. `rate_limit` becomes the state of the visitor's
+/// rate limit.
+async fn admit(
+    state: &AppState,
+    parts: &mut Parts,
+    rate_limit: &mut Option<RateLimitState>,
+) -> Result<Option<SessionToken>, Problem> {
     let shown = of(&parts.headers);
     let found = match &shown {
-        _ if state
-            .gate
-            .is_open(false)
-            .await
-            .map_err(|problem| (problem, None))? =>
-        {
-            Some((Caller::open(), Admission::new(&state.gate, None)))
-        }
-        Some(token) => holder(state, token).await.map_err(|problem| (problem, None))?,
+        _ if state.gate.is_open(false).await? => Some((Caller::open(), Admission::new(&state.gate, None))),
+        Some(token) => holder(state, token).await?,
         None => None,
     };
-    let subject = match found.as_ref().and_then(|(caller, _)| caller.key.as_ref()) {
-        Some(key) => Some(Subject::Key(key.key_id.clone())),
-        None => parts
-            .extensions
-            .get::<Peer>()
-            .map(|peer| Subject::Address(peer.address)),
-    };
-    let rate_limit = state.rates.count(subject).map_err(with_limit)?;
+    let caller = found.as_ref().map(|(caller, _)| caller);
+    *rate_limit = state.rates.count(subject(&parts.extensions, caller))?;
     let (token, cookie) = match shown {
         Some(token) => (token, None),
         None => {
-            let token = new().map_err(|problem| (problem, rate_limit))?;
+            let token = new()?;
             (token.clone(), Some(token))
         }
     };
@@ -104,7 +88,7 @@ async fn admit(state: &AppState, parts: &mut Parts) -> Result<Admitted, Refused>
         parts.extensions.insert(caller);
         parts.extensions.insert(admission);
     }
-    Ok(Admitted { rate_limit, cookie })
+    Ok(cookie)
 }
 
 /// The holder of a session, if the session is active and its key is valid.
@@ -113,14 +97,14 @@ async fn holder(state: &AppState, token: &SessionToken) -> Result<Option<(Caller
     let Some(session) = state.storage.session(&token.hash()).await? else {
         return Ok(None);
     };
-    let gate: &std::sync::Arc<Gate> = &state.gate;
-    let caller = gate
-        .holder_of_secret(&session.key_id, &session.secret, arrived, false)
+    let caller = state
+        .gate
+        .holder_of(&session.key_id, &session.secret, arrived, false)
         .await?;
     Ok(caller.map(|caller| {
         (
             caller,
-            Admission::new(gate, Some((session.key_id, session.secret))).of_session(token.hash()),
+            Admission::new(&state.gate, Some((session.key_id, session.secret))).of_session(token.hash()),
         )
     }))
 }

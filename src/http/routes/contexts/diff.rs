@@ -1,6 +1,6 @@
 //! `GET M/contexts/{ref}/diff`
 
-use super::view;
+use super::read::{readable, validators};
 use crate::domain::document::{Record, Until, unified_diff, written_time};
 use crate::domain::ids::RecordId;
 use crate::domain::memory::compare;
@@ -17,8 +17,7 @@ use crate::storage::window::archivings::Archiving;
 use crate::storage::{Context, ContextRef};
 use axum::Json;
 use axum::extract::State;
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -154,16 +153,13 @@ pub(crate) struct ArchivedRecord {
             ("ETag" = String, description = "Strong."),
             ("Last-Modified" = String, description = "When the version was made."),
             ("X-Context-Version" = i64, description = "Its number."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (String = "text/plain; charset=utf-8"),
             (String = "text/x-diff; charset=utf-8"),
             (DiffBody = "application/json"),
         )),
-        (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory or version, or none with the reference `base`."),
         (status = 410, description = "The version was redacted."),
-        (status = 406, description = "No acceptable representation"),
     )
 )]
 pub(crate) async fn diff(
@@ -181,18 +177,18 @@ pub(crate) async fn diff(
     let representation = accept.choose(&[Plain, Diff, AsJson])?;
     let version = state.storage.context(&vault_id, &memory_id, &entry).await?;
     let version = version.ok_or_else(lookup::no_such_version)?;
-    let version = view::readable(version, "ref")?;
+    let version = readable(version, "ref")?;
     let before = version.metadata.version - 1;
     let base = match base.or((before > 0).then_some(ContextRef::Version(before))) {
         None => None,
         Some(base) => {
             let base = state.storage.context(&vault_id, &memory_id, &base).await?;
             let missing = || Problem::not_found("there is no version to compare with").with("field", "base");
-            Some(view::readable(base.ok_or_else(missing)?, "base")?)
+            Some(readable(base.ok_or_else(missing)?, "base")?)
         }
     };
     let etag = entity_tag(&version, base.as_ref(), representation);
-    let mut headers = view::validators(&version.metadata, &etag);
+    let headers = validators(&version.metadata, &etag);
     if conditions.for_read(&etag)? == Verdict::NotModified {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
@@ -204,12 +200,8 @@ pub(crate) async fn diff(
         let body = fair::on_cpu(bytes, compare).await;
         return Ok((headers, Json(body)).into_response());
     }
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static(representation.content_type()),
-    );
     let text = fair::on_cpu(bytes, || text_of(base.as_ref(), &version)).await;
-    Ok((headers, text).into_response())
+    Ok((headers, representation, text).into_response())
 }
 
 /// Versions are immutable, so their ids and the representation identify the response.

@@ -1,7 +1,5 @@
 //! The document of a memory and its versions: `M/context`, `M/contexts`.
 
 pub(crate) mod diff;
-pub(crate) mod older;
 pub(crate) mod put;
 pub(crate) mod read;
-pub(in crate::http) mod view;

@@ -1,22 +1,32 @@
 //! `GET M/context`, `GET M/contexts` and `GET M/contexts/{ref}`
 
-use super::view::{self, ContextBody, SectionParams};
-use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::document;
 use crate::http::extract::accept::Representation;
-use crate::http::extract::conditions::{ConditionHeaders, Conditions};
-use crate::http::extract::freshness::{Freshness, FreshnessHeader};
+use crate::http::extract::conditions::{
+    ConditionHeaders, Conditions, ETag, Freshness, FreshnessHeader, Verdict,
+};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{EntryPath, MemoryPath};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::{Named, SourceName};
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
 use crate::http::state::AppState;
-use crate::storage::{Context, ContextRef, StorageError};
+use crate::pipeline::report;
+use crate::storage::{Context, ContextMetadata, ContextRef};
 use axum::Json;
+use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::response::Response;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
+use httpdate::HttpDate;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use std::io::Write as _;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// Which state of the document to show.
 #[derive(Debug, utoipa::IntoParams)]
@@ -49,15 +59,12 @@ impl FromQuery for LatestParams {
             ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),
             ("Last-Modified" = String, description = "When the version was made."),
             ("X-Context-Version" = i64, description = "Its number."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (String = "text/plain; charset=utf-8"),
             (String = "text/markdown; charset=utf-8"),
             (ContextBody = "application/json"),
         )),
-        (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory, no version at that time, or no such section."),
-        (status = 406, description = "No acceptable representation"),
         (status = 410, description = "The version was redacted."),
     )
 )]
@@ -70,36 +77,19 @@ pub(crate) async fn latest(
     freshness: Freshness,
 ) -> Result<Response, Problem> {
     let (SectionParams { section }, LatestParams { as_of }) = params;
-    let context = match as_of {
-        Some(time) if time > state.clock.now() => {
-            return Err(Problem::invalid("as_of", "as_of must not lie in the future"));
-        }
-        Some(time) => match state.storage.context_as_of(&vault_id, &memory_id, time).await? {
-            Some(context) => Arc::new(context),
-            None if state.storage.memory_exists(&vault_id, &memory_id).await? => {
-                return Err(
-                    Problem::not_found("the memory had no version at that time").with("field", "as_of")
-                );
-            }
-            None => return Err(lookup::missing()),
-        },
-        None => newest(&state, &vault_id, &memory_id, freshness)
+    let context = match (as_of, freshness) {
+        (Some(time), _) => lookup::as_of(&state, &vault_id, &memory_id, time)
             .await?
-            .ok_or_else(lookup::missing)?,
+            .map(Arc::new),
+        (None, Freshness::Recent) => state.storage.recent_context(&vault_id, &memory_id).await?,
+        (None, Freshness::Latest) => state
+            .storage
+            .latest_context(&vault_id, &memory_id)
+            .await?
+            .map(Arc::new),
     };
-    view::answer(&state, context, section.as_deref(), representation, &conditions)
-}
-
-async fn newest(
-    state: &AppState,
-    vault: &VaultId,
-    memory: &MemoryId,
-    freshness: Freshness,
-) -> Result<Option<Arc<Context>>, StorageError> {
-    match freshness {
-        Freshness::Recent => state.storage.recent_context(vault, memory).await,
-        Freshness::Latest => Ok(state.storage.latest_context(vault, memory).await?.map(Arc::new)),
-    }
+    let context = context.ok_or_else(lookup::missing)?;
+    answer(&state, context, section.as_deref(), representation, &conditions)
 }
 
 /// Read one version
@@ -116,15 +106,12 @@ async fn newest(
             ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),
             ("Last-Modified" = String, description = "When the version was made."),
             ("X-Context-Version" = i64, description = "Its number."),
-            ("Vary" = String, description = "Accept"),
         ), content(
             (String = "text/plain; charset=utf-8"),
             (String = "text/markdown; charset=utf-8"),
             (ContextBody = "application/json"),
         )),
-        (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory, version or section."),
-        (status = 406, description = "No acceptable representation"),
         (status = 410, description = "The version was redacted."),
     )
 )]
@@ -144,7 +131,7 @@ pub(crate) async fn get(
         .context(&vault_id, &memory_id, &entry)
         .await?
         .ok_or_else(lookup::no_such_version)?;
-    view::answer(
+    answer(
         &state,
         context.into(),
         section.as_deref(),
@@ -189,4 +176,263 @@ pub(crate) async fn list(
         |version| version.version,
         |version| ContextBody::of(&version, cap),
     )))
+}
+
+/// The number of the version in the response.
+pub(in crate::http::routes) const X_CONTEXT_VERSION: HeaderName =
+    HeaderName::from_static("x-context-version");
+
+/// Capacity of the header map, including the headers of the middleware: it is not reallocated then.
+const HEADERS: usize = 12;
+
+const HTTP_DATE_BYTES: usize = 29;
+
+/// A cache may store a document but must revalidate it.
+const CACHEABLE: HeaderValue = HeaderValue::from_static("private, no-cache");
+
+/// One version of a document.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Context)]
+pub(crate) struct ContextBody {
+    /// The vault.
+    pub(crate) vault_id: String,
+    /// The memory.
+    pub(crate) memory_id: String,
+    /// The version's id; in double quotes it is the entity tag of its text.
+    pub(crate) context_id: String,
+    /// Its number: 1, 2, 3 …, each given once. Retention, where it is configured, takes out old ones.
+    #[schema(minimum = 1)]
+    pub(crate) version: i64,
+    /// Who made it.
+    pub(crate) actor_id: String,
+    /// When it was made.
+    pub(crate) creation_time: DateTime<Utc>,
+    /// What made it.
+    pub(crate) source: SourceName,
+    /// The run that made it; absent if none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) update_id: Option<String>,
+    /// The size of its text in bytes.
+    #[schema(minimum = 0)]
+    pub(crate) bytes: i32,
+    /// Roughly how many tokens that is for a model.
+    #[schema(minimum = 0)]
+    pub(crate) estimated_tokens: u64,
+    /// Its size in percent of `limits.context_bytes`.
+    #[schema(minimum = 0)]
+    pub(crate) percent_of_cap: f64,
+    /// The text, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) context: Option<String>,
+    /// True if the text was taken out for good; absent otherwise, like the next four.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) redacted: Option<bool>,
+    /// Why the text was taken out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) redaction_reason: Option<String>,
+    /// When it was taken out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) redacted_at: Option<DateTime<Utc>>,
+    /// Who took it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) redacted_by: Option<String>,
+    /// The SHA-256 of the text, in hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    redacted_sha256: Option<String>,
+}
+
+impl ContextBody {
+    /// A version without its text. `cap` is `limits.context_bytes`.
+    pub(super) fn of(metadata: &ContextMetadata, cap: usize) -> Self {
+        let bytes = usize::try_from(metadata.bytes).unwrap_or_default();
+        Self {
+            vault_id: metadata.vault_id.to_string(),
+            memory_id: metadata.memory_id.to_string(),
+            context_id: metadata.context_id.to_string(),
+            version: metadata.version,
+            actor_id: metadata.actor_id.to_string(),
+            creation_time: metadata.creation_time,
+            source: Named(metadata.source),
+            update_id: metadata.update_id.as_ref().map(ToString::to_string),
+            bytes: metadata.bytes,
+            estimated_tokens: document::estimated_tokens(bytes),
+            percent_of_cap: report::percent_of_cap(bytes, cap),
+            context: None,
+            redacted: metadata.redaction.as_ref().map(|_| true),
+            redaction_reason: metadata
+                .redaction
+                .as_ref()
+                .map(|redaction| redaction.reason.clone()),
+            redacted_at: metadata.redaction.as_ref().map(|redaction| redaction.at),
+            redacted_by: metadata
+                .redaction
+                .as_ref()
+                .map(|redaction| redaction.by.to_string()),
+            redacted_sha256: metadata
+                .redaction
+                .as_ref()
+                .map(|redaction| redaction.sha256.clone()),
+        }
+    }
+}
+
+/// Checks that the text of a version is available; `field` is the parameter that names it.
+///
+/// # Errors
+/// 410 if the version was redacted.
+pub(in crate::http::routes) fn readable(context: Context, field: &str) -> Result<Context, Problem> {
+    check_readable(&context.metadata, field)?;
+    Ok(context)
+}
+
+fn check_readable(metadata: &ContextMetadata, field: &str) -> Result<(), Problem> {
+    match &metadata.redaction {
+        Some(redaction) => Err(lookup::redacted(metadata.version, redaction).with("field", field)),
+        None => Ok(()),
+    }
+}
+
+/// Responds with a version, with one of its sections, or with 304 if the client already has it.
+///
+/// # Errors
+/// 410 if the version was redacted, 404 if the section does not exist, 412 if `If-Match` names another representation.
+fn answer(
+    state: &AppState,
+    context: Arc<Context>,
+    section: Option<&str>,
+    representation: Representation,
+    conditions: &Conditions,
+) -> Result<Response, Problem> {
+    let metadata = &context.metadata;
+    check_readable(metadata, "ref")?;
+    let mut etag = ETag::of(&metadata.context_id);
+    let section = match section {
+        Some(name) => {
+            etag = etag.representation(&format!("section={}", visible(name)));
+            Some(find_section(&context.text, name)?)
+        }
+        None => None,
+    };
+    if representation == Representation::Json {
+        etag = etag.representation("json");
+    }
+    let mut headers = validators(metadata, &etag);
+    if conditions.for_read(&etag)? == Verdict::NotModified {
+        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    }
+    Ok(match representation {
+        Representation::Json => {
+            let mut body = ContextBody::of(metadata, state.settings.context_bytes);
+            body.context = Some(section.unwrap_or_else(|| context.text.clone()));
+            (headers, Json(body)).into_response()
+        }
+        Representation::Plain
+        | Representation::Markdown
+        | Representation::Diff
+        | Representation::EventStream => {
+            headers.insert(
+                CONTENT_TYPE,
+                HeaderValue::from_static(representation.content_type()),
+            );
+            let text = match section {
+                Some(section) => Bytes::from(section),
+                None => Bytes::from_owner(SharedText(context)),
+            };
+            let mut response = Response::new(Body::from(text));
+            *response.headers_mut() = headers;
+            response
+        }
+    })
+}
+
+/// A version's text as a response body. It is not copied, since many requests may send it at once.
+struct SharedText(Arc<Context>);
+
+impl AsRef<[u8]> for SharedText {
+    fn as_ref(&self) -> &[u8] {
+        self.0.text.as_bytes()
+    }
+}
+
+/// The headers that identify the version and allow conditional requests.
+pub(in crate::http::routes) fn validators(metadata: &ContextMetadata, etag: &ETag) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(HEADERS);
+    headers.insert(ETAG, etag.header_value());
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    headers.insert(CACHE_CONTROL, CACHEABLE);
+    headers.insert(X_CONTEXT_VERSION, HeaderValue::from(metadata.version));
+    headers.insert(LAST_MODIFIED, http_date(metadata.creation_time));
+    headers
+}
+
+/// A time in the form of HTTP headers (RFC 9110, 5.6.7).
+fn http_date(time: DateTime<Utc>) -> HeaderValue {
+    let mut text = [0; HTTP_DATE_BYTES];
+    let written = write!(&mut text[..], "{}", HttpDate::from(SystemTime::from(time)));
+    let written = written.ok().and_then(|()| HeaderValue::from_bytes(&text).ok());
+    // A date is visible ASCII and has a fixed length.
+    written.unwrap_or(HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT"))
+}
+
+/// The maximum length of the list of existing paths in a 404 for a section, in bytes.
+const MOST_PATH_BYTES: usize = 16_384;
+
+fn find_section(text: &str, name: &str) -> Result<String, Problem> {
+    document::find_section(text, name)
+        .map(str::to_owned)
+        .ok_or_else(|| {
+            let headings = document::headings(text);
+            let mut room = MOST_PATH_BYTES;
+            let paths = headings.all().iter().map(|heading| headings.path(heading));
+            let paths: Vec<_> = paths
+                .take_while(|path| {
+                    room = room.saturating_sub(path.len() + 1);
+                    room > 0
+                })
+                .collect();
+            Problem::not_found("the document has no such section; sections has the paths it has")
+                .with("field", "section")
+                .with("sections", paths)
+        })
+}
+
+/// Which part of a document to show.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SectionParams {
+    /// Only this section: `progress`, `learnings`, `verbatim`, `status`, `tasks`, `decisions`, the title of any
+    /// section, or the path of titles to a heading of any level, such as `Facts/Network`.
+    #[param(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    section: Option<String>,
+}
+
+impl FromQuery for SectionParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let section = query.text("section")?;
+        if section.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            return Err(Problem::invalid("section", "section must name a section"));
+        }
+        Ok(Self { section })
+    }
+}
+
+/// A name, escaped to the characters that an entity tag can contain.
+fn visible(name: &str) -> String {
+    let mut visible = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() {
+            visible.push(char::from(byte.to_ascii_lowercase()));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(visible, "%{byte:02x}");
+        }
+    }
+    visible
 }

@@ -1,6 +1,6 @@
 //! `POST M/window/import`
 
-use super::{answer, fields, writer};
+use super::{fields, saved_status, writer};
 use crate::domain::window::{
     DECISION_BYTES, ImportCounts, ImportedDecision, ImportedTask, STATUS_BYTES, Status, WindowImport,
 };
@@ -12,7 +12,7 @@ use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
-use crate::http::routes::contexts::view::X_CONTEXT_VERSION;
+use crate::http::routes::contexts::read::X_CONTEXT_VERSION;
 use crate::http::routes::task_details::task_request;
 use crate::http::routes::tasks::ReportedTask;
 use crate::http::state::AppState;
@@ -153,7 +153,7 @@ fn answer(done: &WindowImported) -> JsonAnswer {
         present: done.present,
         archived: done.archived.iter().map(ToString::to_string).collect(),
     };
-    let answer = JsonAnswer::new(answer::status(done.unchanged), &body);
+    let answer = JsonAnswer::new(saved_status(done.unchanged), &body);
     match metadata {
         Some(metadata) => answer
             .with(ETAG, ETag::of(&metadata.context_id).header_value())

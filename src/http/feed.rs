@@ -1,0 +1,447 @@
+//! The events of a vault for all its watchers: one reader, however many clients.
+//!
+//! While a vault has watchers, one task reads its new events, serializes each of them once, and keeps the newest in a
+//! ring buffer. Clients copy handles from the ring as fast as their connections allow. A client that is too slow for
+//! the ring reads from the database, like one that reconnects, so a slow client takes no extra memory. The reader is
+//! woken by notifications, and polls more often while these are not reliable.
+
+use crate::domain::ids::VaultId;
+use crate::fair::Party;
+use crate::http::names::{EventKindName, Named};
+use crate::storage::database::notification::Notification;
+use crate::storage::events::{Event, EventKind, Place, Resumed};
+use crate::storage::{Storage, StorageError};
+use axum::body::Bytes;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+/// The number of events in the ring, for clients that are slightly behind.
+const RING: usize = 1_024;
+
+/// The number of events that are read from the database at once.
+const PAGE: i64 = 500;
+
+/// How long to wait after a notification before reading, so that one query covers the changes of many writers.
+const BATCH_DELAY: Duration = Duration::from_millis(10);
+
+/// The polling intervals while the listening connection is known to work, and while it is not.
+const IDLE: Duration = Duration::from_secs(5);
+const UNTOLD: Duration = Duration::from_millis(250);
+
+/// How long to wait after a database error.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// Which events a client receives.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Filter {
+    /// Only those of this memory.
+    pub(crate) memory: Option<String>,
+    /// Only those of these kinds.
+    pub(crate) kinds: Option<Vec<EventKind>>,
+}
+
+impl Filter {
+    fn takes(&self, frame: &Frame) -> bool {
+        self.memory.as_ref().is_none_or(|memory| *memory == frame.memory)
+            && self
+                .kinds
+                .as_ref()
+                .is_none_or(|kinds| kinds.contains(&frame.kind))
+    }
+
+    /// The names of the kinds, for the database query.
+    pub(crate) fn kind_names(&self) -> Option<Vec<String>> {
+        let kinds = self.kinds.as_ref()?;
+        Some(kinds.iter().map(|kind| kind.name().to_owned()).collect())
+    }
+}
+
+/// The feeds of all vaults that have watchers.
+pub(crate) struct Feeds {
+    storage: Storage,
+    open: Mutex<HashMap<VaultId, Arc<Feed>>>,
+}
+
+/// The state that the clients of one vault share.
+struct Feed {
+    ring: Mutex<VecDeque<Frame>>,
+    /// The number of the newest event in the ring; -1 until the reader has started.
+    newest: watch::Sender<i64>,
+}
+
+impl Feeds {
+    pub(crate) fn new(storage: Storage) -> Self {
+        Self {
+            storage,
+            open: Mutex::default(),
+        }
+    }
+
+    /// The feed of a vault, with a running reader.
+    fn join(self: &Arc<Self>, vault: &VaultId) -> (Arc<Feed>, watch::Receiver<i64>) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(feed) = open.get(vault) {
+            // Subscribes under the lock: the reader stops only if it finds no subscriber.
+            return (feed.clone(), feed.newest.subscribe());
+        }
+        let feed = Arc::new(Feed {
+            ring: Mutex::default(),
+            newest: watch::Sender::new(-1),
+        });
+        let newest = feed.newest.subscribe();
+        open.insert(vault.clone(), feed.clone());
+        let party = Party::new(Some(vault.as_str()), None);
+        tokio::spawn(party.scope(self.clone().read(vault.clone(), feed.clone())));
+        (feed, newest)
+    }
+
+    /// Reads events while there are watchers.
+    async fn read(self: Arc<Self>, vault: VaultId, feed: Arc<Feed>) {
+        let mut notifications = self.storage.notifications();
+        let listening = self.storage.listening();
+        let mut last = None;
+        while !self.leave(&vault, &feed) {
+            let idle = match self.read_new(&vault, &feed, &mut last).await {
+                Ok(()) if *listening.borrow() => IDLE,
+                Ok(()) => UNTOLD,
+                Err(error) => {
+                    tracing::warn!(%error, "events could not be read, trying again");
+                    tokio::time::sleep(AFTER_FAILURE).await;
+                    continue;
+                }
+            };
+            tokio::select! {
+                () = of_vault(&mut notifications, &vault) => tokio::time::sleep(BATCH_DELAY).await,
+                () = tokio::time::sleep(idle) => {}
+                () = feed.newest.closed() => {}
+            }
+            while notifications.try_recv().is_ok() {}
+        }
+    }
+
+    /// Removes the feed if it has no watchers.
+    fn leave(&self, vault: &VaultId, feed: &Feed) -> bool {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let alone = feed.newest.receiver_count() == 0;
+        if alone {
+            open.remove(vault);
+        }
+        alone
+    }
+
+    async fn read_new(
+        &self,
+        vault: &VaultId,
+        feed: &Feed,
+        last: &mut Option<i64>,
+    ) -> Result<(), StorageError> {
+        self.storage.sequence_events(vault).await?;
+        let mut position = match *last {
+            Some(position) => position,
+            None => self.storage.stream_state(vault).await?.last.sequence,
+        };
+        loop {
+            let events = self
+                .storage
+                .events_after(vault, position, None, None, PAGE)
+                .await?;
+            let full = i64::try_from(events.len()) == Ok(PAGE);
+            position = events.last().map_or(position, |event| event.place.sequence);
+            feed.add(events.into_iter().map(|event| Frame::of(vault, event)));
+            *last = Some(position);
+            feed.newest
+                .send_if_modified(|newest| std::mem::replace(newest, position) != position);
+            if !full {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Feed {
+    fn add(&self, frames: impl Iterator<Item = Frame>) {
+        let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        for frame in frames {
+            if ring.len() == RING {
+                ring.pop_front();
+            }
+            ring.push_back(frame);
+        }
+    }
+
+    /// The events after a number; `None` if the ring does not reach back that far. Numbers have no gaps.
+    fn events_after(&self, sequence: i64) -> Option<Vec<Frame>> {
+        let ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = ring.front()?.sequence;
+        let skip = usize::try_from(sequence + 1 - first).ok()?;
+        Some(ring.iter().skip(skip).cloned().collect())
+    }
+}
+
+/// Returns when the vault was changed, or may have been.
+async fn of_vault(notifications: &mut Receiver<Notification>, vault: &VaultId) {
+    loop {
+        match notifications.recv().await {
+            Ok(notification) if notification.vault == *vault => return,
+            Ok(_) => {}
+            Err(RecvError::Lagged(_)) => return,
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+/// The reconnection time sent to clients, in milliseconds.
+const RETRY_MILLIS: u32 = 2_000;
+
+/// A client and its position in the stream.
+pub(crate) struct Client {
+    feeds: Arc<Feeds>,
+    vault: VaultId,
+    filter: Filter,
+    heartbeat: Duration,
+    feed: Arc<Feed>,
+    newest: watch::Receiver<i64>,
+    /// The number of the last event that was processed.
+    position: i64,
+    /// Frames to send before more events are read.
+    ready: VecDeque<Bytes>,
+}
+
+impl Client {
+    /// A client that resumes after `place`, or begins with new events.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub(crate) async fn start(
+        feeds: &Arc<Feeds>,
+        vault: &VaultId,
+        place: Option<&Place>,
+        filter: Filter,
+        heartbeat: Duration,
+    ) -> Result<Self, StorageError> {
+        let (feed, newest) = feeds.join(vault);
+        let mut ready = VecDeque::new();
+        feeds.storage.sequence_events(vault).await?;
+        let position = match place {
+            None => {
+                let last = feeds.storage.stream_state(vault).await?.last;
+                ready.push_back(greeting(&last));
+                last.sequence
+            }
+            Some(place) => match feeds.storage.resume_events(vault, place).await? {
+                Resumed::After(position) => {
+                    ready.push_back(greeting(place));
+                    position
+                }
+                Resumed::Lost(last) => {
+                    ready.push_back(greeting(&last));
+                    ready.push_back(reset(&last));
+                    last.sequence
+                }
+            },
+        };
+        Ok(Self {
+            feeds: feeds.clone(),
+            vault: vault.clone(),
+            filter,
+            heartbeat,
+            feed,
+            newest,
+            position,
+            ready,
+        })
+    }
+
+    /// Waits for the next bytes to send. `None` ends the stream: the client reconnects and resumes at its position.
+    pub(crate) async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(bytes) = self.ready.pop_front() {
+                return Some(bytes);
+            }
+            let newest = *self.newest.borrow_and_update();
+            if newest > self.position {
+                self.catch_up().await?;
+                continue;
+            }
+            match timeout(self.heartbeat, self.newest.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return None,
+                Err(_) => return Some(COMMENT),
+            }
+        }
+    }
+
+    /// Reads new events from the ring, or a page from the database if the client is behind the ring.
+    async fn catch_up(&mut self) -> Option<()> {
+        let frames = match self.feed.events_after(self.position) {
+            Some(frames) => frames,
+            None => self.page().await?,
+        };
+        self.position = frames.last()?.sequence;
+        let wanted = frames.into_iter().filter(|frame| self.filter.takes(frame));
+        self.ready.extend(wanted.map(|frame| frame.bytes));
+        Some(())
+    }
+
+    async fn page(&self) -> Option<Vec<Frame>> {
+        let storage = &self.feeds.storage;
+        match storage
+            .events_after(&self.vault, self.position, None, None, PAGE)
+            .await
+        {
+            Ok(events) => Some(
+                events
+                    .into_iter()
+                    .map(|event| Frame::of(&self.vault, event))
+                    .collect(),
+            ),
+            Err(error) => {
+                tracing::warn!(%error, "events could not be read, a stream ends");
+                None
+            }
+        }
+    }
+}
+
+/// The first bytes of a stream: the reconnection time, and the client's position, so that no event is missed if the
+/// connection is lost before the first one. It has no data and is therefore no event.
+fn greeting(place: &Place) -> Bytes {
+    Bytes::from(format!("retry: {RETRY_MILLIS}\nid: {place}\n\n"))
+}
+
+fn reset(last: &Place) -> Bytes {
+    let data = json!({
+        "detail": "the event you were at is not kept any more, or never was: look at the memories themselves; \
+                   what happens from now on follows",
+        "last_event_id": last.to_string(),
+    });
+    frame("reset", Some(&last.to_string()), &data)
+}
+
+/// A comment. It shows both ends that the connection is alive.
+pub(crate) const COMMENT: Bytes = Bytes::from_static(b": \n\n");
+
+/// Something that happened in a vault. It names things and never quotes a document.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Event)]
+pub(crate) struct EventBody {
+    /// Its place in the stream: what to send as `Last-Event-ID` to go on behind it.
+    #[schema(examples("12-9f0c44aa"))]
+    pub(crate) id: String,
+    /// What happened.
+    pub(crate) kind: EventKindName,
+    /// When.
+    pub(crate) time: DateTime<Utc>,
+    /// The vault.
+    pub(crate) vault_id: String,
+    /// The memory.
+    pub(crate) memory_id: String,
+    /// The version that was made.
+    #[schema(required)]
+    pub(crate) version: Option<i64>,
+    /// That version's id.
+    #[schema(required)]
+    pub(crate) context_id: Option<String>,
+    /// Who did it.
+    #[schema(required)]
+    pub(crate) actor: Option<String>,
+    /// What made the version: `put`, `update`, `operations` and so on.
+    #[schema(required)]
+    pub(crate) source: Option<String>,
+    /// The run it belongs to.
+    #[schema(required)]
+    pub(crate) update_id: Option<String>,
+    /// More, by kind: of an update its `step`, with the `role` that was asked, or the `status` it ended with.
+    #[schema(required)]
+    pub(crate) details: Option<Value>,
+}
+
+impl EventBody {
+    pub(crate) fn of(vault: &VaultId, event: Event) -> Self {
+        Self {
+            id: event.place.to_string(),
+            kind: Named(event.kind),
+            time: event.created_at,
+            vault_id: vault.to_string(),
+            memory_id: event.memory_id,
+            version: event.version,
+            context_id: event.context_id,
+            actor: event.actor_id,
+            source: event.source,
+            update_id: event.update_id,
+            details: event.details,
+        }
+    }
+}
+
+/// A serialized event, with the values that filters use. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    pub(super) sequence: i64,
+    pub(super) memory: String,
+    pub(super) kind: EventKind,
+    pub(super) bytes: Bytes,
+}
+
+impl Frame {
+    pub(super) fn of(vault: &VaultId, event: Event) -> Self {
+        let (sequence, kind, memory) = (event.place.sequence, event.kind, event.memory_id.clone());
+        let body = EventBody::of(vault, event);
+        Self {
+            sequence,
+            memory,
+            kind,
+            bytes: frame(kind.name(), Some(&body.id), &body),
+        }
+    }
+}
+
+/// One event of a stream, as clients of `text/event-stream` (HTML standard) hand it out.
+#[derive(Debug, utoipa::ToSchema)]
+pub(crate) struct ServerSentEvent<'a> {
+    /// What it tells.
+    event: &'a str,
+    /// What to send as `Last-Event-ID` to go on behind it; not in every event.
+    id: Option<&'a str>,
+    /// JSON on one line.
+    data: String,
+}
+
+/// Serializes an event: its name, its id if it has one, and JSON without line breaks.
+pub(crate) fn frame(event: &str, id: Option<&str>, data: &impl Serialize) -> Bytes {
+    // Serializing strings, numbers and maps with text keys cannot fail.
+    let data = serde_json::to_string(data).unwrap_or_default();
+    ServerSentEvent { event, id, data }.to_bytes()
+}
+
+impl ServerSentEvent<'_> {
+    fn to_bytes(&self) -> Bytes {
+        let Self { event, id, data } = self;
+        let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+        Bytes::from(format!("{id}event: {event}\ndata: {data}\n\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_three_lines_and_an_empty_one_whatever_it_says() {
+        let data = serde_json::json!({"text": "two\nlines\r\n\u{2028}"});
+        let sent = frame("done", Some("1-00000000"), &data);
+        let text = std::str::from_utf8(&sent).unwrap();
+        assert!(text.starts_with("id: 1-00000000\nevent: done\ndata: {"), "{text}");
+        assert!(text.ends_with("}\n\n"), "{text}");
+        assert_eq!(text.matches('\n').count(), 4);
+        assert!(!text.contains('\r'));
+    }
+}

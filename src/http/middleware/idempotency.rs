@@ -1,0 +1,542 @@
+//! `Idempotency-Key`: a PUT or POST runs once, and every retry with its key receives the same response.
+//!
+//! A retry is the same request: method, path, query, body, media type sent, actor and preconditions. Another request with
+//! the same key is 422. While the first request runs, a retry waits for it, on this or another instance. The first
+//! request runs to its end even if its client disconnects. If its process dies, a waiting retry notices that the claim
+//! is no longer renewed, and runs itself. The transaction that saves a change also stores the response under the claim,
+//! so a change is saved only once and answered alike, whichever process dies.
+//!
+//! Stored are responses that a retry could not improve: 2xx, and 4xx other than 408, 409, 413 and 429. After those and
+//! after 5xx the same request may succeed later, so a retry runs again.
+
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::fair::Party;
+use crate::http::extract::body::{self, Limit};
+use crate::http::extract::caller::CallerOf;
+use crate::http::extract::single_header;
+use crate::http::json_answer::kept;
+use crate::http::middleware::bounds::Slot;
+use crate::http::problem::{Kind, Problem};
+use crate::http::state::AppState;
+use crate::storage::Storage;
+use crate::storage::idempotency::{Claim, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer, LEASE, Seen};
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequestParts, RawPathParams, Request};
+use axum::http::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures::FutureExt;
+use sha2::{Digest, Sha256};
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::time::Duration;
+use tokio::time::Instant;
+use tracing::Instrument;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Required, Response as Described};
+
+/// Adds the header and its error responses to a PUT or POST.
+pub(crate) fn document(operation: &mut Operation) {
+    let schema = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(MAX_BYTES))
+        .pattern(Some("^[!-~]+$"))
+        .build();
+    let parameter = ParameterBuilder::new()
+        .name(NAME)
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first \
+             answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request \
+             with the key is 422.",
+        ))
+        .schema(Some(schema))
+        .build();
+    operation
+        .parameters
+        .get_or_insert_default()
+        .push(RefOr::T(parameter));
+    let responses = &mut operation.responses.responses;
+    for (status, response) in responses.iter_mut() {
+        if let (true, RefOr::T(response)) = (status.starts_with('2'), response) {
+            let replayed = HeaderBuilder::new()
+                .schema(Some(
+                    ObjectBuilder::new()
+                        .schema_type(Type::String)
+                        .enum_values(Some(["true"])),
+                ))
+                .description(Some(
+                    "There if this is the answer of an earlier request with the same key.",
+                ))
+                .build();
+            response
+                .headers
+                .insert("Idempotency-Replayed".to_owned(), RefOr::T(replayed));
+        }
+    }
+    let title = Kind::StillRunning.title();
+    let status = Kind::StillRunning.status().as_str().to_owned();
+    let conflict = responses
+        .entry(status)
+        .or_insert_with(|| RefOr::T(Described::new("")));
+    if let RefOr::T(conflict) = conflict {
+        let before = std::mem::take(&mut conflict.description);
+        conflict.description = if before.is_empty() {
+            format!("{title}.")
+        } else {
+            format!("{before} Or: {title}.")
+        };
+    }
+}
+
+/// The name of the header as clients write it.
+const NAME: &str = "Idempotency-Key";
+
+/// The header.
+pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The maximum length of a key in bytes.
+const MAX_BYTES: usize = 255;
+
+/// The key of a request that has the header.
+///
+/// # Errors
+/// 400 if the header occurs twice or is not ASCII, 422 if the key is empty, too long or contains spaces.
+fn key_of(headers: &HeaderMap) -> Result<String, Problem> {
+    let key = single_header(headers, NAME)?.unwrap_or_default();
+    if key.is_empty() || key.len() > MAX_BYTES || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Problem::invalid(
+            NAME,
+            format!("{NAME} must be 1 to {MAX_BYTES} visible ASCII characters without blanks"),
+        )
+        .with("limit", MAX_BYTES));
+    }
+    Ok(key)
+}
+
+/// 422: the key belongs to a different request.
+fn reused() -> Problem {
+    Problem::new(
+        Kind::KeyReused,
+        format!(
+            "this {NAME} was used for another request (method, path, query, body, Content-Type, Accept, \
+             Prefer, X-Actor-Id, If-Match or If-None-Match differ); take a new key for a new request"
+        ),
+    )
+    .with("field", NAME)
+}
+
+/// Headers that change the effect of a request.
+const HEADERS: [HeaderName; 4] = [
+    CONTENT_TYPE,
+    IF_MATCH,
+    IF_NONE_MATCH,
+    HeaderName::from_static("x-actor-id"),
+];
+
+/// SHA-256 over everything that identifies a request. Each part is preceded by its length, so different requests never
+/// hash the same bytes.
+fn fingerprint(parts: &Parts, body: &[u8]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    let mut add = |part: &[u8]| {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    };
+    add(parts.method.as_str().as_bytes());
+    add(parts.uri.path().as_bytes());
+    add(parts.uri.query().unwrap_or_default().as_bytes());
+    for name in HEADERS {
+        let values = parts.headers.get_all(&name);
+        add(&(values.iter().count() as u64).to_be_bytes());
+        for value in values {
+            add(value.as_bytes());
+        }
+    }
+    add(body);
+    hash.finalize().into()
+}
+
+/// Marks a response as that of an earlier request.
+const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// The first polling interval of a waiting retry; doubled each time up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// How often a claim is renewed, and after how long without renewal it is considered dead.
+const RENEWED_EVERY: Duration = Duration::from_secs(1);
+const DEAD_AFTER: Duration = Duration::from_secs(4);
+
+/// The interval between attempts to release a claim while the database is unavailable.
+const BETWEEN_RELEASES: Duration = Duration::from_millis(250);
+
+/// How often storing a response is attempted: the work is done, and without the response a retry would repeat it.
+const KEEP_TRIES: u32 = 3;
+
+/// Extension of a response that quotes a memory which is not in the request's path. The stored response is then
+/// deleted with that memory, as if it were in the path.
+#[derive(Debug, Clone)]
+pub(crate) struct AnswerAbout(pub(crate) MemoryId);
+
+/// The context of running a request with a key.
+struct Once<'s> {
+    /// The database and the body limits.
+    state: &'s AppState,
+    /// How long a retry waits for the first request: the time limit of that request.
+    wait: Duration,
+}
+
+/// A request without the header is passed on unchanged. `wait` is the time limit of a request.
+pub(super) async fn once<F: Future<Output = Response> + Send>(
+    state: &AppState,
+    wait: Duration,
+    request: Request,
+    next: impl FnOnce(Request) -> F + Send + 'static,
+) -> Response {
+    let writes = matches!(*request.method(), Method::PUT | Method::POST);
+    if !writes || !request.headers().contains_key(IDEMPOTENCY_KEY) {
+        return next(request).await;
+    }
+    // Boxed: otherwise the future of every request would contain this one, which few need.
+    Box::pin(Once { state, wait }.run_once(request, next))
+        .await
+        .unwrap_or_else(IntoResponse::into_response)
+}
+
+impl Once<'_> {
+    async fn run_once<F: Future<Output = Response> + Send>(
+        &self,
+        request: Request,
+        next: impl FnOnce(Request) -> F + Send + 'static,
+    ) -> Result<Response, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let Some((vault, memory)) = target(&mut parts).await else {
+            // The route itself reports what is wrong with the path.
+            return Ok(next(Request::from_parts(parts, body)).await);
+        };
+        let CallerOf(caller) = CallerOf::from_request_parts(&mut parts, &()).await?;
+        let key = IdempotencyKey {
+            vault,
+            memory,
+            caller: caller.id().to_owned(),
+            key: key_of(&parts.headers)?,
+        };
+        let limit = self.largest_body();
+        if body::declared_length(&parts.headers).is_some_and(|length| length > limit.bytes as u64) {
+            // The route rejects it with its own limit. Such a response is not stored.
+            return Ok(next(Request::from_parts(parts, body)).await);
+        }
+        let time = self.state.settings.body_timeout;
+        let body = Bytes::from(body::read(&parts.headers, body, limit, time).await?);
+        let fingerprint = fingerprint(&parts, &body);
+        let claim = self.state.clock.new_id().to_string();
+        let slot = parts.extensions.get::<Slot>().cloned();
+        if let Some(answer) = self.claim(&key, &fingerprint, &claim, slot.as_ref()).await? {
+            return replayed(answer);
+        }
+        let running = Running {
+            storage: self.state.storage.clone(),
+            claim: IdempotencyClaim { key, token: claim },
+        };
+        if let Some(slot) = &slot
+            && let Err(busy) = slot.take_again().await
+        {
+            running.release().await;
+            return Err(busy.into());
+        }
+        parts.extensions.insert(running.claim.clone());
+        let request = Request::from_parts(parts, Body::from(body));
+        // A separate task: the work continues if the client disconnects, and its retry finds it complete.
+        let work = async move {
+            let response = running.run(request, next).await;
+            drop(slot);
+            response
+        };
+        let task = tokio::spawn(Party::current().scope(work).in_current_span());
+        task.await.map_err(|error| match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(error) => Problem::internal(error),
+        })
+    }
+
+    /// The limit of the largest body that any route accepts.
+    fn largest_body(&self) -> Limit {
+        let settings = &self.state.settings;
+        if settings.context_bytes > settings.body_bytes {
+            Limit {
+                name: "limits.context_bytes",
+                bytes: settings.context_bytes,
+            }
+        } else {
+            Limit {
+                name: "limits.body_bytes",
+                bytes: settings.body_bytes,
+            }
+        }
+    }
+
+    /// Claims the key, or waits for the request that holds it and returns its answer. While it waits, its permit is for
+    /// others.
+    async fn claim(
+        &self,
+        key: &IdempotencyKey,
+        fingerprint: &[u8; 32],
+        claim: &str,
+        slot: Option<&Slot>,
+    ) -> Result<Option<KeptAnswer>, Problem> {
+        let storage = &self.state.storage;
+        let waits_until = Instant::now() + self.wait;
+        let mut pause = FIRST_PAUSE;
+        let mut still: Option<(Seen, Instant)> = None;
+        loop {
+            let found = storage.claim_key(key, fingerprint, claim).await?;
+            if let Claim::Running(Some(seen)) = &found {
+                match &still {
+                    Some((before, since)) if before == seen => {
+                        if since.elapsed() >= DEAD_AFTER
+                            && storage.take_over_key(key, fingerprint, claim, seen).await?
+                        {
+                            return Ok(None);
+                        }
+                    }
+                    _ => still = Some((seen.clone(), Instant::now())),
+                }
+            }
+            match found {
+                Claim::Won => return Ok(None),
+                Claim::Answered(answer) => return Ok(Some(answer)),
+                Claim::Gone(why) => return Err(gone(why)),
+                Claim::OtherRequest => return Err(reused()),
+                Claim::Running(_) if Instant::now() + pause > waits_until => return Err(still_running()),
+                Claim::Running(_) => {
+                    if let Some(slot) = slot {
+                        slot.leave();
+                    }
+                    tokio::time::sleep(pause).await;
+                }
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
+/// The vault in the path, and the memory if there is one; `None` without a vault or with an invalid id.
+async fn target(parts: &mut Parts) -> Option<(VaultId, Option<MemoryId>)> {
+    let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
+    let find = |wanted: &str| params.iter().find(|(name, _)| *name == wanted).map(|(_, id)| id);
+    let memory = find("memory_id").and_then(|id| id.parse().ok());
+    Some((find("vault_id")?.parse().ok()?, memory))
+}
+
+fn still_running() -> Problem {
+    Problem::new(
+        Kind::StillRunning,
+        "the first request with this Idempotency-Key is still running; ask again with the same key",
+    )
+    .with("field", NAME)
+    .retry_after(1)
+}
+
+/// 410: what the first request with the key saved, or what its response quoted, was removed.
+fn gone(why: Gone) -> Problem {
+    let what = match why {
+        Gone::Redacted => "what the first request with this Idempotency-Key saved was redacted since",
+        Gone::Deleted => "what the first request with this Idempotency-Key saved was deleted since",
+    };
+    Problem::new(
+        Kind::Gone,
+        format!("{what}: it is not run again, and its answer is gone. Take a new key for a new request"),
+    )
+    .with("field", NAME)
+}
+
+fn replayed(answer: KeptAnswer) -> Result<Response, Problem> {
+    let mut response = Response::new(Body::from(answer.body));
+    *response.status_mut() = StatusCode::from_u16(answer.status).map_err(Problem::internal)?;
+    let headers = response.headers_mut();
+    for (name, value) in answer.headers {
+        let name: HeaderName = name.parse().map_err(Problem::internal)?;
+        headers.append(name, value.parse().map_err(Problem::internal)?);
+    }
+    headers.insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
+    Ok(response)
+}
+
+/// A request that holds the claim.
+struct Running {
+    storage: Storage,
+    claim: IdempotencyClaim,
+}
+
+impl Running {
+    async fn run<F: Future<Output = Response> + Send>(
+        self,
+        request: Request,
+        next: impl FnOnce(Request) -> F + Send,
+    ) -> Response {
+        let work = AssertUnwindSafe(async { next(request).await }).catch_unwind();
+        let worked = tokio::select! {
+            worked = work => worked,
+            never = self.renew() => match never {},
+        };
+        let response = match worked {
+            Ok(response) => response,
+            Err(panic) => {
+                self.release().await;
+                resume_unwind(panic);
+            }
+        };
+        self.end(response).await
+    }
+
+    /// Stores the response for retries unless that of a saved effect is stored already, or releases the claim if a retry may
+    /// succeed.
+    async fn end(self, response: Response) -> Response {
+        if !is_kept(response.status()) {
+            self.release().await;
+            return response;
+        }
+        let (parts, body) = response.into_parts();
+        let about = parts.extensions.get::<AnswerAbout>().cloned();
+        let body = match to_bytes(body, usize::MAX).await {
+            Ok(body) => body,
+            Err(error) => return Problem::internal(error).into_response(),
+        };
+        let kept = kept(parts.status, &parts.headers, body.to_vec());
+        if !self.keep(&kept, about.as_ref()).await {
+            // Nothing was saved, or its answer is stored already.
+            self.release().await;
+        }
+        Response::from_parts(parts, Body::from(body))
+    }
+
+    /// Renews the claim until it is dropped.
+    async fn renew(&self) -> Infallible {
+        loop {
+            tokio::time::sleep(RENEWED_EVERY).await;
+            match self.storage.renew_key(&self.claim.key, &self.claim.token).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    tracing::warn!("another request took over an idempotency key while its first one ran")
+                }
+                Err(error) => tracing::warn!(%error, "the claim of an idempotency key could not be renewed"),
+            }
+        }
+    }
+
+    /// Stores the response; `false` if all attempts failed.
+    async fn keep(&self, answer: &KeptAnswer, about: Option<&AnswerAbout>) -> bool {
+        let IdempotencyClaim { key, token } = &self.claim;
+        let about = about.map(|AnswerAbout(memory)| memory);
+        for tried in 1..=KEEP_TRIES {
+            match self.storage.answer_key(key, token, answer, about).await {
+                Ok(_) => return true,
+                Err(error) => {
+                    tracing::warn!(%error, tried, "the answer for an idempotency key could not be kept")
+                }
+            }
+            tokio::time::sleep(LONGEST_PAUSE).await;
+        }
+        false
+    }
+
+    /// Releases the claim. While the database is unavailable this is retried after the response was sent, until the
+    /// claim expires, so that a retry need not wait that long.
+    async fn release(self) {
+        let IdempotencyClaim { key, token } = self.claim;
+        let Err(error) = self.storage.release_key(&key, &token).await else {
+            return;
+        };
+        tracing::warn!(%error, "an idempotency key could not be released, trying again");
+        let until = Instant::now() + LEASE.to_std().unwrap_or_default();
+        tokio::spawn(async move {
+            while Instant::now() < until && self.storage.release_key(&key, &token).await.is_err() {
+                tokio::time::sleep(BETWEEN_RELEASES).await;
+            }
+        });
+    }
+}
+
+/// Whether a retry receives this response instead of running again.
+fn is_kept(status: StatusCode) -> bool {
+    let passes_later = [
+        StatusCode::REQUEST_TIMEOUT,
+        StatusCode::CONFLICT,
+        StatusCode::PAYLOAD_TOO_LARGE,
+        StatusCode::TOO_MANY_REQUESTS,
+    ];
+    !status.is_server_error() && !passes_later.contains(&status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::Request;
+    use std::collections::HashSet;
+
+    fn read(values: &[&[u8]]) -> Result<String, Kind> {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(IDEMPOTENCY_KEY, (*value).try_into().unwrap());
+        }
+        key_of(&headers).map_err(|problem| problem.kind())
+    }
+
+    #[test]
+    fn a_key_is_visible_ascii_of_bounded_length() {
+        assert_eq!(read(&[b" 8e03978e-40d5 "]), Ok("8e03978e-40d5".to_owned()));
+        assert_eq!(read(&[b"\"quoted\""]), Ok("\"quoted\"".to_owned()));
+        assert_eq!(read(&[&[b'x'; 255]]), Ok("x".repeat(255)));
+        for invalid in [&b""[..], b" ", b"a b", b"a\tb", &[b'x'; 256]] {
+            assert_eq!(read(&[invalid]), Err(Kind::Invalid), "{invalid:?}");
+        }
+        assert_eq!(read(&[b"\xe4"]), Err(Kind::Malformed));
+        assert_eq!(read(&[b"a", b"a"]), Err(Kind::Malformed));
+    }
+
+    #[test]
+    fn requests_differ_in_whatever_changes_what_they_do_and_in_nothing_else() {
+        let print = |method: &str, uri: &str, headers: &[(&str, &str)], body: &str| {
+            let mut request = Request::builder().method(method).uri(uri);
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            fingerprint(&request.body(()).unwrap().into_parts().0, body.as_bytes())
+        };
+        let all: HashSet<_> = [
+            print("PUT", "/a", &[], "x"),
+            print("POST", "/a", &[], "x"),
+            print("PUT", "/ax", &[], ""),
+            print("PUT", "/a?", &[("if-match", "x")], ""),
+            print("PUT", "/a", &[("if-none-match", "x")], ""),
+            print("PUT", "/a", &[("if-match", "x"), ("if-match", "y")], ""),
+            print("PUT", "/a?q", &[], "x"),
+            print("PUT", "/a", &[("content-type", "text/plain")], "x"),
+            print("PUT", "/a", &[("x-actor-id", "ann")], "x"),
+            print("PUT", "/a", &[], "y"),
+        ]
+        .into();
+        assert_eq!(all.len(), 10);
+        assert!(all.contains(&print(
+            "PUT",
+            "/a",
+            &[("x-request-id", "7"), ("accept", "*/*")],
+            "x"
+        )));
+    }
+
+    #[test]
+    fn an_answer_is_kept_unless_the_same_request_may_pass_later() {
+        for status in [200, 201, 204, 400, 404, 412, 415, 422] {
+            assert!(is_kept(StatusCode::from_u16(status).unwrap()), "{status}");
+        }
+        for status in [408, 409, 413, 429, 500, 502, 503, 504] {
+            assert!(!is_kept(StatusCode::from_u16(status).unwrap()), "{status}");
+        }
+    }
+}

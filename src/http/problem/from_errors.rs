@@ -1,0 +1,238 @@
+//! Maps errors of storage and of updates to problems: why a write is refused; that the database failed, and whether a retry
+//! makes sense. If the run of an update was stored, the problem contains its id.
+
+use crate::domain::window::WindowError;
+use crate::http::extract::conditions::refused_write;
+use crate::http::problem::CollapseBody;
+use crate::http::problem::{Kind, Problem};
+use crate::http::routes::lookup;
+use crate::pipeline::PipelineError;
+use crate::storage::{Missing, StorageError, WriteError};
+use crate::telemetry;
+use chrono::SecondsFormat;
+
+impl From<StorageError> for Problem {
+    fn from(error: StorageError) -> Self {
+        if let StorageError::KeyTakenOver = error {
+            return Self::new(
+                Kind::StillRunning,
+                "another request with this Idempotency-Key took over from this one, which saved nothing; ask again \
+                 with the same key",
+            )
+            .with("field", "Idempotency-Key")
+            .retry_after(1);
+        }
+        if let StorageError::MemoryDeleted = error {
+            return Self::new(Kind::Conflict, format!("{error}; nothing was saved"));
+        }
+        if let StorageError::OverQuota(over) = &error {
+            telemetry::refused("quota");
+            return Self::new(Kind::Quota, format!("{over}; nothing was saved"))
+                .with("limit", over.limit)
+                .with("limit_name", over.setting)
+                .with("actual", over.held);
+        }
+        match error.retry_after() {
+            Some(wait) => Self::new(Kind::Unavailable, "the database is not available at the moment")
+                .retry_after(wait.as_secs().max(1))
+                .caused_by(&error),
+            None => Self::internal(&error),
+        }
+    }
+}
+
+impl From<WriteError> for Problem {
+    fn from(error: WriteError) -> Self {
+        let message = error.to_string();
+        match error {
+            WriteError::PreconditionFailed(failed) => refused_write(&failed),
+            WriteError::NotFound(Missing::Memory) => lookup::missing(),
+            WriteError::NotFound(Missing::Version) => lookup::no_such_version(),
+            WriteError::NotFound(Missing::File) => Self::not_found(message).with("field", "path"),
+            WriteError::Collapses(lost) => {
+                let warnings: Vec<_> = lost.into_iter().map(CollapseBody::from).collect();
+                Self::new(
+                    Kind::Collapse,
+                    "the text would lose much of what the document says, see warnings; nothing was saved. Put the \
+                     whole document, or send the same with ?confirm=collapse",
+                )
+                .with("field", "confirm")
+                .with("warnings", serde_json::to_value(warnings).unwrap_or_default())
+            }
+            WriteError::Redacted { version, redaction } => lookup::redacted(version, &redaction),
+            WriteError::IsHead { version } => Self::new(
+                Kind::Conflict,
+                format!(
+                    "version {version} is the newest and cannot be redacted: put a new version without what is to \
+                     go (PUT …/context), then redact this one"
+                ),
+            )
+            .with("field", "ref")
+            .with("version", version),
+            WriteError::Invalid(rule) => {
+                Self::invalid("ref", format!("the version cannot be restored: {rule}"))
+            }
+            WriteError::OtherTask(id) => Self::new(
+                Kind::Conflict,
+                format!("{message}; give this task another id, or send what was sent first"),
+            )
+            .with("field", "task_id")
+            .with("record_id", id.to_string()),
+            WriteError::Window(WindowError::TooLarge { before, bytes, limit }) => {
+                Self::invalid("context", format!("{message}; nothing was saved"))
+                    .with("before", before)
+                    .with("actual", bytes)
+                    .with("limit", limit)
+            }
+            WriteError::Window(WindowError::NotActive { active, .. }) => {
+                let active: Vec<_> = active.iter().map(ToString::to_string).collect();
+                let those = if active.is_empty() {
+                    "there are none".to_owned()
+                } else {
+                    active.join(", ")
+                };
+                Self::invalid("supersedes", format!("{message}; active: {those}")).with("active", active)
+            }
+            WriteError::Window(WindowError::IdsExhausted(_)) => Self::invalid("body", message),
+            WriteError::Refused(refusal) => {
+                Self::new(Kind::Conflict, refusal.to_string()).with("field", "path")
+            }
+            WriteError::Storage(error) => error.into(),
+        }
+    }
+}
+
+/// `Retry-After` in seconds when too many updates of a memory are waiting: about the duration of one update.
+const QUEUE_RETRY_SECONDS: u64 = 5;
+
+/// The limit that rejected an update, as the label of the metric of rejected requests.
+fn bound(error: &PipelineError) -> Option<&'static str> {
+    match error {
+        PipelineError::QueueFull { .. } | PipelineError::LineFull { .. } => Some("queue"),
+        PipelineError::VaultBusy { .. } | PipelineError::Busy { .. } => Some("updates"),
+        PipelineError::TokensSpent { .. } => Some("tokens"),
+        _ => None,
+    }
+}
+
+impl From<PipelineError> for Problem {
+    fn from(error: PipelineError) -> Self {
+        let message = error.to_string();
+        if let Some(bound) = bound(&error) {
+            telemetry::refused(bound);
+        }
+        match error {
+            PipelineError::PreconditionFailed(failed) => refused_write(&failed),
+            PipelineError::QueueFull { limit } => Self::new(Kind::TooManyRequests, message)
+                .with("limit", limit)
+                .with("limit_name", "pipeline.queue_per_memory")
+                .retry_after(QUEUE_RETRY_SECONDS),
+            PipelineError::TokensSpent { spent, limit, opens_at, retry_after } => {
+                let opens_at = opens_at.to_rfc3339_opts(SecondsFormat::Secs, true);
+                Self::new(
+                    Kind::TooManyRequests,
+                    format!("{message}; updates open again at {opens_at} (midnight UTC)"),
+                )
+                .with("limit", limit)
+                .with("limit_name", "limits.vault_tokens_per_day")
+                .with("actual", spent)
+                .with("opens_at", opens_at)
+                .retry_after(retry_after)
+            }
+            PipelineError::LineFull { limit, limit_name, .. } => Self::new(Kind::TooManyRequests, message)
+                .with("limit", limit)
+                .with("limit_name", limit_name)
+                .retry_after(QUEUE_RETRY_SECONDS),
+            PipelineError::VaultBusy { limit } => Self::new(Kind::TooManyRequests, message)
+                .with("limit", limit)
+                .with("limit_name", "pipeline.concurrent_updates_per_vault")
+                .retry_after(QUEUE_RETRY_SECONDS),
+            PipelineError::Busy { limit } => Self::new(Kind::Unavailable, message)
+                .with("limit", limit)
+                .with("limit_name", "pipeline.concurrent_updates")
+                .retry_after(QUEUE_RETRY_SECONDS),
+            PipelineError::Unreadable { update_id, .. } => {
+                Self::new(Kind::Invalid, message).with("update_id", update_id.as_str())
+            }
+            PipelineError::ModelFailed { update_id, role, timed_out, .. } => {
+                let kind = if timed_out { Kind::ModelTimeout } else { Kind::ModelFailed };
+                Self::new(kind, &*message)
+                    .with("update_id", update_id.as_str())
+                    .with("role", role.name())
+                    .caused_by(message)
+            }
+            PipelineError::Invalid { update_id, rejected, more } => {
+                let detail =
+                    format!("{message}; nothing was saved, finish the run with POST …/operations?update_id={update_id}");
+                let problem = Self::new(Kind::Invalid, detail)
+                    .with("update_id", update_id.as_str())
+                    .with("rejected", serde_json::to_value(rejected).unwrap_or_default());
+                if more > 0 { problem.with("more_rejected", more) } else { problem }
+            }
+            PipelineError::TooLarge { update_id, before, bytes, limit } => Self::new(
+                Kind::Invalid,
+                format!(
+                    "the document has {before} bytes and would have {bytes}, over limits.context_bytes = {limit}; \
+                     nothing was saved"
+                ),
+            )
+            .with("field", "context")
+            .with("update_id", update_id.as_str())
+            .with("before", before)
+            .with("actual", bytes)
+            .with("limit", limit),
+            PipelineError::IdsExhausted { update_id, .. } => {
+                Self::new(Kind::Invalid, message).with("update_id", update_id.as_str())
+            }
+            PipelineError::Conflict { update_id, rebases } => Self::new(Kind::Conflict, message)
+                .with("update_id", update_id.as_str())
+                .with("limit", rebases),
+            PipelineError::Deleted => Self::new(
+                Kind::Conflict,
+                format!("{message}; nothing was saved, send it again to begin a new memory"),
+            ),
+            PipelineError::OtherTask { update_id, record } => Self::new(
+                Kind::Conflict,
+                format!("{message}; give this task another id, or send what was sent first"),
+            )
+            .with("field", "record.task_id")
+            .with("record_id", record.to_string())
+            .with("update_id", update_id.as_str()),
+            PipelineError::ProposalGone { update_id, .. } => Self::new(
+                Kind::Gone,
+                format!("{message}; nothing was changed, propose it again if it is still wanted"),
+            )
+            .with("update_id", update_id.as_str()),
+            PipelineError::NotProposed {
+                update_id,
+                status,
+                review,
+            } => {
+                let problem = Self::new(
+                    Kind::Conflict,
+                    format!("{message}; only a run that is proposed can be approved or rejected, and only once"),
+                )
+                .with("field", "update_id")
+                .with("update_id", update_id.as_str())
+                .with("run_status", status);
+                match review {
+                    Some((by, at)) => problem.with("decided_by", by).with("decided_at", at.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
+                    None => problem,
+                }
+            }
+            PipelineError::OwnProposal { update_id } => {
+                Self::new(Kind::Forbidden, format!("{message}; somebody with another key has to approve it"))
+                    .with("update_id", update_id.as_str())
+            }
+            PipelineError::UnknownOperations { update_id, count, .. } => Self::invalid("operations", message)
+                .with("update_id", update_id.as_str())
+                .with("actual", count),
+            PipelineError::UnknownRun(_) => Self::new(Kind::NotFound, message).with("field", "update_id"),
+            PipelineError::NotResolvable { .. } => {
+                Self::new(Kind::Conflict, format!("{message}; only a run that is invalid can be finished by hand"))
+                    .with("field", "update_id")
+            }
+            PipelineError::Storage(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,490 @@
+//! `M/handoff` and `M/handoffs`: the newest handoff with its freshness, the kept ones, and the refresh.
+
+use crate::domain::handoff::{Freshness, Window, Workspace, preface};
+use crate::domain::ids::HandoffId;
+use crate::http::extract::accept::{Accept, Representation};
+use crate::http::extract::caller::{Actor, ActorHeader};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
+use crate::http::extract::json::{Object, OptionalJsonBody};
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::{EntryPath, MemoryPath};
+use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
+use crate::http::problem::{Kind, Problem};
+use crate::http::routes::lookup;
+use crate::http::state::AppState;
+use crate::pipeline::{HandoffError, HandoffRequest, Refreshed, judge};
+use crate::storage::handoffs::Handoff;
+use crate::telemetry;
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, ETAG, VARY};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+/// A handoff with its present freshness.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Handoff)]
+pub(crate) struct HandoffBody {
+    /// Its id.
+    pub(crate) handoff_id: String,
+    /// The vault.
+    pub(crate) vault_id: String,
+    /// The memory.
+    pub(crate) memory_id: String,
+    /// The moment it shows.
+    pub(crate) generated_at: DateTime<Utc>,
+    /// Who asked for it.
+    pub(crate) generated_by: String,
+    /// How far back it looks, as a duration of ISO 8601.
+    #[schema(example = "PT2H")]
+    pub(crate) window: String,
+    /// The newest version of that moment.
+    #[schema(minimum = 1)]
+    pub(crate) base_version: i64,
+    /// Its freshness now.
+    pub(crate) freshness: Freshness,
+    /// The same as Markdown: what stands above the text where it is read as text.
+    pub(crate) preface: String,
+    /// The eight sections, as they were made.
+    pub(crate) markdown: String,
+    /// What it was made from: `inputs`, `cited`, `model` (null where rules made it), lines by section, dropped lines.
+    pub(crate) manifest: Value,
+    /// For a refresh: whether the handoff was generated now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) refreshed: Option<bool>,
+}
+
+impl HandoffBody {
+    /// A handoff as JSON. `refreshed` is set in the response of a refresh.
+    pub(crate) fn of(handoff: Handoff, freshness: &Freshness, refreshed: Option<bool>) -> Self {
+        Self {
+            handoff_id: handoff.handoff_id.to_string(),
+            vault_id: handoff.vault_id.to_string(),
+            memory_id: handoff.memory_id.to_string(),
+            generated_at: handoff.generated_at,
+            generated_by: handoff.generated_by.to_string(),
+            window: handoff.window.to_string(),
+            base_version: handoff.base_version,
+            preface: preface(freshness, handoff.generated_at, handoff.base_version),
+            freshness: freshness.clone(),
+            markdown: handoff.markdown,
+            manifest: handoff.manifest,
+            refreshed,
+        }
+    }
+}
+
+/// Responds with a body whose entity tag covers both the stored handoff and its freshness.
+pub(crate) fn answer(
+    id: &str,
+    body: String,
+    representation: Representation,
+    conditions: &Conditions,
+) -> Result<Response, Problem> {
+    let hash = hex::encode(&Sha256::digest(&body)[..8]);
+    let tag = ETag::opaque(format!("{id};{hash}"));
+    let headers = [
+        (ETAG, tag.header_value()),
+        (VARY, HeaderValue::from_static("Accept")),
+        (CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+    ];
+    Ok(match conditions.for_read(&tag)? {
+        Verdict::NotModified => (StatusCode::NOT_MODIFIED, headers).into_response(),
+        Verdict::Send => (headers, representation, body).into_response(),
+    })
+}
+
+/// A handoff in a list.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = HandoffEntry)]
+pub(crate) struct HandoffEntry {
+    /// Its id.
+    handoff_id: String,
+    /// The vault.
+    vault_id: String,
+    /// The memory.
+    memory_id: String,
+    /// The moment it shows.
+    generated_at: DateTime<Utc>,
+    /// Who asked for it.
+    generated_by: String,
+    /// How far back it looks, as a duration of ISO 8601.
+    window: String,
+    /// The newest version of that moment.
+    #[schema(minimum = 1)]
+    base_version: i64,
+    /// The model that wrote its prose, with its times; null where rules did.
+    #[schema(required)]
+    model: Option<Value>,
+}
+
+impl From<Handoff> for HandoffEntry {
+    fn from(mut handoff: Handoff) -> Self {
+        let model = handoff.manifest.get_mut("model").map(Value::take);
+        Self {
+            handoff_id: handoff.handoff_id.to_string(),
+            vault_id: handoff.vault_id.to_string(),
+            memory_id: handoff.memory_id.to_string(),
+            generated_at: handoff.generated_at,
+            generated_by: handoff.generated_by.to_string(),
+            window: handoff.window.to_string(),
+            base_version: handoff.base_version,
+            model: model.filter(|model| !model.is_null()),
+        }
+    }
+}
+
+/// Read the handoff
+///
+/// The newest one: its freshness, judged now, above the Markdown as it was made; or both as JSON. Reading never
+/// makes it fresh.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoff",
+    operation_id = "GetHandoff",
+    tag = "handoff",
+    params(ConditionHeaders),
+    responses(
+        (status = 200, description = "The handoff.", headers(
+            ("ETag" = String, description = "Strong; another one as soon as the freshness is."),
+        ), content(
+            (String = "text/markdown; charset=utf-8"),
+            (String = "text/plain; charset=utf-8"),
+            (HandoffBody = "application/json"),
+        )),
+        (status = 404, description = "There is no such memory, or it has no handoff yet: then `freshness` is `missing`."),
+    )
+)]
+pub(crate) async fn get(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(NoParams): Query<NoParams>,
+    accept: Accept,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let representation = accept.choose(&Representation::OF_MARKDOWN)?;
+    let Some(handoff) = state.storage.latest_handoff(&vault_id, &memory_id).await? else {
+        lookup::require(&state, &vault_id, &memory_id).await?;
+        return Err(Problem::not_found(
+            "the memory has no handoff yet: make one with POST …/handoff/refresh",
+        )
+        .with("freshness", "missing"));
+    };
+    let freshness = judge(&state.storage, &handoff).await?;
+    let id = handoff.handoff_id.clone();
+    let body = match representation {
+        Representation::Json => {
+            serde_json::to_string(&HandoffBody::of(handoff, &freshness, None)).map_err(Problem::internal)?
+        }
+        _ => {
+            let mut text = preface(&freshness, handoff.generated_at, handoff.base_version);
+            text.push_str(&handoff.markdown);
+            text
+        }
+    };
+    answer(id.as_str(), body, representation, &conditions)
+}
+
+/// Whether the newest handoff can be relied on.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = HandoffStatus)]
+pub(crate) struct StatusBody {
+    /// What is so now.
+    #[serde(flatten)]
+    freshness: Freshness,
+    /// The handoff; null if there is none.
+    #[schema(required)]
+    handoff_id: Option<String>,
+    /// The moment it shows.
+    #[schema(required)]
+    generated_at: Option<DateTime<Utc>>,
+    /// How far back it looks, as a duration of ISO 8601.
+    #[schema(required)]
+    window: Option<String>,
+}
+
+/// Read the handoff's freshness
+///
+/// `missing` for a memory without a handoff.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoff/status",
+    operation_id = "GetHandoffStatus",
+    tag = "handoff",
+    responses(
+        (status = 200, description = "The freshness.", body = StatusBody),
+        (status = 404, description = "There is no such memory."),
+    )
+)]
+pub(crate) async fn status(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(NoParams): Query<NoParams>,
+) -> Result<Json<StatusBody>, Problem> {
+    let Some(handoff) = state.storage.latest_handoff(&vault_id, &memory_id).await? else {
+        lookup::require(&state, &vault_id, &memory_id).await?;
+        return Ok(Json(StatusBody {
+            freshness: Freshness::missing(),
+            handoff_id: None,
+            generated_at: None,
+            window: None,
+        }));
+    };
+    let freshness = judge(&state.storage, &handoff).await?;
+    Ok(Json(StatusBody {
+        freshness,
+        handoff_id: Some(handoff.handoff_id.to_string()),
+        generated_at: Some(handoff.generated_at),
+        window: Some(handoff.window.to_string()),
+    }))
+}
+
+/// List the handoffs
+///
+/// Those that are kept (`handoff.keep`), the newest first, without their Markdown.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoffs",
+    operation_id = "ListHandoffs",
+    tag = "handoff",
+    params(Page),
+    responses(
+        (status = 200, description = "One page.", body = List<HandoffEntry>),
+        (status = 404, description = "There is no such memory."),
+    )
+)]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(page): Query<Page>,
+) -> Result<Json<List<HandoffEntry>>, Problem> {
+    let name = format!("handoffs/{vault_id}/{memory_id}");
+    let before = page.after::<i64>(&name)?;
+    let handoffs = state
+        .storage
+        .list_handoffs(&vault_id, &memory_id, before, page.fetch())
+        .await?;
+    if handoffs.is_empty() {
+        lookup::require(&state, &vault_id, &memory_id).await?;
+    }
+    Ok(Json(page.of(
+        &name,
+        handoffs,
+        |handoff| handoff.number,
+        HandoffEntry::from,
+    )))
+}
+
+/// Read one handoff
+///
+/// The Markdown as it was made, or JSON with its manifest and its freshness now.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoffs/{handoff_id}",
+    operation_id = "GetHandoffArtifact",
+    tag = "handoff",
+    params(ConditionHeaders),
+    responses(
+        (status = 200, description = "The handoff.", headers(
+            ("ETag" = String, description = "Strong."),
+        ), content(
+            (String = "text/markdown; charset=utf-8"),
+            (String = "text/plain; charset=utf-8"),
+            (HandoffBody = "application/json"),
+        )),
+        (status = 404, description = "There is no such memory or handoff."),
+    )
+)]
+pub(crate) async fn artifact(
+    State(state): State<AppState>,
+    EntryPath {
+        vault_id,
+        memory_id,
+        entry,
+    }: EntryPath<HandoffId>,
+    Query(NoParams): Query<NoParams>,
+    accept: Accept,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let representation = accept.choose(&Representation::OF_MARKDOWN)?;
+    let handoff = state.storage.handoff(&vault_id, &memory_id, &entry).await?;
+    let handoff = handoff.ok_or_else(|| {
+        Problem::not_found("there is no such memory or handoff").with("field", "handoff_id")
+    })?;
+    let body = match representation {
+        Representation::Json => {
+            let freshness = judge(&state.storage, &handoff).await?;
+            serde_json::to_string(&HandoffBody::of(handoff, &freshness, None)).map_err(Problem::internal)?
+        }
+        _ => handoff.markdown,
+    };
+    answer(entry.as_str(), body, representation, &conditions)
+}
+
+/// The maximum number of files in a request.
+const MAX_FILES: usize = 500;
+
+/// `Retry-After` in seconds when too many refreshes of a memory are waiting.
+const QUEUE_RETRY_SECONDS: u64 = 5;
+
+/// How a handoff is refreshed.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RefreshParams {
+    /// Make one although the newest is fresh.
+    force: Option<bool>,
+    /// How far back it looks: a duration of ISO 8601 or short, such as `PT6H` or `6h`; `handoff.window` (2 h)
+    /// without it. At most 366 days; of a younger memory it takes all that there is.
+    #[param(value_type = Option<String>, example = "PT6H", min_length = 2)]
+    window: Option<Window>,
+}
+
+impl FromQuery for RefreshParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            force: query.flag("force")?,
+            window: query.parse("window")?,
+        })
+    }
+}
+
+/// What a refresh may be told.
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = RefreshHandoffRequest)]
+pub(crate) struct RefreshBody {
+    /// The caller's folder, for the section Workspace Snapshot.
+    #[serde(default)]
+    #[schema(value_type = Option<WorkspaceBody>)]
+    workspace: Option<Object<WorkspaceBody>>,
+}
+
+/// The caller's folder.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Workspace)]
+pub(crate) struct WorkspaceBody {
+    /// Its path.
+    #[serde(default)]
+    #[schema(max_length = 1024)]
+    folder: Option<String>,
+    /// The git branch.
+    #[serde(default)]
+    #[schema(max_length = 255)]
+    branch: Option<String>,
+    /// The commit.
+    #[serde(default)]
+    #[schema(max_length = 128)]
+    head: Option<String>,
+    /// Files with changes that are not committed.
+    #[serde(default)]
+    #[schema(max_items = 500)]
+    dirty_files: Vec<String>,
+}
+
+impl WorkspaceBody {
+    fn checked(self) -> Result<Workspace, Problem> {
+        let within = |field: &str, value: Option<&String>, limit: usize| match value {
+            Some(text) if text.len() > limit => Err(Problem::invalid(
+                field,
+                format!("{field} has {} bytes; at most {limit} are accepted", text.len()),
+            )
+            .with("limit", limit)),
+            _ => Ok(()),
+        };
+        within("workspace.folder", self.folder.as_ref(), 1_024)?;
+        within("workspace.branch", self.branch.as_ref(), 255)?;
+        within("workspace.head", self.head.as_ref(), 128)?;
+        if self.dirty_files.len() > MAX_FILES {
+            return Err(Problem::invalid(
+                "workspace.dirty_files",
+                format!(
+                    "workspace.dirty_files has {} entries; at most {MAX_FILES} are accepted",
+                    self.dirty_files.len()
+                ),
+            )
+            .with("limit", MAX_FILES));
+        }
+        for (index, file) in self.dirty_files.iter().enumerate() {
+            within(&format!("workspace.dirty_files[{index}]"), Some(file), 1_024)?;
+        }
+        Ok(Workspace {
+            folder: self.folder,
+            branch: self.branch,
+            head: self.head,
+            dirty_files: self.dirty_files,
+        })
+    }
+}
+
+/// Refresh the handoff
+///
+/// Makes a new one if the newest is stale or missing, if it looks back over another window, or by force; otherwise it does
+/// nothing and answers with the newest. Rules make it, or a model where one is configured; a model that fails leaves
+/// it to the rules, and the manifest says so.
+#[utoipa::path(
+    post,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoff/refresh",
+    operation_id = "RefreshHandoff",
+    tag = "handoff",
+    params(RefreshParams, ActorHeader),
+    request_body(description = "May be left out.", content = Option<RefreshBody>),
+    responses(
+        (status = 200, description = "The newest is fresh; nothing was made.", body = HandoffBody),
+        (status = 201, description = "A new one.", body = HandoffBody),
+        (status = 404, description = "There is no such memory."),
+        (status = 409, description = "The memory kept changing meanwhile."),
+        (status = 422, description = "The request is not valid."),
+        (status = 429, description = "The queue of refreshes of this memory is full."),
+    )
+)]
+pub(crate) async fn refresh(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(params): Query<RefreshParams>,
+    Actor(actor): Actor,
+    OptionalJsonBody(RefreshBody { workspace }): OptionalJsonBody<RefreshBody>,
+) -> Result<(StatusCode, Json<HandoffBody>), Problem> {
+    let request = HandoffRequest {
+        vault: vault_id,
+        memory: memory_id,
+        actor,
+        window: params.window,
+        force: params.force.unwrap_or(false),
+        workspace: workspace.map(|Object(body)| body.checked()).transpose()?,
+    };
+    let Refreshed {
+        handoff,
+        freshness,
+        is_new,
+    } = state.pipeline.refresh_handoff(&request).await?;
+    let status = if is_new {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    Ok((status, Json(HandoffBody::of(handoff, &freshness, Some(is_new)))))
+}
+
+impl From<HandoffError> for Problem {
+    fn from(error: HandoffError) -> Self {
+        let message = error.to_string();
+        match error {
+            HandoffError::NoMemory => lookup::missing(),
+            HandoffError::QueueFull { limit } => {
+                telemetry::refused("queue");
+                Self::new(Kind::TooManyRequests, message)
+                    .with("limit", limit)
+                    .with("limit_name", "pipeline.queue_per_memory")
+                    .retry_after(QUEUE_RETRY_SECONDS)
+            }
+            HandoffError::Moved => Self::new(Kind::Conflict, format!("{message}; try again")),
+            HandoffError::Storage(error) => error.into(),
+        }
+    }
+}

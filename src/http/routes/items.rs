@@ -1,0 +1,650 @@
+//! `…/items` of a memory and of a vault: `table` serves and describes these routes for both.
+
+use crate::domain::access::AccessRole;
+use crate::domain::ids::{ActorId, Category, ItemId, VaultId};
+use crate::domain::prompt::{InvalidItem, NewItem, PromptItem, RULES, check_writable};
+use crate::http::extract::body::{self, Limit, MediaType};
+use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
+use crate::http::extract::json::{JsonBody, Object, exact, parse, parse_list};
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::{ItemPath, ItemsPath};
+use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
+use crate::http::json_answer::JsonAnswer;
+use crate::http::middleware::standard::Detail;
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::storage::prompt_items::{AddItemsError, ItemKey, ItemOwner, Replaced};
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, SubsecRound, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Which items to list.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ItemParams {
+    /// Only this category.
+    #[param(
+        value_type = Option<String>,
+        min_length = 1,
+        max_length = 128,
+        pattern = r"^[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]([^,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff])?$"
+    )]
+    category: Option<Category>,
+}
+
+impl FromQuery for ItemParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            category: query.parse("category")?,
+        })
+    }
+}
+
+/// List the items of a memory
+///
+/// Its own, by category and then as they were added, without those that have expired: those of a vault belong to all of
+/// its memories and are listed there. Where nothing was put there are none.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
+    operation_id = "ListItems",
+    tag = "prompt",
+    params(ItemParams, Page),
+    responses((status = 200, description = "One page.", body = List<ItemBody>))
+)]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    ItemsPath(owner): ItemsPath,
+    Query((params, page)): Query<(ItemParams, Page)>,
+) -> Result<Json<List<ItemBody>>, Problem> {
+    let ItemParams { category } = params;
+    let chosen = category.as_ref().map_or("", Category::as_str);
+    let memory = owner.memory.as_ref().map_or("", |memory| memory.as_str());
+    let name = format!("items/{}/{memory}/{chosen}", owner.vault);
+    let after = page.after::<ItemKey>(&name)?;
+    let items = state
+        .storage
+        .list_items(&owner, category.as_ref(), after.as_ref(), page.fetch())
+        .await?;
+    let show = |item| ItemBody::of(&owner.vault, item);
+    Ok(Json(page.of(&name, items, ItemKey::of, show)))
+}
+
+/// Read an item of a memory
+///
+/// By its item_id.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/items/{item}",
+    operation_id = "GetItem",
+    tag = "prompt",
+    responses(
+        (status = 200, description = "The item.", body = ItemBody),
+        (status = 404, description = "There is no such item, or it has expired."),
+    )
+)]
+pub(crate) async fn get(
+    State(state): State<AppState>,
+    ItemPath { owner, entry }: ItemPath<ItemId>,
+    Query(NoParams): Query<NoParams>,
+) -> Result<Json<ItemBody>, Problem> {
+    let item = state.storage.item(&owner, &entry).await?.ok_or_else(missing)?;
+    Ok(Json(ItemBody::of(&owner.vault, item)))
+}
+
+/// An item to be added.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = NewPromptItem)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewItemBody {
+    /// Its text: not blank, no NUL, at most 65,536 bytes.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$",
+        required
+    )]
+    #[serde(default)]
+    content: String,
+    /// Its category: letters of any script, blanks and other visible characters but commas, with no blank at its ends;
+    /// not the name of a part of the prompt that is made of the document. `rules`, `user_information`,
+    /// `tool_guidance`, `workflow` and `datetime` have their own places in a prompt.
+    #[schema(
+        min_length = 1,
+        max_length = 128,
+        pattern = r"^[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]([^,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff])?$",
+        required
+    )]
+    #[serde(default)]
+    category: String,
+    /// Any JSON object of at most 8,192 bytes; empty if it is missing or null. A number with more digits than a double or a
+    /// 64-bit integer keeps is 422: send it as a string.
+    #[schema(value_type = Option<std::collections::HashMap<String, Value>>)]
+    #[serde(default, deserialize_with = "exact")]
+    metadata: Option<Map<String, Value>>,
+    /// From when on it is never shown, a time in the future; it stays if this is missing or null.
+    #[serde(default)]
+    expires_at: Option<DateTime<Utc>>,
+}
+
+/// Add an item to the prompts of a memory
+///
+/// Behind those of its category; nothing else has to be there. The category `rules` needs the role admin.
+#[utoipa::path(
+    post,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
+    operation_id = "AddItem",
+    tag = "prompt",
+    params(ActorHeader),
+    request_body = NewItemBody,
+    responses(
+        (status = 201, description = "It was added.", body = ItemBody, headers(("Location" = String, description = "Path of the item."))),
+        (status = 403, description = "Only administrators write rules."),
+        (status = 422, description = "The item is not valid, or there would be too many."),
+    )
+)]
+pub(crate) async fn add(
+    State(state): State<AppState>,
+    ItemsPath(owner): ItemsPath,
+    Query(NoParams): Query<NoParams>,
+    caller: CallerOf,
+    Actor(actor): Actor,
+    claim: UnderClaim,
+    JsonBody(body): JsonBody<NewItemBody>,
+) -> Response {
+    let mut change = Change::new("added");
+    let added = add_item(&state, owner, (&caller, &actor), claim, body, &mut change).await;
+    change.answer(added)
+}
+
+async fn add_item(
+    state: &AppState,
+    owner: ItemOwner,
+    (caller, actor): (&CallerOf, &ActorId),
+    claim: UnderClaim,
+    body: NewItemBody,
+    change: &mut Change,
+) -> Result<JsonAnswer, Problem> {
+    let category: Category = body
+        .category
+        .parse()
+        .map_err(|rule| Problem::invalid("category", format!("category {rule}")))?;
+    check_category(caller, &category)?;
+    let item = NewItem::from(ItemContent {
+        content: body.content,
+        metadata: body.metadata,
+        expires_at: body.expires_at,
+    });
+    check_item(state, &item, "")?;
+    let limits = &state.settings.items;
+    let under = claim.answering(|item| added_answer(&owner, item));
+    let item = state
+        .storage
+        .add_item(&owner, &category, item, actor, limits, under.as_ref())
+        .await?;
+    change.names(&item.item_id);
+    Ok(added_answer(&owner, &item))
+}
+
+/// The response for an added item.
+fn added_answer(owner: &ItemOwner, item: &PromptItem) -> JsonAnswer {
+    let below = match &owner.memory {
+        Some(memory) => format!("memories/{memory}/items"),
+        None => "items".to_owned(),
+    };
+    let location = format!("/v1/vaults/{}/{below}/{}", owner.vault, item.item_id);
+    let body = ItemBody::of(&owner.vault, item.clone());
+    JsonAnswer::new(StatusCode::CREATED, &body).at(&location)
+}
+
+/// The text of the only item of a category.
+#[derive(utoipa::ToSchema)]
+#[schema(as = ItemText, min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$")]
+#[expect(dead_code, reason = "documents the request body")]
+pub(crate) struct ItemText(String);
+
+/// The items of a category, in their order.
+#[derive(utoipa::ToSchema)]
+#[schema(as = CategoryItems)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "documents the request body")]
+pub(crate) enum CategoryBody {
+    /// Named.
+    Named(CategoryObject),
+    /// The list alone.
+    List(Vec<ItemContent>),
+}
+
+/// The items of a category, in their order.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = CategoryObject)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CategoryObject {
+    /// None removes all that are there.
+    #[schema(value_type = Vec<ItemContent>)]
+    items: Vec<Object<ItemContent>>,
+}
+
+/// The items of a category.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = ReplacedItems)]
+pub(crate) struct ReplacedBody {
+    /// In their order.
+    items: Vec<ItemBody>,
+    /// Whether they were these already, so that nothing was written and they keep their ids.
+    unchanged: bool,
+}
+
+/// Replace a category of a memory's items
+///
+/// All at once: nobody sees the category without the old or the new items. The place in the path holds the category;
+/// nothing else has to be there. `rules` need the role admin.
+#[utoipa::path(
+    put,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/items/{item}",
+    operation_id = "PutItems",
+    tag = "prompt",
+    params(ActorHeader),
+    request_body(
+        description = "The items in their order; as text one item, at most 65,536 bytes.",
+        content((CategoryBody = "application/json"), (ItemText = "text/plain"))
+    ),
+    responses(
+        (status = 200, description = "The items of the category as they are now.", body = ReplacedBody),
+        (status = 403, description = "Only administrators write rules."),
+        (status = 422, description = "An item is not valid, or there would be too many; nothing was changed."),
+    )
+)]
+pub(crate) async fn replace(
+    State(state): State<AppState>,
+    ItemPath { owner, entry }: ItemPath<Category>,
+    Query(NoParams): Query<NoParams>,
+    caller: CallerOf,
+    Actor(actor): Actor,
+    claim: UnderClaim,
+    request: Request,
+) -> Response {
+    let mut change = Change::new("replaced");
+    let replaced = async {
+        check_category(&caller, &entry)?;
+        let items = read_items(&state, request).await?;
+        let limits = &state.settings.items;
+        let under = claim.answering(|replaced| replaced_answer(&owner, replaced));
+        let replaced = state
+            .storage
+            .replace_items(&owner, &entry, items, &actor, limits, under.as_ref())
+            .await?;
+        for item in &replaced.items {
+            change.names(&item.item_id);
+        }
+        Ok::<_, Problem>(replaced_answer(&owner, &replaced))
+    };
+    let replaced = replaced.await;
+    change.answer(replaced)
+}
+
+fn replaced_answer(owner: &ItemOwner, replaced: &Replaced) -> JsonAnswer {
+    let items = replaced.items.iter().cloned();
+    let body = ReplacedBody {
+        items: items.map(|item| ItemBody::of(&owner.vault, item)).collect(),
+        unchanged: replaced.unchanged,
+    };
+    JsonAnswer::new(StatusCode::OK, &body)
+}
+
+async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, Problem> {
+    let (parts, body) = request.into_parts();
+    let media_type = body::media_type(&parts.headers, &[MediaType::Json, MediaType::Plain])?;
+    let limit = match media_type {
+        MediaType::Json => Limit::of_bodies(state),
+        MediaType::Plain | MediaType::Markdown => Limit {
+            name: "prompt.item_bytes",
+            bytes: state.settings.items.item_bytes,
+        },
+    };
+    let text = body::read_text(state, &parts.headers, body, limit).await?;
+    if media_type != MediaType::Json {
+        let item = NewItem {
+            content: text,
+            ..NewItem::default()
+        };
+        check_item(state, &item, "")?;
+        return Ok(vec![item]);
+    }
+    let is_list = text.trim_start().starts_with('[');
+    let items: Vec<ItemContent> = if is_list {
+        parse_list(&text)?
+    } else {
+        let CategoryObject { items } = parse(&text)?;
+        items.into_iter().map(|Object(item)| item).collect()
+    };
+    let within = if is_list { "" } else { "items" };
+    let items: Vec<NewItem> = items.into_iter().map(NewItem::from).collect();
+    for (place, item) in items.iter().enumerate() {
+        check_item(state, item, &format!("{within}[{place}]."))?;
+    }
+    Ok(items)
+}
+
+/// Remove an item of a memory
+///
+/// By its item_id. The category `rules` needs the role admin.
+#[utoipa::path(
+    delete,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/items/{item}",
+    operation_id = "RemoveItem",
+    tag = "prompt",
+    responses(
+        (status = 204, description = "It is gone."),
+        (status = 403, description = "Only administrators remove rules."),
+        (status = 404, description = "There is no such item, or it has expired."),
+    )
+)]
+pub(crate) async fn remove(
+    State(state): State<AppState>,
+    ItemPath { owner, entry }: ItemPath<ItemId>,
+    Query(NoParams): Query<NoParams>,
+    caller: CallerOf,
+) -> Response {
+    let mut change = Change::new("removed");
+    change.names(&entry);
+    let removed = async {
+        // An item never changes its category, so the check is still valid when it is deleted.
+        let item = state.storage.item(&owner, &entry).await?.ok_or_else(missing)?;
+        require_role(&caller, &item.category)?;
+        match state.storage.remove_item(&owner, &entry).await? {
+            true => Ok::<_, Problem>(StatusCode::NO_CONTENT),
+            false => Err(missing()),
+        }
+    };
+    change.answer(removed.await)
+}
+
+/// Which items to remove.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RemovedParams {
+    /// All items of this category.
+    #[param(
+        value_type = String,
+        min_length = 1,
+        max_length = 128,
+        pattern = r"^[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]([^,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff])?$"
+    )]
+    category: Category,
+}
+
+impl FromQuery for RemovedParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let category = query.parse("category")?.ok_or_else(|| {
+            Problem::invalid(
+                "category",
+                "category is needed: it names the items that are removed",
+            )
+        })?;
+        Ok(Self { category })
+    }
+}
+
+/// What was removed.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = RemovedItems)]
+pub(crate) struct RemovedBody {
+    /// How many items there were.
+    #[schema(minimum = 0)]
+    removed: u64,
+}
+
+/// Remove a category of a memory's items
+///
+/// `rules` need the role admin.
+#[utoipa::path(
+    delete,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
+    operation_id = "RemoveItems",
+    tag = "prompt",
+    params(RemovedParams),
+    responses(
+        (status = 200, description = "How many there were; 0 if there were none.", body = RemovedBody),
+        (status = 403, description = "Only administrators remove rules."),
+    )
+)]
+pub(crate) async fn remove_category(
+    State(state): State<AppState>,
+    ItemsPath(owner): ItemsPath,
+    Query(RemovedParams { category }): Query<RemovedParams>,
+    caller: CallerOf,
+) -> Response {
+    let mut change = Change::new("removed");
+    let removed = async {
+        require_role(&caller, &category)?;
+        let removed = state.storage.remove_items(&owner, &category).await?;
+        change.counts(removed);
+        Ok::<_, Problem>(Json(RemovedBody { removed }))
+    };
+    let removed = removed.await;
+    change.answer(removed)
+}
+
+/// A part of a system prompt that a component owns.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = PromptItem)]
+pub(crate) struct ItemBody {
+    /// Its id, made by the service.
+    item_id: String,
+    /// The vault.
+    vault_id: String,
+    /// The memory; null for an item of the vault, which belongs to all of its memories.
+    #[schema(required)]
+    memory_id: Option<String>,
+    /// Its category.
+    category: String,
+    /// Its text.
+    content: String,
+    /// What its component keeps with it.
+    #[schema(value_type = std::collections::HashMap<String, Value>)]
+    metadata: Map<String, Value>,
+    /// From when on it is never shown; null if it stays.
+    #[schema(required)]
+    expires_at: Option<DateTime<Utc>>,
+    /// When it was added.
+    created_at: DateTime<Utc>,
+    /// Who added it.
+    created_by: String,
+}
+
+impl ItemBody {
+    fn of(vault: &VaultId, item: PromptItem) -> Self {
+        Self {
+            item_id: item.item_id.to_string(),
+            vault_id: vault.to_string(),
+            memory_id: item.memory.map(|memory| memory.to_string()),
+            category: item.category.to_string(),
+            content: item.content,
+            metadata: item.metadata,
+            expires_at: item.expires_at,
+            created_at: item.created_at,
+            created_by: item.created_by.to_string(),
+        }
+    }
+}
+
+/// An item of a category that is named elsewhere.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = ItemOfCategory)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ItemContent {
+    /// Its text: not blank, no NUL, at most 65,536 bytes.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$",
+        required
+    )]
+    #[serde(default)]
+    content: String,
+    /// Any JSON object of at most 8,192 bytes; empty if it is missing or null.
+    #[schema(value_type = Option<std::collections::HashMap<String, Value>>)]
+    #[serde(default, deserialize_with = "exact")]
+    metadata: Option<Map<String, Value>>,
+    /// From when on it is never shown, a time in the future; it stays if this is missing or null.
+    #[serde(default)]
+    expires_at: Option<DateTime<Utc>>,
+}
+
+impl From<ItemContent> for NewItem {
+    fn from(item: ItemContent) -> Self {
+        Self {
+            content: item.content,
+            metadata: item.metadata.unwrap_or_default(),
+            // With the precision of the database, so that repeating the PUT changes nothing.
+            expires_at: item.expires_at.map(|time| time.trunc_subsecs(6)),
+        }
+    }
+}
+
+/// Requires the role `admin` for changes to the rules.
+///
+/// # Errors
+/// 403 for any other role.
+fn require_role(caller: &CallerOf, category: &Category) -> Result<(), Problem> {
+    if category.as_str() == RULES {
+        caller.require(AccessRole::Admin, "items of the category rules are written")
+    } else {
+        Ok(())
+    }
+}
+
+/// Checks that the category is valid and that the caller may write to it.
+///
+/// # Errors
+/// 403 and 422.
+fn check_category(caller: &CallerOf, category: &Category) -> Result<(), Problem> {
+    check_writable(category)
+        .map_err(|reserved| Problem::invalid("category", format!("category: {reserved}")))?;
+    require_role(caller, category)
+}
+
+/// Validates a new item. `within` is the prefix of its members' names in problems, for example `items[0].`.
+///
+/// # Errors
+/// 413 and 422.
+fn check_item(state: &AppState, item: &NewItem, within: &str) -> Result<(), Problem> {
+    item.check(&state.settings.items, state.clock.now())
+        .map_err(|invalid| {
+            let field = format!("{within}{}", invalid.field());
+            match invalid {
+                InvalidItem::TooLarge { bytes, limit, .. } => {
+                    let name = match invalid.field() {
+                        "content" => "prompt.item_bytes",
+                        _ => "as compact JSON",
+                    };
+                    Problem::too_large(&field, name, limit, Some(bytes as u64))
+                }
+                InvalidItem::Blank | InvalidItem::Nul { .. } | InvalidItem::Past | InvalidItem::TooFar => {
+                    Problem::invalid(&field, format!("{field} {invalid}"))
+                }
+            }
+        })
+}
+
+/// 404 for an item that does not exist.
+fn missing() -> Problem {
+    Problem::not_found("there is no such item; a list with ?category= shows those of a category")
+        .with("field", "item_id")
+}
+
+impl From<AddItemsError> for Problem {
+    fn from(error: AddItemsError) -> Self {
+        match error {
+            AddItemsError::TooMany(too_many) => {
+                let limit = match too_many {
+                    crate::domain::prompt::TooManyItems::Items { limit, .. }
+                    | crate::domain::prompt::TooManyItems::Bytes { limit, .. } => limit,
+                };
+                Self::invalid("items", too_many.to_string()).with("limit", limit)
+            }
+            AddItemsError::Storage(error) => error.into(),
+        }
+    }
+}
+
+/// The maximum number of ids in a log line.
+const NAMED: usize = 20;
+
+/// The change that a request makes to items, for its log line: the action and the ids; never the category or the content, which
+/// are texts of a body.
+#[derive(Debug)]
+struct Change {
+    /// `added`, `replaced` or `removed`.
+    verb: &'static str,
+    ids: Vec<ItemId>,
+    /// The number of items, if their ids are not known.
+    count: Option<u64>,
+}
+
+impl Change {
+    /// A change without details.
+    fn new(verb: &'static str) -> Self {
+        Self {
+            verb,
+            ids: Vec::new(),
+            count: None,
+        }
+    }
+
+    /// Adds the id of an item.
+    fn names(&mut self, id: &ItemId) {
+        self.ids.push(id.clone());
+    }
+
+    /// Sets the number of items.
+    fn counts(&mut self, count: u64) {
+        self.count = Some(count);
+    }
+
+    /// The response, with the details for the request's log line.
+    fn answer(self, result: Result<impl IntoResponse, Problem>) -> Response {
+        let verb = match &result {
+            Ok(_) => self.verb,
+            Err(_) => "refused",
+        };
+        let mut response = result.into_response();
+        response.extensions_mut().insert(Detail(self.words(verb).into()));
+        response
+    }
+
+    fn words(&self, verb: &str) -> String {
+        let mut words = format!("items {verb}");
+        if let Some(count) = self.count {
+            words.push_str(&format!(": {count}"));
+        }
+        if !self.ids.is_empty() {
+            let ids: Vec<&str> = self.ids.iter().take(NAMED).map(ItemId::as_str).collect();
+            words.push_str(&format!(": {}", ids.join(" ")));
+            if self.ids.len() > NAMED {
+                words.push_str(&format!(" and {} more", self.ids.len() - NAMED));
+            }
+        }
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_names_ids_and_no_text_of_the_body() {
+        let mut change = Change::new("added");
+        assert_eq!(change.words("refused"), "items refused");
+        change.names(&"i-1".parse().unwrap());
+        assert_eq!(change.words("added"), "items added: i-1");
+        for _ in 0..NAMED {
+            change.names(&"i-2".parse().unwrap());
+        }
+        assert!(change.words("added").ends_with(" and 1 more"));
+    }
+}

@@ -1,0 +1,291 @@
+//! `POST /mcp`: the Model Context Protocol over streamable HTTP (docs/agents.md).
+//!
+//! Every message is answered without a session, so that any instance can serve any request. The response is JSON, or
+//! an event stream if the client requested notifications about progress.
+
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::http::extract::body::{self, Limit};
+use crate::http::extract::caller::X_ACTOR_ID;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::feed::ServerSentEvent;
+use crate::http::middleware::carried;
+use crate::http::problem::{Kind, Problem};
+use crate::http::state::AppState;
+use crate::mcp::{Backend, Fixed, RouteRequest, RouteResponse, Server, StreamResponse, Unreachable};
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Extension, Request, State};
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
+use futures::{StreamExt, TryStreamExt};
+use rmcp::model::Extensions;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tower::ServiceExt;
+
+/// A document in a JSON string may have an escape for each of its bytes; the message around it needs some more.
+const BYTES_PER_DOCUMENT_BYTE: usize = 2;
+const BYTES_AROUND_A_DOCUMENT: usize = 64 * 1024;
+
+/// The protocol server, shared by all requests.
+#[derive(Clone)]
+pub(crate) struct Protocol(Arc<StreamableHttpService<Server<OwnRoutes>, NeverSessionManager>>);
+
+impl Protocol {
+    /// `routes` answers the requests of tools.
+    pub(crate) fn new(state: &AppState, routes: Router) -> Self {
+        let backend = Arc::new(OwnRoutes(routes));
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_sse_keep_alive(Some(state.settings.heartbeat))
+            .with_max_request_body_bytes(usize::MAX)
+            // Hosts and origins are checked by the middleware of all routes.
+            .disable_allowed_hosts();
+        let server = move || Ok(Server::new(backend.clone()));
+        Self(Arc::new(StreamableHttpService::new(
+            server,
+            Arc::default(),
+            config,
+        )))
+    }
+}
+
+/// What is fixed for a client.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct McpParams {
+    /// The vault that all calls are about: the argument `vault` may be left out then, and must not name another.
+    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    vault: Option<VaultId>,
+    /// The same for the memory.
+    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    memory: Option<MemoryId>,
+}
+
+impl FromQuery for McpParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            vault: query.parse("vault")?,
+            memory: query.parse("memory")?,
+        })
+    }
+}
+
+/// A message of the Model Context Protocol.
+#[derive(utoipa::ToSchema)]
+#[schema(as = McpMessage)]
+#[expect(dead_code, reason = "documents the request body and the answer")]
+pub(crate) struct McpMessage {
+    /// `2.0`.
+    jsonrpc: String,
+    /// Names the request; missing in a notification.
+    id: Option<serde_json::Value>,
+    /// What is asked for, such as `tools/call`.
+    method: Option<String>,
+    /// Its arguments.
+    params: Option<serde_json::Value>,
+    /// The answer.
+    result: Option<serde_json::Value>,
+    /// Or what went wrong.
+    error: Option<serde_json::Value>,
+}
+
+/// Speak the Model Context Protocol
+///
+/// One JSON-RPC message of streamable HTTP, without sessions: tools, resources and prompts over memories, of
+/// protocol version 2026-07-28 and the older ones. Tools do what the routes do, with the same key, role, vaults and
+/// limits; what fails there is a tool error here.
+#[utoipa::path(
+    post,
+    path = "/mcp",
+    operation_id = "SpeakMcp",
+    tag = "mcp",
+    params(McpParams),
+    request_body(content = McpMessage, content_type = "application/json"),
+    responses(
+        (status = 200, description = "The answer; as events where a `progressToken` asks for them.", content(
+            (McpMessage = "application/json"),
+            (ServerSentEvent<'static> = "text/event-stream"),
+        )),
+        (status = 202, description = "A notification was taken."),
+        (status = 404, description = "There is no such method, in protocol version 2026-07-28; a JSON-RPC error.", body = McpMessage, content_type = "application/json"),
+        (status = 406, description = "`Accept` does not name both `application/json` and `text/event-stream`."),
+    )
+)]
+pub(crate) async fn mcp(
+    State(state): State<AppState>,
+    Query(params): Query<McpParams>,
+    Extension(Protocol(protocol)): Extension<Protocol>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (mut parts, body) = request.into_parts();
+    let document = state
+        .settings
+        .context_bytes
+        .saturating_mul(BYTES_PER_DOCUMENT_BYTE);
+    let limit = Limit {
+        name: "limits.body_bytes",
+        bytes: state
+            .settings
+            .body_bytes
+            .max(document.saturating_add(BYTES_AROUND_A_DOCUMENT)),
+    };
+    let message = body::read(&parts.headers, body, limit, state.settings.body_timeout).await?;
+    let message = Bytes::from(message);
+    accept_both(&mut parts);
+    parts.extensions.insert(Fixed {
+        vault: params.vault,
+        memory: params.memory,
+    });
+    let request = Request::from_parts(parts, Body::from(message.clone()));
+    let response = protocol.handle(request).await.map(Body::new);
+    convert_error(response, &message).await
+}
+
+/// A client that accepts any media type accepts both forms of a response.
+fn accept_both(parts: &mut Parts) {
+    let accepts_anything = match parts.headers.get(ACCEPT) {
+        None => true,
+        Some(value) => value == "*/*",
+    };
+    if accepts_anything {
+        let both = HeaderValue::from_static("application/json, text/event-stream");
+        parts.headers.insert(ACCEPT, both);
+    }
+}
+
+/// Calls the routes of this service, which authorize the caller and limit the time.
+pub(crate) struct OwnRoutes(Router);
+
+impl OwnRoutes {
+    async fn response(&self, from: &Extensions, ask: RouteRequest) -> Response {
+        let request = match request(from, ask) {
+            Ok(request) => request,
+            Err(problem) => return problem.into_response(),
+        };
+        match self.0.clone().oneshot(request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        }
+    }
+}
+
+impl Backend for OwnRoutes {
+    fn fixed(&self, from: &Extensions) -> Fixed {
+        let fixed = from
+            .get::<Parts>()
+            .and_then(|parts| parts.extensions.get::<Fixed>());
+        fixed.cloned().unwrap_or_default()
+    }
+
+    async fn ask(&self, from: &Extensions, ask: RouteRequest) -> Result<RouteResponse, Unreachable> {
+        let response = self.response(from, ask).await;
+        whole(response).await
+    }
+
+    async fn open(&self, from: &Extensions, ask: RouteRequest) -> Result<StreamResponse, Unreachable> {
+        let response = self.response(from, ask).await;
+        let is_stream = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .is_some_and(|value| value == "text/event-stream");
+        if !is_stream {
+            return Ok(StreamResponse::Whole(whole(response).await?));
+        }
+        let pieces = response.into_body().into_data_stream();
+        let pieces =
+            pieces.map_err(|error| Unreachable(format!("the stream of the service broke ({error})")));
+        Ok(StreamResponse::Stream(pieces.boxed()))
+    }
+}
+
+/// The request of a tool, on behalf of the message's caller.
+fn request(from: &Extensions, ask: RouteRequest) -> Result<Request, Problem> {
+    let Some(message) = from.get::<Parts>() else {
+        return Err(Problem::internal("a message without its request"));
+    };
+    let (_, mut request) = ask
+        .into_parts::<Body>()
+        .map_err(|_| Problem::invalid("arguments", "the arguments are too long for a request"))?;
+    if let Some(actor) = message.headers.get(X_ACTOR_ID) {
+        request.headers_mut().insert(X_ACTOR_ID, actor.clone());
+    }
+    *request.extensions_mut() = carried(&message.extensions);
+    Ok(request)
+}
+
+async fn whole(response: Response) -> Result<RouteResponse, Unreachable> {
+    let (parts, body) = response.into_parts();
+    // Responses of this service are limited in size already.
+    let body = to_bytes(body, usize::MAX)
+        .await
+        .map_err(|error| Unreachable(error.to_string()))?;
+    Ok(RouteResponse::from_parts(parts, body))
+}
+
+/// JSON-RPC error codes.
+const PARSE_ERROR: i32 = -32700;
+const INVALID_REQUEST: i32 = -32600;
+
+/// More than the length of any error text of the transport.
+const MAX_SENTENCE_BYTES: usize = 8 * 1024;
+
+/// Converts the transport's plain text errors to the format of this service; other responses are unchanged.
+async fn convert_error(response: Response, message: &[u8]) -> Result<Response, Problem> {
+    let status = response.status();
+    let is_json = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|value| value == "application/json");
+    if is_json || !(status.is_client_error() || status.is_server_error()) {
+        return Ok(response);
+    }
+    let sentence = to_bytes(response.into_body(), MAX_SENTENCE_BYTES)
+        .await
+        .unwrap_or_default();
+    let sentence = String::from_utf8_lossy(&sentence).into_owned();
+    if sentence.starts_with("fail to deserialize") {
+        return Ok(unreadable(message));
+    }
+    let kind = match status {
+        StatusCode::BAD_REQUEST => Kind::Malformed,
+        StatusCode::FORBIDDEN => Kind::Forbidden,
+        StatusCode::NOT_FOUND => Kind::NotFound,
+        StatusCode::NOT_ACCEPTABLE => Kind::NotAcceptable,
+        StatusCode::PAYLOAD_TOO_LARGE => Kind::TooLarge,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Kind::UnsupportedMediaType,
+        _ => return Err(Problem::internal(sentence)),
+    };
+    Err(Problem::new(kind, sentence))
+}
+
+/// The JSON-RPC error for a body that is not a message.
+fn unreadable(message: &[u8]) -> Response {
+    let (code, message_text, id) = match serde_json::from_slice::<Value>(message) {
+        Err(error) => (
+            PARSE_ERROR,
+            format!("Parse error: the body is not JSON: {error}"),
+            Value::Null,
+        ),
+        Ok(Value::Array(_)) => (
+            INVALID_REQUEST,
+            "Invalid Request: batches are not supported; send one message a request".to_owned(),
+            Value::Null,
+        ),
+        Ok(value) => (
+            INVALID_REQUEST,
+            "Invalid Request: the body is not a JSON-RPC 2.0 message with method and params".to_owned(),
+            match value.get("id") {
+                Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
+                _ => Value::Null,
+            },
+        ),
+    };
+    let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message_text } });
+    (StatusCode::BAD_REQUEST, Json(error)).into_response()
+}

@@ -1,0 +1,469 @@
+//! Files of Anthropic's memory tool: `/v1/vaults/{vault_id}/memory-tool` runs its commands; `…/files` are the same files for
+//! programs, with versions and preconditions.
+
+use crate::domain::access::AccessRole;
+use crate::domain::ids::{ActorId, RootName};
+use crate::domain::memory_files::{self, Command, FilePath, Refusal, is_edit, new_file, view_file};
+use crate::http::extract::body::MediaType;
+use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
+use crate::http::extract::json::JsonBody;
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::VaultPath;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::json_answer::JsonAnswer;
+use crate::http::middleware::idempotency::AnswerAbout;
+use crate::http::openapi::ID_PATTERN;
+use crate::http::problem::Problem;
+use crate::http::routes::contexts::put::read_text_or_json;
+use crate::http::state::AppState;
+use crate::storage::WriteError;
+use crate::storage::memories::paths::{FileChange, FileEntry, FileTree, StoredFile, WrittenFile};
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::ETAG;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use chrono::{DateTime, Utc};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Which tree of files a request is about.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RootParams {
+    /// The tree of files that `/memories` is: an agent's, a user's, a project's.
+    #[param(value_type = String, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    root: RootName,
+}
+
+impl FromQuery for RootParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let root = query.parse("root")?.ok_or_else(|| {
+            Problem::invalid(
+                "root",
+                format!("root must name the tree of files, as in ?root=agent-1 ({ID_PATTERN})"),
+            )
+        })?;
+        Ok(Self { root })
+    }
+}
+
+/// The `input` of a `tool_use` block of the tool `memory` (`memory_20250818`). Which members a command needs stands in
+/// their descriptions; others are passed over.
+#[derive(utoipa::ToSchema)]
+#[schema(as = MemoryToolCommand, example = json!({"command": "create", "path": "/memories/preferences.md", "file_text": "Likes tea.\n"}))]
+#[expect(dead_code, reason = "documents what Command::read reads")]
+pub(crate) struct CommandBody {
+    /// `view`, `create`, `str_replace`, `insert`, `delete` or `rename`.
+    #[schema(example = "view")]
+    command: String,
+    /// For all but `rename`: `/memories` or a path below it.
+    #[schema(nullable = false, example = "/memories")]
+    path: Option<String>,
+    /// For `view` of a file: the first and the last line, counted from 1; -1 as the last means the end.
+    view_range: Option<Vec<i64>>,
+    /// For `create`: the whole text.
+    #[schema(nullable = false)]
+    file_text: Option<String>,
+    /// For `str_replace`: a text that occurs in the file exactly once.
+    #[schema(nullable = false)]
+    old_str: Option<String>,
+    /// For `str_replace`: the replacement; empty if missing or null.
+    new_str: Option<String>,
+    /// For `insert`: the line after which to insert; 0 inserts before the first.
+    #[schema(nullable = false, minimum = 0)]
+    insert_line: Option<i64>,
+    /// For `insert`: the lines.
+    #[schema(nullable = false)]
+    insert_text: Option<String>,
+    /// For `rename`: the present path.
+    #[schema(nullable = false)]
+    old_path: Option<String>,
+    /// For `rename`: nothing may exist there.
+    #[schema(nullable = false)]
+    new_path: Option<String>,
+}
+
+/// What the `tool_result` block says.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = MemoryToolAnswer)]
+pub(crate) struct Answer<'a> {
+    /// The text for the model.
+    #[schema(example = "File created successfully at: /memories/preferences.md")]
+    content: &'a str,
+    /// Whether the command was refused; then nothing was changed.
+    is_error: bool,
+    /// The memory of the file, if the command was about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    memory_id: Option<&'a str>,
+    /// The newest version of that memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 1)]
+    version: Option<i64>,
+}
+
+/// Run a command of Anthropic's memory tool
+///
+/// Takes the `input` of a `tool_use` block as the model wrote it and answers with the `content` and `is_error` of the
+/// `tool_result`, in the words of the reference implementation. A file is a memory whose document is the file: every
+/// edit is a version with its actor, and all other routes read and change the same text. Whatever the object says is
+/// answered 200. A reader may `view`; edits need the role `writer`. Send the id of the `tool_use` block as
+/// `Idempotency-Key`, so that a command that is sent again is carried out once.
+#[utoipa::path(
+    post,
+    path = "/v1/vaults/{vault_id}/memory-tool",
+    operation_id = "RunMemoryTool",
+    tag = "memories",
+    params(RootParams, ActorHeader),
+    request_body(content = CommandBody, content_type = "application/json"),
+    responses(
+        (status = 200, description = "The command was executed or, with `is_error`, refused.", body = Answer),
+        (status = 403, description = "The key has the role `reader`, and the command is not `view`."),
+    )
+)]
+pub(crate) async fn run(
+    State(state): State<AppState>,
+    VaultPath { vault_id }: VaultPath,
+    caller: CallerOf,
+    params: Result<Query<RootParams>, Problem>,
+    actor: Result<Actor, Problem>,
+    claim: UnderClaim,
+    body: Result<JsonBody<Map<String, Value>>, Problem>,
+) -> Result<Response, Problem> {
+    // A reader may only send `view`. A body that cannot be parsed is not known to be one.
+    let is_view = matches!(&body, Ok(JsonBody(members)) if !is_edit(members));
+    if !is_view {
+        caller.require(AccessRole::Writer, "files are edited")?;
+    }
+    let Query(RootParams { root }) = params?;
+    let Actor(actor) = actor?;
+    let JsonBody(members) = body?;
+    let tree = FileTree {
+        vault: vault_id,
+        root,
+    };
+    let done = match Command::read(&members) {
+        Ok(command) => carry_out(&state, &tree, &actor, command, claim).await,
+        Err(refusal) => Err(refusal.into()),
+    };
+    match done {
+        Ok(change) => {
+            let answer = answer(&change);
+            Ok(match change.file {
+                Some(file) => (Extension(AnswerAbout(file.memory)), answer).into_response(),
+                None => answer.into_response(),
+            })
+        }
+        Err(WriteError::Refused(refusal)) => Ok(JsonAnswer::new(
+            StatusCode::OK,
+            &Answer {
+                content: &refusal.to_string(),
+                is_error: true,
+                memory_id: None,
+                version: None,
+            },
+        )
+        .into_response()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The response to a command.
+fn answer(FileChange { response, file }: &FileChange) -> JsonAnswer {
+    let answer = Answer {
+        content: response,
+        is_error: false,
+        memory_id: file.as_ref().map(|file| file.memory.as_str()),
+        version: file.as_ref().map(|file| file.version),
+    };
+    JsonAnswer::new(StatusCode::OK, &answer)
+}
+
+async fn carry_out(
+    state: &AppState,
+    tree: &FileTree,
+    actor: &ActorId,
+    command: Command,
+    claim: UnderClaim,
+) -> Result<FileChange, WriteError> {
+    let storage = &state.storage;
+    let cap = state.settings.context_bytes;
+    let under = claim.answering(answer);
+    let under = under.as_ref();
+    match command {
+        Command::View { path, range } => match storage.file_entry(tree, &path).await? {
+            FileEntry::File(file, text) => Ok(FileChange {
+                response: view_file(&path, &text, &range)?,
+                file: Some(file),
+            }),
+            FileEntry::Directory(listing) if listing.exists() => Ok(FileChange {
+                response: listing.render(),
+                file: None,
+            }),
+            FileEntry::Directory(_) => Err(Refusal::no_such_path(&path).into()),
+        },
+        Command::Create { path, text } => {
+            let file = memory_files::new_file(&path, &text, cap)?;
+            storage.create_file(tree, &path, &file, actor, under).await
+        }
+        Command::StrReplace { path, old, new } => {
+            let edit = |text: &str| memory_files::str_replace(&path, text, (&old, &new), cap);
+            storage.edit_file(tree, &path, actor, edit, under).await
+        }
+        Command::Insert {
+            path,
+            line,
+            text: new,
+        } => {
+            let edit = |text: &str| memory_files::insert(&path, text, (line, &new), cap);
+            storage.edit_file(tree, &path, actor, edit, under).await
+        }
+        Command::Delete { path } => storage.unlink_files(tree, &path, under).await,
+        Command::Rename { from, to } => storage.rename_files(tree, &from, &to, under).await,
+    }
+}
+
+/// Which file a request is about.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct FileParams {
+    /// The tree of files that `/memories` is.
+    #[param(value_type = String, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    root: RootName,
+    /// Its path, as in `/memories/notes/tea.md`: at most 1,024 bytes and 20 segments.
+    #[param(value_type = String, min_length = 11, max_length = 1_024, pattern = "^/memories/[^\\u0000-\\u001f\\\\]+$")]
+    path: FilePath,
+}
+
+impl FromQuery for FileParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let RootParams { root } = RootParams::from_query(query)?;
+        let text = query.text("path")?.ok_or_else(|| {
+            Problem::invalid(
+                "path",
+                "path must name a file, as in ?path=/memories/notes/tea.md",
+            )
+        })?;
+        let path = FilePath::parse(&text).map_err(|rule| Problem::invalid("path", rule.to_string()))?;
+        if path.is_root() {
+            return Err(Problem::invalid(
+                "path",
+                "path must name a file below /memories, not /memories itself",
+            ));
+        }
+        Ok(Self { root, path })
+    }
+}
+
+/// A file.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = MemoryFile)]
+pub(crate) struct FileBody {
+    /// Its path.
+    #[schema(example = "/memories/notes/tea.md")]
+    pub(crate) path: String,
+    /// The memory that it is.
+    pub(crate) memory_id: String,
+    /// That memory's newest version.
+    #[schema(minimum = 1)]
+    pub(crate) version: i64,
+    /// Its id: in double quotes the entity tag of the file's text.
+    pub(crate) context_id: String,
+    /// The size of the text.
+    #[schema(minimum = 0)]
+    pub(crate) bytes: i32,
+    /// When that version was made.
+    pub(crate) changed_at: DateTime<Utc>,
+}
+
+impl From<StoredFile> for FileBody {
+    fn from(file: StoredFile) -> Self {
+        Self {
+            path: file.path.to_string(),
+            memory_id: file.memory_id.to_string(),
+            version: file.version,
+            context_id: file.context_id.to_string(),
+            bytes: file.bytes,
+            changed_at: file.changed_at,
+        }
+    }
+}
+
+/// List the memory tool's files
+///
+/// All files of a root with the newest version of each, by path, without their texts: `GET M/context` has those. A root
+/// that never had a file has none.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memory-tool/files",
+    operation_id = "ListMemoryFiles",
+    tag = "memories",
+    params(RootParams, Page),
+    responses((status = 200, description = "One page.", body = List<FileBody>))
+)]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    VaultPath { vault_id }: VaultPath,
+    Query(params): Query<(RootParams, Page)>,
+) -> Result<Json<List<FileBody>>, Problem> {
+    let (RootParams { root }, page) = params;
+    let name = format!("files/{vault_id}/{root}");
+    let after = page.after::<String>(&name)?;
+    let tree = FileTree {
+        vault: vault_id,
+        root,
+    };
+    let files = state
+        .storage
+        .list_files(&tree, after.as_deref(), page.fetch())
+        .await?;
+    Ok(Json(page.of(
+        &name,
+        files,
+        |file| file.path.clone(),
+        FileBody::from,
+    )))
+}
+
+/// The text of a file, which may be empty.
+#[derive(utoipa::ToSchema)]
+#[schema(as = MemoryFileText, pattern = r"^[^\u0000]*$")]
+#[expect(dead_code, reason = "documents the request body")]
+pub(crate) struct FileText(String);
+
+/// What a put came to.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = PutFileAnswer)]
+pub(crate) struct PutFileBody {
+    /// The file as it is now.
+    #[serde(flatten)]
+    pub(crate) file: FileBody,
+    /// Whether its text was this already, so that no version was made.
+    pub(crate) unchanged: bool,
+}
+
+/// Put a file of the memory tool
+///
+/// Makes the file, or a new version of it with this text, byte for byte. `If-None-Match: *` makes only a file that is not
+/// there; `If-Match` with the file's entity tag (its `context_id` in double quotes) changes only what the client has seen.
+/// A file alone may be empty or blank.
+#[utoipa::path(
+    put,
+    path = "/v1/vaults/{vault_id}/memory-tool/files",
+    operation_id = "PutMemoryFile",
+    tag = "memories",
+    params(FileParams, ActorHeader, ConditionHeaders),
+    request_body(
+        description = "The text, or the same as a JSON string: UTF-8, no NUL, at most `limits.context_bytes` (102,400) bytes.",
+        content(
+            (FileText = "text/plain"),
+            (FileText = "application/json"),
+        )
+    ),
+    responses(
+        (status = 201, description = "A file, or a new version of one, was made.", body = PutFileBody, headers(
+            ("ETag" = String, description = "ETag of the file's text."),
+        )),
+        (status = 200, description = "The text was this already; nothing was made.", body = PutFileBody, headers(
+            ("ETag" = String, description = "ETag of the file's text."),
+        )),
+        (status = 409, description = "A directory is at this path, or a file at one of its directories."),
+    )
+)]
+pub(crate) async fn put(
+    State(state): State<AppState>,
+    VaultPath { vault_id }: VaultPath,
+    Query(FileParams { root, path }): Query<FileParams>,
+    Actor(actor): Actor,
+    conditions: Conditions,
+    claim: UnderClaim,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (parts, body) = request.into_parts();
+    let text = read_text(&state, &parts.headers, body).await?;
+    let cap = state.settings.context_bytes;
+    if text.len() > cap {
+        let actual = Some(text.len() as u64);
+        return Err(Problem::too_large("body", "limits.context_bytes", cap, actual));
+    }
+    // The size was checked before; only a NUL can be rejected here.
+    let file = new_file(&path, &text, cap).map_err(|rule| Problem::invalid("body", rule.to_string()))?;
+    let tree = FileTree {
+        vault: vault_id,
+        root,
+    };
+    let under = claim.answering(put_answer);
+    let written = state
+        .storage
+        .put_file(
+            &tree,
+            &path,
+            &file,
+            &actor,
+            &conditions.for_write(),
+            under.as_ref(),
+        )
+        .await?;
+    let about = Extension(AnswerAbout(written.file.memory_id.clone()));
+    Ok((about, put_answer(&written)).into_response())
+}
+
+fn put_answer(WrittenFile { file, unchanged }: &WrittenFile) -> JsonAnswer {
+    let status = if *unchanged {
+        StatusCode::OK
+    } else {
+        StatusCode::CREATED
+    };
+    let body = PutFileBody {
+        file: file.clone().into(),
+        unchanged: *unchanged,
+    };
+    JsonAnswer::new(status, &body).with(ETAG, ETag::of(&file.context_id).header_value())
+}
+
+async fn read_text(state: &AppState, headers: &HeaderMap, body: Body) -> Result<String, Problem> {
+    let (media_type, text) = read_text_or_json(state, headers, body).await?;
+    if media_type != MediaType::Json {
+        return Ok(text);
+    }
+    serde_json::from_str(&text).map_err(|error| match serde_json::from_str::<IgnoredAny>(&text) {
+        Ok(_) => Problem::invalid("body", "the body must be a JSON string: the file's text"),
+        Err(_) => Problem::malformed("body", format!("the body is not JSON: {error}")),
+    })
+}
+
+/// Take a file out of the memory tool's tree
+///
+/// Its memory stays with all versions, readable by its id, as after the tool's `delete`. `If-Match` takes out only what
+/// the client has seen. A directory is no file: it is gone with the last file below it.
+#[utoipa::path(
+    delete,
+    path = "/v1/vaults/{vault_id}/memory-tool/files",
+    operation_id = "UnlinkMemoryFile",
+    tag = "memories",
+    params(FileParams, ConditionHeaders),
+    responses(
+        (status = 204, description = "It is out of the tree."),
+        (status = 404, description = "There is no such file."),
+    )
+)]
+pub(crate) async fn unlink(
+    State(state): State<AppState>,
+    VaultPath { vault_id }: VaultPath,
+    Query(FileParams { root, path }): Query<FileParams>,
+    conditions: Conditions,
+) -> Result<StatusCode, Problem> {
+    let tree = FileTree {
+        vault: vault_id,
+        root,
+    };
+    state
+        .storage
+        .unlink_file(&tree, &path, &conditions.for_write())
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,492 @@
+//! `GET M/prompt` and `GET /v1/guidance`: the prompt of an agent, and the instructions for one that writes the document itself.
+
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::prompt::{
+    Assembly, Count, Dropped, Material, OverBudget, PARTS, Part, PieceId, PromptItem, Selection, assemble,
+};
+use crate::http::extract::accept::Representation;
+use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::{Named, PartSourceName, listed};
+use crate::http::problem::Problem;
+use crate::http::routes::contexts::read::{X_CONTEXT_VERSION, readable};
+use crate::http::routes::lookup;
+use crate::http::state::AppState;
+use crate::pipeline::prompts::GuidancePage;
+use crate::storage::Context;
+use crate::tokens::Tokens;
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, VARY};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Assemble a prompt
+///
+/// Items of the vault and of the memory, and the document's sections, what changes least first, with one empty line
+/// between two parts: `rules`, `user_information`, `tool_guidance`, other categories by name, `free` (what the
+/// document says outside the managed sections), `key_learnings`, `verbatim_context`, `decisions`, `active_context`,
+/// `recent_tasks`, `workflow`, `current_progress`, `datetime`. The same state gives the same bytes; the time is told
+/// to the minute, unless items of the category `datetime` tell it otherwise. Of a memory without a document and without
+/// items, also of one that was never written, it is empty.
+///
+/// With `max_tokens` this is left out until the rest fits: records of `recent_tasks`, `decisions`,
+/// `verbatim_context` and `key_learnings`, in this order and in each from the oldest on; `free`; other categories,
+/// the last by name first; `active_context`, `current_progress`, `workflow`, `datetime`, `tool_guidance`,
+/// `user_information`. Never `rules`. With `query` records that have none of its words go before those that have some;
+/// where embeddings are configured, the ten records nearest in meaning count as having some.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/prompt",
+    operation_id = "GetPrompt",
+    tag = "prompt",
+    params(PromptParams, ExcludeParam, ConditionHeaders),
+    responses(
+        (status = 200, description = "The prompt.", headers(
+            ("ETag" = String, description = "Strong; of this answer's bytes."),
+            ("X-Context-Version" = i64, description = "The version of the document; missing without one."),
+            ("X-Prefix-Hash" = String, description = "SHA-256 of what rules, user_information and tool_guidance are in it."),
+        ), content(
+            (String = "text/plain; charset=utf-8"),
+            (String = "text/markdown; charset=utf-8"),
+            (Receipt = "application/json"),
+        )),
+        (status = 304, description = "The client has it already. Without `exclude=datetime` that is so for a minute at most."),
+        (status = 404, description = "The memory had no version at that time."),
+        (status = 410, description = "The version was redacted."),
+        (status = 422, description = "A parameter is not valid, `include` names what there is not (`unknown`, `known`), or `max_tokens` is below what the rules need (`needed`)."),
+    )
+)]
+pub(crate) async fn prompt(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(mut params): Query<PromptParams>,
+    representation: Representation,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let now = state.clock.now();
+    let context = version(&state, &vault_id, &memory_id, params.as_of).await?;
+    let items = state.storage.prompt_items(&vault_id, &memory_id).await?;
+    refuse_unknown(&params, &items)?;
+    let is_json = representation == Representation::Json;
+    let mut degraded = None;
+    // Records of an older version are compared only by text.
+    if let Some(query) = params
+        .selection
+        .query
+        .as_deref()
+        .filter(|_| params.as_of.is_none())
+    {
+        let near = state
+            .pipeline
+            .meaning()
+            .near_records(&vault_id, &memory_id, query)
+            .await?;
+        (params.selection.near, degraded) = near;
+    }
+    let work = Work {
+        degraded,
+        time: params.as_of.unwrap_or(now),
+        params,
+        items,
+        context,
+    };
+    let (shown, work) = if is_json || work.params.max_tokens.is_some() {
+        // Counting tokens may take milliseconds, and the first call decompresses the vocabulary.
+        let tokens = state.tokens.clone();
+        tokio::task::spawn_blocking(move || (work.show(&tokens, is_json), work))
+            .await
+            .map_err(Problem::internal)?
+    } else {
+        (work.show(&state.tokens, false), work)
+    };
+    answer(&work, shown?, representation, &conditions)
+}
+
+/// Rejects unknown ids and names in the selection. Ignoring them would silently remove content from the prompt.
+fn refuse_unknown(params: &PromptParams, items: &[PromptItem]) -> Result<(), Problem> {
+    let unknown = params.selection.unknown(items);
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let categories: BTreeSet<&str> = items.iter().map(|item| item.category.as_str()).collect();
+    let known: Vec<&str> = PARTS.into_iter().chain(categories).collect();
+    Err(Problem::invalid(
+        "include",
+        format!(
+            "include names what is neither a part nor a category that has items: {}; there are the parts {}, and the \
+             categories that GET …/items lists",
+            unknown.join(", "),
+            PARTS.join(", ")
+        ),
+    )
+    .with("unknown", unknown)
+    .with("known", known))
+}
+
+/// The newest version, or that of a point in time; `None` for a memory without a document.
+async fn version(
+    state: &AppState,
+    vault: &VaultId,
+    memory: &MemoryId,
+    as_of: Option<DateTime<Utc>>,
+) -> Result<Option<Context>, Problem> {
+    let version = match as_of {
+        None => state.storage.latest_context(vault, memory).await?,
+        Some(time) => lookup::as_of(state, vault, memory, time).await?,
+    };
+    version.map(|version| readable(version, "as_of")).transpose()
+}
+
+/// The body of a response and the hash of its prefix.
+struct Shown {
+    body: String,
+    prefix_hash: String,
+}
+
+impl Work {
+    fn show(&self, tokens: &Tokens, is_json: bool) -> Result<Shown, Problem> {
+        let count = |text: &str| tokens.count(text);
+        let assembly = self.assemble(&count)?;
+        let (text, prefix_hash) = (assembly.text(), assembly.prefix_hash());
+        let body = if is_json {
+            let receipt = Receipt::of(&assembly, self, text, &prefix_hash, &count);
+            serde_json::to_string(&receipt).map_err(Problem::internal)?
+        } else {
+            text
+        };
+        Ok(Shown { body, prefix_hash })
+    }
+}
+
+fn answer(
+    work: &Work,
+    Shown { body, prefix_hash }: Shown,
+    representation: Representation,
+    conditions: &Conditions,
+) -> Result<Response, Problem> {
+    let etag = ETag::of_bytes(body.as_bytes());
+    let mut headers = HeaderMap::new();
+    headers.insert(ETAG, etag.header_value());
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    headers.insert(
+        X_PREFIX_HASH,
+        HeaderValue::try_from(prefix_hash).map_err(Problem::internal)?,
+    );
+    if let Some(context) = &work.context {
+        headers.insert(X_CONTEXT_VERSION, HeaderValue::from(context.metadata.version));
+    }
+    if conditions.for_read(&etag)? == Verdict::NotModified {
+        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    }
+    Ok((headers, representation, body).into_response())
+}
+
+/// The maximum of token budgets; larger than any useful one.
+const MOST_TOKENS: u32 = 10_000_000;
+
+/// Which prompt to assemble.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PromptParams {
+    /// Only these parts: names separated by commas; may be repeated. A name that no part and no
+    /// item's category has is refused.
+    #[param(rename = "include", value_type = Option<String>, min_length = 1)]
+    selection: Selection,
+    /// The IANA time zone of the date and time, such as `Europe/Berlin`; UTC without it.
+    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    timezone: Tz,
+    /// The document as it was at this time, which must not lie in the future; the date and time tell it too. Items are
+    /// those of now: they have no history.
+    as_of: Option<DateTime<Utc>>,
+    /// How many tokens the prompt may have (vocabulary `cl100k_base`).
+    #[param(minimum = 1, maximum = 10_000_000)]
+    max_tokens: Option<u32>,
+}
+
+/// The other half of a selection, for the documentation.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "documents what `PromptParams` reads into its selection")]
+pub(crate) struct ExcludeParam {
+    /// None of these parts: names separated by commas; may be repeated.
+    exclude: Option<String>,
+    /// What the prompt is for, at most 1,000 bytes: with `max_tokens`, records that have none of its words are left out
+    /// before those that have some.
+    #[param(max_length = 1000)]
+    query: Option<String>,
+}
+
+/// The maximum length of the query, in bytes.
+const MAX_QUERY_BYTES: usize = 1_000;
+
+fn words(query: &mut QueryReader) -> Result<Option<String>, Problem> {
+    match query.text("query")? {
+        Some(words) if words.len() > MAX_QUERY_BYTES => {
+            let detail = format!(
+                "query has {} bytes; at most {MAX_QUERY_BYTES} are accepted",
+                words.len()
+            );
+            Err(Problem::invalid("query", detail)
+                .with("limit", MAX_QUERY_BYTES)
+                .with("actual", words.len()))
+        }
+        words => Ok(words),
+    }
+}
+
+impl FromQuery for PromptParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let include = query.names("include");
+        if include.as_ref().is_some_and(|names| names.is_empty()) {
+            return Err(Problem::invalid("include", "include must name at least one part"));
+        }
+        let timezone = query.text("timezone")?.map(|name| {
+            name.parse().map_err(|_| {
+                Problem::invalid(
+                    "timezone",
+                    "timezone must be a name of the IANA time zone database, such as Europe/Berlin",
+                )
+            })
+        });
+        Ok(Self {
+            selection: Selection {
+                include,
+                exclude: query.names("exclude").unwrap_or_default(),
+                query: words(query)?,
+                ..Selection::default()
+            },
+            timezone: timezone.transpose()?.unwrap_or(Tz::UTC),
+            as_of: query.time("as_of")?,
+            max_tokens: query.number("max_tokens", 1..=MOST_TOKENS)?,
+        })
+    }
+}
+
+/// Everything that one prompt is built from.
+struct Work {
+    params: PromptParams,
+    items: Vec<PromptItem>,
+    context: Option<Context>,
+    time: DateTime<Utc>,
+    degraded: Option<String>,
+}
+
+impl Work {
+    fn assemble(&self, count: Count<'_>) -> Result<Assembly, Problem> {
+        let material = Material {
+            items: &self.items,
+            document: self.context.as_ref().map(|context| context.text.as_str()),
+            time: self.time,
+            zone: self.params.timezone,
+            selection: &self.params.selection,
+        };
+        let max_tokens = self.params.max_tokens.map(|number| (number as usize, count));
+        assemble(&material, max_tokens).map_err(|over @ OverBudget { needed }| {
+            let limit = self.params.max_tokens.unwrap_or_default();
+            Problem::invalid("max_tokens", format!("max_tokens is {limit}, but {over}"))
+                .with("limit", limit)
+                .with("needed", needed)
+        })
+    }
+}
+
+/// The hash of the stable prefix.
+const X_PREFIX_HASH: HeaderName = HeaderName::from_static("x-prefix-hash");
+
+/// A prompt with what it was made of.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Prompt)]
+pub(crate) struct Receipt {
+    /// The prompt.
+    pub(crate) text: String,
+    /// Its tokens, by the vocabulary `cl100k_base`.
+    #[schema(minimum = 0)]
+    pub(crate) tokens: usize,
+    /// Its parts, in order.
+    pub(crate) parts: Vec<PartBody>,
+    /// What `max_tokens` left out, in the order of the parts.
+    pub(crate) dropped: Vec<DroppedBody>,
+    /// With `query`, how much each record of these parts matters to it, also of those left out: a word of the query that it
+    /// has counts 1, its similarity in meaning at most 1.
+    #[schema(value_type = std::collections::BTreeMap<String, f64>)]
+    pub(crate) scores: serde_json::Map<String, serde_json::Value>,
+    /// Why `query` counted by its words alone although embeddings are configured; null where it did not.
+    #[schema(required)]
+    pub(crate) degraded: Option<String>,
+    /// The version of the document; null without one.
+    #[schema(required, minimum = 1)]
+    pub(crate) version: Option<i64>,
+    /// Its id.
+    #[schema(required)]
+    pub(crate) context_id: Option<String>,
+    /// The SHA-256, in hexadecimal, of what `rules`, `user_information` and `tool_guidance` are in this prompt: as long
+    /// as it is the same, prompts begin with the same bytes.
+    #[schema(pattern = "^[0-9a-f]{64}$")]
+    pub(crate) prefix_hash: String,
+    /// As it was asked for.
+    #[schema(required, minimum = 1)]
+    pub(crate) max_tokens: Option<u32>,
+}
+
+/// One part of a prompt.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = PromptPart)]
+pub(crate) struct PartBody {
+    /// The category of its items, or which part of the document it is, or `datetime`.
+    pub(crate) name: String,
+    /// What it is made of.
+    pub(crate) source: PartSourceName,
+    /// Its tokens, with those of the empty line behind it; over all parts they add up to `tokens`.
+    #[schema(minimum = 0)]
+    pub(crate) tokens: usize,
+    /// The ids of its items, in order.
+    pub(crate) items: Vec<String>,
+    /// The ids of its records, in order.
+    pub(crate) records: Vec<String>,
+}
+
+/// What was left out of one part.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = DroppedPart)]
+pub(crate) struct DroppedBody {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it is made of.
+    pub(crate) source: PartSourceName,
+    /// Whether nothing of it is left.
+    pub(crate) whole: bool,
+    /// The ids of the items that are left out.
+    pub(crate) items: Vec<String>,
+    /// The ids of the records that are left out.
+    pub(crate) records: Vec<String>,
+}
+
+/// Ids of items and of records.
+fn ids<'p>(pieces: impl Iterator<Item = &'p PieceId>) -> (Vec<String>, Vec<String>) {
+    let (mut items, mut records) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        match piece {
+            PieceId::Item(id) => items.push(id.to_string()),
+            PieceId::Record(Some(id)) => records.push(id.to_string()),
+            PieceId::Record(None) | PieceId::Text => {}
+        }
+    }
+    (items, records)
+}
+
+impl PartBody {
+    fn of(part: &Part, tokens: usize) -> Self {
+        let (items, records) = ids(part.pieces.iter().map(|piece| &piece.id));
+        Self {
+            name: part.name.clone(),
+            source: Named(part.source),
+            tokens,
+            items,
+            records,
+        }
+    }
+}
+
+impl From<&Dropped> for DroppedBody {
+    fn from(dropped: &Dropped) -> Self {
+        let (items, records) = ids(dropped.pieces.iter());
+        Self {
+            name: dropped.name.clone(),
+            source: Named(dropped.source),
+            whole: dropped.whole,
+            items,
+            records,
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far below what is exact")]
+fn thousandths(number: usize) -> f64 {
+    number as f64 / 1_000.0
+}
+
+impl Receipt {
+    fn of(assembly: &Assembly, work: &Work, text: String, prefix_hash: &str, count: Count<'_>) -> Self {
+        let tokens = assembly.tokens(count);
+        let metadata = work.context.as_ref().map(|context| &context.metadata);
+        Self {
+            text,
+            tokens: tokens.iter().sum(),
+            parts: assembly
+                .parts
+                .iter()
+                .zip(tokens)
+                .map(|(part, tokens)| PartBody::of(part, tokens))
+                .collect(),
+            dropped: assembly.dropped.iter().map(DroppedBody::from).collect(),
+            scores: assembly
+                .scores
+                .iter()
+                .map(|(id, score)| (id.to_string(), thousandths(*score).into()))
+                .collect(),
+            degraded: work.degraded.clone(),
+            version: metadata.map(|metadata| metadata.version),
+            context_id: metadata.map(|metadata| metadata.context_id.to_string()),
+            prefix_hash: prefix_hash.to_owned(),
+            max_tokens: work.params.max_tokens,
+        }
+    }
+}
+
+listed! {
+    /// The pages of the guidance.
+    pub(crate) GuidancePageName of GuidancePage as "GuidancePage";
+}
+
+/// Query parameters of the guidance.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct GuidanceParams {
+    /// `managed`: the rules for ids and managed sections, and for agents with tools; `document` without it.
+    #[param(value_type = Option<GuidancePageName>, inline)]
+    page: GuidancePage,
+}
+
+impl FromQuery for GuidanceParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            page: query.name("page")?.unwrap_or_default(),
+        })
+    }
+}
+
+/// Instructions for agents
+///
+/// For the prompt of an agent that writes the document itself and puts it as a whole: what to keep, in which
+/// sections, and how to answer.
+#[utoipa::path(
+    get,
+    path = "/v1/guidance",
+    operation_id = "GetGuidance",
+    tag = "prompt",
+    params(GuidanceParams, ConditionHeaders),
+    responses(
+        (status = 200, description = "The instructions.", body = String, content_type = "text/markdown; charset=utf-8",
+         headers(("ETag" = String, description = "ETag of the text."))),
+    )
+)]
+pub(crate) async fn guidance(
+    State(state): State<AppState>,
+    Query(params): Query<GuidanceParams>,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let text = state.pipeline.guidance(params.page);
+    let etag = ETag::of_bytes(text.as_bytes());
+    let validators = [(ETAG, etag.header_value())];
+    if conditions.for_read(&etag)? == Verdict::NotModified {
+        return Ok((StatusCode::NOT_MODIFIED, validators).into_response());
+    }
+    let content_type = [(CONTENT_TYPE, "text/markdown; charset=utf-8")];
+    Ok((validators, content_type, text.to_string()).into_response())
+}

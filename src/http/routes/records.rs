@@ -1,0 +1,388 @@
+//! Records of a memory, active and archived: `M/records`.
+
+use crate::domain::document::Until;
+use crate::domain::evidence::{Evidence, EvidenceForm};
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::{EntryPath, MemoryPath};
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::{ChangeKindName, Named, RecordKindName, RecordStatusName, listed};
+use crate::http::problem::Problem;
+use crate::http::routes::lookup;
+use crate::http::state::AppState;
+use crate::storage::records::history::PastState;
+use crate::storage::records::{RecordFilter, RecordStatus, StoredRecord};
+use axum::Json;
+use axum::extract::State;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use strum::{EnumString, VariantNames};
+
+/// One identified entry of the document.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Record)]
+pub(crate) struct RecordBody {
+    /// Its id, unique within the memory and never used again.
+    #[schema(example = "KL-7")]
+    pub(crate) record_id: String,
+    /// `KL`, `VC`, `T` or `D`.
+    pub(crate) kind: RecordKindName,
+    /// Whether it stands in the newest version.
+    pub(crate) status: RecordStatusName,
+    /// The label of a verbatim record.
+    #[schema(required)]
+    pub(crate) label: Option<String>,
+    /// Why it was worth keeping, where its line says so.
+    #[schema(required)]
+    pub(crate) reason: Option<String>,
+    /// What it says; of a verbatim record the snippet.
+    pub(crate) content: String,
+    /// Whether it is pinned: no model archives it, and it does not leave the window.
+    pub(crate) pinned: bool,
+    /// Until when it holds: a date, the last day (UTC), or a time.
+    #[schema(required, value_type = Option<String>, example = "2027-08-31")]
+    pub(crate) until: Option<Until>,
+    /// The first version with it.
+    #[schema(minimum = 1)]
+    pub(crate) created_version: i64,
+    /// When that was made.
+    pub(crate) created_at: DateTime<Utc>,
+    /// Who made it.
+    pub(crate) created_by: String,
+    /// The first version without it.
+    #[schema(required)]
+    pub(crate) ended_version: Option<i64>,
+    /// When that was made.
+    #[schema(required)]
+    pub(crate) ended_at: Option<DateTime<Utc>>,
+    /// Who made it.
+    #[schema(required)]
+    pub(crate) ended_by: Option<String>,
+    /// Why it was archived, where an operation said so.
+    #[schema(required)]
+    pub(crate) archive_reason: Option<String>,
+    /// The record that took its place.
+    #[schema(required)]
+    pub(crate) superseded_by: Option<String>,
+    /// What of the task and the messages carried it into the memory, at most two passages; nothing of what was put
+    /// by hand.
+    #[schema(value_type = Vec<EvidenceForm>)]
+    pub(crate) evidence: Vec<Evidence>,
+    /// What became of it, the newest change first; where `history=true` asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) history: Option<Vec<PastStateBody>>,
+    /// Of a task more.
+    #[serde(flatten)]
+    #[schema(value_type = TaskMembers)]
+    pub(crate) task: Option<TaskBody>,
+}
+
+/// What a task has beside its line; absent on other records.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = TaskFields)]
+pub(crate) struct TaskBody {
+    /// When it was done: the time on its line.
+    pub(crate) time: DateTime<Utc>,
+    /// What its writer calls it.
+    #[schema(required)]
+    pub(crate) task_id: Option<String>,
+    /// What was to be done, as it was told.
+    pub(crate) intent: String,
+    /// What was done, as it was told.
+    pub(crate) summary: String,
+    /// A report on it, any JSON.
+    #[schema(required, value_type = Option<serde_json::Value>)]
+    pub(crate) outcome: Option<Value>,
+    /// Whether the outcome says `"success": false`.
+    pub(crate) failed: bool,
+    /// The larger work it is a part of.
+    #[schema(required)]
+    pub(crate) epic: Option<String>,
+}
+
+/// The same as members of a record, where they may be absent.
+#[derive(utoipa::ToSchema)]
+#[schema(as = RecordTaskFields)]
+#[expect(dead_code, reason = "documents what a record has of `TaskBody`")]
+struct TaskMembers {
+    /// When it was done: the time on its line. This and what follows: of tasks only.
+    #[schema(nullable = false)]
+    time: Option<DateTime<Utc>>,
+    /// What its writer calls it.
+    task_id: Option<String>,
+    /// What was to be done, as it was told.
+    #[schema(nullable = false)]
+    intent: Option<String>,
+    /// What was done, as it was told.
+    #[schema(nullable = false)]
+    summary: Option<String>,
+    /// A report on it, any JSON.
+    outcome: Option<Value>,
+    /// Whether the outcome says `"success": false`.
+    #[schema(nullable = false)]
+    failed: Option<bool>,
+    /// The larger work it is a part of.
+    epic: Option<String>,
+}
+
+/// One change of a record, and what it said from then on.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = RecordChange)]
+pub(crate) struct PastStateBody {
+    /// What was done to it.
+    pub(crate) change: ChangeKindName,
+    /// The version that did it.
+    #[schema(minimum = 1)]
+    pub(crate) version: i64,
+    /// When that was made.
+    pub(crate) at: DateTime<Utc>,
+    /// Who made it.
+    pub(crate) by: String,
+    /// The label that it had from then on; null where it ended, or where that version's text was taken out.
+    #[schema(required)]
+    pub(crate) label: Option<String>,
+    /// The reason.
+    #[schema(required)]
+    pub(crate) reason: Option<String>,
+    /// What it said.
+    #[schema(required)]
+    pub(crate) content: Option<String>,
+}
+
+impl From<PastState> for PastStateBody {
+    fn from(PastState { event, record }: PastState) -> Self {
+        let (label, reason, content) = match record {
+            Some(record) => (record.label, record.reason, Some(record.content)),
+            None => (None, None, None),
+        };
+        Self {
+            change: Named(event.change),
+            version: event.mark.version,
+            at: event.mark.at,
+            by: event.mark.by.to_string(),
+            label,
+            reason,
+            content,
+        }
+    }
+}
+
+impl RecordBody {
+    /// Adds the history of the record.
+    fn with_history(self, history: Vec<PastState>) -> Self {
+        Self {
+            history: Some(history.into_iter().map(PastStateBody::from).collect()),
+            ..self
+        }
+    }
+
+    /// A record with its evidence.
+    fn with_evidence(record: StoredRecord, evidence: Option<&Vec<Evidence>>) -> Self {
+        let evidence = evidence.into_iter().flatten();
+        Self {
+            evidence: evidence.cloned().collect(),
+            ..record.into()
+        }
+    }
+}
+
+impl From<StoredRecord> for RecordBody {
+    fn from(record: StoredRecord) -> Self {
+        let status = if record.end.is_some() {
+            RecordStatus::Archived
+        } else {
+            RecordStatus::Active
+        };
+        let task = record.task().map(|mut task| TaskBody {
+            time: record.time(),
+            failed: task.has_failed(),
+            task_id: task.task_id.map(|id| id.to_string()),
+            intent: task.intent,
+            summary: task.summary,
+            outcome: task.details.outcome.take(),
+            epic: task.details.epic,
+        });
+        let mut body = Self {
+            record_id: record.id.to_string(),
+            kind: Named(record.id.kind),
+            status: Named(status),
+            label: record.label,
+            reason: record.reason,
+            content: record.content,
+            pinned: record.marks.pinned,
+            until: record.marks.until,
+            created_version: record.created_version,
+            created_at: record.created_at,
+            created_by: record.created_by.to_string(),
+            ended_version: None,
+            ended_at: None,
+            ended_by: None,
+            archive_reason: None,
+            superseded_by: None,
+            evidence: Vec::new(),
+            history: None,
+            task,
+        };
+        if let Some(end) = record.end {
+            body.ended_version = Some(end.version);
+            body.ended_at = Some(end.at);
+            body.ended_by = Some(end.by.to_string());
+            body.archive_reason = end.reason;
+            body.superseded_by = end.superseded_by.map(|id| id.to_string());
+        }
+        body
+    }
+}
+
+/// Which records to show.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RecordParams {
+    /// Only this kind; without it all kinds.
+    #[param(value_type = Option<RecordKindName>, inline)]
+    kind: Option<RecordKind>,
+    /// Those that stand in the newest version, those that did once, or both; `active` without it.
+    #[param(value_type = Option<StatusChoiceName>, inline)]
+    status: Option<RecordStatus>,
+}
+
+/// Which records are requested.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
+pub(in crate::http::routes) enum StatusChoice {
+    #[default]
+    Active,
+    Archived,
+    All,
+}
+
+listed! {
+    /// The values of `status`.
+    pub(in crate::http::routes) StatusChoiceName of StatusChoice as "StatusChoice";
+}
+
+/// Parses `status`: the records that are in the newest version, or those that are not; `None` for all.
+///
+/// # Errors
+/// 422 for any other value.
+pub(in crate::http::routes) fn read_status(query: &mut QueryReader) -> Result<Option<RecordStatus>, Problem> {
+    let choice = query.name("status")?.unwrap_or_default();
+    Ok(match choice {
+        StatusChoice::Active => Some(RecordStatus::Active),
+        StatusChoice::Archived => Some(RecordStatus::Archived),
+        StatusChoice::All => None,
+    })
+}
+
+impl FromQuery for RecordParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            kind: query.name("kind")?,
+            status: read_status(query)?,
+        })
+    }
+}
+
+/// List the records
+///
+/// By kind and number.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/records",
+    operation_id = "ListRecords",
+    tag = "records",
+    params(RecordParams, Page),
+    responses(
+        (status = 200, description = "One page.", body = List<RecordBody>),
+        (status = 404, description = "There is no such memory."),
+    )
+)]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(params): Query<(RecordParams, Page)>,
+) -> Result<Json<List<RecordBody>>, Problem> {
+    let (RecordParams { kind, status }, page) = params;
+    let name = format!("records/{vault_id}/{memory_id}/{kind:?}/{status:?}");
+    let after = page.after::<RecordId>(&name)?;
+    let filter = RecordFilter { kind, status };
+    let _list = state.budget.list().await?;
+    let records = state
+        .storage
+        .list_records(&vault_id, &memory_id, filter, after, page.fetch())
+        .await?;
+    if records.items.is_empty() {
+        lookup::require(&state, &vault_id, &memory_id).await?;
+    }
+    let ids: Vec<RecordId> = records.items.iter().map(|record| record.id).collect();
+    let evidence = state.storage.evidence(&vault_id, &memory_id, &ids).await?;
+    Ok(Json(page.of_rows(
+        &name,
+        records,
+        |record| record.id,
+        |record| {
+            let evidence = evidence.get(&record.id);
+            RecordBody::with_evidence(record, evidence)
+        },
+    )))
+}
+
+/// The maximum number of changes in a response; each is read from the text of its version.
+const MAX_CHANGES: i64 = 50;
+
+/// What to show of a record.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct HistoryParams {
+    /// Whether to show what became of it, too: its newest 50 changes with what it said from then on.
+    #[param(value_type = Option<bool>)]
+    history: bool,
+}
+
+impl FromQuery for HistoryParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            history: query.flag("history")?.unwrap_or_default(),
+        })
+    }
+}
+
+/// Read one record
+///
+/// Active or archived, with its birth, its end, and what of an update's input carried it.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/records/{record_id}",
+    operation_id = "GetRecord",
+    tag = "records",
+    params(HistoryParams),
+    responses(
+        (status = 200, description = "The record.", body = RecordBody),
+        (status = 404, description = "There is no such memory or record."),
+    )
+)]
+pub(crate) async fn get(
+    State(state): State<AppState>,
+    EntryPath {
+        vault_id,
+        memory_id,
+        entry,
+    }: EntryPath<RecordId>,
+    Query(HistoryParams { history }): Query<HistoryParams>,
+) -> Result<Json<RecordBody>, Problem> {
+    let record = state.storage.record(&vault_id, &memory_id, entry).await?;
+    let record = record
+        .ok_or_else(|| Problem::not_found("there is no such memory or record").with("field", "record_id"))?;
+    let evidence = state.storage.evidence(&vault_id, &memory_id, &[entry]).await?;
+    let body = RecordBody::with_evidence(record, evidence.get(&entry));
+    if !history {
+        return Ok(Json(body));
+    }
+    let changes = state
+        .storage
+        .record_history(&vault_id, &memory_id, entry, MAX_CHANGES)
+        .await?;
+    Ok(Json(body.with_history(changes)))
+}

@@ -1,0 +1,359 @@
+//! Vaults: `/v1/vaults`, the runs of all memories of one, and what it uses.
+
+use crate::domain::ids::{MemoryId, UpdateId, VaultId};
+use crate::http::extract::caller::CallerOf;
+use crate::http::extract::page::{List, Page, Pair};
+use crate::http::extract::path::VaultPath;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::RunStatusName;
+use crate::http::problem::Problem;
+use crate::http::routes::updates::view::RunBody;
+use crate::http::settings::{CURRENCY, Tariff};
+use crate::http::state::AppState;
+use crate::storage::memories::VaultSummary;
+use crate::storage::updates::RunStatus;
+use crate::storage::usage::{DayOfModel, Spent};
+use axum::Json;
+use axum::extract::State;
+use chrono::{DateTime, Days, NaiveDate, Utc};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// A vault (tenant).
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Vault)]
+pub(crate) struct VaultBody {
+    /// Its id.
+    pub(crate) vault_id: String,
+    /// How many memories it has, with those that have prompt items of their own and no document.
+    #[schema(minimum = 1)]
+    pub(crate) memories: i64,
+    /// When one of them last got a new version, or prompt items where it has no document.
+    pub(crate) changed_at: DateTime<Utc>,
+}
+
+impl From<VaultSummary> for VaultBody {
+    fn from(vault: VaultSummary) -> Self {
+        Self {
+            vault_id: vault.vault_id.to_string(),
+            memories: vault.memories,
+            changed_at: vault.changed_at,
+        }
+    }
+}
+
+/// List the vaults
+///
+/// By id. A vault is there as long as it has a memory; its own prompt items make it none. Shown are those that the caller's key reaches.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults",
+    operation_id = "ListVaults",
+    tag = "vaults",
+    params(Page),
+    responses((status = 200, description = "One page.", body = List<VaultBody>))
+)]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    CallerOf(caller): CallerOf,
+    Query(page): Query<Page>,
+) -> Result<Json<List<VaultBody>>, Problem> {
+    let after = page.after::<VaultId>("vaults")?;
+    let vaults = state
+        .storage
+        .list_vaults(&caller.scope, after.as_ref(), page.fetch())
+        .await?;
+    Ok(Json(page.of(
+        "vaults",
+        vaults,
+        |vault| vault.vault_id.clone(),
+        VaultBody::from,
+    )))
+}
+
+/// Which runs.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RunParams {
+    /// Only those with this status.
+    #[param(value_type = Option<RunStatusName>, inline)]
+    status: Option<RunStatus>,
+}
+
+impl FromQuery for RunParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            status: query.name("status")?,
+        })
+    }
+}
+
+/// List the runs of a vault
+///
+/// Those of all its memories, newest first, without the messages that were sent and what the models were asked and
+/// answered. With `status=proposed`: what waits to be approved.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/updates",
+    operation_id = "ListVaultUpdates",
+    tag = "updates",
+    params(RunParams, Page),
+    responses((status = 200, description = "One page.", body = List<RunBody>))
+)]
+pub(crate) async fn list_runs(
+    State(state): State<AppState>,
+    VaultPath { vault_id }: VaultPath,
+    Query(params): Query<(RunParams, Page)>,
+) -> Result<Json<List<RunBody>>, Problem> {
+    let (RunParams { status }, page) = params;
+    let name = format!("updates/{vault_id}?{}", status.map_or("", RunStatus::name));
+    let before = page
+        .after::<Pair<UpdateId, MemoryId>>(&name)?
+        .map(|Pair(update, memory)| (update, memory));
+    let _list = state.budget.list().await?;
+    let runs = state
+        .storage
+        .list_vault_runs(&vault_id, status, before.as_ref(), page.fetch())
+        .await?;
+    let key = |run: &crate::storage::updates::Run| Pair(run.update_id.clone(), run.memory_id.clone());
+    Ok(Json(page.of_rows(&name, runs, key, RunBody::summary)))
+}
+
+/// The maximum length of the requested period, in days.
+const MAX_DAYS: i64 = 366;
+
+/// The default length of the period, in days.
+const DEFAULT_DAYS: u64 = 30;
+
+/// Which days.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct UsageParams {
+    /// The first day, as in `2026-11-21` (UTC). Without it the thirtieth up to `to`. At most 366 days are reported at once.
+    #[param(value_type = Option<String>, format = Date, example = "2026-11-01")]
+    from: Option<NaiveDate>,
+    /// The last day, which is included. Without it today.
+    #[param(value_type = Option<String>, format = Date, example = "2026-11-21")]
+    to: Option<NaiveDate>,
+}
+
+impl FromQuery for UsageParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let mut day = |name: &'static str| {
+            let read = |text: String| {
+                // Exactly `YYYY-MM-DD`: chrono also accepts other widths.
+                let day = Some(&text).filter(|text| text.len() == 10)?;
+                day.parse().ok()
+            };
+            let malformed = || Problem::malformed(name, format!("{name} must be a day as in 2026-11-21"));
+            query
+                .text(name)?
+                .map(|text| read(text).ok_or_else(malformed))
+                .transpose()
+        };
+        Ok(Self {
+            from: day("from")?,
+            to: day("to")?,
+        })
+    }
+}
+
+impl UsageParams {
+    /// The first and the last day.
+    fn days(&self, today: NaiveDate) -> Result<(NaiveDate, NaiveDate), Problem> {
+        let to = self.to.unwrap_or(today);
+        let first = to.checked_sub_days(Days::new(DEFAULT_DAYS - 1));
+        let from = self.from.or(first).unwrap_or(to);
+        if from > to {
+            let detail = format!("from is {from}, after to, which is {to}");
+            return Err(Problem::invalid("from", detail));
+        }
+        let days = (to - from).num_days() + 1;
+        if days > MAX_DAYS {
+            let detail =
+                format!("from {from} to {to} are {days} days; at most {MAX_DAYS} are reported at once");
+            return Err(Problem::invalid("from", detail)
+                .with("limit", MAX_DAYS)
+                .with("actual", days));
+        }
+        Ok((from, to))
+    }
+}
+
+/// What models cost.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Spent)]
+pub(crate) struct SpentBody {
+    /// Askings of a model by an update: one a role.
+    pub(crate) runs: u64,
+    /// Requests to the model's server, repeated ones included.
+    pub(crate) calls: u64,
+    /// Askings that came to nothing.
+    pub(crate) failures: u64,
+    /// Tokens read, where the server tells them.
+    pub(crate) input_tokens: u64,
+    /// Of these, tokens its provider had in its cache.
+    pub(crate) cached_tokens: u64,
+    /// Of these, tokens its provider put into its cache.
+    pub(crate) cache_write_tokens: u64,
+    /// Tokens written, where the server tells them.
+    pub(crate) output_tokens: u64,
+    /// Time of the askings, in milliseconds.
+    pub(crate) millis: u64,
+    /// What that costs in `currency`; null where a model has no price.
+    #[schema(required)]
+    pub(crate) cost: Option<f64>,
+}
+
+impl SpentBody {
+    fn of(spent: Spent, cost: Option<f64>) -> Self {
+        Self {
+            runs: spent.runs,
+            calls: spent.calls,
+            failures: spent.failures,
+            input_tokens: spent.input_tokens,
+            cached_tokens: spent.cached_tokens,
+            cache_write_tokens: spent.cache_write_tokens,
+            output_tokens: spent.output_tokens,
+            millis: spent.millis,
+            // Rounds away floating point noise.
+            cost: cost.map(|cost| (cost * 1e9).round() / 1e9),
+        }
+    }
+}
+
+/// What a model cost on a day.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = UsageOfDay)]
+pub(crate) struct DayBody {
+    /// The day in UTC.
+    pub(crate) day: NaiveDate,
+    /// The model.
+    pub(crate) model: String,
+    #[serde(flatten)]
+    pub(crate) spent: SpentBody,
+}
+
+/// What the models of a vault cost.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Usage)]
+pub(crate) struct UsageBody {
+    /// The vault.
+    pub(crate) vault_id: String,
+    /// The first day.
+    pub(crate) from: NaiveDate,
+    /// The last day, included.
+    pub(crate) to: NaiveDate,
+    /// What costs are told in.
+    pub(crate) currency: String,
+    /// All days and models together, whatever the page. Its cost leaves out the models of `without_price`.
+    pub(crate) totals: SpentBody,
+    /// Models that no price is configured for and that read or wrote tokens.
+    pub(crate) without_price: Vec<String>,
+    /// Tokens read and written today.
+    pub(crate) tokens_today: u64,
+    /// How many may be in a day; null without a limit.
+    #[schema(required)]
+    pub(crate) tokens_per_day: Option<u64>,
+    /// Memories with a document that the vault has now.
+    #[schema(minimum = 0)]
+    pub(crate) memories: i64,
+    /// How many it may have; null without a limit.
+    #[schema(required)]
+    pub(crate) memories_limit: Option<u64>,
+    /// Bytes of the texts of all their versions now; those that were redacted take none.
+    #[schema(minimum = 0)]
+    pub(crate) bytes: i64,
+    /// How many they may have; null without a limit.
+    #[schema(required)]
+    pub(crate) bytes_limit: Option<u64>,
+    /// Days and models, in that order.
+    #[serde(flatten)]
+    pub(crate) page: List<DayBody>,
+}
+
+/// What a vault uses
+///
+/// What it holds and may hold, and what its models cost by day and model: requests, tokens and, where prices are configured, money. Counted for every update, also for one
+/// that failed or was only tried. A vault that used no model has no entries.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/usage",
+    operation_id = "GetUsage",
+    tag = "vaults",
+    params(UsageParams, Page),
+    responses((status = 200, description = "One page, and the sum of all.", body = UsageBody))
+)]
+pub(crate) async fn usage(
+    State(state): State<AppState>,
+    VaultPath { vault_id }: VaultPath,
+    Query((params, page)): Query<(UsageParams, Page)>,
+) -> Result<Json<UsageBody>, Problem> {
+    let today = state.clock.now().date_naive();
+    let (from, to) = params.days(today)?;
+    let name = format!("usage/{vault_id}/{from}/{to}");
+    let after = page.after::<Pair<NaiveDate, String>>(&name)?;
+    let tariff = &state.settings.tariff;
+    let mut days = state.storage.usage(&vault_id, from, to).await?;
+    let (totals, without_price) = sum(&days, tariff);
+    let tokens_today = state.storage.tokens_of_day(&vault_id, today).await?;
+    let stored = state.storage.vault_storage(&vault_id).await?;
+    let place = |day: &DayOfModel| Pair(day.day, day.model.clone());
+    // There are few days, and the sum needs all of them anyway.
+    days.retain(|day| after.as_ref().is_none_or(|after| place(day) > *after));
+    let show = |day: DayOfModel| DayBody {
+        spent: SpentBody::of(day.spent, tariff.cost(&day)),
+        day: day.day,
+        model: day.model,
+    };
+    Ok(Json(UsageBody {
+        from,
+        to,
+        currency: CURRENCY.to_owned(),
+        totals,
+        without_price,
+        tokens_today,
+        tokens_per_day: tariff.limits.tokens_per_day(&vault_id),
+        memories: stored.memories.max(0),
+        memories_limit: tariff.limits.vault_memories,
+        bytes: stored.bytes.max(0),
+        bytes_limit: tariff.limits.vault_bytes,
+        page: page.of(&name, days, place, show),
+        vault_id: vault_id.to_string(),
+    }))
+}
+
+/// The sum of all days, and the models whose cost is unknown.
+fn sum(days: &[DayOfModel], tariff: &Tariff) -> (SpentBody, Vec<String>) {
+    let mut total = Spent::default();
+    let mut cost = None;
+    let mut without_price = BTreeSet::new();
+    for day in days {
+        let Spent {
+            runs,
+            calls,
+            failures,
+            input_tokens,
+            cached_tokens,
+            cache_write_tokens,
+            output_tokens,
+            millis,
+        } = day.spent;
+        total.runs += runs;
+        total.calls += calls;
+        total.failures += failures;
+        total.input_tokens += input_tokens;
+        total.cached_tokens += cached_tokens;
+        total.cache_write_tokens += cache_write_tokens;
+        total.output_tokens += output_tokens;
+        total.millis += millis;
+        match tariff.cost(day) {
+            Some(more) => cost = Some(cost.unwrap_or(0.0) + more),
+            None if input_tokens + output_tokens > 0 => {
+                without_price.insert(day.model.clone());
+            }
+            None => {}
+        }
+    }
+    (SpentBody::of(total, cost), without_price.into_iter().collect())
+}
