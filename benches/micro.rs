@@ -3,12 +3,15 @@
 
 mod work;
 
+use chrono::DateTime;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::collections::BTreeSet;
 use std::time::Duration;
+use working_memory::domain::consolidation::find;
 use working_memory::domain::document::Marks;
 use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Strictness};
 use working_memory::domain::ids::{RecordId, RecordKind};
+use working_memory::domain::memory::{Limits, View, validate};
 use working_memory::domain::operation::{Item, Operation};
 use working_memory::llm::ConversationMessage;
 use working_memory::llm::rules::operations;
@@ -73,6 +76,7 @@ fn evidence(criterion: &mut Criterion) {
                     reason: "it was measured".to_owned(),
                     content: format!("worker_{n} answered after {n} ms, so retry"),
                     replaces: None,
+                    merges: Vec::new(),
                     marks: Marks::default(),
                 },
                 1 => Operation::AddVerbatim {
@@ -121,12 +125,51 @@ fn evidence(criterion: &mut Criterion) {
     });
 }
 
+/// What can go of 1,000 records, and 200 steps that name grounds in them.
+fn consolidation(criterion: &mut Criterion) {
+    let record = |n: i64| {
+        let written = if n % 5 == 0 { n - 1 } else { n };
+        format!(
+            "- KL-{n} because it was measured: worker {written} of \"eu-west\" answers after {written} ms, retry later\n"
+        )
+    };
+    let document = format!("# Key Learnings\n{}", (1..=1_000).map(record).collect::<String>());
+    let now = DateTime::UNIX_EPOCH;
+    let mut group = criterion.benchmark_group("consolidation");
+    group.bench_function("find_in_1000_records", |bencher| {
+        bencher.iter(|| find(&document, now, 0.2))
+    });
+    let items: Vec<Item> = find(&document, now, 0.2)
+        .into_iter()
+        .enumerate()
+        .map(|(n, operation)| Item {
+            operation,
+            range: n..n + 1,
+        })
+        .collect();
+    assert_eq!(
+        items.len(),
+        200,
+        "every fifth record says what the one before it says"
+    );
+    group.bench_function("check_200_steps_in_1000_records", |bencher| {
+        bencher.iter(|| {
+            let view = View {
+                document: &document,
+                ended: &BTreeSet::new(),
+                now,
+            };
+            validate(items.clone(), Vec::new(), &view, &[], &Limits::default())
+        });
+    });
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(1))
         .sample_size(30);
-    targets = pure_parts, evidence, rules
+    targets = pure_parts, evidence, rules, consolidation
 }
 criterion_main!(benches);

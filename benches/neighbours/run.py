@@ -5,7 +5,7 @@ Starts `PROGRAM serve` on a durable PostgreSQL server of its own. For each attac
 client of another vault reads and writes one after another before and during the load. Fails if its p99 is 5 times the quiet one
 or more, or one of its requests fails.
 
-    python3 benches/neighbours/run.py --program PROGRAM [--seconds 20] [--attack list search blame put update streams]
+    python3 benches/neighbours/run.py --program PROGRAM [--seconds 20] [--attack list search blame put update consolidate streams]
 """
 
 import http.client
@@ -40,6 +40,9 @@ def prepare(service):
         service.put("evil", "blamed", "\n".join(lines) + "\n")
     for memory in range(50):
         service.put("other", f"m{memory}", f"# D\n\nhello {memory}\n" + "text " * 800)
+    for memory in range(50):
+        records = [f"- KL-{n} worker {n % 90} of the plant answers after {n % 60} ms\n" for n in range(1, 401)]
+        service.put("evil", f"due{memory}", "# Key Learnings\n" + "".join(records))
     service.ask("GET", "/v1/vaults/evil/search?q=word1&limit=1&consistent=true")
 
 
@@ -66,6 +69,10 @@ def of_update():
     return "POST", f"memories/updated{random.randrange(50)}/update", "Content-Type: application/json\r\n", task
 
 
+def of_consolidate():
+    return "POST", f"memories/due{random.randrange(50)}/consolidate", "", ""
+
+
 def of_streams():
     return "GET", "events", "Accept: text/event-stream\r\n", ""
 
@@ -76,6 +83,7 @@ ATTACKS = {
     "blame": of_blame,
     "put": of_put,
     "update": of_update,
+    "consolidate": of_consolidate,
     "streams": of_streams,
 }
 

@@ -51,18 +51,24 @@ fn is_whole(operation: &Operation) {
             [reason, label].into_iter().for_each(|text| line(text));
             full(snippet);
         }
-        Operation::Archive { id, reason } => {
+        Operation::Archive { id, reason, .. } | Operation::Mark { id, reason, .. } => {
             assert!(id.number >= 1);
             line(reason);
         }
     }
 }
 
-/// Printing puts sections in order and additions before archives; nothing else may differ.
+/// Printing puts sections in order and in each additions, archives, merges and marks; nothing else may differ.
 fn reads_back(parsed: &Parsed) {
     let mut first = operations(parsed);
     first.retain(has_a_canonical_form);
-    first.sort_by_key(|operation| (operation.role(), matches!(operation, Operation::Archive { .. })));
+    let rank = |operation: &Operation| match operation {
+        Operation::Archive { .. } => 1,
+        Operation::Mark { .. } => 3,
+        merge if !merge.merges().is_empty() => 2,
+        _ => 0,
+    };
+    first.sort_by_key(|operation| (operation.role(), rank(operation)));
     let printed = print(&first);
     let second = operations(&parse(&printed));
     assert_eq!(second, first, "printed as:\n{printed}");
@@ -81,6 +87,6 @@ fn has_a_canonical_form(operation: &Operation) -> bool {
             let first = snippet.lines().next().unwrap_or_default().trim();
             !first.is_empty() && !first.starts_with(['`', '~']) && !snippet.ends_with('\r')
         }
-        Operation::AddLearning { .. } | Operation::Archive { .. } => true,
+        Operation::AddLearning { .. } | Operation::Archive { .. } | Operation::Mark { .. } => true,
     }
 }

@@ -1,5 +1,6 @@
 //! Background tasks of the service. Each may run in any number of instances.
 
+mod consolidation;
 mod embed;
 mod events;
 mod index;
@@ -11,7 +12,9 @@ pub mod updates;
 pub use updates::Workers;
 
 use crate::clock::Clock;
+use crate::config::consolidation::ConsolidationConfig;
 use crate::domain::retention::Retention;
+use crate::pipeline::Pipeline;
 use crate::pipeline::meaning::Meaning;
 use crate::storage::Storage;
 use chrono::TimeDelta;
@@ -69,6 +72,14 @@ impl Background {
     /// Starts ending proposals that have waited longer than `expire_after`.
     pub fn expire_proposals(&self, storage: &Storage, clock: &Arc<dyn Clock>, expire_after: TimeDelta) {
         self.spawn(review::expire(storage.clone(), clock.clone(), expire_after));
+    }
+
+    /// Starts what consolidates memories by itself, as configured.
+    pub fn consolidate(&self, storage: &Storage, pipeline: &Pipeline, settings: &ConsolidationConfig) {
+        if settings.is_automatic() || settings.archive_expired {
+            let (storage, pipeline) = (storage.clone(), pipeline.clone());
+            self.spawn(consolidation::consolidation(storage, pipeline, settings.clone()));
+        }
     }
 
     /// Starts embedding memories for searches by meaning.

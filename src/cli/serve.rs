@@ -286,6 +286,7 @@ async fn with_database(
     )
     .with_handoff(config.handoff.clone())
     .with_window(config.window.clone())
+    .with_consolidation(config.consolidation.clone())
     .with_review(config.review.clone())
     .with_embeddings(embedder);
     let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
@@ -308,6 +309,7 @@ async fn with_database(
         TimeDelta::hours(config.events.keep_hours.into()),
     );
     background.expire_proposals(&storage, &clock, config.review.expire_after);
+    background.consolidate(&storage, &pipeline, &config.consolidation);
     let listen_url = config.database.listen_url.as_ref();
     let listen_url = listen_url.map_or_else(|| url.to_owned(), |url| url.expose_secret().to_owned());
     background.listen(&storage, listen_url);

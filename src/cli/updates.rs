@@ -173,18 +173,20 @@ pub struct Consolidate {
     /// Archive at once what can go. Without it a proposal waits for approval.
     #[arg(long)]
     apply: bool,
+    /// What the model is told besides its instructions, such as what to look at.
+    #[arg(long, value_name = "TEXT")]
+    instructions: Option<String>,
     #[command(flatten)]
     service: ServiceArgs,
 }
 
 impl Consolidate {
     pub(super) async fn run(self) -> Result<(), Failure> {
-        let service = Service::of(&self.service)?;
-        let answer = service
-            .of_memory(Method::POST, &["consolidate"])?
-            .json(&json!({ "mode": if self.apply { "apply" } else { "propose" } }))?
-            .send()
-            .await?;
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
+        let mode = if self.apply { "apply" } else { "propose" };
+        let body = json!({ "mode": mode, "instructions": self.instructions });
+        let call = service.of_memory(Method::POST, &["consolidate"])?;
+        let answer = call.json(&members(body))?.send().await?;
         print(&answer, self.service.is_json())
     }
 }

@@ -4,6 +4,7 @@
 //! `DATABASE_URL`, `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`. The service does not start with an unknown key:
 //! a misspelt limit would otherwise have no effect.
 
+pub mod consolidation;
 pub mod database;
 pub mod embeddings;
 pub mod events;
@@ -49,6 +50,8 @@ pub struct Config {
     pub embeddings: embeddings::EmbeddingsConfig,
     /// How updates are run.
     pub pipeline: pipeline::PipelineConfig,
+    /// When memories are consolidated, and how far.
+    pub consolidation: consolidation::ConsolidationConfig,
     /// Retention and limits of events.
     pub events: events::EventsConfig,
     /// How handoffs are made.
@@ -183,8 +186,8 @@ impl Config {
         self.database.validate().map_err(ConfigError::Invalid)?;
         self.limits.validate().map_err(ConfigError::Invalid)?;
         self.pipeline.validate().map_err(ConfigError::Invalid)?;
+        self.consolidation.validate().map_err(ConfigError::Invalid)?;
         self.events.validate().map_err(ConfigError::Invalid)?;
-        self.handoff.validate().map_err(ConfigError::Invalid)?;
         self.retention.validate().map_err(ConfigError::Invalid)?;
         self.telemetry.validate().map_err(ConfigError::Invalid)?;
         self.window.validate().map_err(ConfigError::Invalid)?;

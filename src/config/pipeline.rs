@@ -18,7 +18,8 @@ pub struct PipelineConfig {
     pub concurrent_updates: usize,
     /// The queue of updates.
     pub queue: QueueConfig,
-    /// Bytes of messages that a model is shown; of more, the oldest are omitted.
+    /// Not a setting. Bytes of messages, or of records, that a model is shown; of more, the oldest are omitted.
+    #[serde(skip)]
     pub messages_bytes: usize,
     /// A folder whose prompt files replace the built-in ones of the same name.
     pub prompts_dir: Option<PathBuf>,

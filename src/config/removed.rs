@@ -154,6 +154,19 @@ const REMOVED: &[(&str, &str)] = &[
         "handoff.max_changes",
         "a handoff reads the newest 1,000 changes of its window",
     ),
+    ("handoff.keep", "the newest 100 handoffs of a memory are kept"),
+    (
+        "http.max_header_bytes",
+        "the head of a request has at most 65,536 bytes",
+    ),
+    (
+        "pipeline.messages_bytes",
+        "a model is shown at most 200,000 bytes of messages",
+    ),
+    (
+        "telemetry.service_name",
+        "set OTEL_SERVICE_NAME in the environment",
+    ),
 ];
 
 const ROLES: [&str; 4] = ["progress", "learnings", "verbatim", "handoff"];

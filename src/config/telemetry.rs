@@ -56,8 +56,6 @@ pub struct TelemetryConfig {
     /// Address of a collector that accepts OTLP over HTTP, without its `/v1/traces`: `http://127.0.0.1:4318`. Unset: no
     /// traces.
     pub otlp_endpoint: Option<String>,
-    /// The name of the service in traces.
-    pub service_name: String,
     /// The share of requests that are traced, 0 to 1, unless the caller's `traceparent` decides.
     pub sampling_ratio: f64,
 }
@@ -66,7 +64,6 @@ impl Default for TelemetryConfig {
     fn default() -> Self {
         Self {
             otlp_endpoint: None,
-            service_name: "working-memory".to_owned(),
             sampling_ratio: 1.0,
         }
     }

@@ -175,9 +175,14 @@ fn values_that_make_no_sense_are_refused_with_their_key() {
         ),
         ("WORKING_MEMORY__HTTP__MAX_REQUESTS", "0", "http.max_requests"),
         (
-            "WORKING_MEMORY__HTTP__MAX_HEADER_BYTES",
-            "1",
-            "http.max_header_bytes",
+            "WORKING_MEMORY__CONSOLIDATION__MAX_SHARE",
+            "1.5",
+            "consolidation.max_share",
+        ),
+        (
+            "WORKING_MEMORY__CONSOLIDATION__AT_PERCENT",
+            "101",
+            "consolidation.at_percent",
         ),
         ("WORKING_MEMORY__HTTP__TLS__CERTIFICATE", "x.pem", "http.tls.key"),
         (

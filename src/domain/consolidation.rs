@@ -4,37 +4,140 @@
 //! ground is checked against the document wherever the operation is validated, so also on the head that it is saved on,
 //! whoever proposes it. [`find`] proposes what can be found without a model.
 //!
-//! A record says what another one says if all values of the other stand in it, in their order: numbers, dates, names,
-//! identifiers, paths; as many negations; and its content words. Records that differ in any of these are different.
+//! Besides archivings, several learnings can be merged into one new one that says all that they say and nothing else.
+//!
+//! A record says what another one says if all words of the other stand in it, in their order: values (numbers, dates, names,
+//! identifiers, paths) as they are, other words but for their endings; and if it has the same negations. Only articles do not
+//! count. So records that differ in a number, a unit, a name, an order or a small word such as "off" are different.
 
-use super::document::{Marks, Record, records};
+use super::document::{Marks, Record, Until, record_ranges, records};
 use super::ids::{RecordId, RecordKind};
 use super::operation::Operation;
 use super::text::content_words::{Key, content_words};
 use super::text::{bare_words, folded};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-
-/// Of the active records of a kind, one run archives at most one in this many, but at least one.
-const SHARE: usize = 5;
+use std::sync::LazyLock;
 
 /// With how many records that have a record's rarest word it is compared: where more have it, it says little.
 const MAX_CANDIDATES: usize = 200;
 
+/// How many learnings one merge may join.
+const MAX_MERGED: usize = 10;
+
+/// A word is distinctive if of this many active records of a kind at most one has it; three may always have it.
+const DISTINCTIVE: usize = 10;
+
+/// How many distinctive words a record shares with the one whose place it takes.
+const SHARED_WORDS: usize = 2;
+
+/// How many words before a date may say that it is an end.
+const BEFORE_AN_END: usize = 3;
+
+/// The words of a list, which blanks separate.
+type Words = LazyLock<HashSet<&'static str>>;
+
 /// Words without which a text says the same.
-const ARTICLES: &str = "the a an is are was were that this der die das den dem ein eine einen ist sind le la les un une est \
-    el los las una es son";
+static ARTICLES: Words = LazyLock::new(|| {
+    words(
+        "the a an is are was were that this der die das den dem ein eine einen ist sind le la les un une est el los las una \
+         es son",
+    )
+});
 
 /// Words that turn a statement round. Two records say the same only if they have the same ones.
-const NEGATIONS: &str = "not no never none nothing nor neither without cannot except unless only avoid stop forbidden \
-    prohibited wrong false kein keine keinen keiner nicht nie niemals nichts ohne nur außer verboten \
-    falsch ne pas jamais rien aucun aucune sans sauf seulement nunca jamás nada ningún ninguna sin salvo \
-    solo sólo ない 不 没";
+static NEGATIONS: Words = LazyLock::new(|| {
+    words(
+        "not no never none nothing nor neither without cannot except unless only avoid stop forbidden prohibited wrong \
+         false kein keine keinen keiner nicht nie niemals nichts ohne nur außer verboten falsch ne pas jamais rien aucun \
+         aucune sans sauf seulement nunca jamás nada ningún ninguna sin salvo solo sólo",
+    )
+});
 
-/// Words that give the order of what they join a meaning.
-const RELATIONS: &str = "instead before after from to than over into via until by if when because vor nach statt von zu als \
-    bis wenn avant après de à que si antes después en vez hasta cuando";
+/// The same in scripts without blanks between words.
+const NEGATING_CHARS: &str = "不没未无無非勿莫别";
+
+/// Words by which a record says something only of a time or a case, so that it does not say what holds always.
+static CONDITIONS: Words = LazyLock::new(|| {
+    words(
+        "if when whenever while during until till before after on once provided wenn falls während solange sobald bis vor \
+         nach am bei si lorsque quand pendant avant après lors jusqu'à cuando mientras hasta antes después durante",
+    )
+});
+
+/// Words by which a merge may join its parts, besides their own.
+static JOINING: Words = LazyLock::new(|| words("and also both und sowie auch et aussi ainsi y e también"));
+
+/// Words and phrases by which a record says that something has changed.
+const CHANGES: [&str; 50] = [
+    "now",
+    "no longer",
+    "anymore",
+    "any more",
+    "instead",
+    "replaced",
+    "replaces",
+    "supersedes",
+    "superseded",
+    "changed",
+    "changes to",
+    "moved",
+    "moves to",
+    "switched",
+    "renamed",
+    "migrated",
+    "since",
+    "formerly",
+    "previously",
+    "jetzt",
+    "nun",
+    "nicht mehr",
+    "kein mehr",
+    "seit",
+    "stattdessen",
+    "ersetzt",
+    "geändert",
+    "umgezogen",
+    "umgestellt",
+    "gewechselt",
+    "umbenannt",
+    "verlegt",
+    "désormais",
+    "maintenant",
+    "dorénavant",
+    "depuis",
+    "remplace",
+    "remplacé",
+    "remplacée",
+    "déménagé",
+    "changé",
+    "ahora",
+    "desde",
+    "ya no",
+    "reemplaza",
+    "sustituye",
+    "cambió",
+    "cambiado",
+    "trasladado",
+    "trasladó",
+];
+
+/// The same in a script without blanks between words.
+const CHANGES_WITHIN: [&str; 8] = ["现在", "改为", "改用", "不再", "取代", "改到", "搬到", "换成"];
+
+/// Words that present a date as an end.
+static ENDS: Words = LazyLock::new(|| {
+    words(
+        "until till through expires expire expired expiry ends end ended valid bis endet abläuft ablauf läuft gültig \
+         jusqu'au jusqu’au expirera valable hasta vence caduca expira termina",
+    )
+});
+
+fn words(list: &'static str) -> HashSet<&'static str> {
+    list.split_ascii_whitespace().collect()
+}
 
 /// Why a record can be archived without losing anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,78 +167,132 @@ struct Statement {
     /// Numbers, dates, names, identifiers and paths, in order.
     values: Vec<String>,
     negations: Vec<String>,
-    /// Content words, in order.
-    keys: Vec<Key>,
-    /// Words that join others in an order, in order.
-    relations: Vec<String>,
-    /// All words but articles, in order.
+    /// All words but articles, in order: values as they are, others without their endings, of scripts without blanks pairs
+    /// of neighbouring characters.
     words: Vec<String>,
-    tokens: HashSet<String>,
 }
 
 impl Statement {
-    fn of(record: &Record) -> Self {
-        let text = &record.content;
+    fn of(text: &str) -> Self {
         let mut statement = Self {
             values: Vec::new(),
             negations: Vec::new(),
-            keys: content_words(text).iter().map(|word| word.key).collect(),
-            relations: Vec::new(),
             words: Vec::new(),
-            tokens: HashSet::new(),
         };
+        let mut begins = true;
         for written in text.split_whitespace() {
+            // A capital at the beginning of a sentence says nothing.
+            let is_first = std::mem::replace(&mut begins, written.ends_with(['.', ':', '!', '?', ';']));
             let written = written.trim_matches(|c: char| !c.is_alphanumeric() && !"/_#$@%+-<>=".contains(c));
+            // A capital within a sentence is a name: hall A.
+            let is_name = !is_first && written == "A";
             let token = written.to_lowercase();
-            let is_word = written.chars().all(|c| c.is_alphabetic() && !c.is_uppercase());
-            if token.is_empty() || is_one_of(ARTICLES, &token) {
+            if token.is_empty() || (ARTICLES.contains(token.as_str()) && !is_name) {
                 continue;
             }
-            if is_one_of(NEGATIONS, &token) || token.ends_with("n't") || token.ends_with("n’t") {
+            if NEGATIONS.contains(token.as_str()) || token.ends_with("n't") || token.ends_with("n’t") {
                 statement.negations.push(token.clone());
-            } else if !is_word {
+            }
+            if token.chars().any(is_unspaced) {
+                statement.add_unspaced(&token);
+                continue;
+            }
+            let is_lower = |c: char| c.is_alphabetic() && !c.is_uppercase();
+            let mut chars = written.chars();
+            let is_word = chars
+                .next()
+                .is_some_and(|c| is_lower(c) || (is_first && c.is_alphabetic()))
+                && chars.all(is_lower);
+            if !is_word && !statement.negations.contains(&token) {
                 statement.values.push(token.clone());
             }
-            if is_one_of(RELATIONS, &token) {
-                statement.relations.push(token.clone());
-            }
-            statement.words.push(token.clone());
-            statement.tokens.insert(token);
+            statement
+                .words
+                .push(if is_word { stem(&token).to_owned() } else { token });
         }
         statement.negations.sort_unstable();
         statement
     }
 
+    /// Adds a text without blanks between words: pairs of neighbouring characters, and runs of other scripts in it.
+    fn add_unspaced(&mut self, token: &str) {
+        let negating = token.chars().filter(|c| NEGATING_CHARS.contains(*c));
+        self.negations.extend(negating.map(String::from));
+        if token.contains("ない") {
+            self.negations.push("ない".to_owned());
+        }
+        for run in token.split(|c: char| !c.is_alphanumeric()) {
+            let chars: Vec<char> = run.chars().collect();
+            for part in chars.chunk_by(|one, next| is_unspaced(*one) == is_unspaced(*next)) {
+                if !is_unspaced(part[0]) {
+                    let value: String = part.iter().collect();
+                    self.values.push(value.clone());
+                    self.words.push(value);
+                } else if part.len() == 1 {
+                    self.words.push(part.iter().collect());
+                } else {
+                    self.words
+                        .extend(part.windows(2).map(|pair| pair.iter().collect::<String>()));
+                }
+            }
+        }
+    }
+
     /// What of another statement is missing here; `None` if this one says all of it.
     fn misses(&self, other: &Self) -> Option<String> {
-        if let Some(value) = other.values.iter().find(|value| !self.tokens.contains(*value)) {
-            return Some(format!("`{value}` is missing in it"));
+        if other.words.is_empty() {
+            return Some("it says nothing that can be compared".to_owned());
         }
-        if !is_subsequence(&other.values, self.words.iter()) {
-            return Some("it names the same values in another order".to_owned());
+        let has = |word: &&String| !self.words.contains(word);
+        if let Some(word) = other
+            .values
+            .iter()
+            .find(has)
+            .or_else(|| other.words.iter().find(has))
+        {
+            return Some(format!("`{word}` is missing in it"));
         }
-        if self.negations != other.negations {
-            return Some("one of them negates what the other does not".to_owned());
-        }
-        let keys: HashSet<Key> = self.keys.iter().copied().collect();
-        let missing = other.keys.iter().filter(|key| !keys.contains(key)).count();
-        if missing > 0 {
-            return Some(format!("{missing} of its words are missing in it"));
-        }
-        let is_ordered = is_subsequence(&other.keys, self.keys.iter())
-            && is_subsequence(&other.relations, self.relations.iter());
-        (!other.relations.is_empty() && !is_ordered)
-            .then(|| "its words are joined in another way or order".to_owned())
+        let is_in_order = self.besides(other).is_some();
+        (!is_in_order).then(|| "it has the same words in another order".to_owned())
+    }
+
+    /// The words of this statement besides those of another one; `None` if those do not stand in it in their order.
+    fn besides(&self, other: &Self) -> Option<Vec<&String>> {
+        let mut wanted = other.words.iter().peekable();
+        let more = self
+            .words
+            .iter()
+            .filter(|word| wanted.next_if_eq(word).is_none())
+            .collect();
+        wanted.peek().is_none().then_some(more)
+    }
+
+    /// The word by which this statement says something only of a time or a case, which the other one says without it.
+    fn condition(&self, other: &Self) -> Option<&String> {
+        let mut more = self.besides(other)?.into_iter();
+        more.find(|word| CONDITIONS.contains(word.as_str()))
     }
 }
 
-/// Whether a word is one of those of a list, which blanks separate.
-fn is_one_of(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|listed| listed == word)
+/// Whether a character belongs to a script without blanks between words.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
-fn is_subsequence<'t, T: PartialEq + 't>(parts: &[T], mut whole: impl Iterator<Item = &'t T>) -> bool {
-    parts.iter().all(|part| whole.any(|other| other == part))
+/// A word without the endings of its forms: deploys, deployed and deploying are one. What is left has five letters, so that
+/// short words stay apart; before a plural s three are enough.
+fn stem(word: &str) -> &str {
+    const ENDINGS: [&str; 6] = ["ing", "ed", "en", "n", "d", "e"];
+    let cut = |word: &'_ str, ending: &str, least: usize| -> Option<usize> {
+        let rest = word.strip_suffix(ending)?;
+        (rest.chars().count() >= least).then_some(rest.len())
+    };
+    let word = cut(word, "s", 3).map_or(word, |end| &word[..end]);
+    ENDINGS
+        .iter()
+        .find_map(|ending| cut(word, ending, 5))
+        .map_or(word, |end| &word[..end])
 }
 
 /// Why a record says not all that another one says; `None` if it does. Each comes with its statement.
@@ -150,7 +307,21 @@ fn difference(
         let same = archived.content == kept.content && label(archived) == label(kept);
         return (!same).then(|| "snippets are duplicates only if they are equal".to_owned());
     }
-    stated_by_kept.misses(stated)
+    if archived.content.trim() == kept.content.trim() {
+        return None;
+    }
+    let negates = || {
+        let is_alike = stated_by_kept.negations == stated.negations;
+        (!is_alike).then(|| "one of them negates what the other does not".to_owned())
+    };
+    let is_conditional = || {
+        let word = stated_by_kept.condition(stated)?;
+        Some(format!("it says so only under a condition (`{word}`)"))
+    };
+    stated_by_kept
+        .misses(stated)
+        .or_else(negates)
+        .or_else(is_conditional)
 }
 
 fn label(record: &Record) -> String {
@@ -193,55 +364,257 @@ fn supersedes(newer: &Record, older: RecordId) -> bool {
     names && VERBS.iter().any(|verb| text.contains(verb))
 }
 
-/// Checks the ground of an archiving against the records of the head.
-///
-/// # Errors
-///
-/// A sentence that says what does not hold.
-pub(in crate::domain) fn check(
-    archived: &Record,
-    ground: Ground,
-    kept: Option<&Record>,
-) -> Result<(), String> {
-    let id = archived.id;
-    let Some(other) = ground.kept() else {
-        return match archived.marks.until {
-            Some(_) => Ok(()),
-            None => Err(format!("{id} has no end, so it cannot have expired.")),
+/// The records of a head, against which grounds and merges are checked.
+#[derive(Debug)]
+pub(in crate::domain) struct Grounds {
+    records: HashMap<RecordId, Record>,
+    now: DateTime<Utc>,
+    /// How many records of a kind have a word; counted when it is needed first.
+    counts: OnceCell<HashMap<(RecordKind, Key), usize>>,
+}
+
+impl Grounds {
+    /// Linear in the document.
+    pub(in crate::domain) fn of(document: &str, now: DateTime<Utc>) -> Self {
+        Self {
+            records: records(document)
+                .into_iter()
+                .map(|record| (record.id, record))
+                .collect(),
+            now,
+            counts: OnceCell::new(),
+        }
+    }
+
+    /// Checks the ground of an archiving. `leaves` says which other records go with it.
+    ///
+    /// # Errors
+    /// A sentence that says what does not hold.
+    pub(in crate::domain) fn check(
+        &self,
+        id: RecordId,
+        ground: Ground,
+        leaves: impl Fn(RecordId) -> bool,
+    ) -> Result<(), String> {
+        let Some(archived) = self.records.get(&id) else {
+            return Err(format!("{id} is no active record."));
         };
-    };
-    let Some(kept) = kept.filter(|kept| kept.id != id && kept.id.kind == id.kind) else {
-        return Err(format!(
-            "{other} is no active record of the same kind, so {id} stays."
-        ));
-    };
-    match ground {
-        Ground::DuplicateOf(_) => {
-            match difference((archived, &Statement::of(archived)), (kept, &Statement::of(kept))) {
-                None => Ok(()),
-                Some(difference) => Err(format!("{other} does not say all that {id} says: {difference}.")),
+        let Some(other) = ground.kept() else {
+            return self.check_end(archived);
+        };
+        let kept = self.records.get(&other).filter(|_| !leaves(other));
+        let Some(kept) = kept.filter(|kept| kept.id != id && kept.id.kind == id.kind) else {
+            return Err(format!(
+                "{other} is no active record of the same kind, or goes too, so {id} stays."
+            ));
+        };
+        match ground {
+            Ground::DuplicateOf(_) => {
+                let both = (Statement::of(&archived.content), Statement::of(&kept.content));
+                match difference((archived, &both.0), (kept, &both.1)) {
+                    None => Ok(()),
+                    Some(difference) => {
+                        Err(format!("{other} does not say all that {id} says: {difference}."))
+                    }
+                }
+            }
+            _ if kept.id.number < id.number => Err(format!("{other} is older than {id}.")),
+            _ if id.kind == RecordKind::Verbatim => Err(format!(
+                "{id} is kept to the byte: only an equal snippet takes its place."
+            )),
+            _ if supersedes(kept, id) => Ok(()),
+            _ => self.check_change(archived, kept),
+        }
+    }
+
+    /// Whether a record has ended: by its mark, or by a date that its text presents as its end.
+    fn check_end(&self, record: &Record) -> Result<(), String> {
+        let id = record.id;
+        let end = match record.marks.until {
+            Some(until) => Some(until.end()),
+            None if id.kind == RecordKind::Verbatim => None,
+            None => stated_end(&record.content).map(|day| Until::Day(day).end()),
+        };
+        match end {
+            Some(end) if end <= self.now => Ok(()),
+            Some(_) => Err(format!("{id} has not expired: its end is not past.")),
+            None => Err(format!(
+                "{id} has no end: neither `until` nor a date that its text calls its end (2027-08-31)."
+            )),
+        }
+    }
+
+    /// Whether a newer record says that something has changed of what the older one says.
+    fn check_change(&self, older: &Record, newer: &Record) -> Result<(), String> {
+        let (id, other) = (older.id, newer.id);
+        if !outlives(&newer.marks, &older.marks) {
+            return Err(format!("{other} expires earlier than {id}."));
+        }
+        let of_newer: HashSet<Key> = content_words(&newer.content)
+            .iter()
+            .map(|word| word.key)
+            .collect();
+        let of_older: HashSet<Key> = content_words(&older.content)
+            .iter()
+            .map(|word| word.key)
+            .collect();
+        let shared: Vec<Key> = of_older.intersection(&of_newer).copied().collect();
+        let counts = self.counts();
+        let of_kind = self.records.keys().filter(|record| record.kind == id.kind);
+        let most = (of_kind.count() / DISTINCTIVE).max(3);
+        let is_distinctive = |key: &&Key| counts.get(&(id.kind, **key)).is_none_or(|count| *count <= most);
+        let distinctive = shared.iter().filter(is_distinctive).count();
+        if distinctive < SHARED_WORDS || shared.len() * 2 < of_older.len() {
+            return Err(format!(
+                "{other} is not about what {id} is about: they share {} of its {} words, {distinctive} of them distinctive.",
+                shared.len(),
+                of_older.len()
+            ));
+        }
+        // What the older one says, too, is no news.
+        let (before, after) = (spaced(&older.content), spaced(&newer.content));
+        let is_new =
+            |phrase: &str| after.contains(&format!(" {phrase} ")) && !before.contains(&format!(" {phrase} "));
+        let is_new_within =
+            |phrase: &&str| newer.content.contains(*phrase) && !older.content.contains(*phrase);
+        let says_so = CHANGES.iter().any(|phrase| is_new(phrase)) || CHANGES_WITHIN.iter().any(is_new_within);
+        match says_so {
+            true => Ok(()),
+            false => Err(format!(
+                "{other} does not say that anything has changed, so {id} may hold beside it."
+            )),
+        }
+    }
+
+    fn counts(&self) -> &HashMap<(RecordKind, Key), usize> {
+        self.counts.get_or_init(|| {
+            let mut counts = HashMap::new();
+            for record in self.records.values() {
+                let keys: HashSet<Key> = content_words(&record.content)
+                    .iter()
+                    .map(|word| word.key)
+                    .collect();
+                for key in keys {
+                    *counts.entry((record.id.kind, key)).or_default() += 1;
+                }
+            }
+            counts
+        })
+    }
+
+    /// Checks a merge of learnings into a new text, and returns the marks that the new record has.
+    ///
+    /// # Errors
+    /// A sentence that says what does not hold.
+    pub(in crate::domain) fn check_merge(
+        &self,
+        ids: &[RecordId],
+        text: &str,
+        leaves: impl Fn(RecordId) -> bool,
+    ) -> Result<Marks, String> {
+        let distinct: BTreeSet<RecordId> = ids.iter().copied().collect();
+        if !(2..=MAX_MERGED).contains(&distinct.len()) || distinct.len() != ids.len() {
+            return Err(format!("A merge names two to {MAX_MERGED} different learnings."));
+        }
+        let mut parts = Vec::with_capacity(ids.len());
+        for id in ids {
+            match self.records.get(id).filter(|_| !leaves(*id)) {
+                Some(part) if id.kind == RecordKind::Learning => {
+                    parts.push((part, Statement::of(&part.content)))
+                }
+                Some(_) => return Err(format!("{id} is no learning: only learnings are merged.")),
+                None => return Err(format!("{id} is no active record.")),
             }
         }
-        Ground::SupersededBy(_) if kept.id.number < id.number => Err(format!("{other} is older than {id}.")),
-        Ground::SupersededBy(_) if supersedes(kept, id) => Ok(()),
-        _ => Err(format!("{other} does not say that it takes the place of {id}.")),
+        let merged = Statement::of(text);
+        let (first, _) = &parts[0];
+        let negations = |statement: &Statement| statement.negations.iter().cloned().collect::<BTreeSet<_>>();
+        for (part, stated) in &parts {
+            let id = part.id;
+            if part.marks != first.marks {
+                return Err(format!("{id} and {} are not pinned and ended alike.", first.id));
+            }
+            if negations(stated) != negations(&merged) {
+                return Err(format!("{id} and the new text do not negate alike."));
+            }
+            if let Some(missing) = merged.misses(stated) {
+                return Err(format!(
+                    "The new text does not say all that {id} says: {missing}."
+                ));
+            }
+        }
+        let own: HashSet<&String> = parts.iter().flat_map(|(_, part)| &part.words).collect();
+        let is_foreign = |word: &&String| !own.contains(word) && !JOINING.contains(word.as_str());
+        match merged.words.iter().find(is_foreign) {
+            Some(word) => Err(format!(
+                "The new text says `{word}`, which none of its parts says."
+            )),
+            None => Ok(first.marks),
+        }
     }
+}
+
+/// The words of a text in lower case, with one blank before and after each.
+fn spaced(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words = lower
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    words.fold(" ".to_owned(), |text, word| text + word + " ")
+}
+
+/// The latest date of a text, if a word before it presents it as an end.
+fn stated_end(text: &str) -> Option<NaiveDate> {
+    let tokens: Vec<String> = text
+        .split_whitespace()
+        .map(|token| token.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+        .collect();
+    let date = |token: &String| {
+        let written = token
+            .get(..10)
+            .filter(|_| !token[10..].starts_with(char::is_alphanumeric))?;
+        NaiveDate::parse_from_str(written, "%Y-%m-%d").ok()
+    };
+    let dates: Vec<(usize, NaiveDate)> = tokens
+        .iter()
+        .enumerate()
+        .filter_map(|(place, token)| Some((place, date(token)?)))
+        .collect();
+    let (_, last) = dates.iter().max_by_key(|(_, day)| *day)?;
+    let is_end = |(place, day): &&(usize, NaiveDate)| {
+        let before = &tokens[place.saturating_sub(BEFORE_AN_END)..*place];
+        day == last && before.iter().any(|word| ENDS.contains(word.as_str()))
+    };
+    dates.iter().find(is_end).map(|(_, day)| *day)
+}
+
+/// The most records of each kind that one run may archive.
+#[must_use]
+pub fn most_archived(document: &str, share: f64) -> BTreeMap<RecordKind, usize> {
+    let mut counts: BTreeMap<RecordKind, usize> = BTreeMap::new();
+    for (id, _) in record_ranges(document) {
+        *counts.entry(id.kind).or_default() += 1;
+    }
+    for count in counts.values_mut() {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a share of a count"
+        )]
+        let most = (*count as f64 * share) as usize;
+        *count = most.max(1);
+    }
+    counts
 }
 
 /// Finds what can go without a model: what has expired, exact and near duplicates, and decisions that a newer one names as
 /// superseded. Never a pinned record. Deterministic.
 #[must_use]
-pub fn find(document: &str, now: DateTime<Utc>) -> Vec<Operation> {
+pub fn find(document: &str, now: DateTime<Utc>, share: f64) -> Vec<Operation> {
     let records = records(document);
-    let mut counts: BTreeMap<RecordKind, usize> = BTreeMap::new();
-    for record in &records {
-        *counts.entry(record.id.kind).or_default() += 1;
-    }
     let mut found = Found {
-        left: counts
-            .into_iter()
-            .map(|(kind, count)| (kind, (count / SHARE).max(1)))
-            .collect(),
+        left: most_archived(document, share),
         operations: Vec::new(),
         archived: BTreeSet::new(),
         kept: BTreeSet::new(),
@@ -306,14 +679,14 @@ fn duplicates(records: &[Record]) -> Vec<(&Record, &Record)> {
     let statements: Vec<(&Record, Statement)> = records
         .iter()
         .filter(of_kinds)
-        .map(|record| (record, Statement::of(record)))
+        .map(|record| (record, Statement::of(&record.content)))
         .collect();
     // A record that says all that another one says has its rarest word.
-    let mut with_key: HashMap<Key, Vec<usize>> = HashMap::new();
+    let mut with_word: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut with_text: HashMap<String, Vec<usize>> = HashMap::new();
     for (place, (record, statement)) in statements.iter().enumerate() {
-        for key in statement.keys.iter().collect::<HashSet<_>>() {
-            with_key.entry(*key).or_default().push(place);
+        for word in statement.words.iter().collect::<HashSet<_>>() {
+            with_word.entry(word).or_default().push(place);
         }
         with_text
             .entry(bare_words(&record.content))
@@ -326,9 +699,9 @@ fn duplicates(records: &[Record]) -> Vec<(&Record, &Record)> {
             continue;
         }
         let rarest = statement
-            .keys
+            .words
             .iter()
-            .filter_map(|key| with_key.get(key))
+            .filter_map(|word| with_word.get(word.as_str()))
             .min_by_key(|places| places.len());
         let same = with_text.get(&bare_words(&record.content));
         // The same text first: it is found however many records have the same words.

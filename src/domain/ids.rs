@@ -169,6 +169,12 @@ fn is_unfit_for_category(c: char) -> bool {
 }
 
 impl ActorId {
+    /// The service itself: what it does of its own accord.
+    #[must_use]
+    pub fn of_service() -> Self {
+        Self("working-memory".to_owned())
+    }
+
     /// The actor of a request that names none.
     #[must_use]
     pub fn anonymous() -> Self {

@@ -104,6 +104,9 @@ pub enum Operation {
         /// The record it replaces, which is archived with a reference to the new one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces: Option<RecordId>,
+        /// The learnings that are merged into it: they are archived with a reference to it, if it says all that they say.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        merges: Vec<RecordId>,
         /// Whether it is pinned, and until when it holds.
         #[serde(default, skip_serializing_if = "Marks::is_empty")]
         marks: Marks,
@@ -168,6 +171,15 @@ impl Operation {
         match self {
             Self::AddLearning { replaces, .. } | Self::AddVerbatim { replaces, .. } => *replaces,
             Self::RewriteProgress(_) | Self::Archive { .. } | Self::Mark { .. } => None,
+        }
+    }
+
+    /// The records that are merged into an addition.
+    #[must_use]
+    pub fn merges(&self) -> &[RecordId] {
+        match self {
+            Self::AddLearning { merges, .. } => merges,
+            _ => &[],
         }
     }
 
@@ -244,7 +256,7 @@ pub enum FaultKind {
     AlreadyArchived,
     /// A record that is pinned, or marks, where a model decides: only people and agents pin records and let them go.
     Protected,
-    /// An archiving on a ground that does not hold: the other record does not say all that this one says.
+    /// An archiving or a merge on a ground that does not hold: what stays does not say all that goes.
     Uncovered,
     /// An example of the instructions returned as content.
     Example,
@@ -289,7 +301,7 @@ impl FaultKind {
     /// Whether it causes a repair request to the model, and an error with `on_invalid=fail`.
     #[must_use]
     pub fn causes_repair(self) -> bool {
-        self <= Self::NoSection || (Self::Example..=Self::TooManyArchives).contains(&self)
+        self <= Self::NoSection || (Self::Uncovered..=Self::TooManyArchives).contains(&self)
     }
 }
 

@@ -85,6 +85,7 @@ fn learnings(session: &Session<'_>, active: &[Record], corrections: &[Correction
                 reason,
                 content,
                 replaces,
+                merges: Vec::new(),
                 marks: Marks::default(),
             });
         }

@@ -1,16 +1,20 @@
 //! Asynchronous updates: how they are queued, and how a worker runs them.
 
-use super::request::{UpdateInput, UpdateRequest};
+use super::request::{Mode, UpdateInput, UpdateRequest};
 use super::stored;
 use super::{Pipeline, PipelineError, Steps, measured};
-use crate::domain::ids::UpdateId;
+use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::fair::Party;
+use crate::storage::Preconditions;
 use crate::storage::idempotency::Answering;
+use crate::storage::updates::Run;
 use crate::storage::updates::queue::{Claimed, EnqueueError, NewUpdate, QueueLimits, is_redacted};
-use crate::storage::updates::{Run, RunKind};
 use serde_json::json;
 
 use super::report::{Target, UpdateAnswer};
+
+/// Records that are new since the last consolidation before a full memory is consolidated again by itself.
+const NEW_RECORDS_WHEN_FULL: i64 = 10;
 
 /// The claim under which a worker runs a queued update.
 #[derive(Debug, Clone)]
@@ -33,6 +37,57 @@ impl Pipeline {
         request: UpdateRequest,
         under: Option<Answering<'static, Run>>,
     ) -> Result<Run, PipelineError> {
+        self.enqueue(request, under, false).await
+    }
+
+    /// Queues a consolidation of a memory if one is due and none is queued or running; its steps are proposed.
+    ///
+    /// # Errors
+    /// As [`Self::accept`].
+    pub async fn consolidate_if_due(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<bool, PipelineError> {
+        let settings = &self.consolidation;
+        let state = self.storage.consolidation_state(vault, memory).await?;
+        let full = i64::try_from(self.limits.context_bytes).unwrap_or(i64::MAX);
+        let at = |count: u32, reached: bool| count > 0 && reached;
+        let is_grown = at(
+            settings.after_records,
+            state.new_records >= settings.after_records.into(),
+        );
+        let is_full = at(
+            settings.at_percent,
+            state.bytes * 100 >= full.saturating_mul(settings.at_percent.into()),
+        );
+        let is_due = is_grown || (is_full && state.new_records >= NEW_RECORDS_WHEN_FULL);
+        if state.is_waiting || !is_due {
+            return Ok(false);
+        }
+        let request = UpdateRequest {
+            vault: vault.clone(),
+            memory: memory.clone(),
+            actor: ActorId::of_service(),
+            preconditions: Preconditions::default(),
+            input: UpdateInput::consolidation(String::new(), Mode::Propose { key: None }),
+            steps: Steps::default(),
+            idempotency: None,
+        };
+        match self.enqueue(request, None, true).await {
+            Ok(_) => Ok(true),
+            // Another instance was first.
+            Err(PipelineError::QueueFull { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn enqueue(
+        &self,
+        request: UpdateRequest,
+        under: Option<Answering<'static, Run>>,
+        is_alone: bool,
+    ) -> Result<Run, PipelineError> {
         self.refuse_over_tokens(&request.vault).await?;
         let update_id = self.new_update_id();
         let target = Target {
@@ -47,6 +102,7 @@ impl Pipeline {
             per_vault: i64::from(self.settings.queue.max_per_vault),
         };
         let new = NewUpdate {
+            kind: request.input.kind(),
             request: json!(request.input),
             preconditions: json!(request.preconditions),
             vault: request.vault,
@@ -56,6 +112,7 @@ impl Pipeline {
             created_at,
             base_version: base.version,
             identity: base.identity,
+            is_alone,
             idempotency: under,
         };
         self.storage
@@ -72,6 +129,7 @@ impl Pipeline {
                     limit,
                     limit_name: "pipeline.queue.max_per_vault",
                 },
+                EnqueueError::NotAlone => PipelineError::QueueFull { limit: 1 },
                 EnqueueError::Storage(error) => error.into(),
             })
     }
@@ -97,7 +155,7 @@ impl Pipeline {
         };
         self.refuse_over_tokens(&request.vault).await?;
         let result = Box::pin(self.run_update(&request, Some((claim, claimed.created_at)))).await;
-        measured::ended(RunKind::Update, &result);
+        measured::ended(request.input.kind(), &result);
         result
     }
 

@@ -7,10 +7,11 @@ use super::role::numbered;
 use crate::domain::faults::Omitted;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{
-    Applied, ApplyError, IdsExhausted, Limits, OperationName, View, apply, validate,
+    Applied, AppliedOperation, ApplyError, IdsExhausted, Limits, OperationName, View, apply, validate,
 };
 use crate::domain::operation::{Operation, Role};
 use crate::storage::{Head, HeadSnapshot, PreconditionFailed, Preconditions};
+use std::collections::{HashMap, VecDeque};
 
 /// The memory with the items applied.
 #[derive(Debug)]
@@ -89,6 +90,7 @@ pub(super) fn onto(
     let view = View {
         document: &head.text,
         ended: &head.archived,
+        now: head.now,
     };
     let validated = validate(numbered(accepted), Vec::new(), &view, &[], limits);
     let rejected = validated
@@ -130,29 +132,59 @@ pub(super) fn onto(
     })
 }
 
-/// Assigns to every change the evidence of the item that caused it. Additions of one kind are applied in the order of
-/// their items, and a record is archived at most once.
+/// Assigns to every change the evidence of the item that caused it.
 fn attach_evidence(applied: &mut Applied, items: &[Accepted]) {
-    let mut added = [0_usize; RecordKind::ALL.len()];
-    for change in &mut applied.operations {
-        let item = match (change.op, change.id) {
-            (OperationName::Add, Some(id)) => {
-                let nth = &mut added[id.kind as usize];
-                let of_kind = items.iter().filter(|item| added_kind(item) == Some(id.kind));
-                let item = of_kind.into_iter().nth(*nth);
-                *nth += 1;
-                item
-            }
-            (OperationName::Archive, Some(id)) => items
-                .iter()
-                .find(|item| matches!(&item.operation, Operation::Archive { id: named, .. } if *named == id)),
-            (OperationName::RewriteProgress, _) => items
-                .iter()
-                .rfind(|item| matches!(item.operation, Operation::RewriteProgress(_))),
-            _ => None,
-        };
-        change.evidence = item.map(|item| item.evidence.clone()).unwrap_or_default();
+    let causes = causes(&applied.operations, items);
+    for (change, cause) in applied.operations.iter_mut().zip(causes) {
+        let item = cause.map(|place| &items[place]);
+        // The evidence of an addition is not that of the archivings that it implies.
+        let own = item.filter(|_| change.op != OperationName::Archive || is_archiving(item));
+        change.evidence = own.map(|item| item.evidence.clone()).unwrap_or_default();
     }
+}
+
+fn is_archiving(item: Option<&Accepted>) -> bool {
+    item.is_some_and(|item| matches!(item.operation, Operation::Archive { .. }))
+}
+
+/// The place of the item that caused each change. Additions of one kind are applied in the order of their items, and a record
+/// is archived at most once: by an item of its own, or else by the addition that takes its place.
+pub(super) fn causes(changes: &[AppliedOperation], items: &[Accepted]) -> Vec<Option<usize>> {
+    let mut archiving: HashMap<RecordId, usize> = HashMap::new();
+    let mut marking: HashMap<RecordId, usize> = HashMap::new();
+    let mut adding: [VecDeque<usize>; RecordKind::ALL.len()] = Default::default();
+    let mut rewriting = None;
+    for (place, item) in items.iter().enumerate() {
+        match &item.operation {
+            Operation::Archive { id, .. } => {
+                archiving.insert(*id, place);
+            }
+            Operation::Mark { id, .. } => {
+                marking.insert(*id, place);
+            }
+            Operation::RewriteProgress(_) => rewriting = Some(place),
+            operation => {
+                let replaced = operation
+                    .replaces()
+                    .into_iter()
+                    .chain(operation.merges().iter().copied());
+                for id in replaced {
+                    archiving.entry(id).or_insert(place);
+                }
+                if let Some(kind) = added_kind(item) {
+                    adding[kind as usize].push_back(place);
+                }
+            }
+        }
+    }
+    let cause = |change: &AppliedOperation| match (change.op, change.id) {
+        (OperationName::Add, Some(id)) => adding[id.kind as usize].pop_front(),
+        (OperationName::Archive, Some(id)) => archiving.get(&id).copied(),
+        (OperationName::Mark, Some(id)) => marking.get(&id).copied(),
+        (OperationName::RewriteProgress, _) => rewriting,
+        _ => None,
+    };
+    changes.iter().map(cause).collect()
 }
 
 fn added_kind(item: &Accepted) -> Option<RecordKind> {

@@ -11,6 +11,7 @@
 //! No change of another writer is lost: a model's answer never replaces a document. It only contains operations, which
 //! are applied to the document that is current at that time.
 
+mod consolidation;
 mod conversation;
 mod durable;
 mod error;
@@ -50,6 +51,7 @@ pub use review::{Approval, Rejecting};
 pub use steps::{Step, Steps};
 
 use crate::clock::Clock;
+use crate::config::consolidation::ConsolidationConfig;
 use crate::config::handoff::HandoffConfig;
 use crate::config::limits::LimitsConfig;
 use crate::config::pipeline::PipelineConfig;
@@ -80,6 +82,7 @@ pub struct Pipeline {
     limits: LimitsConfig,
     settings: PipelineConfig,
     handoff: HandoffConfig,
+    consolidation: ConsolidationConfig,
     window: WindowConfig,
     review: ReviewConfig,
     meaning: meaning::Meaning,
@@ -112,6 +115,7 @@ impl Pipeline {
             handoffs: FairSemaphore::new(ShareLimits::of_memories(usize::MAX, usize::MAX)),
             settings,
             handoff: HandoffConfig::default(),
+            consolidation: ConsolidationConfig::default(),
             window: WindowConfig::default(),
             review: ReviewConfig::default(),
         }
@@ -121,6 +125,13 @@ impl Pipeline {
     #[must_use]
     pub fn with_handoff(mut self, handoff: HandoffConfig) -> Self {
         self.handoff = handoff;
+        self
+    }
+
+    /// Sets the configuration of consolidations.
+    #[must_use]
+    pub fn with_consolidation(mut self, consolidation: ConsolidationConfig) -> Self {
+        self.consolidation = consolidation;
         self
     }
 

@@ -7,7 +7,6 @@ use super::running::Running;
 use super::save::Saved;
 use super::written_item::WrittenItem;
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
-use crate::domain::consolidation;
 use crate::domain::dsl;
 use crate::domain::dsl::requests::{self, OperationRequest};
 use crate::fair;
@@ -42,15 +41,6 @@ impl Write for Beginning {
     }
 }
 
-impl OperationsRequest {
-    fn kind(&self) -> RunKind {
-        match self.input {
-            OperationsInput::Consolidation {} => RunKind::Consolidation,
-            OperationsInput::Text(_) | OperationsInput::List(_) => RunKind::Operations,
-        }
-    }
-}
-
 impl Pipeline {
     /// Applies operations.
     ///
@@ -61,9 +51,8 @@ impl Pipeline {
     /// # Errors
     /// See [`PipelineError`]; no version was saved.
     pub async fn apply_operations(&self, request: OperationsRequest) -> Result<UpdateAnswer, PipelineError> {
-        let kind = request.kind();
         let result = self.apply_input(request).await;
-        measured::ended(kind, &result);
+        measured::ended(RunKind::Operations, &result);
         result
     }
 
@@ -114,24 +103,22 @@ impl Pipeline {
             OperationsInput::Text(text) => {
                 let parsed = fair::on_cpu(text.len(), || dsl::parse(text)).await;
                 let written = |range: Range<usize>| WrittenItem::of_text(&text[range]);
-                reading::validated(storage, place, document, parsed, written, limits).await
+                reading::validated(storage, place, document, parsed, written, (&[], limits)).await
             }
             OperationsInput::List(list) => {
                 let written = |range: Range<usize>| WrittenItem {
                     text: beginning(&list[range.start]),
                     index: Some(range.start),
                 };
-                reading::validated(storage, place, document, requests::read(list), written, limits).await
-            }
-            OperationsInput::Consolidation {} => {
-                let now = running.created_at;
-                let found = fair::on_cpu(document.len(), || consolidation::find(document, now)).await;
-                let texts: Vec<String> = found.iter().map(reading::text_of).collect();
-                let written = |range: Range<usize>| WrittenItem {
-                    text: texts[range.start].clone(),
-                    index: Some(range.start),
-                };
-                reading::validated(storage, place, document, reading::parsed(found), written, limits).await
+                reading::validated(
+                    storage,
+                    place,
+                    document,
+                    requests::read(list),
+                    written,
+                    (&[], limits),
+                )
+                .await
             }
         }
     }
@@ -164,13 +151,9 @@ impl Pipeline {
         let base = self.capture(&target, &request.preconditions).await?;
         // Only models are limited to few additions by default.
         let max_additions = request.max_additions.unwrap_or(usize::MAX);
-        let what = match request.kind() {
-            RunKind::Consolidation => "consolidation",
-            _ => "operations",
-        };
         let title = match request.mode {
-            Mode::Apply => format!("{what} applied"),
-            Mode::Propose { .. } => format!("{what} proposed"),
+            Mode::Apply => "operations applied",
+            Mode::Propose { .. } => "operations proposed",
         };
         let by = (request.actor.clone(), created_at);
         let limits = self.limits.of_operations(max_additions);
@@ -181,7 +164,7 @@ impl Pipeline {
             resolves: request.resolves.clone(),
             idempotency: request.idempotency.clone(),
             mode: request.mode.clone(),
-            ..Running::begin(target, request.kind(), by, (limits, title), base)
+            ..Running::begin(target, RunKind::Operations, by, (limits, title.to_owned()), base)
         })
     }
 }

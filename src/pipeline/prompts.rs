@@ -16,6 +16,8 @@ pub struct Prompts {
     progress: Arc<str>,
     learnings: Arc<str>,
     verbatim: Arc<str>,
+    consolidation: Arc<str>,
+    consolidation_input: String,
     input: String,
     again: String,
     guidance: Arc<str>,
@@ -54,6 +56,8 @@ impl Default for Prompts {
             progress: include_str!("prompts/progress.md").into(),
             learnings: include_str!("prompts/learnings.md").into(),
             verbatim: include_str!("prompts/verbatim.md").into(),
+            consolidation: include_str!("prompts/consolidation.md").into(),
+            consolidation_input: include_str!("prompts/consolidation_input.md").to_owned(),
             input: include_str!("prompts/input.md").to_owned(),
             again: include_str!("prompts/again.md").to_owned(),
             guidance: include_str!("prompts/guidance.md").into(),
@@ -87,6 +91,7 @@ impl Prompts {
             ("progress.md", &mut prompts.progress),
             ("learnings.md", &mut prompts.learnings),
             ("verbatim.md", &mut prompts.verbatim),
+            ("consolidation.md", &mut prompts.consolidation),
             ("guidance.md", &mut prompts.guidance),
             ("guidance_managed.md", &mut prompts.guidance_managed),
             ("handoff.md", &mut prompts.handoff),
@@ -97,6 +102,11 @@ impl Prompts {
         }
         for (name, needed, text) in [
             ("input.md", "{task}", &mut prompts.input),
+            (
+                "consolidation_input.md",
+                "{memory}",
+                &mut prompts.consolidation_input,
+            ),
             ("again.md", "{faults}", &mut prompts.again),
             ("handoff_input.md", "{memory}", &mut prompts.handoff_input),
             ("handoff_again.md", "{faults}", &mut prompts.handoff_again),
@@ -111,6 +121,7 @@ impl Prompts {
     fn with_examples(mut self) -> Self {
         self.examples = Arc::new(Examples::of([&*self.progress, &*self.learnings, &*self.verbatim]));
         let all = Role::ALL.into_iter().map(|role| self.instructions(role));
+        let all = all.chain([self.consolidation.clone()]);
         self.without_secrets = all.filter(|text| !has_secret(text)).collect();
         self
     }
@@ -135,6 +146,22 @@ impl Prompts {
             Role::Learnings => self.learnings.clone(),
             Role::Verbatim => self.verbatim.clone(),
         }
+    }
+
+    /// The constant instructions for consolidations.
+    pub(super) fn consolidation(&self) -> Arc<str> {
+        self.consolidation.clone()
+    }
+
+    /// The message with the records of a memory, and what its owner asks for.
+    pub(super) fn consolidation_input(&self, records: &str, instructions: &str, most: &str) -> String {
+        let (records, instructions) = (quoted(records), quoted(instructions));
+        let values = [
+            ("{memory}", &*records),
+            ("{instructions}", &*instructions),
+            ("{most}", most),
+        ];
+        fill(&self.consolidation_input, &values)
     }
 
     /// A page of the guidance for an agent that writes the document itself.

@@ -119,9 +119,10 @@ impl Reading {
 
 /// Ids that operations and faults name and that are not active in a document: their history must be looked up.
 pub(super) fn mentioned(items: &[Item], faults: &[Fault]) -> Vec<RecordId> {
-    let archived = items
-        .iter()
-        .filter_map(|item| archived_id(&item.operation).or(item.operation.replaces()));
+    let archived = items.iter().flat_map(|item| {
+        let one = archived_id(&item.operation).or(item.operation.replaces());
+        one.into_iter().chain(item.operation.merges().iter().copied())
+    });
     let ids: BTreeSet<RecordId> = archived
         .chain(faults.iter().filter_map(|fault| fault.id))
         .collect();
@@ -168,7 +169,7 @@ pub(super) async fn judged(
     parsed.items.retain(|item| is_own(item.operation.role()));
     parsed.faults.retain(|fault| is_own(fault.section));
     if case.strictness == Strictness::Off {
-        return validated(storage, place, document, parsed, written, limits).await;
+        return validated(storage, place, document, parsed, written, (&[], limits)).await;
     }
     let ended = storage
         .archived_among(place.0, place.1, &mentioned(&parsed.items, &parsed.faults))
@@ -176,6 +177,7 @@ pub(super) async fn judged(
     let view = View {
         document,
         ended: &ended,
+        now: storage.now(),
     };
     let bytes = case.input.bytes() + document.len();
     let context = (case, earlier);
@@ -235,14 +237,15 @@ pub(super) fn text_of(operation: &Operation) -> String {
     }
 }
 
-/// Validates parsed items. `written` returns the text of an item by its position in the input.
+/// Validates parsed items. `written` returns the text of an item by its position in the input; `earlier` are operations of the
+/// same run that were accepted before.
 pub(super) async fn validated(
     storage: &Storage,
     place: (&VaultId, &MemoryId),
     document: &str,
     parsed: dsl::Parsed,
     written: impl Fn(Range<usize>) -> WrittenItem,
-    limits: &Limits,
+    (earlier, limits): (&[Operation], &Limits),
 ) -> Result<Reading, StorageError> {
     let dsl::Parsed {
         items,
@@ -256,9 +259,10 @@ pub(super) async fn validated(
     let view = View {
         document,
         ended: &ended,
+        now: storage.now(),
     };
     let bytes = document.len() + items.len() * ITEM_BYTES;
-    let validated = fair::on_cpu(bytes, || validate(items, faults, &view, &[], limits)).await;
+    let validated = fair::on_cpu(bytes, || validate(items, faults, &view, earlier, limits)).await;
     omitted.merge(&validated.omitted);
     Ok(Reading {
         omitted,

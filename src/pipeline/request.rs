@@ -10,6 +10,7 @@ use crate::domain::window::SessionRecord;
 use crate::llm::ConversationMessage;
 use crate::storage::Preconditions;
 use crate::storage::idempotency::Answering;
+use crate::storage::updates::RunKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use strum::{Display, EnumDiscriminants, EnumString, IntoStaticStr, VariantNames};
@@ -113,6 +114,35 @@ pub struct UpdateInput {
     /// The session record, written into the same version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<SessionRecord>,
+    /// Consolidate the memory: nothing is added, the task is what the model is told besides its instructions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub consolidation: bool,
+}
+
+impl UpdateInput {
+    /// A consolidation, for which the model of learnings is told `instructions` besides its own.
+    #[must_use]
+    pub fn consolidation(instructions: String, mode: Mode) -> Self {
+        Self {
+            task: instructions,
+            messages: Vec::new(),
+            dry_run: false,
+            allow_partial: false,
+            on_invalid: OnInvalid::Drop,
+            evidence: None,
+            roles: BTreeSet::from([Role::Learnings]),
+            mode,
+            record: None,
+            consolidation: true,
+        }
+    }
+
+    pub(super) fn kind(&self) -> RunKind {
+        match self.consolidation {
+            true => RunKind::Consolidation,
+            false => RunKind::Update,
+        }
+    }
 }
 
 /// A request for `/operations`.
@@ -150,7 +180,7 @@ pub struct OperationsRequest {
     pub idempotency: Option<Answering<'static, UpdateAnswer>>,
 }
 
-/// Operations in one of the request forms, or those that the service finds by itself.
+/// Operations in one of the request forms.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationsInput {
@@ -159,6 +189,4 @@ pub enum OperationsInput {
     /// A list of operations.
     #[serde(rename = "operations")]
     List(Vec<OperationRequest>),
-    /// What [`consolidation::find`](crate::domain::consolidation::find) finds in the head.
-    Consolidation {},
 }

@@ -13,13 +13,14 @@ use super::save::RunResult;
 use super::session;
 use super::{Pipeline, PipelineError};
 use crate::domain::ids::{ActorId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
+use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
 use crate::domain::text::one_line;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::Answering;
 use crate::storage::records::StoredRecord;
 use crate::storage::updates::queue::is_redacted;
-use crate::storage::updates::{Run, RunStatus};
+use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::{ChangeError, Decision, Head, Preconditions, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -231,7 +232,11 @@ impl Pipeline {
             approval.actor
         );
         // The operations were within the limits when they were proposed.
-        let limits = self.limits.of_operations(usize::MAX);
+        let limits = Limits {
+            // What a model proposed does not take what was pinned since.
+            pins_hold: run.kind != RunKind::Operations,
+            ..self.limits.of_operations(usize::MAX)
+        };
         let by = (run.actor_id.clone(), run.created_at);
         Ok(Running {
             request: run.request.clone(),

@@ -4,7 +4,7 @@ use super::conversation;
 use super::reading::{Accepted, AnswerContext, FoundFault, Reading, judged};
 use super::report::{ModelReport, Warning, quote};
 use super::written_item::WrittenItem;
-use super::{Pipeline, Step, UpdateRequest};
+use super::{Pipeline, Step, Steps, UpdateRequest};
 use crate::config::llm::Constrain;
 use crate::domain::document;
 use crate::domain::dsl;
@@ -16,6 +16,7 @@ use crate::fair;
 use crate::llm::{Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel};
 use crate::storage::{HeadSnapshot, StorageError};
 use crate::telemetry::meters;
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -58,54 +59,17 @@ impl Pipeline {
             limits.max_additions,
         );
         let schema = schema(speaker.model.constrains(), &snapshot.text, role, limits);
-        let mut asking = Request {
-            role: Some(role),
-            system: self.prompts.instructions(role),
-            messages: vec![ChatMessage {
-                speaker: ChatRole::User,
-                text: input,
-            }],
-            schema,
-        };
-        let mut outcome = RoleOutcome {
-            report: ModelReport {
-                model: speaker.model.name().to_owned(),
-                ..ModelReport::default()
-            },
-            ..RoleOutcome::default()
-        };
+        let mut asking = Request::of_role(role, self.prompts.instructions(role), input, schema);
+        let mut outcome = RoleOutcome::of_model(speaker);
         for round in 0..=self.settings.max_reprompts {
-            request.steps.send(Step::Asked { role, round });
-            let asked = speaker.ask(&asking).await;
-            request.steps.send(Step::Answered {
-                role,
-                round,
-                attempts: asked.attempts,
-                millis: u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX),
-                failed: asked.result.is_err(),
-            });
-            outcome.note(round, &asking, &asked);
-            let answer = match asked.result {
-                Ok(answer) => answer,
-                Err(error) if round == 0 => {
-                    outcome.failure = Some(error);
-                    return Ok(outcome);
-                }
-                // The first answer is used, and its faults are reported as if there had been no second call.
-                Err(error) => {
-                    let detail = format!(
-                        "The model was asked again about faulty items and failed: {}.",
-                        error.public()
-                    );
-                    outcome
-                        .warnings
-                        .push(Warning::of_role(role, "reprompt_failed", detail));
-                    break;
-                }
+            let Some((text, stopped_at_limit)) = outcome
+                .ask((speaker, &asking), (role, round), &request.steps)
+                .await
+            else {
+                break;
             };
-            let text = storable(answer.text);
             let (parsed, written) = fair::on_cpu(text.len(), || {
-                parsed(role, &text, asking.schema.is_some(), answer.stopped_at_limit)
+                parsed(role, &text, asking.schema.is_some(), stopped_at_limit)
             })
             .await;
             let place = (&request.vault, &request.memory);
@@ -134,7 +98,7 @@ impl Pipeline {
                 second_counts(
                     reading,
                     std::mem::take(&mut outcome.reading),
-                    &snapshot.text,
+                    (&snapshot.text, self.storage.now()),
                     limits,
                 )
             };
@@ -148,14 +112,7 @@ impl Pipeline {
                 &describe(&outcome.reading.found),
                 &existing_ids(&snapshot.text, role),
             );
-            asking.messages.push(ChatMessage {
-                speaker: ChatRole::Assistant,
-                text: not_empty(text),
-            });
-            asking.messages.push(ChatMessage {
-                speaker: ChatRole::User,
-                text: again,
-            });
+            asking.go_on(text, again);
         }
         Ok(outcome)
     }
@@ -191,7 +148,79 @@ pub(super) fn sent(request: &UpdateRequest) -> Input<'_> {
     }
 }
 
+impl Request {
+    /// The first call of a role.
+    pub(super) fn of_role(role: Role, system: Arc<str>, text: String, schema: Option<Arc<Value>>) -> Self {
+        Self {
+            role: Some(role),
+            system,
+            messages: vec![ChatMessage {
+                speaker: ChatRole::User,
+                text,
+            }],
+            schema,
+        }
+    }
+
+    /// Adds an answer and what is asked about it.
+    pub(super) fn go_on(&mut self, answer: String, again: String) {
+        self.messages.push(ChatMessage {
+            speaker: ChatRole::Assistant,
+            text: not_empty(answer),
+        });
+        self.messages.push(ChatMessage {
+            speaker: ChatRole::User,
+            text: again,
+        });
+    }
+}
+
 impl RoleOutcome {
+    /// An outcome without an answer yet.
+    pub(super) fn of_model(speaker: &RoleModel) -> Self {
+        Self {
+            report: ModelReport {
+                model: speaker.model.name().to_owned(),
+                ..ModelReport::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Calls the model once. Returns the text of its answer, and whether it stopped at its limit; `None` if it failed, which
+    /// is noted.
+    pub(super) async fn ask(
+        &mut self,
+        (speaker, asking): (&RoleModel, &Request),
+        (role, round): (Role, u32),
+        steps: &Steps,
+    ) -> Option<(String, bool)> {
+        steps.send(Step::Asked { role, round });
+        let asked = speaker.ask(asking).await;
+        steps.send(Step::Answered {
+            role,
+            round,
+            attempts: asked.attempts,
+            millis: u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX),
+            failed: asked.result.is_err(),
+        });
+        self.note(round, asking, &asked);
+        match asked.result {
+            Ok(answer) => return Some((storable(answer.text), answer.stopped_at_limit)),
+            Err(error) if round == 0 => self.failure = Some(error),
+            // The first answer is used, and its faults are reported as if there had been no second call.
+            Err(error) => {
+                let detail = format!(
+                    "The model was asked again about faulty items and failed: {}.",
+                    error.public()
+                );
+                self.warnings
+                    .push(Warning::of_role(role, "reprompt_failed", detail));
+            }
+        }
+        None
+    }
+
     /// Adds one model call to the report and to the exchanges that the run stores.
     fn note(&mut self, round: u32, asking: &Request, asked: &ModelOutcome) {
         let millis = u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX);
@@ -259,7 +288,12 @@ fn add(sum: &mut Option<u64>, more: Option<u64>) {
 /// Merges two answers. The second one takes precedence. Valid items of the first that it does not contain are kept,
 /// and so is a valid rewrite of progress if the second has none. Faults of the first that the model was not asked
 /// about are still reported.
-fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limits) -> Reading {
+pub(super) fn second_counts(
+    second: Reading,
+    first: Reading,
+    (document, now): (&str, DateTime<Utc>),
+    limits: &Limits,
+) -> Reading {
     let spoken = !second
         .found
         .iter()
@@ -283,6 +317,7 @@ fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limit
         &View {
             document,
             ended: &BTreeSet::new(),
+            now,
         },
         &earlier,
         limits,
@@ -333,7 +368,7 @@ pub(super) fn numbered(accepted: &[Accepted]) -> Vec<Item> {
 }
 
 /// The faults in the form in which they are sent to the model.
-fn describe(found: &[FoundFault]) -> String {
+pub(super) fn describe(found: &[FoundFault]) -> String {
     let mut text = String::new();
     for FoundFault { fault, written, .. } in found.iter().filter(|found| found.needs_repair()) {
         // Writing to a string cannot fail.

@@ -132,8 +132,8 @@ impl Pipeline {
         mut merged: Merged,
         (record, known): (Option<&SessionRecord>, Option<StoredRecord>),
     ) -> Result<Decision<RunResult>, Refused> {
-        let own = merged.applied.operations.len();
         let items = proposal::in_order(&merged.items, &merged.applied.operations);
+        let numbers = merge::causes(&merged.applied.operations, &items);
         let mut window = WindowRows::default();
         if let Some(record) = record {
             if session::is_recorded(record, known.as_ref())? {
@@ -191,9 +191,9 @@ impl Pipeline {
                 .applied
                 .operations
                 .iter()
-                .enumerate()
-                .map(|(number, operation)| OperationReport {
-                    number: Some(number).filter(|number| proposal.is_some() && *number < own),
+                .zip(numbers.into_iter().chain(std::iter::repeat(None)))
+                .map(|(operation, number)| OperationReport {
+                    number: number.filter(|_| proposal.is_some()),
                     ..OperationReport::from(operation)
                 })
                 .collect(),

@@ -7,7 +7,7 @@ use super::role::RoleOutcome;
 use super::running::Running;
 use super::save::Saved;
 use super::steps::{Step, WRITE_EVERY};
-use super::{OnInvalid, Pipeline, PipelineError, UpdateInput, UpdateRequest};
+use super::{Mode, OnInvalid, Pipeline, PipelineError, UpdateInput, UpdateRequest};
 use crate::domain::faults::Omitted;
 use crate::domain::ids::ActorId;
 use crate::domain::memory::Limits;
@@ -16,7 +16,7 @@ use crate::domain::text::masked;
 use crate::fair::{self, NoRoom, Party};
 use crate::llm::ModelError;
 use crate::storage::HeadSnapshot;
-use crate::storage::updates::{RunKind, RunStatus};
+use crate::storage::updates::RunStatus;
 use crate::storage::usage::RoleSpent;
 use chrono::{DateTime, Utc};
 use futures::future::{join, join_all};
@@ -40,7 +40,7 @@ impl Pipeline {
     /// See [`PipelineError`]; no version was saved.
     pub async fn update(&self, request: UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
         let result = Box::pin(self.update_in_turn(&request)).await;
-        measured::ended(RunKind::Update, &result);
+        measured::ended(request.input.kind(), &result);
         result
     }
 
@@ -190,8 +190,16 @@ impl Pipeline {
             context_id: base.context_id.clone(),
         });
         let input = &request.input;
-        let most = most_additions(input, self.settings.max_additions);
-        let title = format!("update: {}", title_of(&masked(&input.task)));
+        // What a consolidation merges is limited by its share.
+        let most = match input.consolidation {
+            true => usize::MAX,
+            false => most_additions(input, self.settings.max_additions),
+        };
+        let title = match (input.consolidation, &input.mode) {
+            (false, _) => format!("update: {}", title_of(&masked(&input.task))),
+            (true, Mode::Apply) => "consolidation applied".to_owned(),
+            (true, Mode::Propose { .. }) => "consolidation proposed".to_owned(),
+        };
         let by = (request.actor.clone(), created_at);
         let limits = Limits {
             pins_hold: true,
@@ -206,7 +214,7 @@ impl Pipeline {
             steps: Some(request.steps.clone()),
             mode: input.mode.clone(),
             record: input.record.clone(),
-            ..Running::begin(target, RunKind::Update, by, (limits, title), base)
+            ..Running::begin(target, input.kind(), by, (limits, title), base)
         })
     }
 
@@ -218,6 +226,10 @@ impl Pipeline {
         roles: impl IntoIterator<Item = &Role>,
         limits: &Limits,
     ) -> Result<BTreeMap<Role, RoleOutcome>, PipelineError> {
+        if request.input.consolidation {
+            let outcome = self.consolidate(request, snapshot, limits).await?;
+            return Ok(BTreeMap::from([(Role::Learnings, outcome)]));
+        }
         let (asked, ruled): (Vec<Role>, Vec<Role>) = roles
             .into_iter()
             .partition(|role| self.models.for_role(**role).is_some());

@@ -161,6 +161,34 @@ impl Storage {
         Ok(row.map(StoredRecord::from))
     }
 
+    /// The records that this one took the place of: it replaced them, or they were merged into it.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.records.superseded_by", skip_all)]
+    pub async fn superseded_by(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        id: RecordId,
+    ) -> Result<Vec<RecordId>, StorageError> {
+        let rows = sqlx::query!(
+            r#"SELECT kind AS "kind: RecordKind", number FROM records
+               WHERE vault_id = $1 AND memory_id = $2 AND superseded_by = $3
+               ORDER BY kind, number
+               LIMIT 1000"#,
+            vault.as_str(),
+            memory.as_str(),
+            id.to_string(),
+        )
+        .fetch_all(&mut self.reader().await?)
+        .await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| RecordId::new(row.kind, row.number))
+            .collect())
+    }
+
     /// Which of the `mentioned` ids are archived.
     ///
     /// # Errors

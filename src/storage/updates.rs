@@ -1,5 +1,6 @@
 //! Runs of the pipeline: `updates`.
 
+pub mod consolidations;
 pub(in crate::storage) mod exchanges;
 mod insert;
 pub(in crate::storage) mod outcomes;
@@ -52,20 +53,25 @@ impl Storage {
         resolves: Option<&UpdateId>,
         answer: Option<&ClaimedAnswer>,
     ) -> Result<(), StorageError> {
-        self.transaction(name, |mut transaction| async move {
-            let of = (&run.vault_id, &run.memory_id);
-            must_live_on(&mut transaction, of, run.identity.as_deref()).await?;
-            insert_run(&mut transaction, run).await?;
-            if let Some(resolves) = resolves {
-                resolve_run(&mut transaction, run, resolves).await?;
-            }
-            let answers = answer.iter().map(|answer| (*answer, Some(&run.memory_id)));
-            keep_answers(&mut transaction, &answers.collect::<Vec<_>>()).await?;
-            events::append(&mut transaction, &run.vault_id, &run.events).await?;
-            Ok::<_, StorageError>(transaction.commit_with(()))
-        })
-        .await?;
-        self.appended(&run.vault_id, &run.events);
+        let events = self
+            .transaction(name, |mut transaction| async move {
+                let of = (&run.vault_id, &run.memory_id);
+                must_live_on(&mut transaction, of, run.identity.as_deref()).await?;
+                insert_run(&mut transaction, run).await?;
+                if let Some(resolves) = resolves {
+                    resolve_run(&mut transaction, run, resolves).await?;
+                }
+                let answers = answer.iter().map(|answer| (*answer, Some(&run.memory_id)));
+                keep_answers(&mut transaction, &answers.collect::<Vec<_>>()).await?;
+                let mut events = run.events.clone();
+                if run.kind == RunKind::Consolidation && run.status == RunStatus::Proposed {
+                    events.extend(self.replace_proposals(&mut transaction, run).await?);
+                }
+                events::append(&mut transaction, &run.vault_id, &events).await?;
+                Ok::<_, StorageError>(transaction.commit_with(events))
+            })
+            .await?;
+        self.appended(&run.vault_id, &events);
         Ok(())
     }
 

@@ -68,7 +68,7 @@ pub fn start(
         .build()
         .map_err(|error| TracesError(error.to_string()))?;
     let resource = Resource::builder_empty()
-        .with_service_name(config.service_name.clone())
+        .with_service_name(std::env::var("OTEL_SERVICE_NAME").unwrap_or_else(|_| "working-memory".to_owned()))
         .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
         .build();
     let sampler = Sampler::TraceIdRatioBased(config.sampling_ratio);

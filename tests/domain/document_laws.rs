@@ -79,7 +79,7 @@ proptest! {
 
     #[test]
     fn a_learning_is_parsed_back_unchanged(document in document(), reason in reason(), content in sayable()) {
-        let read = last_record(&document, Operation::AddLearning { reason: reason.clone(), content: content.clone(), replaces: None, marks: Marks::default() });
+        let read = last_record(&document, Operation::AddLearning { reason: reason.clone(), content: content.clone(), replaces: None, merges: Vec::new(), marks: Marks::default() });
         prop_assert_eq!(read, (Some(reason), None, content));
     }
 

@@ -12,6 +12,7 @@ fn judged(input: &str, content: &str) -> Judged {
         reason: "it matters".to_owned(),
         content: content.to_owned(),
         replaces: None,
+        merges: Vec::new(),
         marks: Marks::default(),
     };
     let items = vec![Item {
@@ -83,6 +84,7 @@ fn a_large_input_is_read_once_for_all_checks() {
                     reason: "x".to_owned(),
                     content: "aaaa bbbb いうえ".to_owned(),
                     replaces: None,
+                    merges: Vec::new(),
                     marks: Marks::default(),
                 },
                 _ => Operation::AddVerbatim {

@@ -153,6 +153,7 @@ pub(crate) fn operations() -> impl Strategy<Value = Vec<Operation>> {
             reason,
             content,
             replaces: None,
+            merges: Vec::new(),
             marks: Marks::default(),
         }),
         (any_text(), any_text(), any_text()).prop_map(|(reason, label, snippet)| Operation::AddVerbatim {

@@ -1,6 +1,7 @@
 //! Property tests of the document and the memory on malicious input; no database.
 
 mod comparison;
+mod consolidation_corpus;
 mod consolidation_laws;
 mod document_laws;
 mod evidence;

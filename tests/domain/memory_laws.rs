@@ -38,6 +38,7 @@ fn accepted(document: &str, operations: Vec<Operation>) -> Vec<Operation> {
         &View {
             document,
             ended: &ended,
+            now: now(),
         },
         &[],
         &LIMITS,
@@ -122,7 +123,7 @@ proptest! {
     fn a_model_archives_no_pinned_record_and_marks_none(document in document(), operations in operations()) {
         let item = |(place, operation)| Item { operation, range: place..place + 1 };
         let items = operations.into_iter().enumerate().map(item).collect();
-        let view = View { document: &document, ended: &BTreeSet::new() };
+        let view = View { document: &document, ended: &BTreeSet::new(), now: now() };
         let limits = Limits { pins_hold: true, ..LIMITS };
         let taken = validate(items, vec![], &view, &[], &limits).items.into_iter().map(|item| item.operation);
         let after = by_id(&applied(&document, &taken.collect::<Vec<_>>()).text);
@@ -188,10 +189,10 @@ proptest! {
 
     #[test]
     fn every_bullet_of_a_changed_section_becomes_a_record(document in document()) {
-        let learning = Operation::AddLearning { reason: "r".to_owned(), content: "new".to_owned(), replaces: None, marks: Marks::default() };
+        let learning = Operation::AddLearning { reason: "r".to_owned(), content: "new".to_owned(), replaces: None, merges: Vec::new(), marks: Marks::default() };
         let after = applied(&document, &[learning]).text;
         let new = records(&after).into_iter().filter(|r| r.id.kind == RecordKind::Learning).count();
-        let again = Operation::AddLearning { reason: "r".to_owned(), content: "newer".to_owned(), replaces: None, marks: Marks::default() };
+        let again = Operation::AddLearning { reason: "r".to_owned(), content: "newer".to_owned(), replaces: None, merges: Vec::new(), marks: Marks::default() };
         let later = applied(&after, &[again]).text;
         prop_assert_eq!(records(&later).into_iter().filter(|r| r.id.kind == RecordKind::Learning).count(), new + 1);
         let (was, is) = (by_id(&after), by_id(&later));
@@ -249,6 +250,7 @@ fn as_operation(reported: &working_memory::domain::memory::AppliedOperation) -> 
             reason,
             content,
             replaces: None,
+            merges: Vec::new(),
             marks: Marks::default(),
         }),
         RecordKind::Verbatim => Some(Operation::AddVerbatim {

@@ -81,6 +81,7 @@ fn assembled(
 ) -> Result<Assembly, OverBudget> {
     let selection = Selection::default();
     let material = Material {
+        note: None,
         items,
         document: Some(document),
         time: time(),

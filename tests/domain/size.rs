@@ -40,6 +40,7 @@ fn ten_thousand_records_are_validated_and_changed_in_time() {
     let view = View {
         document: &document,
         ended: &BTreeSet::new(),
+        now,
     };
     let validated = validate(items, vec![], &view, &[], &limits);
     let operations: Vec<_> = validated.items.into_iter().map(|item| item.operation).collect();

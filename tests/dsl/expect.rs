@@ -132,6 +132,7 @@ pub(crate) fn learning(reason: &str, content: &str) -> Operation {
         reason: reason.to_owned(),
         content: content.to_owned(),
         replaces: None,
+        merges: Vec::new(),
         marks: Marks::default(),
     }
 }

@@ -3,12 +3,18 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use working_memory::domain::consolidation::Ground;
 use working_memory::domain::document::{Expiry, Marks};
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Operation, Progress};
 
 /// Fragments that mean something to the parser, so that random texts are full of near misses.
-const FRAGMENTS: [&str; 60] = [
+const FRAGMENTS: [&str; 65] = [
+    "MERGE:",
+    " duplicate of KL-2",
+    " superseded by KL-3",
+    " expired",
+    "- KL-1, KL-2 because a: b",
     "\n",
     "\n",
     "\n",
@@ -127,15 +133,37 @@ fn additions_and_archives(
     add: impl Strategy<Value = Operation>,
     kind: RecordKind,
 ) -> impl Strategy<Value = Vec<Operation>> {
-    let archived = (id(kind), line()).prop_map(|(id, reason)| Operation::Archive {
+    let archived = (id(kind), line(), ground(kind)).prop_map(|(id, reason, ground)| Operation::Archive {
         id,
         reason,
-        ground: None,
+        ground,
     });
     (vec(add, 0..4), vec(archived, 0..3)).prop_map(|(mut adds, archives)| {
         adds.extend(archives);
         adds
     })
+}
+
+fn ground(kind: RecordKind) -> impl Strategy<Value = Option<Ground>> {
+    let ground = prop_oneof![
+        id(kind).prop_map(Ground::DuplicateOf),
+        id(kind).prop_map(Ground::SupersededBy),
+        Just(Ground::Expired),
+    ];
+    proptest::option::of(ground)
+}
+
+/// Merges of learnings.
+fn merged() -> impl Strategy<Value = Vec<Operation>> {
+    let merge = (vec(id(RecordKind::Learning), 2..4), line(), line());
+    let merge = merge.prop_map(|(merges, reason, content)| Operation::AddLearning {
+        reason,
+        content,
+        replaces: None,
+        merges,
+        marks: Marks::default(),
+    });
+    vec(merge, 0..3)
 }
 
 fn expiry() -> impl Strategy<Value = Expiry> {
@@ -173,6 +201,7 @@ pub(crate) fn learnings() -> impl Strategy<Value = Vec<Operation>> {
         reason,
         content,
         replaces: None,
+        merges: Vec::new(),
         marks,
     });
     additions_and_archives(add, RecordKind::Learning)
@@ -206,9 +235,17 @@ fn progresses() -> impl Strategy<Value = Vec<Operation>> {
 
 /// Operations in the order of the canonical text.
 pub(crate) fn all_operations() -> impl Strategy<Value = Vec<Operation>> {
-    let learnings = (learnings(), marked(RecordKind::Learning));
+    let learnings = (learnings(), merged(), marked(RecordKind::Learning));
     let verbatims = (verbatims(), marked(RecordKind::Verbatim));
     (progresses(), learnings, verbatims).prop_map(|(progress, learnings, verbatims)| {
-        [progress, learnings.0, learnings.1, verbatims.0, verbatims.1].concat()
+        [
+            progress,
+            learnings.0,
+            learnings.1,
+            learnings.2,
+            verbatims.0,
+            verbatims.1,
+        ]
+        .concat()
     })
 }

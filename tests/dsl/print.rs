@@ -1,5 +1,6 @@
 //! Prints operations as canonical text.
 
+use working_memory::domain::consolidation::Ground;
 use working_memory::domain::document::Marks;
 use working_memory::domain::operation::{Operation, Progress, Role};
 
@@ -40,6 +41,11 @@ pub(crate) fn print(operations: &[Operation]) -> String {
         );
         print_list(
             &mut text,
+            "MERGE",
+            own.iter().filter_map(|operation| merge(operation)),
+        );
+        print_list(
+            &mut text,
             "MARK",
             own.iter().filter_map(|operation| mark(operation)),
         );
@@ -68,8 +74,17 @@ fn print_list(text: &mut String, name: &str, items: impl Iterator<Item = String>
     }
 }
 
+fn merge(operation: &Operation) -> Option<String> {
+    let Operation::AddLearning { reason, content, .. } = operation else {
+        return None;
+    };
+    let ids: Vec<String> = operation.merges().iter().map(ToString::to_string).collect();
+    (!ids.is_empty()).then(|| format!("{} because {reason}: {content}", ids.join(", ")))
+}
+
 fn addition(operation: &Operation) -> Option<String> {
     match operation {
+        _ if !operation.merges().is_empty() => None,
         Operation::AddLearning {
             reason,
             content,
@@ -118,7 +133,15 @@ fn mark(operation: &Operation) -> Option<String> {
 
 fn archiving(operation: &Operation) -> Option<String> {
     match operation {
-        Operation::Archive { id, reason, .. } => Some(format!("{id} because {reason}")),
+        Operation::Archive { id, reason, ground } => {
+            let ground = match ground {
+                None => String::new(),
+                Some(Ground::DuplicateOf(kept)) => format!(" duplicate of {kept}"),
+                Some(Ground::SupersededBy(kept)) => format!(" superseded by {kept}"),
+                Some(Ground::Expired) => " expired".to_owned(),
+            };
+            Some(format!("{id}{ground} because {reason}"))
+        }
         _ => None,
     }
 }

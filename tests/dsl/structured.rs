@@ -52,6 +52,7 @@ fn folded(operation: Operation) -> Operation {
             reason: line(reason),
             content: line(content),
             replaces: None,
+            merges: Vec::new(),
             marks: Marks::default(),
         },
         Operation::AddVerbatim {
@@ -136,6 +137,7 @@ fn colons_stay_and_missing_members_are_reported() {
         reason: "CI failed: twice".to_owned(),
         content: "pin: it".to_owned(),
         replaces: None,
+        merges: Vec::new(),
         marks: Marks::default(),
     };
     assert_eq!(parsed.items[0].operation, expected);

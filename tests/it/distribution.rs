@@ -11,7 +11,11 @@ use std::fs;
 const PARTITIONS: usize = 4;
 
 /// Statements over all vaults, by a part of their text, with the reason.
-const SWEEPS: [(&str, &str); 16] = [
+const SWEEPS: [(&str, &str); 17] = [
+    (
+        "FROM records WHERE marks IS NOT NULL AND status = 'active'",
+        "records that have an end are looked for page by page, whosever they are",
+    ),
     (
         "SELECT vault_id FROM updates WHERE vault_id > $1",
         "old runs go vault by vault: the next vault that has any",

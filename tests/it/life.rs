@@ -277,6 +277,7 @@ impl Life<'_> {
                 roles: working_memory::domain::operation::Role::ALL.into_iter().collect(),
                 mode: working_memory::pipeline::Mode::Apply,
                 record: None,
+                consolidation: false,
             },
             steps: working_memory::pipeline::Steps::default(),
             idempotency: None,

@@ -24,6 +24,7 @@ from working_memory_client import (
     archive,
     learn,
     mark,
+    merge,
     progress,
     response_of,
     snippet,
@@ -99,7 +100,12 @@ def test_edits_name_their_reasons(memory: Memory) -> None:
     memory.edit(archive("VC-1", because="it is done"))
     assert memory.records.get("KL-1")["superseded_by"] == "KL-2"
     assert memory.records.get("VC-1")["archive_reason"] == "it is done"
-    assert [entry["version"] for entry in memory.log()] == [5, 4, 3, 2, 1]
+    memory.edit(learn("CI needs Docker 27", because="it failed"), learn("CI needs 8 GB", because="it failed"))
+    memory.edit(merge(["KL-3", "KL-4"], "CI needs Docker 27, and CI needs 8 GB", because="one runner"))
+    assert memory.records.get("KL-5")["supersedes"] == ["KL-3", "KL-4"]
+    memory.edit(learn("CI needs Docker 27 and more, and CI needs 8 GB", because="it failed"))
+    memory.edit(archive("KL-5", because="the same", duplicate_of="KL-6"))
+    assert [entry["version"] for entry in memory.log()] == [9, 8, 7, 6, 5, 4, 3, 2, 1]
 
 
 def test_a_faulty_edit_changes_nothing_and_says_what_is_wrong(memory: Memory) -> None:

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 # Types whose names are another one here: `Record` and `Warning` are names of Python or TypeScript.
 NAMES = {"MemoryRecord": "Record", "UpdateWarning": "Warning"}
 # Parts of other schemas.
-NO_SCHEMAS = {"AddOperation", "ArchiveOperation", "MarkOperation", "ProgressOperation", "SearchPage", "Usage"}
+NO_SCHEMAS = {
+    "AddOperation",
+    "ArchiveOperation",
+    "MarkOperation",
+    "MergeOperation",
+    "ProgressOperation",
+    "SearchPage",
+    "Usage",
+}
 
 
 def both_kinds(client: Client, memory: Memory) -> Iterator[object]:

@@ -19,9 +19,20 @@ export function snippet(label: string, content: string, { because, ...rest }: Be
   return { op: "add", section: "verbatim", reason: because, label, content, ...rest };
 }
 
-/** Archives a learning or snippet. It stays readable, with the reason. */
-export function archive(id: string, { because }: { because: string }): Operation {
-  return { op: "archive", id, reason: because };
+/**
+ * Archives a learning or snippet. It stays readable, with the reason. With one of `duplicate_of`, `superseded_by` and `expired`
+ * the service checks that nothing is lost with it.
+ */
+export function archive(
+  id: string,
+  { because, ...rest }: { because: string; duplicate_of?: string; superseded_by?: string; expired?: boolean },
+): Operation {
+  return { op: "archive", id, reason: because, ...rest };
+}
+
+/** Puts one learning, which says all that they say, in the place of several; they are archived. */
+export function merge(ids: readonly string[], content: string, { because }: { because: string }): Operation {
+  return { op: "merge", ids: [...ids], reason: because, content };
 }
 
 /** Pins a record or lets it go, or gives it an end: a date, a time, or `never`. What is left out stays. */

@@ -1,7 +1,7 @@
 /** Client of `working-memory`, a service for the working memory of agents. */
 
 export { Client, type Keys, type Vaults } from "./client.js";
-export { archive, learn, mark, progress, snippet, type Because } from "./edits.js";
+export { archive, learn, mark, merge, progress, snippet, type Because } from "./edits.js";
 export * from "./errors.js";
 export type { EventOptions, UpdateStep } from "./events.js";
 export type * from "./groups.js";

@@ -6,12 +6,13 @@ use crate::dashboard::form::Form;
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visit;
 use crate::dashboard::{filters, link};
+use crate::domain::document::records;
 use crate::domain::dsl;
 use crate::domain::evidence::Origin;
 use crate::domain::operation::Fault;
-use crate::http::responses::{MemoryEntry, RunBody};
+use crate::http::responses::{ContextBody, MemoryEntry, RunBody};
 use crate::pipeline::report::{OperationReport, Rejection, Warning};
-use crate::storage::updates::RunStatus;
+use crate::storage::updates::{RunKind, RunStatus};
 use askama::Template;
 use axum::extract::Path;
 use axum::http::{Method, StatusCode};
@@ -19,6 +20,7 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Bytes of a text that are shown before and between its marks.
@@ -36,10 +38,20 @@ struct View {
     page: Page,
     run: RunBody,
     outcome: Outcome,
+    changes: Vec<Change>,
     inputs: Vec<Input>,
     roles: Vec<(String, Vec<Shown>)>,
     difference: Difference,
     head_id: String,
+}
+
+/// A change of the run.
+struct Change {
+    operation: OperationReport,
+    /// An earlier change has the same number, so both are taken or left together.
+    belongs_to: Option<usize>,
+    /// What the record that takes the place of an archived one says, as it stands now or as this run writes it.
+    kept: Option<String>,
 }
 
 /// The outcome of a run, as the pipeline stores it; an unfinished run has only some members.
@@ -132,12 +144,27 @@ pub(in crate::dashboard) async fn show(
             .ok_or_else(|| Failure::with_status(StatusCode::NOT_FOUND, "The run has no such exchange."))?;
         return Ok(whole(exchange).into_response());
     }
-    let outcome: Outcome = stored(run.outcome.take())?;
+    let mut outcome: Outcome = stored(run.outcome.take())?;
+    let compares = run.status.0 == RunStatus::Proposed
+        && outcome
+            .operations
+            .iter()
+            .any(|operation| operation.superseded_by.is_some());
+    let document = match compares {
+        true => ask(&["context"]).find::<ContextBody>().await?,
+        false => None,
+    };
+    let inputs = inputs(&run.request, &outcome.operations);
+    let operations = std::mem::take(&mut outcome.operations);
     layout::render(&View {
+        changes: changes(
+            operations,
+            document.as_ref().and_then(|document| document.context.as_deref()),
+        ),
         page: Page::of(&visit, format!("Run of {memory}"))
             .in_memory(&vault, &memory, "Updates")
             .here(id),
-        inputs: inputs(&run.request, &outcome.operations),
+        inputs,
         roles: roles(exchanges),
         difference: Difference::of(&outcome.diff),
         head_id: head.and_then(|head| head.context_id).unwrap_or_default(),
@@ -152,11 +179,36 @@ fn stored<T: Default + serde::de::DeserializeOwned>(json: Value) -> Result<T, Fa
     Ok(stored.unwrap_or_default())
 }
 
+/// The changes of a run, archived records beside what takes their place in the document.
+fn changes(operations: Vec<OperationReport>, document: Option<&str>) -> Vec<Change> {
+    let mut texts: HashMap<String, String> = document
+        .map(records)
+        .into_iter()
+        .flatten()
+        .map(|record| (record.id.to_string(), record.content))
+        .collect();
+    for operation in operations.iter().filter(|operation| operation.op == "add") {
+        texts.extend(operation.id.clone().zip(operation.content.clone()));
+    }
+    let mut seen = HashSet::new();
+    let change = |operation: OperationReport| Change {
+        belongs_to: operation.number.filter(|number| !seen.insert(*number)),
+        kept: operation
+            .superseded_by
+            .as_ref()
+            .and_then(|id| texts.get(id).cloned()),
+        operation,
+    };
+    operations.into_iter().map(change).collect()
+}
+
 /// What the run was given.
 fn inputs(request: &Value, operations: &[OperationReport]) -> Vec<Input> {
     let quoted: Vec<_> = operations
         .iter()
         .flat_map(|operation| &operation.evidence)
+        // That of a merged record stands in the runs of its parts.
+        .filter(|passage| passage.record.is_none())
         .collect();
     let input = |origin: Origin, id: String, label: String, text: &Value| {
         let of_text = quoted.iter().filter(|passage| passage.origin == origin);
@@ -277,8 +329,8 @@ impl View {
 
     /// Whether operations can be selected.
     fn is_chosen_from(&self) -> bool {
-        let mut operations = self.outcome.operations.iter();
-        self.decides() && operations.any(|operation| operation.number.is_some())
+        let mut changes = self.changes.iter();
+        self.decides() && changes.any(|change| change.operation.number.is_some())
     }
 }
 

@@ -1,5 +1,4 @@
 use super::*;
-use crate::domain::document::records;
 
 fn now() -> DateTime<Utc> {
     "2026-11-25T00:00:00Z".parse().unwrap()
@@ -7,7 +6,7 @@ fn now() -> DateTime<Utc> {
 
 /// What is archived of a document, and the record that stays for it.
 fn archived(document: &str) -> Vec<(String, Option<String>)> {
-    let found = find(document, now())
+    let found = find(document, now(), 0.2)
         .into_iter()
         .map(|operation| match operation {
             Operation::Archive { id, ground, .. } => {
@@ -45,7 +44,7 @@ fn the_same_said_twice_is_a_duplicate() {
             "Die Datenbank läuft auf Port 5433",
             "Die Datenbank läuft jetzt auf dem Port 5433",
         ],
-        ["Never deploy on Fridays", "Never deploy on Fridays after noon"],
+        ["Never deploy on Fridays", "Never deploy on Fridays, Anna says"],
         ["テストは毎晩走る", "テストは毎晩走る"],
     ] {
         assert!(are_duplicates(first, second), "{first} / {second}");
@@ -75,6 +74,8 @@ fn look_alikes_are_not() {
         ["La clé est dans le coffre", "La clé n'est pas dans le coffre"],
         ["backups run before the deploy", "backups run after the deploy"],
         ["テストは毎晩走る", "テストは毎朝走る"],
+        ["the limit is 50", "the limit is 50 on Sundays"],
+        ["backups run", "backups run when the queue is empty"],
     ] {
         assert!(!are_duplicates(first, second), "{first} / {second}");
     }
@@ -129,24 +130,183 @@ fn a_snippet_is_a_duplicate_only_if_it_is_equal() {
     assert_eq!(archived(&snippets("build => make test")).len(), 0);
 }
 
+fn id(text: &str) -> RecordId {
+    text.parse().unwrap()
+}
+
+/// What is wrong with a ground; empty if it holds.
+fn fault(document: &str, archived: &str, ground: Ground) -> String {
+    let checked = Grounds::of(document, now()).check(id(archived), ground, |_| false);
+    checked.err().unwrap_or_default()
+}
+
 #[test]
 fn a_ground_that_does_not_hold_is_named() {
     let document = learnings(&["port 8080", "port 8081", "port 8080"]);
-    let all = records(&document);
-    let id = |text: &str| text.parse().unwrap();
-    let checked = |ground, kept: Option<usize>| check(&all[0], ground, kept.map(|at| &all[at]));
-    assert_eq!(checked(Ground::DuplicateOf(id("KL-3")), Some(2)), Ok(()));
-    let fault = checked(Ground::DuplicateOf(id("KL-2")), Some(1)).unwrap_err();
+    let checked = |ground| fault(&document, "KL-1", ground);
+    assert_eq!(checked(Ground::DuplicateOf(id("KL-3"))), "");
     assert_eq!(
-        fault,
+        checked(Ground::DuplicateOf(id("KL-2"))),
         "KL-2 does not say all that KL-1 says: `8080` is missing in it."
     );
-    assert!(
-        checked(Ground::DuplicateOf(id("KL-9")), None)
-            .unwrap_err()
-            .contains("KL-9 is no active record")
+    assert!(checked(Ground::DuplicateOf(id("KL-9"))).contains("KL-9 is no active record"));
+    assert_ne!(checked(Ground::DuplicateOf(id("KL-1"))), "");
+    assert_ne!(checked(Ground::SupersededBy(id("KL-2"))), "");
+    assert!(checked(Ground::Expired).contains("has no end"));
+    let leaves = Grounds::of(&document, now()).check(id("KL-1"), Ground::DuplicateOf(id("KL-3")), |_| true);
+    assert!(leaves.is_err(), "what goes too takes no place");
+}
+
+#[test]
+fn a_record_has_expired_by_its_mark_or_by_an_end_that_it_states() {
+    for (text, expected) in [
+        ("[until 2026-11-24] the offer", ""),
+        ("[until 2026-11-25] the offer", "its end is not past"),
+        ("the certificate expires on 2026-11-01", ""),
+        ("the contract is valid until 2026-10-01", ""),
+        ("Angebot gilt bis 2026-11-01.", ""),
+        ("le billet est valable jusqu'au 2026-11-02", ""),
+        ("la oferta vence el 2026-11-02", ""),
+        ("valid from 2026-01-01 until 2026-11-01", ""),
+        ("valid until 2026-11-01, renewed on 2027-11-01", "has no end"),
+        ("valid until 2027-11-01", "its end is not past"),
+        ("the release of 2026-11-01 broke the build", "has no end"),
+        ("until the release nothing moves", "has no end"),
+    ] {
+        let found = fault(&learnings(&[text]), "KL-1", Ground::Expired);
+        assert!(
+            found.contains(expected) && found.is_empty() == expected.is_empty(),
+            "{text}: {found}"
+        );
+    }
+}
+
+#[test]
+fn a_newer_record_takes_the_place_of_one_that_it_says_has_changed() {
+    for [older, newer] in [
+        [
+            "Deploys run on Tuesday evenings",
+            "Deploys now run on Thursday evenings",
+        ],
+        [
+            "The staging database runs on host blue",
+            "The staging database moved to host green",
+        ],
+        [
+            "Der Wartungstermin der Heizung ist am Montag",
+            "Der Wartungstermin der Heizung ist jetzt am Freitag",
+        ],
+        [
+            "Le contact de facturation est Anna",
+            "Le contact de facturation est désormais Bert",
+        ],
+        [
+            "La reunión semanal es el lunes",
+            "La reunión semanal es ahora el jueves",
+        ],
+        ["会议在星期一上午举行", "会议改为星期四上午举行"],
+    ] {
+        let document = learnings(&[older, newer]);
+        assert_eq!(
+            fault(&document, "KL-1", Ground::SupersededBy(id("KL-2"))),
+            "",
+            "{older} / {newer}"
+        );
+        assert!(fault(&document, "KL-2", Ground::SupersededBy(id("KL-1"))).contains("is older"));
+    }
+    for [older, newer] in [
+        [
+            "Deploys run on Tuesday evenings",
+            "Deploys run on Thursday evenings",
+        ],
+        [
+            "The production database runs on port 5432",
+            "Lunch is now at noon",
+        ],
+        [
+            "The production database listens on port 5432",
+            "The coffee machine moved to port 5433",
+        ],
+    ] {
+        let document = learnings(&[older, newer]);
+        assert_ne!(
+            fault(&document, "KL-1", Ground::SupersededBy(id("KL-2"))),
+            "",
+            "{older} / {newer}"
+        );
+    }
+}
+
+#[test]
+fn a_merge_says_all_that_its_parts_say_and_nothing_else() {
+    let parts = [
+        "CI needs 8 GB of memory",
+        "CI needs Docker 27 on the runner",
+        "never deploy on Fridays",
+    ];
+    let document = learnings(&parts);
+    let merged = |ids: &[&str], text: &str| {
+        let ids: Vec<RecordId> = ids.iter().map(|name| id(name)).collect();
+        Grounds::of(&document, now()).check_merge(&ids, text, |_| false)
+    };
+    let both = ["KL-1", "KL-2"];
+    assert_eq!(
+        merged(&both, "CI needs 8 GB of memory and Docker 27 on the runner"),
+        Ok(Marks::default())
     );
-    assert!(checked(Ground::DuplicateOf(id("KL-1")), Some(0)).is_err());
-    assert!(checked(Ground::SupersededBy(id("KL-2")), Some(1)).is_err());
-    assert!(checked(Ground::Expired, None).unwrap_err().contains("has no end"));
+    for (ids, text, expected) in [
+        (
+            &both[..],
+            "CI needs memory and Docker 27 on the runner",
+            "`8` is missing",
+        ),
+        (
+            &both,
+            "CI needs 8 GB of memory and Docker 28 on the runner",
+            "`27` is missing",
+        ),
+        (
+            &both,
+            "CI needs 8 GB of memory and Docker 27 on the runner since March",
+            "`since`",
+        ),
+        (
+            &both,
+            "CI needs 8 GB of fast memory and Docker 27 on the runner",
+            "`fast`",
+        ),
+        (
+            &both,
+            "CI never needs 8 GB of memory and Docker 27 on the runner",
+            "negate",
+        ),
+        (
+            &["KL-1", "KL-3"],
+            "CI needs 8 GB of memory, never deploy on Fridays",
+            "negate",
+        ),
+        (&["KL-1"], "CI needs 8 GB of memory", "two to"),
+        (&["KL-1", "KL-1"], "CI needs 8 GB of memory", "two to"),
+        (
+            &["KL-1", "KL-9"],
+            "CI needs 8 GB of memory",
+            "KL-9 is no active record",
+        ),
+    ] {
+        let fault = merged(ids, text).unwrap_err();
+        assert!(fault.contains(expected), "{text}: {fault}");
+    }
+    let swapped = learnings(&["Anna has port 8080", "Bert has port 8081"]);
+    let ids = [id("KL-1"), id("KL-2")];
+    let grounds = Grounds::of(&swapped, now());
+    assert!(
+        grounds
+            .check_merge(&ids, "Anna has port 8081, Bert has port 8080", |_| false)
+            .is_err()
+    );
+    assert!(
+        grounds
+            .check_merge(&ids, "Anna has port 8080, Bert has port 8081", |_| false)
+            .is_ok()
+    );
 }

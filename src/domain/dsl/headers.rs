@@ -11,6 +11,7 @@ pub(super) enum List {
     Remaining,
     Add,
     Archive,
+    Merge,
     Mark,
 }
 
@@ -33,7 +34,7 @@ pub(super) struct Header<'t> {
     pub(super) after: &'t str,
 }
 
-const KNOWN: [(&str, Opens); 9] = [
+const KNOWN: [(&str, Opens); 10] = [
     ("CURRENT_PROGRESS", Opens::Section(Role::Progress)),
     ("KEY_LEARNINGS", Opens::Section(Role::Learnings)),
     ("VERBATIM_CONTEXT", Opens::Section(Role::Verbatim)),
@@ -42,6 +43,7 @@ const KNOWN: [(&str, Opens); 9] = [
     ("Remaining", Opens::List(List::Remaining)),
     ("ADD", Opens::List(List::Add)),
     ("ARCHIVE", Opens::List(List::Archive)),
+    ("MERGE", Opens::List(List::Merge)),
     ("MARK", Opens::List(List::Mark)),
 ];
 
@@ -113,8 +115,8 @@ pub(super) fn known(content: &str) -> Option<Header<'_>> {
     let form = form(content)?;
     let (opens, is_exact) = KNOWN.into_iter().find_map(|(name, opens)| {
         let exact = form.name == name;
-        // Mark is a name too, so only the exact spelling counts.
-        let is_lenient = opens != Opens::List(List::Mark);
+        // Mark is a name and merge a common word, so only the exact spelling counts.
+        let is_lenient = !matches!(opens, Opens::List(List::Mark | List::Merge));
         let same = match exact {
             true => is_lenient || form.has_colon,
             false => is_lenient && matches(form.name, name),

@@ -39,6 +39,7 @@ impl AnswerParser<'_> {
         match (list, section) {
             (List::Archive, _) => self.archiving(line, item, section, items::archive, kind),
             (List::Mark, _) => self.archiving(line, item, section, items::mark, kind),
+            (List::Merge, _) => self.added(line, item, Marks::default(), items::merge),
             (_, Role::Verbatim) => self.verbatim(line, item),
             _ => self.learning(line, item),
         }
@@ -72,9 +73,20 @@ impl AnswerParser<'_> {
     /// `learning = [ "[" marks "]" ] "because" reason ":" insight`
     fn learning(&mut self, line: &Line, item: &str) {
         let (marks, item) = leading_marks(item);
+        self.added(line, item, marks, items::learning);
+    }
+
+    /// A learning or a merge of learnings: `merge = id "," id { "," id } because reason ":" insight`
+    fn added(
+        &mut self,
+        line: &Line,
+        item: &str,
+        marks: Marks,
+        read: fn(&str) -> Result<Operation, ItemFault>,
+    ) {
         let folded = self.cursor.fold(line, item);
         let range = line.first..folded.end;
-        match items::learning(&folded.text) {
+        match read(&folded.text) {
             Ok(mut operation) => {
                 operation.set_marks(marks);
                 if folded.is_multi_line {

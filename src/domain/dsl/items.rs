@@ -1,6 +1,7 @@
 //! Parses the text of one item: `because <reason>: <content>` and `<ID> because <reason>`.
 
 use super::bullets::is_placeholder;
+use crate::domain::consolidation::Ground;
 use crate::domain::document::{Expiry, Marks};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{FaultKind, Operation};
@@ -82,6 +83,7 @@ pub(super) fn learning(text: &str) -> Result<Operation, ItemFault> {
         reason: reason.to_owned(),
         content: content.to_owned(),
         replaces: None,
+        merges: Vec::new(),
         marks: Marks::default(),
     })
 }
@@ -110,6 +112,15 @@ pub(super) fn archive(text: &str, kind: RecordKind) -> Vec<ParsedArchiving> {
         }]
     };
     let (ids, reason) = split_archive(text);
+    let (ids, ground) = match split_ground(ids) {
+        Ok(split) => split,
+        Err(wrong) => {
+            return vec![ParsedArchiving {
+                id: None,
+                outcome: Err(wrong),
+            }];
+        }
+    };
     if reason.is_empty() {
         let id = ids.split_whitespace().next().and_then(|name| read_id(bare(name)));
         return failed(
@@ -118,12 +129,7 @@ pub(super) fn archive(text: &str, kind: RecordKind) -> Vec<ParsedArchiving> {
             format!("an archiving needs its reason: {form}"),
         );
     }
-    let named: Vec<&str> = ids
-        .split([',', ';', '&'])
-        .flat_map(|part| part.split(" and "))
-        .map(str::trim)
-        .filter(|name| !name.is_empty())
-        .collect();
+    let named = names(ids);
     if named.is_empty() {
         return failed(
             None,
@@ -143,8 +149,78 @@ pub(super) fn archive(text: &str, kind: RecordKind) -> Vec<ParsedArchiving> {
     }
     named
         .into_iter()
-        .map(|name| archive_one(name, reason, kind))
+        .map(|name| archive_one(name, reason, (kind, ground)))
         .collect()
+}
+
+/// The ids of an item, as they are written.
+fn names(ids: &str) -> Vec<&str> {
+    ids.split([',', ';', '&'])
+        .flat_map(|part| part.split(" and "))
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+/// Splits the ground off the ids of an archiving: `duplicate of KL-3`, `superseded by KL-3` or `expired`.
+fn split_ground(ids: &str) -> Result<(&str, Option<Ground>), ItemFault> {
+    let lower = ids.to_ascii_lowercase();
+    let kept_after = |phrase: &str| {
+        let at = lower.find(phrase)?;
+        Some((&ids[..at], ids[at + phrase.len()..].trim()))
+    };
+    let (before, ground) = if let Some((before, name)) = kept_after(" duplicate of ") {
+        (before, Ground::DuplicateOf(kept(name)?))
+    } else if let Some((before, name)) = kept_after(" superseded by ") {
+        (before, Ground::SupersededBy(kept(name)?))
+    } else if let Some(before) = lower.strip_suffix(" expired") {
+        (&ids[..before.len()], Ground::Expired)
+    } else {
+        return Ok((ids, None));
+    };
+    let before = before.trim_end();
+    let bare = [" is a", " is", " as a", " as", ":"]
+        .iter()
+        .find_map(|word| before.strip_suffix(word));
+    Ok((bare.unwrap_or(before), Some(ground)))
+}
+
+/// The id of the record that stays in the place of an archived one.
+pub(super) fn kept(name: &str) -> Result<RecordId, ItemFault> {
+    let bare = bare(name);
+    read_id(bare).ok_or_else(|| malformed(bare, None))
+}
+
+/// Parses a merge: `KL-3, KL-8 because <reason>: <the text that says all that they say>`.
+pub(super) fn merge(text: &str) -> Result<Operation, ItemFault> {
+    let (ids, _) = split_archive(text);
+    let Addition { reason, content } = addition(text[ids.len()..].trim_start_matches([':', ' ']))?;
+    let ids: Vec<&str> = names(ids);
+    merged(&ids, reason, content)
+}
+
+/// A merge of the records of these names.
+pub(super) fn merged(ids: &[&str], reason: &str, content: &str) -> Result<Operation, ItemFault> {
+    if !(2..=MAX_IDS).contains(&ids.len()) {
+        let detail =
+            "a merge names at least two learnings: `- KL-3, KL-8 because <reason>: <text>`".to_owned();
+        return Err((FaultKind::MalformedId, detail));
+    }
+    if is_placeholder(reason) || is_placeholder(content) {
+        return Err(placeholder());
+    }
+    let merges = ids.iter().map(|name| kept(name)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(id) = merges.iter().find(|id| id.kind != RecordKind::Learning) {
+        let detail = format!("{id} is no learning: only learnings are merged");
+        return Err((FaultKind::WrongSectionId, detail));
+    }
+    Ok(Operation::AddLearning {
+        reason: reason.to_owned(),
+        content: content.to_owned(),
+        replaces: None,
+        merges,
+        marks: Marks::default(),
+    })
 }
 
 /// The fault of a change of marks that names none, or one that cannot be read.
@@ -223,7 +299,7 @@ pub(super) fn read_id(bare: &str) -> Option<RecordId> {
     format!("{}-{digits}", kind.prefix()).parse().ok()
 }
 
-fn archive_one(name: &str, reason: &str, kind: RecordKind) -> ParsedArchiving {
+fn archive_one(name: &str, reason: &str, (kind, ground): (RecordKind, Option<Ground>)) -> ParsedArchiving {
     let bare = bare(name);
     let failed = |id: Option<RecordId>, wrong: ItemFault| ParsedArchiving {
         id,
@@ -236,7 +312,8 @@ fn archive_one(name: &str, reason: &str, kind: RecordKind) -> ParsedArchiving {
     let Some(id) = read_id(bare) else {
         return failed(None, malformed(bare, Some(kind)));
     };
-    if id.kind != kind {
+    // What has a ground is checked by it, so records of any kind may be named, decisions too.
+    if id.kind != kind && ground.is_none() {
         let detail = format!(
             "{id} is not an id of this section, whose ids begin with {}-",
             kind.prefix()
@@ -251,7 +328,7 @@ fn archive_one(name: &str, reason: &str, kind: RecordKind) -> ParsedArchiving {
         outcome: Ok(Operation::Archive {
             id,
             reason: reason.to_owned(),
-            ground: None,
+            ground,
         }),
     }
 }

@@ -14,6 +14,9 @@
 //!     - because <reason>: <one-line insight>
 //!   ARCHIVE:
 //!     - KL-<n> because <reason>
+//!     - KL-<n> duplicate of KL-<n> because <reason>
+//!   MERGE:
+//!     - KL-<n>, KL-<n> because <reason>: <one-line insight that says all of them>
 //!   MARK:
 //!     - KL-<n> pinned, until <date> because <reason>
 //!
@@ -34,12 +37,14 @@
 //! section        = section-header { list | item | no-change | prose }                    section
 //! section-header = CURRENT_PROGRESS: | KEY_LEARNINGS: | VERBATIM_CONTEXT:                 headers
 //! list           = list-header { item | no-change | prose }                              section
-//! list-header    = Completed: | In Progress: | Remaining: | ADD: | ARCHIVE: | MARK:              headers
-//! item           = bullet ( progress | learning | snippet-item | archiving | mark )      item
+//! list-header    = Completed: | In Progress: | Remaining: | ADD: | ARCHIVE: | MERGE: | MARK:      headers
+//! item           = bullet ( progress | learning | snippet-item | archiving | merge | mark )  item
 //! progress       = text …+                                                               progress
 //! learning       = [ "[" marks "]" ] because reason ":" insight …+                       items
 //! snippet-item   = [ "[" marks "]" ] because reason ":" label "=>" snippet               item
-//! archiving      = id { "," id } [ ":" ] because reason …+                               items
+//! archiving      = id { "," id } [ ground ] [ ":" ] because reason …+                    items
+//! ground         = "duplicate of" id | "superseded by" id | "expired"                    items
+//! merge          = id "," id { "," id } because reason ":" insight …+                    items
 //! mark           = id marks because reason …+                                           items
 //! marks          = pinned | unpinned | until ( date | time | never ), with "," between  items
 //! snippet        = { line } | fence { line } fence { deeper line }                       snippets
@@ -89,6 +94,7 @@
 //!         reason: "CI has no database".to_owned(),
 //!         content: "commit the query data".to_owned(),
 //!         replaces: None,
+//!         merges: Vec::new(),
 //!         marks: Marks::default(),
 //!     },
 //! );

@@ -61,6 +61,94 @@ pub fn schema(role: Role, ids: &[RecordId], max_additions: usize) -> Value {
     object(&[("add", add), ("archive", list(archived, most))])
 }
 
+/// Returns the schema of the answer to a consolidation. `ids` are the active records.
+#[must_use]
+pub fn consolidation_schema(ids: &[RecordId]) -> Value {
+    let names: Vec<String> = ids.iter().rev().take(MAX_IDS).map(ToString::to_string).collect();
+    let (text, list) = (
+        json!({ "type": "string" }),
+        |items: Value| json!({ "type": "array", "items": items }),
+    );
+    let id = match names.is_empty() {
+        // An empty `enum` is not a valid schema.
+        true => text.clone(),
+        false => json!({ "type": "string", "enum": names }),
+    };
+    let archived = object(&[
+        ("id", id.clone()),
+        (
+            "ground",
+            json!({ "type": "string", "enum": ["duplicate_of", "superseded_by", "expired"] }),
+        ),
+        ("kept", json!({ "anyOf": [id, { "type": "null" }] })),
+        ("reason", text.clone()),
+    ]);
+    let merged = object(&[("ids", list(id)), ("reason", text.clone()), ("content", text)]);
+    object(&[("archive", list(archived)), ("merge", list(merged))])
+}
+
+/// What an archiving of a consolidation is based on, in its schema.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum JsonGround {
+    DuplicateOf,
+    SupersededBy,
+    Expired,
+}
+
+#[derive(Debug, Deserialize)]
+struct JsonStep {
+    id: String,
+    ground: JsonGround,
+    #[serde(default)]
+    kept: Option<String>,
+    #[serde(default)]
+    reason: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct JsonMerge {
+    ids: Vec<String>,
+    #[serde(default)]
+    reason: String,
+    content: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct JsonConsolidation {
+    archive: Vec<JsonStep>,
+    merge: Vec<JsonMerge>,
+}
+
+/// Reads the JSON answer to a consolidation as [`read`] does that of a role.
+#[must_use]
+pub fn read_consolidation(answer: &str) -> Option<(Parsed, Vec<String>)> {
+    let JsonConsolidation { archive, merge } = serde_json::from_str(answer).ok()?;
+    let archivings = archive.into_iter().map(|step| {
+        let kept = |ground: bool| ground.then(|| step.kept.clone().unwrap_or_default());
+        OperationRequest::Archive {
+            duplicate_of: kept(matches!(step.ground, JsonGround::DuplicateOf)),
+            superseded_by: kept(matches!(step.ground, JsonGround::SupersededBy)),
+            expired: matches!(step.ground, JsonGround::Expired),
+            id: step.id,
+            reason: step.reason,
+        }
+    });
+    let merges = merge
+        .into_iter()
+        .map(|JsonMerge { ids, reason, content }| OperationRequest::Merge { ids, reason, content });
+    Some(parsed(&archivings.chain(merges).collect::<Vec<_>>()))
+}
+
+/// Requests as a parser returns them, and each as it was written.
+fn parsed(requests: &[OperationRequest]) -> (Parsed, Vec<String>) {
+    let written = requests
+        .iter()
+        .map(|request| serde_json::to_string(request).unwrap_or_default());
+    (requests::read(requests), written.collect())
+}
+
 /// A schema for an object with exactly these members.
 fn object(members: &[(&str, Value)]) -> Value {
     let names: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
@@ -144,14 +232,16 @@ pub fn read(role: Role, answer: &str) -> Option<(Parsed, Vec<String>)> {
         requests.extend(
             archive
                 .into_iter()
-                .map(|JsonArchiving { id, reason }| OperationRequest::Archive { id, reason }),
+                .map(|JsonArchiving { id, reason }| OperationRequest::Archive {
+                    id,
+                    reason,
+                    duplicate_of: None,
+                    superseded_by: None,
+                    expired: false,
+                }),
         );
     }
-    let written = requests
-        .iter()
-        .map(|request| serde_json::to_string(request).unwrap_or_default())
-        .collect();
-    let mut parsed = requests::read(&requests);
+    let (mut parsed, written) = parsed(&requests);
     parsed.sections = vec![role];
     Some((parsed, written))
 }

@@ -24,6 +24,7 @@ impl Judge<'_> {
                 reason,
                 content,
                 replaces,
+                merges,
                 marks,
             } => {
                 let words = content_words(&content);
@@ -33,6 +34,7 @@ impl Judge<'_> {
                     reason,
                     content,
                     replaces,
+                    merges,
                     marks,
                 };
                 judged(Item { operation, range }, evidence, ruling)

@@ -1,5 +1,6 @@
 //! Passages of an update's input.
 
+use crate::domain::ids::RecordId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -24,6 +25,17 @@ pub struct Evidence {
     pub end: usize,
     /// Its text.
     pub quote: String,
+    /// The record that it was the evidence of before that was merged into another one.
+    pub record: Option<RecordId>,
+}
+
+impl Evidence {
+    /// The evidence of a record, as one that it was merged into keeps it.
+    #[must_use]
+    pub fn of(mut self, record: RecordId) -> Self {
+        self.record.get_or_insert(record);
+        self
+    }
 }
 
 /// A passage of an update's input that carries a change.
@@ -41,6 +53,10 @@ pub struct EvidenceForm {
     end: usize,
     /// Its text, at most 200 bytes; a credential in it is masked.
     quote: String,
+    /// Of a merged learning: which of its parts it is the evidence of. The text is that of the update that wrote the part.
+    #[schema(value_type = Option<String>, nullable = false, example = "KL-1")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    record: Option<RecordId>,
 }
 
 /// Which of the texts of an update's input.
@@ -63,6 +79,7 @@ impl From<Evidence> for EvidenceForm {
             start: evidence.start,
             end: evidence.end,
             quote: evidence.quote,
+            record: evidence.record,
         }
     }
 }
@@ -81,6 +98,7 @@ impl TryFrom<EvidenceForm> for Evidence {
             start: form.start,
             end: form.end,
             quote: form.quote,
+            record: form.record,
         })
     }
 }

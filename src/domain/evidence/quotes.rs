@@ -44,5 +44,6 @@ pub(super) fn quote_of(origin: Origin, text: &str, range: Range<usize>, at: usiz
         start,
         end,
         quote,
+        record: None,
     }
 }

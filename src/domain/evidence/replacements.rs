@@ -76,6 +76,7 @@ mod tests {
             reason: "it is so now".to_owned(),
             content: content.to_owned(),
             replaces: None,
+            merges: Vec::new(),
             marks: Marks::default(),
         }
     }

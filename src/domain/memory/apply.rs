@@ -146,9 +146,10 @@ pub fn apply(
             };
             let added = edit.add(kind, &record)?;
             // A record that was archived concurrently is not marked as replaced.
-            let replaced = operation.replaces().and_then(|id| archived.get(&id));
-            if let Some(place) = replaced {
-                done[*place].superseded_by = Some(added.id);
+            for id in operation.replaces().iter().chain(operation.merges()) {
+                if let Some(place) = archived.get(id) {
+                    done[*place].superseded_by = Some(added.id);
+                }
             }
             done.push(AppliedOperation::added(added));
         }
@@ -188,6 +189,9 @@ fn archivings(operations: &[Operation]) -> Vec<(RecordId, &str, Option<RecordId>
         };
         archivings.extend(
             replaces
+                .iter()
+                .chain(operation.merges())
+                .copied()
                 .filter(|id| ids.insert(*id))
                 .map(|id| (id, reason.as_str(), None)),
         );

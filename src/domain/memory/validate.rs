@@ -1,12 +1,13 @@
 //! Decides which items a memory accepts: the rules of the fault table that depend on the memory.
 
 use super::Limits;
-use crate::domain::consolidation::{self, Ground};
+use crate::domain::consolidation::{Ground, Grounds};
 use crate::domain::document::{Entry, Marks, RecordLines, entries_of, normalised_snippet, pinned};
 use crate::domain::faults::{MAX_KEPT_FAULTS, Omitted, cut};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation};
 use crate::domain::text::folded;
+use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
@@ -18,6 +19,8 @@ pub struct View<'a> {
     /// Ids that were used before and are not active; at least all those that the text names. An id that is
     /// active in the document counts as active.
     pub ended: &'a BTreeSet<RecordId>,
+    /// The time, by which records have expired.
+    pub now: DateTime<Utc>,
 }
 
 /// The result of validation.
@@ -43,14 +46,17 @@ pub struct Validated {
 /// in the fault table. A warning about a rejected item is dropped. Linear in the document and the items.
 #[must_use]
 pub fn validate(
-    items: Vec<Item>,
+    mut items: Vec<Item>,
     faults: Vec<Fault>,
     view: &View<'_>,
     earlier: &[Operation],
     limits: &Limits,
 ) -> Validated {
     let mut archives = Archives::of(view, earlier, &items, limits);
-    let verdicts: Vec<_> = items.iter().map(|item| archives.judge(&item.operation)).collect();
+    let verdicts: Vec<_> = items
+        .iter_mut()
+        .map(|item| archives.judge(&mut item.operation))
+        .collect();
     let added: HashSet<RecordKind> = items
         .iter()
         .filter_map(|item| Some(addition(&item.operation)?.0))
@@ -100,8 +106,8 @@ type Verdict = Option<(FaultKind, String)>;
 
 /// Which records exist, and which are archived during validation.
 struct Archives<'a> {
-    /// The lines of all records, if an item has a ground to check.
-    lines: HashMap<RecordId, &'a str>,
+    /// What grounds and merges are checked against, if an item has one.
+    grounds: Option<Grounds>,
     active: HashSet<RecordId>,
     ended: &'a BTreeSet<RecordId>,
     /// Archived by an earlier text or an earlier item.
@@ -122,17 +128,24 @@ impl<'a> Archives<'a> {
             Operation::Archive { id, .. } => Some(*id),
             _ => None,
         };
-        let has_ground = |item: &Item| matches!(item.operation, Operation::Archive { ground: Some(_), .. });
-        let records = RecordLines::of(view.document);
-        let lines = match items.iter().any(has_ground) {
-            true => records.all().collect(),
-            false => HashMap::new(),
+        let has_ground = |item: &Item| {
+            let is_grounded = matches!(item.operation, Operation::Archive { ground: Some(_), .. });
+            is_grounded || !item.operation.merges().is_empty()
         };
-        let archived_now: HashSet<_> = earlier.iter().filter_map(archived).collect();
+        let records = RecordLines::of(view.document);
+        let grounds = items
+            .iter()
+            .any(has_ground)
+            .then(|| Grounds::of(view.document, view.now));
+        let mut archived_now: HashSet<_> = earlier.iter().filter_map(archived).collect();
+        archived_now.extend(earlier.iter().flat_map(Operation::merges));
         let mut named = archived_now.clone();
         named.extend(items.iter().filter_map(|item| archived(&item.operation)));
+        let merged = items.iter().flat_map(|item| item.operation.merges());
+        let merged_before = earlier.iter().flat_map(Operation::merges);
+        named.extend(merged.chain(merged_before));
         Self {
-            lines,
+            grounds,
             active: records.all().map(|(id, _)| id).collect(),
             ended: view.ended,
             archived_now,
@@ -147,7 +160,10 @@ impl<'a> Archives<'a> {
         self.active.contains(&id) || self.ended.contains(&id)
     }
 
-    fn judge(&mut self, operation: &Operation) -> Verdict {
+    fn judge(&mut self, operation: &mut Operation) -> Verdict {
+        if !operation.merges().is_empty() {
+            return self.judge_merge(operation);
+        }
         if let Operation::Archive { id, ground, .. } = operation {
             if let Some(ground) = ground.filter(|_| self.active.contains(id)) {
                 let verdict = self.judge_ground(*id, ground);
@@ -189,9 +205,7 @@ impl<'a> Archives<'a> {
             return Some((FaultKind::UnknownId, never_existed(id)));
         }
         if self.pinned.as_ref().is_some_and(|pinned| pinned.contains(&id)) {
-            let detail =
-                format!("{id} is pinned: only people, and agents by an operation of their own, archive it.");
-            return Some((FaultKind::Protected, detail));
+            return Some((FaultKind::Protected, is_protected(id)));
         }
         if self.active.contains(&id) && self.archived_now.insert(id) {
             return None;
@@ -200,13 +214,34 @@ impl<'a> Archives<'a> {
     }
 
     fn judge_ground(&self, id: RecordId, ground: Ground) -> Verdict {
-        let read = |id: RecordId| Some(RecordLines::read(id, self.lines.get(&id)?));
-        let kept = ground
-            .kept()
-            .filter(|kept| !self.named.contains(kept))
-            .and_then(read);
-        let fault = consolidation::check(&read(id)?, ground, kept.as_ref()).err()?;
+        let leaves = |other| self.named.contains(&other);
+        let fault = self.grounds.as_ref()?.check(id, ground, leaves).err()?;
         Some((FaultKind::Uncovered, fault))
+    }
+
+    /// Archives the parts of a merge if it says all that they say; the new record gets their marks.
+    fn judge_merge(&mut self, operation: &mut Operation) -> Verdict {
+        let Operation::AddLearning { merges, content, .. } = operation else {
+            return None;
+        };
+        let is_pinned = |id: &&RecordId| self.pinned.as_ref().is_some_and(|pinned| pinned.contains(id));
+        for id in merges.iter() {
+            if !self.existed(*id) {
+                return Some((FaultKind::UnknownId, never_existed(*id)));
+            }
+        }
+        if let Some(id) = merges.iter().find(is_pinned) {
+            return Some((FaultKind::Protected, is_protected(*id)));
+        }
+        let goes = |id| self.archived_now.contains(&id);
+        match self.grounds.as_ref()?.check_merge(merges, content, goes) {
+            Ok(marks) => {
+                self.archived_now.extend(merges.iter().copied());
+                operation.set_marks(marks);
+                None
+            }
+            Err(fault) => Some((FaultKind::Uncovered, fault)),
+        }
     }
 
     fn judge_mark(&mut self, id: RecordId) -> Verdict {
@@ -239,6 +274,10 @@ impl<'a> Archives<'a> {
         }
         fault
     }
+}
+
+fn is_protected(id: RecordId) -> String {
+    format!("{id} is pinned: only people, and agents by an operation of their own, archive it.")
 }
 
 const ONLY_PEOPLE: &str =

@@ -23,6 +23,8 @@ pub struct Material<'m> {
     pub items: &'m [PromptItem],
     /// The document, if the memory has one.
     pub document: Option<&'m str>,
+    /// What to say about the memory itself, beside the time: how full it is, what waits.
+    pub note: Option<&'m str>,
     /// The time to show.
     pub time: DateTime<Utc>,
     /// The time zone to show it in.
@@ -90,12 +92,15 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
         .into_iter()
         .map(|(name, pieces)| of_items(name, pieces));
     let is_empty = material.items.is_empty() && material.document.is_none();
-    let datetime = match item_datetime {
+    let mut datetime = match item_datetime {
         Some(time) => Some(time),
         // Without any content the prompt is empty, unless the time was requested explicitly.
         None if is_empty && material.selection.include.is_none() => None,
         None => Some(of_clock(material)),
     };
+    if let (Some(part), Some(note)) = (&mut datetime, material.note) {
+        part.pieces.extend(Piece::of(PieceId::Text, note, None));
+    }
     stable
         .into_iter()
         .chain(others)

@@ -19,6 +19,7 @@ fn item(category: &str, content: &str) -> PromptItem {
 
 fn assembled(items: &[PromptItem], document: &str, zone: Tz) -> Assembly {
     let material = Material {
+        note: None,
         items,
         document: Some(document),
         time: DateTime::UNIX_EPOCH,
@@ -124,6 +125,7 @@ fn a_budget_drops_the_oldest_records_then_parts_and_never_the_rules() {
     let items = [item("rules", "rule"), item("a", "aa"), item("b", "bb")];
     let document = "# Facts\nf\n\n# Key Learnings\n- KL-1 k\n- KL-2 l\n\n# Recent Tasks\n- T-2 n\n- T-1 o\n";
     let material = Material {
+        note: None,
         items: &items,
         document: Some(document),
         time: DateTime::UNIX_EPOCH,
@@ -167,6 +169,7 @@ fn under_a_budget_records_that_matter_to_the_query_are_kept_before_others() {
     let document = "# Key Learnings\n- KL-1 the parser is fast\n- KL-2 soup\n- KL-3 salad\n\n# Recent Tasks\n- T-2 tea\n- T-1 Parser tests\n";
     let shown = |query: Option<&str>, max: usize| {
         let material = Material {
+            note: None,
             items: &[],
             document: Some(document),
             time: DateTime::UNIX_EPOCH,
@@ -202,6 +205,7 @@ fn records_near_in_meaning_are_kept_too_and_the_scores_are_reported() {
         ..Selection::default()
     };
     let material = Material {
+        note: None,
         items: &[],
         document: Some(document),
         time: DateTime::UNIX_EPOCH,

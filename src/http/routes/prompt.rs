@@ -31,7 +31,8 @@ use std::collections::BTreeSet;
 /// between two parts: `rules`, `user_information`, `tool_guidance`, other categories by name, `free` (what the
 /// document says outside the managed sections), `key_learnings`, `verbatim_context`, `decisions`, `active_context`,
 /// `recent_tasks`, `workflow`, `current_progress`, `datetime`. The same state gives the same bytes; the time is told
-/// to the minute, unless items of the category `datetime` tell it otherwise. Of a memory without a document and without
+/// to the minute, unless items of the category `datetime` tell it otherwise. Below it stands how full the memory is, from
+/// 80 % on, and whether proposals wait. Of a memory without a document and without
 /// items, also of one that was never written, it is empty.
 ///
 /// With `max_tokens` this is left out until the rest fits: records of `recent_tasks`, `decisions`,
@@ -70,7 +71,13 @@ pub(crate) async fn prompt(
 ) -> Result<Response, Problem> {
     let now = state.clock.now();
     let context = version(&state, &vault_id, &memory_id, params.as_of).await?;
-    let items = state.storage.prompt_items(&vault_id, &memory_id).await?;
+    let (items, open_proposals) = tokio::try_join!(
+        state.storage.prompt_items(&vault_id, &memory_id),
+        state.storage.open_proposals(&vault_id, &memory_id),
+    )?;
+    let bytes = context.as_ref().map_or(0, |context| context.text.len());
+    let note = note(bytes, state.settings.context_bytes, open_proposals);
+    let note = note.filter(|_| params.as_of.is_none());
     refuse_unknown(&params, &items)?;
     let is_json = representation == Representation::Json;
     let mut degraded = None;
@@ -90,6 +97,7 @@ pub(crate) async fn prompt(
     }
     let work = Work {
         degraded,
+        note,
         time: params.as_of.unwrap_or(now),
         params,
         items,
@@ -146,6 +154,23 @@ async fn version(
 struct Shown {
     body: String,
     prefix_hash: String,
+}
+
+/// From how full a memory is on, in percent, the prompt says so.
+const FULL_PERCENT: usize = 80;
+
+/// What the prompt says about the memory itself: how full it is from `FULL_PERCENT` on, and that proposals wait.
+fn note(bytes: usize, limit: usize, open_proposals: i64) -> Option<String> {
+    let percent = bytes.saturating_mul(100) / limit.max(1);
+    let full = (percent >= FULL_PERCENT)
+        .then(|| format!("its document has {percent} % of the bytes that it may have"));
+    let waiting = match open_proposals {
+        0 => None,
+        1 => Some("a proposal waits for a decision".to_owned()),
+        count => Some(format!("{count} proposals wait for a decision")),
+    };
+    let said: Vec<String> = full.into_iter().chain(waiting).collect();
+    (!said.is_empty()).then(|| format!("About this memory: {}.", said.join("; ")))
 }
 
 impl Work {
@@ -273,6 +298,7 @@ struct Work {
     params: PromptParams,
     items: Vec<PromptItem>,
     context: Option<Context>,
+    note: Option<String>,
     time: DateTime<Utc>,
     degraded: Option<String>,
 }
@@ -282,6 +308,7 @@ impl Work {
         let material = Material {
             items: &self.items,
             document: self.context.as_ref().map(|context| context.text.as_str()),
+            note: self.note.as_deref(),
             time: self.time,
             zone: self.params.timezone,
             selection: &self.params.selection,

@@ -65,8 +65,12 @@ pub(crate) struct RecordBody {
     /// The record that took its place.
     #[schema(required)]
     pub(crate) superseded_by: Option<String>,
-    /// What of the task and the messages carried it into the memory, at most two passages; nothing of what was put
-    /// by hand.
+    /// The records whose place it took, merged into it or replaced by it; only where one record is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(example = json!(["KL-3", "KL-8"]))]
+    pub(crate) supersedes: Vec<String>,
+    /// What of the task and the messages carried it into the memory, at most two passages, or what it has from the records
+    /// that were merged into it; nothing of what was put by hand.
     #[schema(value_type = Vec<EvidenceForm>)]
     pub(crate) evidence: Vec<Evidence>,
     /// What became of it, the newest change first; where `history=true` asked for it.
@@ -221,6 +225,7 @@ impl From<StoredRecord> for RecordBody {
             ended_by: None,
             archive_reason: None,
             superseded_by: None,
+            supersedes: Vec::new(),
             evidence: Vec::new(),
             history: None,
             task,
@@ -376,7 +381,11 @@ pub(crate) async fn get(
     let record = record
         .ok_or_else(|| Problem::not_found("there is no such memory or record").with("field", "record_id"))?;
     let evidence = state.storage.evidence(&vault_id, &memory_id, &[entry]).await?;
-    let body = RecordBody::with_evidence(record, evidence.get(&entry));
+    let superseded = state.storage.superseded_by(&vault_id, &memory_id, entry).await?;
+    let body = RecordBody {
+        supersedes: superseded.iter().map(ToString::to_string).collect(),
+        ..RecordBody::with_evidence(record, evidence.get(&entry))
+    };
     if !history {
         return Ok(Json(body));
     }

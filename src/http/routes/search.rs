@@ -1,5 +1,6 @@
 //! `GET /v1/vaults/{vault_id}/search` and `GET M/search`
 
+use crate::domain::document::Until;
 use crate::domain::evidence::{Evidence, EvidenceForm};
 use crate::domain::ids::{ActorId, RecordKind};
 use crate::http::extract::page::{List, Page};
@@ -307,6 +308,12 @@ pub(crate) struct SearchBody {
     /// Who made it.
     #[schema(required)]
     pub(crate) recorded_by: Option<String>,
+    /// Whether the record is pinned.
+    #[schema(required)]
+    pub(crate) pinned: Option<bool>,
+    /// Until when the record holds: a date, the last day (UTC), or a time; null without an end.
+    #[schema(required, value_type = Option<String>, example = "2027-08-31")]
+    pub(crate) until: Option<Until>,
     /// What of the task and the messages carried the record into the memory.
     #[schema(value_type = Vec<EvidenceForm>)]
     pub(crate) evidence: Vec<Evidence>,
@@ -340,6 +347,8 @@ impl From<Hit> for SearchBody {
             status: origin.map(|origin| Named(origin.status)),
             record_version: origin.map(|origin| origin.version),
             recorded_at: origin.map(|origin| origin.at),
+            pinned: origin.map(|origin| origin.marks.pinned),
+            until: origin.and_then(|origin| origin.marks.until),
             recorded_by: origin.map(|origin| origin.by.to_string()),
             evidence: origin
                 .iter()

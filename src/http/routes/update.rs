@@ -26,7 +26,8 @@ use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use record::RecordBody;
-use response_mode::{RESPOND_ASYNC, ResponseMode};
+use response_mode::RESPOND_ASYNC;
+pub(super) use response_mode::ResponseMode;
 use serde::Deserialize;
 use strum::VariantNames as _;
 
@@ -130,7 +131,7 @@ pub(crate) async fn update(
     if let Some(Named(evidence)) = body.evidence {
         at_least(evidence, state.pipeline.evidence())?;
     }
-    let mut request = UpdateRequest {
+    let request = UpdateRequest {
         vault: vault_id,
         memory: memory_id,
         actor,
@@ -148,10 +149,21 @@ pub(crate) async fn update(
                 .record
                 .map(|Object(record)| record.into_record())
                 .transpose()?,
+            consolidation: false,
         },
         steps: Steps::default(),
         idempotency: None,
     };
+    respond(&state, request, claim, response_mode).await
+}
+
+/// Runs an update, or queues it, and answers as the client prefers.
+pub(super) async fn respond(
+    state: &AppState,
+    mut request: UpdateRequest,
+    claim: UnderClaim,
+    response_mode: ResponseMode,
+) -> Result<Response, Problem> {
     match response_mode {
         ResponseMode::Sync(slot) => {
             if let Some(slot) = slot {
@@ -161,7 +173,7 @@ pub(crate) async fn update(
             request.idempotency = claim.answering(ok);
             Ok(ok(&state.pipeline.update(request).await?).into_response())
         }
-        ResponseMode::Stream(watching) => stream::stream(&state, request, claim, watching).await,
+        ResponseMode::Stream(watching) => stream::stream(state, request, claim, watching).await,
         ResponseMode::Async => {
             let run = state.pipeline.accept(request, claim.answering(queued)).await?;
             Ok(queued(&run).into_response())

@@ -18,13 +18,14 @@ use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 
 /// Every tool, in the order in which they are listed.
-fn definitions() -> [Definition; 10] {
+fn definitions() -> [Definition; 11] {
     [
         read::document(),
         read::prompt(),
         write::edit(),
         write::text(),
         update::update(),
+        update::consolidate(),
         write::record(),
         write::handoff(),
         read::history(),
@@ -73,6 +74,7 @@ pub(super) async fn run<B: Backend>(
         "memory_edit" => write::call_edit(call, arguments).await,
         "memory_write" => write::call_text(call, arguments).await,
         "memory_update" => Box::pin(update::call(call, arguments)).await,
+        "memory_consolidate" => Box::pin(update::call_consolidate(call, arguments)).await,
         "memory_record" => write::call_record(call, arguments).await,
         "memory_handoff" => write::call_handoff(call, arguments).await,
         "memory_history" => read::call_history(call, arguments).await,
@@ -327,6 +329,6 @@ mod tests {
                 .unwrap()
                 .contains(&json!("vault"))
         }));
-        assert_eq!(open.len(), 10);
+        assert_eq!(open.len(), 11);
     }
 }

@@ -1,4 +1,4 @@
-//! `memory_update`
+//! `memory_update` and `memory_consolidate`
 
 use super::{Call, Done};
 use crate::mcp::arguments;
@@ -79,6 +79,45 @@ pub(super) fn update() -> Definition {
         hints: writes().open_world(true),
         of_memory: true,
     }
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Consolidation {
+    /// What the model is told besides its instructions, such as what to look at.
+    instructions: Option<String>,
+}
+
+pub(super) fn consolidate() -> Definition {
+    Definition {
+        name: "memory_consolidate",
+        title: "Propose what a memory no longer needs",
+        description: "Look for records that can go because nothing is lost with them: duplicates, what a newer record \
+            replaced, what has expired, and learnings that one text can say. Every step is checked by the service. It is \
+            only proposed: a person or another key decides about it. Use it when a memory is nearly full or repeats itself, \
+            not to retire single records (memory_edit). Returns the proposed operations, each archived record with the one \
+            that stays. Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\"}",
+        arguments: schema_of::<Consolidation>(),
+        always: &["update_id", "status", "operations", "rejected"],
+        hints: writes().open_world(true),
+        of_memory: true,
+    }
+}
+
+pub(super) async fn call_consolidate<B: Backend>(
+    call: Call<'_, B>,
+    mut arguments: JsonObject,
+) -> Result<Done, Failure> {
+    let place = call.place(&mut arguments)?;
+    let Consolidation { instructions } = arguments::read(arguments)?;
+    let body = json!({ "mode": "propose", "instructions": instructions });
+    let ask = place.ask(Method::POST, &["consolidate"]).json(&body);
+    let mut structured = call.json(ask).await?;
+    if let Value::Object(members) = &mut structured {
+        // The log describes it in words.
+        members.remove("diff");
+    }
+    Ok(structured.into())
 }
 
 pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObject) -> Result<Done, Failure> {

@@ -10,6 +10,7 @@ fn item(operation: Operation) -> Accepted {
     Accepted {
         operation,
         evidence: vec![Evidence {
+            record: None,
             origin: Origin::Message(3),
             start: 1,
             end: 3,
@@ -35,6 +36,7 @@ fn items() -> Vec<Accepted> {
             reason: "r".to_owned(),
             content: "c".to_owned(),
             replaces: Some("KL-1".parse().unwrap()),
+            merges: Vec::new(),
             marks: Marks::default(),
         }),
         item(Operation::Archive {

@@ -109,6 +109,7 @@ mod tests {
     fn passages_are_stored_in_one_form() {
         let passages = [(Origin::Task, 0, 4, "a ta"), (Origin::Message(3), 1, 3, "as")].map(
             |(origin, start, end, quote)| Evidence {
+                record: None,
                 origin,
                 start,
                 end,

@@ -7,7 +7,7 @@ from mcp import Client, StdioServerParameters
 
 TOOLS = {
     "memory_read", "memory_prompt", "memory_edit", "memory_write", "memory_update",
-    "memory_record", "memory_handoff", "memory_history", "memory_search", "memory_list",
+    "memory_consolidate", "memory_record", "memory_handoff", "memory_history", "memory_search", "memory_list",
 }
 
 

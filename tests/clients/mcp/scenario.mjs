@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 
 const TOOLS = [
-  "memory_edit", "memory_handoff", "memory_history", "memory_list", "memory_prompt",
+  "memory_consolidate", "memory_edit", "memory_handoff", "memory_history", "memory_list", "memory_prompt",
   "memory_read", "memory_record", "memory_search", "memory_update", "memory_write",
 ];
 

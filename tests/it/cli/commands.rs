@@ -22,13 +22,18 @@ async fn what_can_go_is_proposed_and_approved() {
     let twice = "# Key Learnings\n- KL-1 tests are slow\n- KL-2 Tests are slow.\n";
     user.run_with(&["put"], twice).await.is(0);
 
-    let proposed = user.run(&["consolidate", "--json"]).await.is(0).json();
-    assert_eq!(proposed["operations"][0]["superseded_by"], "KL-1");
     let shown = user.run(&["consolidate"]).await.is(0);
     assert!(
         shown.out.contains("  0 archive KL-2") && shown.out.contains("- KL-2 Tests are slow."),
         "{shown:?}"
     );
+    // A second proposal replaces the first.
+    let proposed = user
+        .run(&["consolidate", "--json", "--instructions", "look at tests"])
+        .await
+        .is(0)
+        .json();
+    assert_eq!(proposed["operations"][0]["superseded_by"], "KL-1");
     let id = proposed["update_id"].as_str().unwrap();
     user.run(&["approve", id]).await.is(0);
     assert!(!user.run(&["get"]).await.is(0).out.contains("KL-2"));

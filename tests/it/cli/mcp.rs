@@ -90,7 +90,7 @@ async fn a_client_works_with_the_service_of_the_settings() {
     let user = User::of(&format!("http://{}", service.socket_address()));
     let mut session = Session::start(&user).await;
     let tools = session.ask("tools/list", json!({})).await;
-    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 10);
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 11);
     let written = session
         .call("memory_write", json!({"text": "a\n", "if_version": 0}))
         .await;
@@ -125,7 +125,7 @@ async fn it_starts_and_lists_tools_while_the_service_is_unreachable() {
     let user = User::of("http://127.0.0.1:9");
     let mut session = Session::start(&user).await;
     let tools = session.ask("tools/list", json!({})).await;
-    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 10);
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 11);
     let read = session.call("memory_read", json!({})).await;
     assert_eq!(read["isError"], true);
     let text = read["content"][0]["text"].as_str().unwrap();

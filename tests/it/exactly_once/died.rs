@@ -131,8 +131,9 @@ async fn a_request_whose_claim_was_taken_over_while_it_waited_saves_nothing() {
     let service = Service::with_models(scripted(|_| Step::answer("(none)"))).await;
     let mut savings = savings(&service).await;
     // Each has something to change, whatever the others did.
-    let is_tried = |operation: &str| !["RunMemoryTool", "UpdateContext"].contains(&operation);
-    // An update has written its steps and what its models cost by then.
+    let is_tried =
+        |operation: &str| !["RunMemoryTool", "UpdateContext", "ConsolidateMemory"].contains(&operation);
+    // An update, as a consolidation, has written its steps and what its models cost by then.
     savings.retain(|saving| saving.again() == Again::Kept && is_tried(saving.operation));
     let create = json!({"command": "create", "path": "/memories/there", "file_text": "x\n"});
     Answer::to(Saving::tool(create).asking(&service)).await.is(200);

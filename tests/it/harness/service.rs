@@ -9,9 +9,10 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use working_memory::background::Workers;
+use working_memory::background::{Background, Workers};
 use working_memory::clock::Clock;
 use working_memory::config::Config;
+use working_memory::config::consolidation::ConsolidationConfig;
 use working_memory::config::pipeline::PipelineConfig;
 use working_memory::domain::operation::Role;
 use working_memory::http::{self, AppState, Settings};
@@ -30,6 +31,7 @@ pub(crate) struct Service {
     storage: Storage,
     pipeline: Pipeline,
     settings: PipelineConfig,
+    consolidation: ConsolidationConfig,
     /// Stops streams and workers.
     stopping: CancellationToken,
     address: String,
@@ -155,6 +157,7 @@ impl Service {
         )
         .with_handoff(config.handoff)
         .with_window(config.window)
+        .with_consolidation(config.consolidation.clone())
         .with_review(config.review)
         .with_embeddings(embedder);
         let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
@@ -181,6 +184,7 @@ impl Service {
             storage,
             pipeline,
             settings: pipeline_settings,
+            consolidation: config.consolidation,
             stopping,
             address,
             client,
@@ -201,6 +205,14 @@ impl Service {
             stopping,
             grace,
         )
+    }
+
+    /// Starts what consolidates memories by itself.
+    pub(crate) fn consolidate_by_itself(&self) -> Background {
+        let clock: Arc<dyn Clock> = self.clock.clone();
+        let background = Background::start(&self.storage, &clock, None);
+        background.consolidate(&self.storage, &self.pipeline, &self.consolidation);
+        background
     }
 
     /// Signals streams and workers to stop.

@@ -77,7 +77,7 @@ async fn the_newest_version_discovers_lists_and_calls_in_single_requests() {
     let versions = discovered["result"]["supportedVersions"].as_array().unwrap();
     assert!(versions.contains(&json!("2026-07-28")), "{discovered}");
     let tools = ask_modern(&service, "tools/list", json!({})).await;
-    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 10);
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 11);
     let arguments = json!({"vault": "acme", "memory": "agent", "text": "a"});
     let written = ask_modern(
         &service,

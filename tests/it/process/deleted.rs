@@ -9,9 +9,8 @@ use reqwest::{Method, RequestBuilder};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection};
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const GENERATIONS: usize = 12;
@@ -34,13 +33,13 @@ fn updates(generation: usize, [one, other]: [&Program; 2]) -> [RequestBuilder; 3
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_of_a_deleted_memory_comes_back() {
-    let asked = Arc::new(AtomicUsize::new(0));
+    let asked = Arc::new(Mutex::new(BTreeSet::new()));
     let counting = asked.clone();
     let stub = Stub::start(move |model_request| {
-        counting.fetch_add(1, Ordering::SeqCst);
         let said = model_request.body.to_string();
-        let named = said.split("insight-").nth(1).unwrap();
+        let named = said.rsplit("insight-").next().unwrap();
         let named = named.split('.').next().unwrap().to_owned();
+        counting.lock().unwrap().insert(named.clone());
         Reply::After(
             Duration::from_millis(150),
             Box::new(Reply::Text(learning(&format!("insight-{named}")))),
@@ -68,13 +67,20 @@ async fn nothing_of_a_deleted_memory_comes_back() {
             let text = format!("# Notes\ngeneration-{generation}-{number}\n");
             other.put("m", &text).await.is(201);
         }
-        let before = asked.load(Ordering::SeqCst);
         let sending: Vec<_> = updates(generation, [&one, &other])
             .into_iter()
             .map(|request| tokio::spawn(async move { request.send().await.ok() }))
             .collect();
+        // All three have begun with the memory that is deleted: one that arrives later is about the next one.
         eventually("the models are called", async || {
-            asked.load(Ordering::SeqCst) >= before + 2
+            let asked = asked.lock().unwrap();
+            (0..2).all(|number| asked.contains(&format!("{generation}-{number}")))
+        })
+        .await;
+        eventually("the third one is queued", async || {
+            let held = "SELECT EXISTS (SELECT 1 FROM updates WHERE strpos(request::text, $1) > 0)";
+            let held = sqlx::query_scalar::<_, bool>(held).bind(format!("insight-{generation}-2."));
+            held.fetch_one(&mut rows).await.unwrap()
         })
         .await;
         let is_killed = generation == GENERATIONS / 2;

@@ -63,7 +63,7 @@ impl Outside {
             ("WORKING_MEMORY__LLM__BASE_URL", &model_url),
             ("WORKING_MEMORY__LLM__MODEL", "stub"),
             ("WORKING_MEMORY__TELEMETRY__OTLP_ENDPOINT", &self.address),
-            ("WORKING_MEMORY__TELEMETRY__SERVICE_NAME", "memory-of-tests"),
+            ("OTEL_SERVICE_NAME", "memory-of-tests"),
         ];
         Program::start_with(folder, &environment).await
     }

@@ -93,6 +93,8 @@ async fn a_memory_of_items_is_read_listed_counted_and_deleted_like_any_other() {
     let none = json!({"KL": 0, "VC": 0, "T": 0, "D": 0});
     entry["counters"] = none.clone();
     entry["records"] = json!({"active": none, "archived": none});
+    entry["bytes_limit"] = json!(102_400);
+    entry["open_proposals"] = json!(0);
     assert_eq!(about(&memory).await.is(200).json(), entry);
     // The resources of the document do not exist.
     for below in ["context", "contexts", "log", "records", "sections", "window"] {

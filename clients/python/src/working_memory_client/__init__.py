@@ -16,7 +16,7 @@ from ._session import Session
 from ._sources import UpdateStep
 from ._streams import AsyncStream, Stream
 from ._version import __version__
-from .edits import archive, learn, mark, progress, snippet
+from .edits import archive, learn, mark, merge, progress, snippet
 from .errors import (
     BadRequestError,
     CollapseError,
@@ -89,6 +89,7 @@ __all__ = [
     "archive",
     "learn",
     "mark",
+    "merge",
     "progress",
     "response_of",
     "snippet",

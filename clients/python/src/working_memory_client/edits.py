@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .types import AddOperation, ArchiveOperation, MarkOperation, ProgressOperation
+from .types import AddOperation, ArchiveOperation, MarkOperation, MergeOperation, ProgressOperation
 
 
 def learn(insight: str, *, because: str, replaces: str | None = None) -> AddOperation:
@@ -24,9 +24,31 @@ def snippet(label: str, content: str, *, because: str, replaces: str | None = No
     return _added(operation, replaces)
 
 
-def archive(record_id: str, *, because: str) -> ArchiveOperation:
-    """Archives a learning or snippet. It stays readable, with the reason."""
-    return {"op": "archive", "id": record_id, "reason": because}
+def archive(
+    record_id: str,
+    *,
+    because: str,
+    duplicate_of: str | None = None,
+    superseded_by: str | None = None,
+    expired: bool = False,
+) -> ArchiveOperation:
+    """Archives a learning or snippet. It stays readable, with the reason.
+
+    With one of `duplicate_of`, `superseded_by` and `expired` the service checks that nothing is lost with it.
+    """
+    operation: ArchiveOperation = {"op": "archive", "id": record_id, "reason": because}
+    if duplicate_of is not None:
+        operation["duplicate_of"] = duplicate_of
+    if superseded_by is not None:
+        operation["superseded_by"] = superseded_by
+    if expired:
+        operation["expired"] = True
+    return operation
+
+
+def merge(record_ids: Sequence[str], content: str, *, because: str) -> MergeOperation:
+    """Puts one learning, which says all that they say, in the place of several; they are archived."""
+    return {"op": "merge", "ids": list(record_ids), "reason": because, "content": content}
 
 
 def mark(record_id: str, *, because: str, pinned: bool | None = None, until: str | None = None) -> MarkOperation:

@@ -36,6 +36,18 @@ class ArchiveOperation(TypedDict):
     op: Literal["archive"]
     id: str
     reason: str
+    duplicate_of: NotRequired[str]
+    superseded_by: NotRequired[str]
+    expired: NotRequired[bool]
+
+
+class MergeOperation(TypedDict):
+    """Puts one learning in the place of several: see `merge`."""
+
+    op: Literal["merge"]
+    ids: list[str]
+    reason: str
+    content: str
 
 
 class MarkOperation(TypedDict):
@@ -57,7 +69,7 @@ class ProgressOperation(TypedDict):
     remaining: NotRequired[list[str]]
 
 
-Operation = AddOperation | ArchiveOperation | MarkOperation | ProgressOperation
+Operation = AddOperation | ArchiveOperation | MergeOperation | MarkOperation | ProgressOperation
 
 
 class Vault(TypedDict):
@@ -103,6 +115,8 @@ class Memory(MemoryEntry):
 
     counters: ByKind
     records: RecordCounts
+    bytes_limit: int
+    open_proposals: int
 
 
 class Context(TypedDict):
@@ -167,7 +181,7 @@ class Section(TypedDict):
 
 Evidence = TypedDict(
     "Evidence",
-    {"from": str, "index": int | None, "start": int, "end": int, "quote": str},
+    {"from": str, "index": int | None, "start": int, "end": int, "quote": str, "record": "NotRequired[str]"},
 )
 """What in the input of an update carries a record."""
 
@@ -267,6 +281,7 @@ class MemoryRecord(TypedDict):
     ended_by: str | None
     archive_reason: str | None
     superseded_by: str | None
+    supersedes: NotRequired[list[str]]
     evidence: list[Evidence]
     time: NotRequired[str]
     task_id: NotRequired[str | None]
@@ -295,6 +310,8 @@ class SearchResult(TypedDict):
     record_version: int | None
     recorded_at: str | None
     recorded_by: str | None
+    pinned: bool | None
+    until: str | None
     evidence: list[Evidence]
 
 

@@ -1,6 +1,7 @@
 //! Converts requests to items and faults.
 
 use super::request::OperationRequest;
+use crate::domain::consolidation::Ground;
 use crate::domain::document::Marks;
 use crate::domain::dsl::Parsed;
 use crate::domain::dsl::bullets::{is_placeholder, is_template_snippet};
@@ -40,6 +41,13 @@ pub fn read(requests: &[OperationRequest]) -> Parsed {
                     Err(wrong) => parsed.wrong(Some(role), None, index, wrong),
                 }
                 Some(role)
+            }
+            OperationRequest::Merge { ids, reason, content } => {
+                match merge(ids, reason, content) {
+                    Ok(operation) => parsed.accept(operation, index..index),
+                    Err(wrong) => parsed.wrong(Some(Role::Learnings), None, index, wrong),
+                }
+                Some(Role::Learnings)
             }
             OperationRequest::Archive { .. } | OperationRequest::Mark { .. } => match of_record(request) {
                 Ok(operation) => {
@@ -163,6 +171,7 @@ fn addition(
             reason,
             content: insight.to_owned(),
             replaces,
+            merges: Vec::new(),
             marks: Marks::default(),
         },
     };
@@ -180,20 +189,44 @@ fn replaced(id: &str, role: Role) -> Result<RecordId, ItemFault> {
     Err((FaultKind::WrongSectionId, detail))
 }
 
+/// The operation of a merge; its content is joined to one line.
+fn merge(ids: &[String], reason: &str, content: &str) -> Result<Operation, ItemFault> {
+    let reason = reason_of(reason);
+    if reason.is_empty() {
+        return Err((FaultKind::MissingReason, "a merge needs its `reason`".to_owned()));
+    }
+    let content = document_line(content);
+    let content = content.trim();
+    if content.is_empty() {
+        let detail = "`content` is blank: write what all of them say".to_owned();
+        return Err((FaultKind::EmptyContent, detail));
+    }
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    items::merged(&ids, &reason, content)
+}
+
 /// The operation on an existing record, or its id (if readable) and the fault.
 fn of_record(request: &OperationRequest) -> Result<Operation, (Option<RecordId>, ItemFault)> {
     match request {
-        OperationRequest::Archive { id, reason } => {
+        OperationRequest::Archive {
+            id,
+            reason,
+            duplicate_of,
+            superseded_by,
+            expired,
+        } => {
             let (id, reason) = id_and_reason(id, reason, "an archiving")?;
-            if !matches!(id.kind, RecordKind::Learning | RecordKind::Verbatim) {
+            let kept = |name: &String| items::kept(name).map_err(|wrong| (Some(id), wrong));
+            let ground = match (duplicate_of, superseded_by) {
+                (Some(name), _) => Some(Ground::DuplicateOf(kept(name)?)),
+                (_, Some(name)) => Some(Ground::SupersededBy(kept(name)?)),
+                _ => expired.then_some(Ground::Expired),
+            };
+            if ground.is_none() && !matches!(id.kind, RecordKind::Learning | RecordKind::Verbatim) {
                 let detail = format!("{id} is neither a learning (KL-) nor a snippet (VC-)");
                 return Err((Some(id), (FaultKind::WrongSectionId, detail)));
             }
-            Ok(Operation::Archive {
-                id,
-                reason,
-                ground: None,
-            })
+            Ok(Operation::Archive { id, reason, ground })
         }
         OperationRequest::Mark {
             id,
@@ -212,9 +245,9 @@ fn of_record(request: &OperationRequest) -> Result<Operation, (Option<RecordId>,
                 until: *until,
             })
         }
-        OperationRequest::Add { .. } | OperationRequest::RewriteProgress { .. } => {
-            Err((None, items::malformed("", None)))
-        }
+        OperationRequest::Add { .. }
+        | OperationRequest::Merge { .. }
+        | OperationRequest::RewriteProgress { .. } => Err((None, items::malformed("", None))),
     }
 }
 

@@ -55,13 +55,37 @@ pub enum OperationRequest {
         #[serde(skip_serializing_if = "Option::is_none")]
         until: Option<Expiry>,
     },
-    /// Takes a learning or snippet out of the document.
+    /// Takes a learning or snippet out of the document. With one of `duplicate_of`, `superseded_by` and `expired` it is
+    /// checked that nothing is lost with it, and a record of any kind can be named.
     Archive {
         /// Its id.
         #[schema(example = "KL-2")]
         id: String,
         /// Why.
         reason: String,
+        /// The active record of the same kind that says all that it says.
+        #[schema(nullable = false, example = "KL-1")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        duplicate_of: Option<String>,
+        /// The newer active record of the same kind that says what has changed of it.
+        #[schema(nullable = false, example = "KL-3")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        superseded_by: Option<String>,
+        /// It has ended: by its `until`, or by a date that its text presents as its end.
+        #[schema(required = false)]
+        #[serde(skip_serializing_if = "is_false")]
+        expired: bool,
+    },
+    /// Puts one new learning in the place of several: they are archived and name it in `superseded_by`. It has to say all
+    /// that they say and nothing else.
+    Merge {
+        /// The learnings, two to ten.
+        #[schema(example = json!(["KL-1", "KL-2"]))]
+        ids: Vec<String>,
+        /// Why.
+        reason: String,
+        /// The new learning, one line.
+        content: String,
     },
     /// Replaces `Current Progress` as a whole.
     RewriteProgress {
@@ -104,6 +128,7 @@ impl RecordSection {
 enum Op {
     Add,
     Archive,
+    Merge,
     Mark,
     RewriteProgress,
 }
@@ -121,6 +146,10 @@ struct Members {
     pinned: Option<bool>,
     until: Option<Expiry>,
     id: Option<String>,
+    ids: Option<Vec<String>>,
+    duplicate_of: Option<String>,
+    superseded_by: Option<String>,
+    expired: Option<bool>,
     completed: Option<Vec<String>>,
     in_progress: Option<Vec<String>>,
     remaining: Option<Vec<String>>,
@@ -141,6 +170,10 @@ impl TryFrom<Members> for OperationRequest {
             pinned,
             until,
             id,
+            ids,
+            duplicate_of,
+            superseded_by,
+            expired,
             completed,
             in_progress,
             remaining,
@@ -162,9 +195,24 @@ impl TryFrom<Members> for OperationRequest {
                 pinned,
                 until,
             },
-            Op::Archive => Self::Archive {
-                id: id.unwrap_or_default(),
+            Op::Archive => {
+                let expired = expired.unwrap_or_default();
+                let grounds = [duplicate_of.is_some(), superseded_by.is_some(), expired];
+                if grounds.into_iter().filter(|given| *given).count() > 1 {
+                    return Err("give one of `duplicate_of`, `superseded_by` and `expired`".to_owned());
+                }
+                Self::Archive {
+                    id: id.unwrap_or_default(),
+                    reason,
+                    duplicate_of,
+                    superseded_by,
+                    expired,
+                }
+            }
+            Op::Merge => Self::Merge {
+                ids: ids.unwrap_or_default(),
                 reason,
+                content: content.unwrap_or_default(),
             },
             Op::RewriteProgress => Self::RewriteProgress {
                 completed: completed.unwrap_or_default(),
@@ -191,7 +239,11 @@ impl Members {
                 &["section", "reason", "content", "replaces", "pinned", "until"],
             ),
             Op::Mark => ("mark", &["id", "reason", "pinned", "until"]),
-            Op::Archive => ("archive", &["id", "reason"]),
+            Op::Archive => (
+                "archive",
+                &["id", "reason", "duplicate_of", "superseded_by", "expired"],
+            ),
+            Op::Merge => ("merge", &["ids", "reason", "content"]),
             Op::RewriteProgress => ("rewrite_progress", &["completed", "in_progress", "remaining"]),
         };
         let present = [
@@ -203,6 +255,10 @@ impl Members {
             ("pinned", self.pinned.is_some()),
             ("until", self.until.is_some()),
             ("id", self.id.is_some()),
+            ("ids", self.ids.is_some()),
+            ("duplicate_of", self.duplicate_of.is_some()),
+            ("superseded_by", self.superseded_by.is_some()),
+            ("expired", self.expired.is_some()),
             ("completed", self.completed.is_some()),
             ("in_progress", self.in_progress.is_some()),
             ("remaining", self.remaining.is_some()),
@@ -256,8 +312,34 @@ impl OperationRequest {
                     .filter_map(|(name, text)| Some((name.to_owned(), text?.as_str())))
                     .collect()
             }
-            Self::Archive { id, reason } | Self::Mark { id, reason, .. } => {
-                vec![("id".to_owned(), id), ("reason".to_owned(), reason)]
+            Self::Archive {
+                id,
+                reason,
+                duplicate_of,
+                superseded_by,
+                ..
+            } => {
+                let texts = [("id", Some(id)), ("reason", Some(reason))];
+                let kept = [
+                    ("duplicate_of", duplicate_of.as_ref()),
+                    ("superseded_by", superseded_by.as_ref()),
+                ];
+                let all = texts.into_iter().chain(kept);
+                all.filter_map(|(name, text)| Some((name.to_owned(), text?.as_str())))
+                    .collect()
+            }
+            Self::Mark { id, reason, .. } => vec![("id".to_owned(), id), ("reason".to_owned(), reason)],
+            Self::Merge { ids, reason, content } => {
+                let texts = [("reason".to_owned(), reason), ("content".to_owned(), content)];
+                let ids = ids
+                    .iter()
+                    .enumerate()
+                    .map(|(place, id)| (format!("ids[{place}]"), id));
+                texts
+                    .into_iter()
+                    .chain(ids)
+                    .map(|(name, text)| (name, text.as_str()))
+                    .collect()
             }
             Self::RewriteProgress { .. } => self
                 .bullets()

@@ -34,6 +34,7 @@ fn learn(content: &str) -> Operation {
         reason: "r".to_owned(),
         content: content.to_owned(),
         replaces: None,
+        merges: Vec::new(),
         marks: Marks::default(),
     }
 }
@@ -54,6 +55,7 @@ fn replace(name: &str, content: &str) -> Operation {
         reason: "better".to_owned(),
         content: content.to_owned(),
         replaces: Some(id(name)),
+        merges: Vec::new(),
         marks: Marks::default(),
     }
 }

@@ -30,6 +30,7 @@ fn validated(operations: &[Operation], faults: Vec<Fault>, earlier: &[Operation]
     let view = View {
         document: DOCUMENT,
         ended: &ended,
+        now: DateTime::UNIX_EPOCH,
     };
     validate(items(operations), faults, &view, earlier, &LIMITS)
 }

@@ -23,6 +23,12 @@ pub(crate) struct MemoryBody {
     pub(crate) counters: ByKind,
     /// How many records there are.
     pub(crate) records: RecordCounts,
+    /// The most bytes that its document may have (`limits.context_bytes`).
+    #[schema(minimum = 0)]
+    pub(crate) bytes_limit: usize,
+    /// How many proposals wait for a decision.
+    #[schema(minimum = 0)]
+    pub(crate) open_proposals: i64,
 }
 
 /// How many records there are.
@@ -65,7 +71,7 @@ impl ByKind {
 
 /// Read about a memory
 ///
-/// Its newest version, its counters, and how many records it has. A memory is there if it has a document, or prompt items
+/// Its newest version, its counters, how many records it has, how full it is, and how many proposals wait. A memory is there if it has a document, or prompt items
 /// that have not expired; without a document it has the version 0.
 #[utoipa::path(
     get,
@@ -82,15 +88,15 @@ pub(crate) async fn get(
     MemoryPath { vault_id, memory_id }: MemoryPath,
     Query(NoParams): Query<NoParams>,
 ) -> Result<Json<MemoryBody>, Problem> {
+    let (memory, open_proposals) = tokio::try_join!(
+        state.storage.memory(&vault_id, &memory_id),
+        state.storage.open_proposals(&vault_id, &memory_id),
+    )?;
     let MemoryState {
         summary,
         counters,
         records,
-    } = state
-        .storage
-        .memory(&vault_id, &memory_id)
-        .await?
-        .ok_or_else(lookup::missing)?;
+    } = memory.ok_or_else(lookup::missing)?;
     Ok(Json(MemoryBody {
         entry: summary.into(),
         counters: ByKind::of(|kind| counters.get(kind)),
@@ -98,5 +104,7 @@ pub(crate) async fn get(
             active: ByKind::of(|kind| records[kind as usize].active),
             archived: ByKind::of(|kind| records[kind as usize].archived),
         },
+        bytes_limit: state.settings.context_bytes,
+        open_proposals,
     }))
 }

@@ -1,5 +1,6 @@
 //! Origins of the records on a page of search results.
 
+use crate::domain::document::Marks;
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::storage::records::RecordStatus;
@@ -62,7 +63,7 @@ impl Storage {
         let rows = sqlx::query!(
             r#"SELECT r.memory_id AS "memory_id: MemoryId", r.kind AS "kind: RecordKind", r.number,
                       r.status AS "status: RecordStatus", r.created_version, r.created_at,
-                      r.created_by AS "created_by: ActorId",
+                      r.created_by AS "created_by: ActorId", r.marks,
                       (SELECT jsonb_path_query_first(
                                 v.operations,
                                 '$[*] ? (@.op == "add" && @.id == $id && @.evidence.type() == "array").evidence',
@@ -92,6 +93,8 @@ impl Storage {
                 version: row.created_version,
                 at: row.created_at,
                 by: row.created_by,
+                // What cannot be read is no mark: such a text is none that this service wrote.
+                marks: row.marks.and_then(|marks| marks.parse().ok()).unwrap_or_default(),
                 evidence: evidence.transpose()?.unwrap_or_default(),
             };
             Ok(((row.memory_id, id), origin))
@@ -111,6 +114,8 @@ pub struct RecordOrigin {
     pub at: DateTime<Utc>,
     /// Who created it.
     pub by: ActorId,
+    /// Whether it is pinned, and until when it holds.
+    pub marks: Marks,
     /// The passages of the input that support the record.
     pub evidence: Vec<Evidence>,
 }

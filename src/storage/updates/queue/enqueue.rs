@@ -8,7 +8,7 @@ use crate::storage::database::transaction::Ending;
 use crate::storage::database::transaction::TransactionError;
 use crate::storage::events::{self, NewEvent};
 use crate::storage::idempotency::{Answering, keep_one};
-use crate::storage::updates::{Row, Run, must_live_on};
+use crate::storage::updates::{Row, Run, RunKind, must_live_on};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -32,6 +32,8 @@ pub struct NewUpdate {
     pub vault: VaultId,
     /// The memory; it need not exist.
     pub memory: MemoryId,
+    /// What it does.
+    pub kind: RunKind,
     /// The run's id.
     pub update_id: UpdateId,
     /// The actor that requests it.
@@ -46,6 +48,8 @@ pub struct NewUpdate {
     pub request: Value,
     /// Conditions on the head.
     pub preconditions: Value,
+    /// Whether it is left out where another one of its kind is queued or running.
+    pub is_alone: bool,
     /// The answer to store under the claim of the request's idempotency key.
     pub idempotency: Option<Answering<'static, Run>>,
 }
@@ -65,6 +69,9 @@ pub enum EnqueueError {
         /// The maximum number of queued updates of a vault.
         limit: i64,
     },
+    /// Another one of its kind is queued or running.
+    #[error("one of its kind is queued or running")]
+    NotAlone,
     /// The database failed; nothing was queued.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -74,7 +81,7 @@ impl TransactionError for EnqueueError {
     fn of_storage(&self) -> Option<&StorageError> {
         match self {
             Self::Storage(error) => Some(error),
-            Self::MemoryFull { .. } | Self::VaultFull { .. } => None,
+            Self::MemoryFull { .. } | Self::VaultFull { .. } | Self::NotAlone => None,
         }
     }
 }
@@ -148,14 +155,19 @@ async fn next_place(
     limits: &QueueLimits,
 ) -> Result<(i64, DateTime<Utc>), EnqueueError> {
     let line = sqlx::query!(
-        r#"SELECT count(*) AS "length!", COALESCE(max(queue_place), 0) AS "last!", now() AS "now!"
+        r#"SELECT count(*) AS "length!", COALESCE(max(queue_place), 0) AS "last!", now() AS "now!",
+                  COALESCE(bool_or(kind = $3), false) AS "has_other!"
            FROM updates
            WHERE vault_id = $1 AND memory_id = $2 AND queue_place IS NOT NULL"#,
         new.vault.as_str(),
         new.memory.as_str(),
+        new.kind.name(),
     )
     .fetch_one(&mut *connection)
     .await?;
+    if new.is_alone && line.has_other {
+        return Err(EnqueueError::NotAlone);
+    }
     if line.length >= limits.per_memory {
         return Err(EnqueueError::MemoryFull {
             limit: limits.per_memory,
@@ -185,7 +197,7 @@ async fn insert_queued(
         Row,
         "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, base_version,
                               request, exchanges, outcome, attempts, queue_place, not_before, preconditions)
-         VALUES ($1, $2, $3, 'update', 'queued', $4, $5, $6, $7, '[]', '{}', 0, $8, $9, $10)
+         VALUES ($1, $2, $3, $11, 'queued', $4, $5, $6, $7, '[]', '{}', 0, $8, $9, $10)
          ON CONFLICT (vault_id, memory_id, queue_place) WHERE queue_place IS NOT NULL DO NOTHING
          RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                    base_version, version, context_id, resolved_by, request, exchanges, outcome,
@@ -200,6 +212,7 @@ async fn insert_queued(
         place,
         now,
         new.preconditions,
+        new.kind.name(),
     )
     .fetch_optional(connection)
     .await?;

@@ -34,6 +34,7 @@ async fn a_memory_has_its_newest_version_its_counters_and_its_records() {
                 "active": {"KL": 1, "VC": 0, "T": 0, "D": 1},
                 "archived": {"KL": 1, "VC": 0, "T": 0, "D": 0},
             },
+            "bytes_limit": 102_400, "open_proposals": 0,
         })
     );
 }

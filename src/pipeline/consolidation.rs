@@ -1,0 +1,332 @@
+//! Consolidation: what can go without a model, and what the model of learnings proposes besides. Every step is checked by
+//! code ([`crate::domain::consolidation`]), here and on the head that it is saved on; nothing is rewritten.
+
+use super::reading::{self, Accepted, FoundFault, Reading};
+use super::report::ModelReport;
+use super::role::{RoleOutcome, describe, second_counts};
+use super::written_item::WrittenItem;
+use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError, UpdateRequest};
+use crate::config::llm::Constrain;
+use crate::domain::consolidation::{find, most_archived};
+use crate::domain::document::{Marks, Record, records};
+use crate::domain::dsl::requests::OperationRequest;
+use crate::domain::dsl::{self, structured};
+use crate::domain::evidence::Evidence;
+use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
+use crate::domain::memory::Limits;
+use crate::domain::operation::{Fault, FaultKind, Operation, Role};
+use crate::fair;
+use crate::llm::{Request, RoleModel, models};
+use crate::storage::{HeadSnapshot, Preconditions, StorageError};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// Passages of its parts that a merged record keeps.
+const MAX_EVIDENCE: usize = 12;
+
+/// The longest text of a record that the model is shown, in characters.
+const SHOWN_CHARS: usize = 2_000;
+
+/// How many more records of each kind a run may archive.
+type Left = BTreeMap<RecordKind, usize>;
+
+impl Pipeline {
+    /// Finds what can go, and asks the model of learnings, if there is one, for more.
+    pub(super) async fn consolidate(
+        &self,
+        request: &UpdateRequest,
+        snapshot: &HeadSnapshot,
+        limits: &Limits,
+    ) -> Result<RoleOutcome, StorageError> {
+        let (document, share) = (&snapshot.text, self.consolidation.max_share);
+        let now = self.storage.now();
+        let operations = fair::on_cpu(document.len(), || find(document, now, share)).await;
+        let texts: Vec<String> = operations.iter().map(reading::text_of).collect();
+        let written = |range: Range<usize>| WrittenItem::of_text(texts[range.start].as_str());
+        let place = (&request.vault, &request.memory);
+        let parsed = reading::parsed(operations);
+        let found =
+            reading::validated(&self.storage, place, document, parsed, written, (&[], limits)).await?;
+        let mut left = most_archived(document, share);
+        for id in found.accepted.iter().flat_map(|item| leaving(&item.operation)) {
+            take_one(&mut left, id.kind);
+        }
+        // A model is not asked for what may not go in this run.
+        let may_go = left.values().any(|count| *count > 0);
+        let Some(speaker) = self.models.for_role(Role::Learnings).filter(|_| may_go) else {
+            return Ok(RoleOutcome {
+                reading: found,
+                report: ModelReport {
+                    model: models::RULES.to_owned(),
+                    ..ModelReport::default()
+                },
+                ..RoleOutcome::default()
+            });
+        };
+        let mut outcome = self
+            .ask_what_goes(request, snapshot, speaker, (&found, left), limits)
+            .await?;
+        self.keep_evidence(request, &mut outcome.reading).await?;
+        outcome.reading.accepted.splice(0..0, found.accepted);
+        Ok(outcome)
+    }
+
+    /// Archives records of a memory that have expired, each with its end as the reason.
+    ///
+    /// # Errors
+    /// See [`PipelineError`]; nothing was archived.
+    pub async fn archive_expired(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        expired: Vec<(RecordId, Marks)>,
+    ) -> Result<(), PipelineError> {
+        let archive = |(id, marks): (RecordId, Marks)| OperationRequest::Archive {
+            id: id.to_string(),
+            reason: match marks.until {
+                Some(until) => format!("expired on {until}"),
+                None => "expired".to_owned(),
+            },
+            duplicate_of: None,
+            superseded_by: None,
+            expired: true,
+        };
+        let request = OperationsRequest {
+            vault: vault.clone(),
+            memory: memory.clone(),
+            actor: ActorId::of_service(),
+            preconditions: Preconditions::default(),
+            input: OperationsInput::List(expired.into_iter().map(archive).collect()),
+            dry_run: false,
+            on_invalid: OnInvalid::Drop,
+            max_additions: None,
+            resolves: None,
+            mode: Mode::Apply,
+            idempotency: None,
+        };
+        self.apply_operations(request).await.map(drop)
+    }
+
+    /// Asks the model, and again about what is refused.
+    async fn ask_what_goes(
+        &self,
+        request: &UpdateRequest,
+        snapshot: &HeadSnapshot,
+        speaker: &RoleModel,
+        (found, left): (&Reading, Left),
+        limits: &Limits,
+    ) -> Result<RoleOutcome, StorageError> {
+        let document = &snapshot.text;
+        let earlier: Vec<Operation> = found.accepted.iter().map(|item| item.operation.clone()).collect();
+        let gone: HashSet<RecordId> = earlier.iter().flat_map(leaving).collect();
+        let mut shown = records(document);
+        shown.retain(|record| !gone.contains(&record.id));
+        let ids: Vec<RecordId> = shown.iter().map(|record| record.id).collect();
+        let evidence = self
+            .storage
+            .evidence(&request.vault, &request.memory, &ids)
+            .await?;
+        let listed = listed(&shown, &evidence, self.settings.messages_bytes);
+        let input = self
+            .prompts
+            .consolidation_input(&listed, &request.input.task, &most(&left));
+        let schema = (speaker.model.constrains() == Constrain::JsonSchema)
+            .then(|| structured::consolidation_schema(&ids).into());
+        let role = Role::Learnings;
+        let mut asking = Request::of_role(role, self.prompts.consolidation(), input, schema);
+        let mut outcome = RoleOutcome::of_model(speaker);
+        let names = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        for round in 0..=self.settings.max_reprompts {
+            let Some((text, stopped_at_limit)) = outcome
+                .ask((speaker, &asking), (role, round), &request.steps)
+                .await
+            else {
+                break;
+            };
+            let is_of_schema = asking.schema.is_some();
+            let (parsed, items) =
+                fair::on_cpu(text.len(), || parse(&text, is_of_schema, stopped_at_limit)).await;
+            let written = |range: Range<usize>| match &items {
+                Some(items) => WrittenItem::of_text(items[range.start].as_str()),
+                None => WrittenItem::of_text(&text[range]),
+            };
+            let place = (&request.vault, &request.memory);
+            let parsed = steps_only(parsed);
+            let mut reading = reading::validated(
+                &self.storage,
+                place,
+                document,
+                parsed,
+                written,
+                (&earlier, limits),
+            )
+            .await?;
+            if round > 0 {
+                let first = std::mem::take(&mut outcome.reading);
+                reading = second_counts(reading, first, (document, self.storage.now()), limits);
+            }
+            outcome.reading = within(reading, left.clone());
+            if !outcome.reading.needs_repair() {
+                break;
+            }
+            let again = self.prompts.again(&describe(&outcome.reading.found), &names);
+            asking.go_on(text, again);
+        }
+        Ok(outcome)
+    }
+
+    /// Gives merged records the evidence of their parts.
+    async fn keep_evidence(
+        &self,
+        request: &UpdateRequest,
+        reading: &mut Reading,
+    ) -> Result<(), StorageError> {
+        let merges = reading.accepted.iter().flat_map(|item| item.operation.merges());
+        let parts: Vec<RecordId> = merges.copied().collect();
+        let evidence = self
+            .storage
+            .evidence(&request.vault, &request.memory, &parts)
+            .await?;
+        for item in &mut reading.accepted {
+            let parts = item.operation.merges().iter();
+            let of_part = |id: &RecordId| {
+                let passages = evidence.get(id).into_iter().flatten();
+                passages
+                    .map(|passage| passage.clone().of(*id))
+                    .collect::<Vec<Evidence>>()
+            };
+            item.evidence = parts.flat_map(of_part).take(MAX_EVIDENCE).collect();
+        }
+        Ok(())
+    }
+}
+
+/// The records that an operation archives.
+fn leaving(operation: &Operation) -> Vec<RecordId> {
+    let archived = reading::archived_id(operation).into_iter();
+    archived.chain(operation.merges().iter().copied()).collect()
+}
+
+/// Parses an answer: JSON of the schema that was asked for, or else text.
+fn parse(text: &str, is_of_schema: bool, is_cut_off: bool) -> (dsl::Parsed, Option<Vec<String>>) {
+    match is_of_schema
+        .then(|| structured::read_consolidation(text))
+        .flatten()
+    {
+        Some((parsed, items)) => (parsed, Some(items)),
+        None if is_cut_off => (dsl::parse_cut_off(text), None),
+        None => (dsl::parse(text), None),
+    }
+}
+
+/// Refuses what is no step of a consolidation: it only archives on grounds, and merges.
+fn steps_only(mut parsed: dsl::Parsed) -> dsl::Parsed {
+    let is_step = |operation: &Operation| {
+        matches!(operation, Operation::Archive { ground: Some(_), .. }) || !operation.merges().is_empty()
+    };
+    for item in parsed.items.extract_if(.., |item| !is_step(&item.operation)) {
+        parsed.faults.push(Fault {
+            kind: FaultKind::Uncovered,
+            section: item.operation.role(),
+            id: item.operation.names(),
+            range: item.range,
+            detail: "A consolidation adds and rewrites nothing: it archives a record as `duplicate of` or `superseded by` \
+                another one or as `expired`, or merges several."
+                .to_owned(),
+        });
+    }
+    parsed
+}
+
+/// Whether one more record of a kind may go; counts it.
+fn take_one(left: &mut Left, kind: RecordKind) -> bool {
+    let left = left.entry(kind).or_default();
+    let may_go = *left > 0;
+    *left = left.saturating_sub(1);
+    may_go
+}
+
+/// Refuses the steps that would take more than a run may.
+fn within(mut reading: Reading, mut left: Left) -> Reading {
+    let mut refused = Vec::new();
+    reading.accepted.retain(|item: &Accepted| {
+        let ids = leaving(&item.operation);
+        let mut after = left.clone();
+        let may_go = ids.iter().all(|id| take_one(&mut after, id.kind));
+        match may_go {
+            true => left = after,
+            false => refused.push((item.operation.role(), ids.first().copied(), item.written.clone())),
+        }
+        may_go
+    });
+    for (section, id, written) in refused {
+        let detail =
+            "More of this section than may go in one run (consolidation.max_share): leave it to the next."
+                .to_owned();
+        reading.found.push(FoundFault {
+            fault: Fault {
+                kind: FaultKind::TooManyArchives,
+                section,
+                id,
+                range: 0..0,
+                detail,
+            },
+            written,
+            is_notice: false,
+        });
+    }
+    reading.keep_few();
+    reading
+}
+
+/// How many records may go, in words.
+fn most(left: &Left) -> String {
+    let counts = left.iter().filter(|(_, count)| **count > 0);
+    let counts: Vec<String> = counts
+        .map(|(kind, count)| format!("{count} of {}-", kind.prefix()))
+        .collect();
+    match counts.is_empty() {
+        true => "none".to_owned(),
+        false => counts.join(", "),
+    }
+}
+
+/// The records as the model sees them, at most so many bytes. Of snippets the label only: they are duplicates if they are
+/// equal, which needs no model.
+fn listed(records: &[Record], evidence: &HashMap<RecordId, Vec<Evidence>>, limit: usize) -> String {
+    let mut text = String::new();
+    for (place, record) in records.iter().enumerate() {
+        let mut line = format!("- {}", record.id);
+        // Writing to a string cannot fail.
+        if let Some(time) = record.time {
+            let _ = write!(line, " [{}", time.format("%Y-%m-%d"));
+            if !record.marks.is_empty() {
+                let _ = write!(line, ", {}", record.marks);
+            }
+            line.push(']');
+        }
+        if let Some(reason) = &record.reason {
+            let _ = write!(line, " because {reason}");
+        }
+        match (&record.label, record.id.kind) {
+            (Some(label), RecordKind::Verbatim) => {
+                let _ = write!(line, ": {label} ({} bytes)", record.content.len());
+            }
+            _ => {
+                let content: String = record.content.chars().take(SHOWN_CHARS).collect();
+                let _ = write!(line, ": {content}");
+            }
+        }
+        for passage in evidence.get(&record.id).into_iter().flatten().take(1) {
+            let _ = write!(line, "\n  taken from: {}", passage.quote);
+        }
+        if text.len() + line.len() > limit && place > 0 {
+            let _ = write!(text, "({} more records left out)", records.len() - place);
+            return text;
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}

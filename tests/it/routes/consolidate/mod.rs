@@ -1,0 +1,362 @@
+//! `POST M/consolidate`: what can go without losing anything is proposed or archived, and checked again when it is saved.
+
+mod model;
+
+use crate::harness::{Answer, Memory, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const DOCUMENT: &str = "# Key Learnings\n\
+    - KL-1 because it failed: CI needs SQLX_OFFLINE=true\n\
+    - KL-2 because it failed again: the CI needs `SQLX_OFFLINE=true`.\n\
+    - KL-3 CI needs SQLX_OFFLINE=false\n\
+    - KL-4 [until 2026-11-01] the certificate is in the safe\n\
+    - KL-5 tests are slow\n\
+    - KL-6 a\n- KL-7 b\n- KL-8 c\n- KL-9 d\n- KL-10 e\n\n\
+    # Decisions\n- D-2 because D-1 is superseded: we use Redis\n- D-1 we use Postgres\n";
+
+async fn consolidate(memory: &Memory<'_>, body: Value) -> Answer {
+    Answer::to(memory.request(Method::POST, "consolidate").json(&body)).await
+}
+
+fn archived(answer: &Value) -> Vec<(String, Value)> {
+    let operations = answer["operations"].as_array().unwrap().iter();
+    let pair = |operation: &Value| {
+        assert_eq!(operation["op"], "archive");
+        (
+            operation["id"].as_str().unwrap().to_owned(),
+            operation["superseded_by"].clone(),
+        )
+    };
+    operations.map(pair).collect()
+}
+
+async fn document(memory: &Memory<'_>) -> String {
+    memory.get("context").await.is(200).text().to_owned()
+}
+
+#[tokio::test]
+async fn what_can_go_is_proposed_and_archived_when_it_is_approved() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+
+    let answer = Answer::to(memory.request(Method::POST, "consolidate"))
+        .await
+        .is(200)
+        .json();
+
+    assert_eq!(answer["status"], "proposed");
+    let expected = [
+        ("KL-2".to_owned(), json!("KL-1")),
+        ("KL-4".to_owned(), Value::Null),
+        ("D-1".to_owned(), json!("D-2")),
+    ];
+    let mut found = archived(&answer);
+    found.sort_by_key(|(id, _)| expected.iter().position(|(expected, _)| expected == id));
+    assert_eq!(found, expected);
+    assert_eq!(document(&memory).await, DOCUMENT);
+    let id = answer["update_id"].as_str().unwrap();
+    let run = memory.get(&format!("updates/{id}")).await.is(200).json();
+    assert_eq!(
+        (&run["kind"], &run["status"]),
+        (&json!("consolidation"), &json!("proposed"))
+    );
+
+    Answer::to(memory.request(Method::POST, &format!("updates/{id}/approve")))
+        .await
+        .is(200);
+    let left = DOCUMENT.lines().filter(|line| {
+        !["- KL-2 ", "- KL-4 ", "- D-1 "]
+            .iter()
+            .any(|id| line.starts_with(id))
+    });
+    assert_eq!(
+        document(&memory).await.lines().collect::<Vec<_>>(),
+        left.collect::<Vec<_>>()
+    );
+    let record = memory.get("records/KL-2").await.is(200).json();
+    assert_eq!(
+        (&record["archive_reason"], &record["superseded_by"]),
+        (&json!("duplicate of KL-1"), &json!("KL-1"))
+    );
+    // Restored, everything is there again.
+    memory.restore("1").await.is(201);
+    assert_eq!(document(&memory).await, DOCUMENT);
+}
+
+#[tokio::test]
+async fn a_step_that_no_longer_holds_is_refused_when_it_is_approved() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+    let answer = consolidate(&memory, json!({"mode": "propose"}))
+        .await
+        .is(200)
+        .json();
+    let id = answer["update_id"].as_str().unwrap();
+
+    // KL-1 says something else meanwhile, so KL-2 is no duplicate of it any more; D-2 is gone.
+    let moved = DOCUMENT
+        .replace("CI needs SQLX_OFFLINE=true", "CI needs nothing")
+        .replace("- D-2 ", "- D-3 ");
+    memory.put(moved).await.is(201);
+    let approved = Answer::to(memory.request(Method::POST, &format!("updates/{id}/approve")))
+        .await
+        .is(200)
+        .json();
+
+    let rejected = approved["rejected"].as_array().unwrap();
+    let details: Vec<_> = rejected
+        .iter()
+        .map(|fault| (fault["kind"].as_str().unwrap(), fault["detail"].as_str().unwrap()))
+        .collect();
+    assert!(
+        details.iter().all(|(kind, _)| *kind == "uncovered"),
+        "{details:?}"
+    );
+    assert!(
+        details.iter().any(|(_, detail)| detail
+            .contains("KL-1 does not say all that KL-2 says: `sqlx_offline=true` is missing")),
+        "{details:?}"
+    );
+    assert!(
+        details
+            .iter()
+            .any(|(_, detail)| detail.contains("D-2 is no active record")),
+        "{details:?}"
+    );
+    assert_eq!(archived(&approved), [("KL-4".to_owned(), Value::Null)]);
+}
+
+#[tokio::test]
+async fn applied_it_ends_when_nothing_is_left_and_answers_a_retry_the_same() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+    let apply = || {
+        let request = memory
+            .request(Method::POST, "consolidate")
+            .header("Idempotency-Key", "once");
+        Answer::to(request.json(&json!({"mode": "apply"})))
+    };
+
+    let first = apply().await.is(200).json();
+    assert_eq!(
+        (&first["status"], &first["version"]),
+        (&json!("applied"), &json!(2))
+    );
+    assert_eq!(apply().await.is(200).json()["update_id"], first["update_id"]);
+    let again = consolidate(&memory, json!({"mode": "apply"}))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(
+        (&again["status"], &again["version"]),
+        (&json!("unchanged"), &json!(2))
+    );
+}
+
+#[tokio::test]
+async fn bad_requests_say_what_is_wrong() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    consolidate(&memory, json!({}))
+        .await
+        .problem(404, "not-found", None);
+    memory.put(DOCUMENT).await.is(201);
+    consolidate(&memory, json!({"mode": "now"}))
+        .await
+        .problem(422, "invalid", Some("mode"));
+    consolidate(&memory, json!({"modes": 1}))
+        .await
+        .problem(422, "invalid", Some("modes"));
+}
+
+#[tokio::test]
+async fn instructions_are_bounded() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+    let long = json!({"instructions": "x".repeat(10_001)});
+    consolidate(&memory, long)
+        .await
+        .problem(422, "invalid", Some("instructions"));
+    let nul = json!({"instructions": "a\u{0}b"});
+    consolidate(&memory, nul)
+        .await
+        .problem(422, "invalid", Some("instructions"));
+    consolidate(&memory, json!({"instructions": null})).await.is(200);
+}
+
+#[tokio::test]
+async fn a_newer_proposal_replaces_the_older_one_and_a_memory_says_that_one_waits() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+    let about = || async { Answer::to(memory.itself(Method::GET)).await.is(200).json() };
+    assert_eq!(about().await["open_proposals"], 0);
+    assert!(
+        !memory
+            .get("prompt")
+            .await
+            .is(200)
+            .text()
+            .contains("About this memory")
+    );
+
+    let first = consolidate(&memory, json!({})).await.is(200).json();
+    let by_operations = json!({"operations": [{"op": "archive", "id": "KL-5", "reason": "they are fast"}]});
+    memory.ask("?mode=propose", by_operations).await.is(200);
+    let second = consolidate(&memory, json!({})).await.is(200).json();
+
+    let run = |answer: &Value| format!("updates/{}", answer["update_id"].as_str().unwrap());
+    let replaced = memory.get(&run(&first)).await.is(200).json();
+    assert_eq!(replaced["status"], "rejected");
+    let reason = replaced["outcome"]["review"]["reason"].as_str().unwrap();
+    assert_eq!(
+        reason,
+        format!(
+            "replaced by the newer proposal {}",
+            second["update_id"].as_str().unwrap()
+        )
+    );
+    assert_eq!(
+        memory.get(&run(&second)).await.is(200).json()["status"],
+        "proposed"
+    );
+    // That of another kind waits on.
+    let about = about().await;
+    assert_eq!(about["open_proposals"], 2);
+    assert!(about["bytes_limit"].as_u64().unwrap() > about["bytes"].as_u64().unwrap());
+    let prompt = memory.get("prompt").await.is(200);
+    assert!(
+        prompt
+            .text()
+            .ends_with("About this memory: 2 proposals wait for a decision."),
+        "{}",
+        prompt.text()
+    );
+}
+
+#[tokio::test]
+async fn agents_name_grounds_and_merge_in_operations_of_their_own() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+    let operations = json!({"operations": [
+        {"op": "archive", "id": "KL-2", "duplicate_of": "KL-1", "reason": "the same"},
+        {"op": "archive", "id": "KL-3", "duplicate_of": "KL-1", "reason": "nearly the same"},
+        {"op": "archive", "id": "KL-4", "expired": true, "reason": "over"},
+        {"op": "merge", "ids": ["KL-5", "KL-7"], "content": "tests are slow, and b", "reason": "short"},
+        {"op": "merge", "ids": ["KL-8"], "content": "c", "reason": "one is none"},
+        {"op": "archive", "id": "D-1", "superseded_by": "D-2", "reason": "decided anew"},
+        {"op": "archive", "id": "D-2", "reason": "without a ground"},
+    ]});
+    let answer = memory.ask("", operations).await.is(200).json();
+    let rejected = answer["rejected"].as_array().unwrap().iter();
+    let rejected: Vec<_> = rejected
+        .map(|entry| (entry["index"].as_u64().unwrap(), entry["kind"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        rejected,
+        [(1, "uncovered"), (4, "malformed_id"), (6, "wrong_section_id")],
+        "{answer}"
+    );
+    let text = document(&memory).await;
+    assert!(
+        text.contains(": tests are slow, and b\n") && !text.contains("- KL-5") && !text.contains("- D-1"),
+        "{text}"
+    );
+    let two = json!({"op": "archive", "id": "KL-1", "duplicate_of": "KL-3", "expired": true, "reason": "r"});
+    let misplaced = json!({"op": "add", "section": "learnings", "content": "c", "reason": "r", "ids": []});
+    for operation in [two, misplaced] {
+        let body = json!({"operations": [operation]});
+        memory
+            .ask("", body)
+            .await
+            .problem(422, "invalid", Some("operations[0]"));
+    }
+}
+
+#[tokio::test]
+async fn a_memory_is_consolidated_by_itself_when_enough_is_new() {
+    let configure = |config: &mut working_memory::config::Config| {
+        config.consolidation.after_records = 10;
+        config.consolidation.poll_seconds = 1;
+    };
+    let service = Service::start_with(configure, None).await;
+    let background = service.consolidate_by_itself();
+    let workers = service.work(Duration::from_secs(1));
+    let small = service.memory("small");
+    small
+        .put("# Key Learnings\n- KL-1 tests are slow\n- KL-2 Tests are slow.\n")
+        .await
+        .is(201);
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+
+    let mut runs = Value::Null;
+    for _ in 0..200 {
+        runs = memory.get("updates").await.is(200).json();
+        if runs["items"][0]["status"] == "proposed" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let run = &runs["items"][0];
+    assert_eq!(
+        (&run["kind"], &run["actor_id"]),
+        (&json!("consolidation"), &json!("working-memory")),
+        "{runs}"
+    );
+    assert_eq!(small.get("updates").await.is(200).json()["items"], json!([]));
+    // A change without enough new records begins no other one.
+    memory
+        .apply("KEY_LEARNINGS:\n  ADD:\n    - because r: one more\n")
+        .await
+        .is(200);
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    let runs = memory.get("updates").await.is(200).json();
+    let own = |run: &&Value| run["kind"] == "consolidation";
+    assert_eq!(
+        runs["items"].as_array().unwrap().iter().filter(own).count(),
+        1,
+        "{runs}"
+    );
+    service.stop();
+    workers.stopped().await;
+    background.stop().await;
+}
+
+#[tokio::test]
+async fn what_has_expired_is_archived_by_itself_where_that_is_configured() {
+    let configure = |config: &mut working_memory::config::Config| {
+        config.consolidation.archive_expired = true;
+        config.consolidation.poll_seconds = 1;
+    };
+    let service = Service::start_with(configure, None).await;
+    let memory = service.memory("agent");
+    memory
+        .put(DOCUMENT.replace("- KL-5 tests", "- KL-5 [pinned, until 2026-11-01] tests"))
+        .await
+        .is(201);
+    let background = service.consolidate_by_itself();
+    let mut record = Value::Null;
+    for _ in 0..200 {
+        record = memory.get("records/KL-4").await.is(200).json();
+        if record["status"] == "archived" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(
+        (&record["archive_reason"], &record["ended_by"]),
+        (&json!("expired on 2026-11-01"), &json!("working-memory")),
+        "{record}"
+    );
+    let pinned = memory.get("records/KL-5").await.is(200).json();
+    assert_eq!(pinned["status"], "active");
+    background.stop().await;
+}

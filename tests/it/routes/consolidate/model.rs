@@ -1,0 +1,350 @@
+//! Consolidation with a model, whose steps are checked like those that are found without one.
+
+use super::{archived, consolidate, document};
+use crate::harness::{Answer, Memory, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use working_memory::config::llm::Constrain;
+use working_memory::domain::operation::Role;
+use working_memory::llm::scripted::{Scripted, Step};
+use working_memory::llm::{ModelError, Models, Retry, RoleModel};
+
+const DOCUMENT: &str = "# Key Learnings\n\
+    - KL-1 because it failed: CI needs 8 GB of memory\n\
+    - KL-2 because it failed: CI needs Docker 27 on the runner\n\
+    - KL-3 because ops said so: the staging database runs on host blue\n\
+    - KL-4 because ops said so: the staging database moved to host green\n\
+    - KL-5 because it is a contract: the licence is valid until 2026-01-31\n\
+    - KL-6 port 8080 is for the API\n\
+    - KL-7 port 8081 is for the dashboard\n\
+    - KL-8 [pinned] never deploy on Fridays\n\
+    - KL-9 a\n- KL-10 b\n- KL-11 c\n- KL-12 d\n- KL-13 e\n- KL-14 f\n- KL-15 g\n- KL-16 h\n- KL-17 i\n- KL-18 j\n\
+    - KL-19 k\n- KL-20 l\n\n\
+    # Decisions\n- D-2 Redis keeps the sessions now, with a time to live\n- D-1 Memcached keeps the sessions, with a time to live\n";
+
+const CAREFUL: &str = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-3 superseded by KL-4 because the host changed\n    \
+    - KL-5 expired because its day is over\n    - D-1 superseded by D-2 because of the decision\n  MERGE:\n    \
+    - KL-1, KL-2 because both are about the runner: CI needs 8 GB of memory, and CI needs Docker 27 on the runner\n";
+
+const DESTROYING: &str = "CURRENT_PROGRESS:\n  In Progress:\n    - Nothing\nKEY_LEARNINGS:\n  ADD:\n    \
+    - because it is shorter: all is well\n  ARCHIVE:\n    - KL-1 because it is old\n    \
+    - KL-6 duplicate of KL-7 because both are ports\n    - KL-7 superseded by KL-6 because it is newer\n    \
+    - KL-8 duplicate of KL-1 because of nothing\n    - KL-9 expired because it is old\n    \
+    - KL-99 expired because it never was\n  MERGE:\n    - KL-6, KL-7 because they are ports: ports are for the API\n    \
+    - KL-6, KL-8 because of nothing: deploy on Fridays to port 8080 for the API\n";
+
+/// A service whose model of learnings gives these answers, one after the other, and what it was asked.
+async fn answering(answers: &[&str]) -> (Service, Arc<Scripted>) {
+    let steps: Vec<Step> = answers.iter().map(|answer| Step::answer(answer)).collect();
+    let model = Arc::new(Scripted::new("careful", steps));
+    let of_role = model.clone();
+    let models = Models::new(move |_| RoleModel::new(of_role.clone(), Retry::new(Duration::from_secs(1), 0)));
+    (Service::with_models(models).await, model)
+}
+
+fn kinds(answer: &Value) -> Vec<&str> {
+    let rejected = answer["rejected"].as_array().unwrap().iter();
+    rejected.map(|entry| entry["kind"].as_str().unwrap()).collect()
+}
+
+async fn approve(memory: &Memory<'_>, id: &Value, body: Value) -> Value {
+    let path = format!("updates/{}/approve", id.as_str().unwrap());
+    Answer::to(memory.request(Method::POST, &path).json(&body))
+        .await
+        .is(200)
+        .json()
+}
+
+#[tokio::test]
+async fn the_steps_of_a_careful_model_are_proposed_and_keep_what_they_archive() {
+    let (service, model) = answering(&[CAREFUL]).await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+
+    let answer = consolidate(&memory, json!({"instructions": "Look at CI first."}))
+        .await
+        .is(200)
+        .json();
+
+    assert_eq!(answer["rejected"], json!([]), "{answer}");
+    assert_eq!(document(&memory).await, DOCUMENT);
+    let asked = model.asked();
+    assert_eq!(asked.len(), 1);
+    let question = &asked[0].messages[0].text;
+    assert!(
+        question.contains("Look at CI first.") && question.contains("- KL-4 because ops said so:"),
+        "{question}"
+    );
+    assert!(question.contains("4 of KL-, 1 of D-"), "{question}");
+    let operations = answer["operations"].as_array().unwrap();
+    let of = |id: &str| operations.iter().find(|operation| operation["id"] == id).unwrap();
+    assert_eq!(of("KL-21")["op"], "add");
+    // A merge and what it archives are one change.
+    assert_eq!(of("KL-1")["number"], of("KL-21")["number"]);
+    assert_eq!(
+        (&of("KL-1")["superseded_by"], &of("KL-2")["superseded_by"]),
+        (&json!("KL-21"), &json!("KL-21"))
+    );
+
+    let approved = approve(&memory, &answer["update_id"], json!({})).await;
+    assert_eq!(approved["rejected"], json!([]), "{approved}");
+    let text = document(&memory).await;
+    assert!(
+        text.contains("because both are about the runner: CI needs 8 GB of memory, and CI needs Docker 27 on the runner\n"),
+        "{text}"
+    );
+    for gone in ["- KL-1 ", "- KL-2 ", "- KL-3 ", "- KL-5 ", "- D-1 "] {
+        assert!(!text.contains(gone), "{gone} in {text}");
+    }
+    let record = memory.get("records/KL-21").await.is(200).json();
+    assert_eq!(record["supersedes"], json!(["KL-1", "KL-2"]));
+    let part = memory.get("records/KL-1").await.is(200).json();
+    assert_eq!(
+        (&part["status"], &part["superseded_by"]),
+        (&json!("archived"), &json!("KL-21"))
+    );
+    memory.restore("1").await.is(201);
+    assert_eq!(document(&memory).await, DOCUMENT);
+}
+
+#[tokio::test]
+async fn a_model_that_wants_to_destroy_changes_nothing() {
+    let (service, model) = answering(&[DESTROYING, DESTROYING]).await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+
+    let answer = consolidate(&memory, json!({"mode": "apply"}))
+        .await
+        .is(200)
+        .json();
+
+    assert_eq!(
+        (&answer["status"], &answer["version"]),
+        (&json!("unchanged"), &json!(1)),
+        "{answer}"
+    );
+    assert_eq!(document(&memory).await, DOCUMENT);
+    let kinds = kinds(&answer);
+    for expected in ["uncovered", "unknown_id", "protected"] {
+        assert!(kinds.contains(&expected), "{expected} in {kinds:?}");
+    }
+    let asked = model.asked();
+    assert_eq!(asked.len(), 2, "it is asked again once");
+    let again = &asked[1].messages.last().unwrap().text;
+    assert!(
+        again.contains("KL-7 is no active record of the same kind, or goes too, so KL-6 stays."),
+        "{again}"
+    );
+}
+
+#[tokio::test]
+async fn nonsense_is_a_fault_and_saves_nothing() {
+    let (service, _) = answering(&["I have tidied up your memory!", "{\"archive\": \"all\"}"]).await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+    let answer = consolidate(&memory, json!({"mode": "apply"}))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(answer["status"], "unchanged");
+    assert_eq!(answer["warnings"][0]["kind"], "no_section", "{answer}");
+    assert_eq!(document(&memory).await, DOCUMENT);
+}
+
+#[tokio::test]
+async fn what_is_repaired_is_taken_and_no_more_than_a_share_goes() {
+    let all: String = (9..=20)
+        .map(|number| format!("    - KL-{number} duplicate of KL-6 because it is short\n"))
+        .collect();
+    let repaired = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-3 superseded by KL-4 because the host changed\n";
+    let (service, _) = answering(&[&format!("KEY_LEARNINGS:\n  ARCHIVE:\n{all}"), repaired]).await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+    let answer = consolidate(&memory, json!({"mode": "apply"}))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(
+        archived(&answer),
+        [("KL-3".to_owned(), json!("KL-4"))],
+        "{answer}"
+    );
+
+    let same: String = (1..=20)
+        .map(|number| format!("- KL-{number} the tests number {number} are slow now\n"))
+        .collect();
+    let more =
+        (1..=9).map(|number| format!("    - KL-{number} superseded by KL-20 because it says the same\n"));
+    let (service, _) = answering(&[&format!(
+        "KEY_LEARNINGS:\n  ARCHIVE:\n{}",
+        more.collect::<String>()
+    )])
+    .await;
+    let memory = service.memory("agent");
+    memory
+        .put(format!(
+            "# Key Learnings\n{}",
+            same.replace("20 are slow now", "20 moved, they are slow")
+        ))
+        .await
+        .is(201);
+    let answer = consolidate(&memory, json!({"mode": "apply"}))
+        .await
+        .is(200)
+        .json();
+    let taken = answer["operations"].as_array().unwrap().len();
+    let refused = kinds(&answer)
+        .iter()
+        .filter(|kind| **kind == "too_many_archives")
+        .count();
+    assert!(taken <= 4 && (taken == 0 || refused == 9 - taken), "{answer}");
+}
+
+#[tokio::test]
+async fn a_failing_model_saves_nothing_and_json_is_read_too() {
+    let dead = Arc::new(Scripted::new("dead", []));
+    let failing = Models::new(move |_| RoleModel::new(dead.clone(), Retry::new(Duration::from_secs(1), 0)));
+    let service = Service::with_models(failing).await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+    consolidate(&memory, json!({"mode": "apply"}))
+        .await
+        .problem(502, "model-failed", None);
+    assert_eq!(document(&memory).await, DOCUMENT);
+
+    let said = json!({
+        "archive": [{"id": "KL-3", "ground": "superseded_by", "kept": "KL-4", "reason": "the host changed"},
+                    {"id": "KL-5", "ground": "expired", "kept": null, "reason": "its day is over"}],
+        "merge": [{"ids": ["KL-1", "KL-2"], "reason": "one runner",
+                   "content": "CI needs 8 GB of memory, and CI needs Docker 27 on the runner"}],
+    });
+    let model = Arc::new(Constrained(Scripted::new(
+        "json",
+        [Step::answer(&said.to_string())],
+    )));
+    let of_role = model.clone();
+    let models = Models::new(move |_| RoleModel::new(of_role.clone(), Retry::new(Duration::from_secs(1), 0)));
+    let service = Service::with_models(models).await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+    let answer = consolidate(&memory, json!({"mode": "apply"}))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(answer["rejected"], json!([]), "{answer}");
+    assert_eq!(answer["operations"].as_array().unwrap().len(), 5, "{answer}");
+    let schema = model.0.asked()[0].schema.clone().expect("a schema");
+    assert_eq!(schema["required"], json!(["archive", "merge"]));
+}
+
+/// A model whose server takes a schema.
+struct Constrained(Scripted);
+
+#[async_trait::async_trait]
+impl working_memory::llm::Model for Constrained {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn constrains(&self) -> Constrain {
+        Constrain::JsonSchema
+    }
+
+    async fn complete(
+        &self,
+        request: &working_memory::llm::Request,
+    ) -> Result<working_memory::llm::Answer, ModelError> {
+        self.0.complete(request).await
+    }
+}
+
+#[tokio::test]
+async fn queued_it_is_run_by_a_worker() {
+    let (service, _) = answering(&[CAREFUL]).await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+    let request = memory
+        .request(Method::POST, "consolidate")
+        .header("Prefer", "respond-async");
+    let queued = Answer::to(request.json(&json!({}))).await.is(202);
+    let run = queued.json();
+    assert_eq!(
+        (&run["kind"], &run["status"]),
+        (&json!("consolidation"), &json!("queued"))
+    );
+    let path = format!("updates/{}", run["update_id"].as_str().unwrap());
+
+    let workers = service.work(Duration::from_secs(1));
+    let mut ended = Value::Null;
+    for _ in 0..200 {
+        ended = memory.get(&path).await.is(200).json();
+        if ended["status"] != "queued" && ended["status"] != "running" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(
+        (&ended["kind"], &ended["status"]),
+        (&json!("consolidation"), &json!("proposed")),
+        "{ended}"
+    );
+    service.stop();
+    workers.stopped().await;
+}
+
+#[tokio::test]
+async fn a_merged_record_keeps_the_evidence_of_its_parts() {
+    let said = "KEY_LEARNINGS:\n  ADD:\n    - because it failed: CI needs 8 GB of memory\n    \
+        - because it failed: CI needs Docker 27 on the runner\n";
+    let merge = "KEY_LEARNINGS:\n  MERGE:\n    - KL-1, KL-2 because both are about CI: CI needs 8 GB of memory, and CI \
+        needs Docker 27 on the runner\n";
+    let padding: String = (3..=12)
+        .map(|number| format!("- KL-{number} {}\n", "x".repeat(number)))
+        .collect();
+    let model = Arc::new(Scripted::by_rule("m", move |request| {
+        let text = &request.messages[0].text;
+        Step::answer(match (request.role, text.contains("records that may go")) {
+            (_, true) => merge,
+            (Some(Role::Learnings), _) => said,
+            _ => "NO CHANGE",
+        })
+    }));
+    let models = Models::new(move |_| RoleModel::new(model.clone(), Retry::new(Duration::from_secs(1), 0)));
+    let service = Service::with_models(models).await;
+    let memory = service.memory("agent");
+    let update =
+        json!({"task": "CI needs 8 GB of memory. CI needs Docker 27 on the runner.", "roles": ["learnings"]});
+    memory.update(update).await.is(200);
+    let text = document(&memory).await;
+    memory
+        .put(format!(
+            "{}{padding}",
+            text.trim_end_matches('\n').to_owned() + "\n"
+        ))
+        .await
+        .is(201);
+
+    let answer = consolidate(&memory, json!({"mode": "apply"}))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(answer["status"], "applied", "{answer}");
+    let record = memory.get("records/KL-13").await.is(200).json();
+    let evidence = record["evidence"].as_array().unwrap();
+    let parts: Vec<_> = evidence
+        .iter()
+        .map(|passage| passage["record"].as_str().unwrap())
+        .collect();
+    assert!(parts.contains(&"KL-1") && parts.contains(&"KL-2"), "{record}");
+    assert!(
+        evidence
+            .iter()
+            .any(|passage| passage["quote"].as_str().unwrap().contains("8 GB")),
+        "{record}"
+    );
+    let part = memory.get("records/KL-2").await.is(200).json();
+    assert_eq!(part["superseded_by"], "KL-13");
+    assert!(part["evidence"][0].get("record").is_none(), "{part}");
+}
