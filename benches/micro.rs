@@ -7,7 +7,7 @@ use chrono::DateTime;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use working_memory::domain::consolidation::find;
+use working_memory::domain::consolidation::{Share, find};
 use working_memory::domain::document::Marks;
 use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Strictness};
 use working_memory::domain::ids::{RecordId, RecordKind};
@@ -137,9 +137,9 @@ fn consolidation(criterion: &mut Criterion) {
     let now = DateTime::UNIX_EPOCH;
     let mut group = criterion.benchmark_group("consolidation");
     group.bench_function("find_in_1000_records", |bencher| {
-        bencher.iter(|| find(&document, now, 0.2))
+        bencher.iter(|| find(&document, now, &mut Share::of(&document, 0.2)))
     });
-    let items: Vec<Item> = find(&document, now, 0.2)
+    let items: Vec<Item> = find(&document, now, &mut Share::of(&document, 0.2))
         .into_iter()
         .enumerate()
         .map(|(n, operation)| Item {

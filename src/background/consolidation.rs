@@ -4,7 +4,7 @@ use crate::config::consolidation::ConsolidationConfig;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::pipeline::{Pipeline, PipelineError};
 use crate::storage::database::notification::Notification;
-use crate::storage::{FailingVaults, Storage};
+use crate::storage::{FailingVaults, Storage, StorageError};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
@@ -63,17 +63,21 @@ async fn queue_due(
         if failing.waits(vault.as_str()) {
             continue;
         }
-        let queued = match pipeline.consolidate_if_due(&vault, &memory).await {
-            Err(PipelineError::Storage(error)) => Err(error),
-            Err(refused) => {
-                // A full queue or a spent budget: it is seen again after the next change.
-                tracing::debug!(%refused, "a memory that is due was not consolidated");
-                Ok(false)
-            }
-            Ok(queued) => Ok(queued),
-        };
+        let queued = unless_refused(pipeline.consolidate_if_due(&vault, &memory).await);
         if failing.pass_over(vault.as_str(), queued).is_err() {
             return;
+        }
+    }
+}
+
+/// What failed in the database. A memory that is refused, for a full queue or a spent budget, is looked at again later.
+fn unless_refused<T: Default>(done: Result<T, PipelineError>) -> Result<T, StorageError> {
+    match done {
+        Ok(done) => Ok(done),
+        Err(PipelineError::Storage(error)) => Err(error),
+        Err(refused) => {
+            tracing::debug!(%refused, "a memory was not consolidated");
+            Ok(T::default())
         }
     }
 }
@@ -93,19 +97,14 @@ async fn archive_expired(storage: &Storage, pipeline: &Pipeline, failing: &mut F
         let now = storage.now();
         for of_memory in page.chunk_by(|(one, _), (next, _)| (&one.0, &one.1) == (&next.0, &next.1)) {
             let (vault, memory, _) = &of_memory[0].0;
-            let expired = of_memory.iter().filter(|(_, marks)| marks.has_expired(now));
-            let expired: Vec<_> = expired.map(|((_, _, id), marks)| (*id, *marks)).collect();
+            let ends = of_memory
+                .iter()
+                .filter_map(|((_, _, id), until)| Some((*id, (*until)?)));
+            let expired: Vec<_> = ends.filter(|(_, until)| until.end() <= now).collect();
             if expired.is_empty() || failing.waits(vault.as_str()) {
                 continue;
             }
-            let done = match pipeline.archive_expired(vault, memory, expired).await {
-                Err(PipelineError::Storage(error)) => Err(error),
-                Err(refused) => {
-                    tracing::debug!(%refused, "expired records of a memory were not archived");
-                    Ok(())
-                }
-                Ok(()) => Ok(()),
-            };
+            let done = unless_refused(pipeline.archive_expired(vault, memory, expired).await);
             if failing.pass_over(vault.as_str(), done).is_err() {
                 return;
             }

@@ -13,12 +13,13 @@
 use super::document::{Marks, Record, Until, record_ranges, records};
 use super::ids::{RecordId, RecordKind};
 use super::operation::Operation;
-use super::text::content_words::{Key, content_words};
+use super::text::content_words::{Key, keys};
 use super::text::{bare_words, folded};
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt;
 use std::sync::LazyLock;
 
 /// With how many records that have a record's rarest word it is compared: where more have it, it says little.
@@ -190,7 +191,9 @@ impl Statement {
             if token.is_empty() || (ARTICLES.contains(token.as_str()) && !is_name) {
                 continue;
             }
-            if NEGATIONS.contains(token.as_str()) || token.ends_with("n't") || token.ends_with("n’t") {
+            let negates =
+                NEGATIONS.contains(token.as_str()) || token.ends_with("n't") || token.ends_with("n’t");
+            if negates {
                 statement.negations.push(token.clone());
             }
             if token.chars().any(is_unspaced) {
@@ -203,7 +206,7 @@ impl Statement {
                 .next()
                 .is_some_and(|c| is_lower(c) || (is_first && c.is_alphabetic()))
                 && chars.all(is_lower);
-            if !is_word && !statement.negations.contains(&token) {
+            if !is_word && !negates {
                 statement.values.push(token.clone());
             }
             statement
@@ -238,39 +241,25 @@ impl Statement {
         }
     }
 
-    /// What of another statement is missing here; `None` if this one says all of it.
-    fn misses(&self, other: &Self) -> Option<String> {
+    /// What this statement says besides another one, or what of the other one is missing in it.
+    fn besides(&self, other: &Self) -> Result<Vec<&String>, String> {
         if other.words.is_empty() {
-            return Some("it says nothing that can be compared".to_owned());
+            return Err("it says nothing that can be compared".to_owned());
         }
-        let has = |word: &&String| !self.words.contains(word);
-        if let Some(word) = other
-            .values
-            .iter()
-            .find(has)
-            .or_else(|| other.words.iter().find(has))
-        {
-            return Some(format!("`{word}` is missing in it"));
+        let is_missing = |word: &&String| !self.words.contains(word);
+        if let Some(word) = other.values.iter().chain(&other.words).find(is_missing) {
+            return Err(format!("`{word}` is missing in it"));
         }
-        let is_in_order = self.besides(other).is_some();
-        (!is_in_order).then(|| "it has the same words in another order".to_owned())
-    }
-
-    /// The words of this statement besides those of another one; `None` if those do not stand in it in their order.
-    fn besides(&self, other: &Self) -> Option<Vec<&String>> {
         let mut wanted = other.words.iter().peekable();
         let more = self
             .words
             .iter()
             .filter(|word| wanted.next_if_eq(word).is_none())
             .collect();
-        wanted.peek().is_none().then_some(more)
-    }
-
-    /// The word by which this statement says something only of a time or a case, which the other one says without it.
-    fn condition(&self, other: &Self) -> Option<&String> {
-        let mut more = self.besides(other)?.into_iter();
-        more.find(|word| CONDITIONS.contains(word.as_str()))
+        match wanted.peek() {
+            None => Ok(more),
+            Some(_) => Err("it has the same words in another order".to_owned()),
+        }
     }
 }
 
@@ -310,18 +299,15 @@ fn difference(
     if archived.content.trim() == kept.content.trim() {
         return None;
     }
-    let negates = || {
-        let is_alike = stated_by_kept.negations == stated.negations;
-        (!is_alike).then(|| "one of them negates what the other does not".to_owned())
+    let more = match stated_by_kept.besides(stated) {
+        Ok(more) => more,
+        Err(missing) => return Some(missing),
     };
-    let is_conditional = || {
-        let word = stated_by_kept.condition(stated)?;
-        Some(format!("it says so only under a condition (`{word}`)"))
-    };
-    stated_by_kept
-        .misses(stated)
-        .or_else(negates)
-        .or_else(is_conditional)
+    if stated_by_kept.negations != stated.negations {
+        return Some("one of them negates what the other does not".to_owned());
+    }
+    let condition = more.into_iter().find(|word| CONDITIONS.contains(word.as_str()))?;
+    Some(format!("it says so only under a condition (`{condition}`)"))
 }
 
 fn label(record: &Record) -> String {
@@ -430,13 +416,9 @@ impl Grounds {
     /// Whether a record has ended: by its mark, or by a date that its text presents as its end.
     fn check_end(&self, record: &Record) -> Result<(), String> {
         let id = record.id;
-        let end = match record.marks.until {
-            Some(until) => Some(until.end()),
-            None if id.kind == RecordKind::Verbatim => None,
-            None => stated_end(&record.content).map(|day| Until::Day(day).end()),
-        };
-        match end {
-            Some(end) if end <= self.now => Ok(()),
+        let stated = || stated_end(&record.content).filter(|_| id.kind != RecordKind::Verbatim);
+        match record.marks.until.or_else(stated) {
+            Some(until) if until.end() <= self.now => Ok(()),
             Some(_) => Err(format!("{id} has not expired: its end is not past.")),
             None => Err(format!(
                 "{id} has no end: neither `until` nor a date that its text calls its end (2027-08-31)."
@@ -450,14 +432,8 @@ impl Grounds {
         if !outlives(&newer.marks, &older.marks) {
             return Err(format!("{other} expires earlier than {id}."));
         }
-        let of_newer: HashSet<Key> = content_words(&newer.content)
-            .iter()
-            .map(|word| word.key)
-            .collect();
-        let of_older: HashSet<Key> = content_words(&older.content)
-            .iter()
-            .map(|word| word.key)
-            .collect();
+        let of_newer: HashSet<Key> = keys(&newer.content).collect();
+        let of_older: HashSet<Key> = keys(&older.content).collect();
         let shared: Vec<Key> = of_older.intersection(&of_newer).copied().collect();
         let counts = self.counts();
         let of_kind = self.records.keys().filter(|record| record.kind == id.kind);
@@ -490,10 +466,7 @@ impl Grounds {
         self.counts.get_or_init(|| {
             let mut counts = HashMap::new();
             for record in self.records.values() {
-                let keys: HashSet<Key> = content_words(&record.content)
-                    .iter()
-                    .map(|word| word.key)
-                    .collect();
+                let keys: HashSet<Key> = keys(&record.content).collect();
                 for key in keys {
                     *counts.entry((record.id.kind, key)).or_default() += 1;
                 }
@@ -537,7 +510,7 @@ impl Grounds {
             if negations(stated) != negations(&merged) {
                 return Err(format!("{id} and the new text do not negate alike."));
             }
-            if let Some(missing) = merged.misses(stated) {
+            if let Err(missing) = merged.besides(stated) {
                 return Err(format!(
                     "The new text does not say all that {id} says: {missing}."
                 ));
@@ -556,65 +529,99 @@ impl Grounds {
 
 /// The words of a text in lower case, with one blank before and after each.
 fn spaced(text: &str) -> String {
-    let lower = text.to_lowercase();
-    let words = lower
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
-    words.fold(" ".to_owned(), |text, word| text + word + " ")
+    format!(" {} ", bare_words(text))
 }
 
-/// The latest date of a text, if a word before it presents it as an end.
-fn stated_end(text: &str) -> Option<NaiveDate> {
+/// The latest day of a text, if a word before it presents it as an end.
+fn stated_end(text: &str) -> Option<Until> {
     let tokens: Vec<String> = text
         .split_whitespace()
         .map(|token| token.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
         .collect();
-    let date = |token: &String| {
-        let written = token
-            .get(..10)
-            .filter(|_| !token[10..].starts_with(char::is_alphanumeric))?;
-        NaiveDate::parse_from_str(written, "%Y-%m-%d").ok()
+    let day = |token: &String| {
+        let written = token.get(..10)?;
+        let is_whole = !token[10..].starts_with(char::is_alphanumeric);
+        written.parse::<Until>().ok().filter(|_| is_whole)
     };
-    let dates: Vec<(usize, NaiveDate)> = tokens
+    let days: Vec<(usize, Until)> = tokens
         .iter()
         .enumerate()
-        .filter_map(|(place, token)| Some((place, date(token)?)))
+        .filter_map(|(place, token)| Some((place, day(token)?)))
         .collect();
-    let (_, last) = dates.iter().max_by_key(|(_, day)| *day)?;
-    let is_end = |(place, day): &&(usize, NaiveDate)| {
+    let last = days.iter().map(|(_, day)| day.end()).max()?;
+    let is_end = |(place, day): &&(usize, Until)| {
         let before = &tokens[place.saturating_sub(BEFORE_AN_END)..*place];
-        day == last && before.iter().any(|word| ENDS.contains(word.as_str()))
+        day.end() == last && before.iter().any(|word| ENDS.contains(word.as_str()))
     };
-    dates.iter().find(is_end).map(|(_, day)| *day)
+    days.iter().find(is_end).map(|(_, day)| *day)
 }
 
-/// The most records of each kind that one run may archive.
-#[must_use]
-pub fn most_archived(document: &str, share: f64) -> BTreeMap<RecordKind, usize> {
-    let mut counts: BTreeMap<RecordKind, usize> = BTreeMap::new();
-    for (id, _) in record_ranges(document) {
-        *counts.entry(id.kind).or_default() += 1;
+/// How many more records of each kind a run may archive.
+#[derive(Debug, Clone)]
+pub struct Share(BTreeMap<RecordKind, usize>);
+
+impl Share {
+    /// This share of the active records of each kind, but at least one.
+    #[must_use]
+    pub fn of(document: &str, share: f64) -> Self {
+        let mut counts: BTreeMap<RecordKind, usize> = BTreeMap::new();
+        for (id, _) in record_ranges(document) {
+            *counts.entry(id.kind).or_default() += 1;
+        }
+        for count in counts.values_mut() {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                clippy::cast_precision_loss,
+                reason = "a share of a count"
+            )]
+            let most = (*count as f64 * share) as usize;
+            *count = most.max(1);
+        }
+        Self(counts)
     }
-    for count in counts.values_mut() {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            clippy::cast_precision_loss,
-            reason = "a share of a count"
-        )]
-        let most = (*count as f64 * share) as usize;
-        *count = most.max(1);
+
+    /// Counts records that are archived together, if all of them may be.
+    pub fn take(&mut self, ids: &[RecordId]) -> bool {
+        let mut left = self.0.clone();
+        for id in ids {
+            match left.get_mut(&id.kind) {
+                Some(left) if *left > 0 => *left -= 1,
+                _ => return false,
+            }
+        }
+        self.0 = left;
+        true
     }
-    counts
+
+    /// Whether none may go any more.
+    #[must_use]
+    pub fn is_used_up(&self) -> bool {
+        self.0.values().all(|left| *left == 0)
+    }
+}
+
+/// As a model reads it: `4 of KL-, 1 of D-`.
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_used_up() {
+            return f.write_str("none");
+        }
+        let left = self.0.iter().filter(|(_, left)| **left > 0);
+        let left: Vec<String> = left
+            .map(|(kind, left)| format!("{left} of {}-", kind.prefix()))
+            .collect();
+        f.write_str(&left.join(", "))
+    }
 }
 
 /// Finds what can go without a model: what has expired, exact and near duplicates, and decisions that a newer one names as
-/// superseded. Never a pinned record. Deterministic.
+/// superseded, as much as the share allows. Never a pinned record. Deterministic.
 #[must_use]
-pub fn find(document: &str, now: DateTime<Utc>, share: f64) -> Vec<Operation> {
+pub fn find(document: &str, now: DateTime<Utc>, share: &mut Share) -> Vec<Operation> {
     let records = records(document);
     let mut found = Found {
-        left: most_archived(document, share),
+        share,
         operations: Vec::new(),
         archived: BTreeSet::new(),
         kept: BTreeSet::new(),
@@ -645,24 +652,23 @@ pub fn find(document: &str, now: DateTime<Utc>, share: f64) -> Vec<Operation> {
     found.operations
 }
 
-struct Found {
-    /// How many more of a kind may go.
-    left: BTreeMap<RecordKind, usize>,
+struct Found<'s> {
+    share: &'s mut Share,
     operations: Vec<Operation>,
     archived: BTreeSet<RecordId>,
     kept: BTreeSet<RecordId>,
 }
 
-impl Found {
+impl Found<'_> {
     /// Archives a record, unless it is kept for another one, or what it is kept by goes.
     fn archive(&mut self, record: &Record, ground: Ground, reason: String) {
         let id = record.id;
-        let left = self.left.entry(id.kind).or_default();
         let goes = ground.kept().is_some_and(|kept| self.archived.contains(&kept));
-        if *left == 0 || goes || self.kept.contains(&id) || !self.archived.insert(id) {
+        let stays = goes || self.kept.contains(&id) || self.archived.contains(&id);
+        if stays || !self.share.take(&[id]) {
             return;
         }
-        *left -= 1;
+        self.archived.insert(id);
         self.kept.extend(ground.kept());
         self.operations.push(Operation::Archive {
             id,

@@ -3,12 +3,12 @@
 
 use super::reading::{self, Accepted, FoundFault, Reading};
 use super::report::ModelReport;
-use super::role::{RoleOutcome, describe, second_counts};
+use super::role::{RoleOutcome, describe, parsed, second_counts, written};
 use super::written_item::WrittenItem;
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError, UpdateRequest};
 use crate::config::llm::Constrain;
-use crate::domain::consolidation::{find, most_archived};
-use crate::domain::document::{Marks, Record, records};
+use crate::domain::consolidation::{Share, find};
+use crate::domain::document::{Record, Until, records};
 use crate::domain::dsl::requests::OperationRequest;
 use crate::domain::dsl::{self, structured};
 use crate::domain::evidence::Evidence;
@@ -18,7 +18,7 @@ use crate::domain::operation::{Fault, FaultKind, Operation, Role};
 use crate::fair;
 use crate::llm::{Request, RoleModel, models};
 use crate::storage::{HeadSnapshot, Preconditions, StorageError};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -28,9 +28,6 @@ const MAX_EVIDENCE: usize = 12;
 /// The longest text of a record that the model is shown, in characters.
 const SHOWN_CHARS: usize = 2_000;
 
-/// How many more records of each kind a run may archive.
-type Left = BTreeMap<RecordKind, usize>;
-
 impl Pipeline {
     /// Finds what can go, and asks the model of learnings, if there is one, for more.
     pub(super) async fn consolidate(
@@ -39,22 +36,21 @@ impl Pipeline {
         snapshot: &HeadSnapshot,
         limits: &Limits,
     ) -> Result<RoleOutcome, StorageError> {
-        let (document, share) = (&snapshot.text, self.consolidation.max_share);
-        let now = self.storage.now();
-        let operations = fair::on_cpu(document.len(), || find(document, now, share)).await;
+        let document = &snapshot.text;
+        let (now, max_share) = (self.storage.now(), self.consolidation.max_share);
+        let (operations, share) = fair::on_cpu(document.len(), || {
+            let mut share = Share::of(document, max_share);
+            (find(document, now, &mut share), share)
+        })
+        .await;
         let texts: Vec<String> = operations.iter().map(reading::text_of).collect();
-        let written = |range: Range<usize>| WrittenItem::of_text(texts[range.start].as_str());
+        let named = |range: Range<usize>| WrittenItem::of_text(texts[range.start].as_str());
         let place = (&request.vault, &request.memory);
         let parsed = reading::parsed(operations);
-        let found =
-            reading::validated(&self.storage, place, document, parsed, written, (&[], limits)).await?;
-        let mut left = most_archived(document, share);
-        for id in found.accepted.iter().flat_map(|item| leaving(&item.operation)) {
-            take_one(&mut left, id.kind);
-        }
+        let found = reading::validated(&self.storage, place, document, parsed, named, (&[], limits)).await?;
         // A model is not asked for what may not go in this run.
-        let may_go = left.values().any(|count| *count > 0);
-        let Some(speaker) = self.models.for_role(Role::Learnings).filter(|_| may_go) else {
+        let speaker = self.models.for_role(Role::Learnings);
+        let Some(speaker) = speaker.filter(|_| !share.is_used_up()) else {
             return Ok(RoleOutcome {
                 reading: found,
                 report: ModelReport {
@@ -65,7 +61,7 @@ impl Pipeline {
             });
         };
         let mut outcome = self
-            .ask_what_goes(request, snapshot, speaker, (&found, left), limits)
+            .ask_what_goes(request, snapshot, speaker, (&found, share), limits)
             .await?;
         self.keep_evidence(request, &mut outcome.reading).await?;
         outcome.reading.accepted.splice(0..0, found.accepted);
@@ -80,14 +76,11 @@ impl Pipeline {
         &self,
         vault: &VaultId,
         memory: &MemoryId,
-        expired: Vec<(RecordId, Marks)>,
+        expired: Vec<(RecordId, Until)>,
     ) -> Result<(), PipelineError> {
-        let archive = |(id, marks): (RecordId, Marks)| OperationRequest::Archive {
+        let archive = |(id, until): (RecordId, Until)| OperationRequest::Archive {
             id: id.to_string(),
-            reason: match marks.until {
-                Some(until) => format!("expired on {until}"),
-                None => "expired".to_owned(),
-            },
+            reason: format!("expired on {until}"),
             duplicate_of: None,
             superseded_by: None,
             expired: true,
@@ -114,7 +107,7 @@ impl Pipeline {
         request: &UpdateRequest,
         snapshot: &HeadSnapshot,
         speaker: &RoleModel,
-        (found, left): (&Reading, Left),
+        (found, share): (&Reading, Share),
         limits: &Limits,
     ) -> Result<RoleOutcome, StorageError> {
         let document = &snapshot.text;
@@ -130,7 +123,7 @@ impl Pipeline {
         let listed = listed(&shown, &evidence, self.settings.messages_bytes);
         let input = self
             .prompts
-            .consolidation_input(&listed, &request.input.task, &most(&left));
+            .consolidation_input(&listed, &request.input.task, &share.to_string());
         let schema = (speaker.model.constrains() == Constrain::JsonSchema)
             .then(|| structured::consolidation_schema(&ids).into());
         let role = Role::Learnings;
@@ -144,13 +137,17 @@ impl Pipeline {
             else {
                 break;
             };
-            let is_of_schema = asking.schema.is_some();
-            let (parsed, items) =
-                fair::on_cpu(text.len(), || parse(&text, is_of_schema, stopped_at_limit)).await;
-            let written = |range: Range<usize>| match &items {
-                Some(items) => WrittenItem::of_text(items[range.start].as_str()),
-                None => WrittenItem::of_text(&text[range]),
-            };
+            let (parsed, items) = fair::on_cpu(text.len(), || {
+                let is_of_schema = asking.schema.is_some();
+                parsed(
+                    structured::read_consolidation,
+                    &text,
+                    is_of_schema,
+                    stopped_at_limit,
+                )
+            })
+            .await;
+            let written = |range| written(items.as_ref(), &text, range);
             let place = (&request.vault, &request.memory);
             let parsed = steps_only(parsed);
             let mut reading = reading::validated(
@@ -166,7 +163,7 @@ impl Pipeline {
                 let first = std::mem::take(&mut outcome.reading);
                 reading = second_counts(reading, first, (document, self.storage.now()), limits);
             }
-            outcome.reading = within(reading, left.clone());
+            outcome.reading = within(reading, share.clone());
             if !outcome.reading.needs_repair() {
                 break;
             }
@@ -208,18 +205,6 @@ fn leaving(operation: &Operation) -> Vec<RecordId> {
     archived.chain(operation.merges().iter().copied()).collect()
 }
 
-/// Parses an answer: JSON of the schema that was asked for, or else text.
-fn parse(text: &str, is_of_schema: bool, is_cut_off: bool) -> (dsl::Parsed, Option<Vec<String>>) {
-    match is_of_schema
-        .then(|| structured::read_consolidation(text))
-        .flatten()
-    {
-        Some((parsed, items)) => (parsed, Some(items)),
-        None if is_cut_off => (dsl::parse_cut_off(text), None),
-        None => (dsl::parse(text), None),
-    }
-}
-
 /// Refuses what is no step of a consolidation: it only archives on grounds, and merges.
 fn steps_only(mut parsed: dsl::Parsed) -> dsl::Parsed {
     let is_step = |operation: &Operation| {
@@ -239,24 +224,14 @@ fn steps_only(mut parsed: dsl::Parsed) -> dsl::Parsed {
     parsed
 }
 
-/// Whether one more record of a kind may go; counts it.
-fn take_one(left: &mut Left, kind: RecordKind) -> bool {
-    let left = left.entry(kind).or_default();
-    let may_go = *left > 0;
-    *left = left.saturating_sub(1);
-    may_go
-}
-
 /// Refuses the steps that would take more than a run may.
-fn within(mut reading: Reading, mut left: Left) -> Reading {
+fn within(mut reading: Reading, mut share: Share) -> Reading {
     let mut refused = Vec::new();
     reading.accepted.retain(|item: &Accepted| {
         let ids = leaving(&item.operation);
-        let mut after = left.clone();
-        let may_go = ids.iter().all(|id| take_one(&mut after, id.kind));
-        match may_go {
-            true => left = after,
-            false => refused.push((item.operation.role(), ids.first().copied(), item.written.clone())),
+        let may_go = share.take(&ids);
+        if !may_go {
+            refused.push((item.operation.role(), ids.first().copied(), item.written.clone()));
         }
         may_go
     });
@@ -278,18 +253,6 @@ fn within(mut reading: Reading, mut left: Left) -> Reading {
     }
     reading.keep_few();
     reading
-}
-
-/// How many records may go, in words.
-fn most(left: &Left) -> String {
-    let counts = left.iter().filter(|(_, count)| **count > 0);
-    let counts: Vec<String> = counts
-        .map(|(kind, count)| format!("{count} of {}-", kind.prefix()))
-        .collect();
-    match counts.is_empty() {
-        true => "none".to_owned(),
-        false => counts.join(", "),
-    }
 }
 
 /// The records as the model sees them, at most so many bytes. Of snippets the label only: they are duplicates if they are

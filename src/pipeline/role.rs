@@ -68,8 +68,9 @@ impl Pipeline {
             else {
                 break;
             };
-            let (parsed, written) = fair::on_cpu(text.len(), || {
-                parsed(role, &text, asking.schema.is_some(), stopped_at_limit)
+            let read = |text: &str| dsl::structured::read(role, text);
+            let (parsed, items) = fair::on_cpu(text.len(), || {
+                parsed(read, &text, asking.schema.is_some(), stopped_at_limit)
             })
             .await;
             let place = (&request.vault, &request.memory);
@@ -78,10 +79,7 @@ impl Pipeline {
                 case: self.case(request, &sent, snapshot),
                 earlier: &outcome.reading.accepted,
             };
-            let written = |range: Range<usize>| match &written {
-                Some(items) => WrittenItem::of_text(items[range.start].as_str()),
-                None => WrittenItem::of_text(&text[range]),
-            };
+            let written = |range| written(items.as_ref(), &text, range);
             let reading = judged(
                 &self.storage,
                 place,
@@ -381,15 +379,23 @@ pub(super) fn describe(found: &[FoundFault]) -> String {
     text
 }
 
-/// Parses an answer: JSON of the schema that was asked for, or else text. Of JSON the items as they were written come with
+/// An item as its author wrote it, by its position: one of these if the answer was JSON, or else a part of the text.
+pub(super) fn written(items: Option<&Vec<String>>, text: &str, range: Range<usize>) -> WrittenItem {
+    match items {
+        Some(items) => WrittenItem::of_text(items[range.start].as_str()),
+        None => WrittenItem::of_text(&text[range]),
+    }
+}
+
+/// Parses an answer: JSON of the schema that was asked for, which `read` reads, or else text. Of JSON the items as they were written come with
 /// it, by their positions.
-fn parsed(
-    role: Role,
+pub(super) fn parsed(
+    read: impl FnOnce(&str) -> Option<(dsl::Parsed, Vec<String>)>,
     text: &str,
     is_of_schema: bool,
     is_cut_off: bool,
 ) -> (dsl::Parsed, Option<Vec<String>>) {
-    match is_of_schema.then(|| dsl::structured::read(role, text)).flatten() {
+    match is_of_schema.then(|| read(text)).flatten() {
         Some((parsed, items)) => (parsed, Some(items)),
         // Text that does not match the schema is read as text, so that its author hears of the fault.
         None if is_cut_off => (dsl::parse_cut_off(text), None),

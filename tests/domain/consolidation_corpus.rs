@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use working_memory::domain::consolidation::{Ground, find};
+use working_memory::domain::consolidation::{Ground, Share, find};
 use working_memory::domain::document::records;
 use working_memory::domain::dsl::requests::{self, OperationRequest};
 use working_memory::domain::ids::RecordId;
@@ -93,7 +93,10 @@ fn found(document: &str) -> BTreeMap<String, Option<String>> {
         ),
         other => panic!("{other:?}"),
     };
-    find(document, now(), 1.0).iter().map(pair).collect()
+    find(document, now(), &mut Share::of(document, 1.0))
+        .iter()
+        .map(pair)
+        .collect()
 }
 
 #[test]

@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::{BTreeMap, BTreeSet};
-use working_memory::domain::consolidation::{Ground, find};
+use working_memory::domain::consolidation::{Ground, Share, find};
 use working_memory::domain::document::{Marks, Record, records};
 use working_memory::domain::ids::RecordId;
 use working_memory::domain::memory::{Counters, Limits, View, apply, validate};
@@ -64,6 +64,11 @@ fn document() -> impl Strategy<Value = String> {
         let lines = lines.map(|(at, (marks, words))| format!("- KL-{} {marks}{}\n", at + 1, words.join(" ")));
         format!("# Key Learnings\n{}", lines.collect::<String>())
     })
+}
+
+/// What is found of a document in one run.
+fn found(document: &str) -> Vec<Operation> {
+    find(document, now(), &mut Share::of(document, 0.2))
 }
 
 fn by_id(document: &str) -> BTreeMap<RecordId, Record> {
@@ -231,16 +236,16 @@ proptest! {
         let mut counters = Counters::seen_in(&document);
         let mut text = document;
         for _ in 0..50 {
-            let found = find(&text, now(), 0.2);
-            prop_assert_eq!(&found, &find(&text, now(), 0.2));
-            if found.is_empty() {
+            let once = found(&text);
+            prop_assert_eq!(&once, &found(&text));
+            if once.is_empty() {
                 break;
             }
-            let (next, taken) = applied(&text, &mut counters, found.clone());
-            prop_assert_eq!(taken, found);
+            let (next, taken) = applied(&text, &mut counters, once.clone());
+            prop_assert_eq!(taken, once);
             text = next;
         }
-        prop_assert_eq!(find(&text, now(), 0.2), vec![]);
+        prop_assert_eq!(found(&text), vec![]);
         let expired = |record: &Record| record.marks.has_expired(now());
         let left = by_id(&text);
         prop_assert!(left.values().all(|record| !expired(record) || record.marks.pinned), "{text}");

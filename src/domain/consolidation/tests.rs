@@ -6,7 +6,7 @@ fn now() -> DateTime<Utc> {
 
 /// What is archived of a document, and the record that stays for it.
 fn archived(document: &str) -> Vec<(String, Option<String>)> {
-    let found = find(document, now(), 0.2)
+    let found = find(document, now(), &mut Share::of(document, 0.2))
         .into_iter()
         .map(|operation| match operation {
             Operation::Archive { id, ground, .. } => {

@@ -380,8 +380,11 @@ pub(crate) async fn get(
     let record = state.storage.record(&vault_id, &memory_id, entry).await?;
     let record = record
         .ok_or_else(|| Problem::not_found("there is no such memory or record").with("field", "record_id"))?;
-    let evidence = state.storage.evidence(&vault_id, &memory_id, &[entry]).await?;
-    let superseded = state.storage.superseded_by(&vault_id, &memory_id, entry).await?;
+    let asked = [entry];
+    let (evidence, superseded) = tokio::try_join!(
+        state.storage.evidence(&vault_id, &memory_id, &asked),
+        state.storage.superseded_by(&vault_id, &memory_id, entry),
+    )?;
     let body = RecordBody {
         supersedes: superseded.iter().map(ToString::to_string).collect(),
         ..RecordBody::with_evidence(record, evidence.get(&entry))

@@ -1,7 +1,7 @@
 //! Consolidations of memories: when one is due, which proposal a new one replaces, and which records have expired.
 
 use super::run::{Run, RunStatus};
-use crate::domain::document::Marks;
+use crate::domain::document::{Marks, Until};
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::events::{EventKind, NewEvent};
@@ -75,7 +75,7 @@ impl Storage {
         Ok(open)
     }
 
-    /// A page of the active records over all vaults that have an end and are not pinned, after `after`, with their marks.
+    /// A page of the active records over all vaults that have an end and are not pinned, after `after`, with their ends.
     ///
     /// # Errors
     /// Database errors.
@@ -84,7 +84,7 @@ impl Storage {
         &self,
         after: Option<&Ending>,
         limit: i64,
-    ) -> Result<Vec<(Ending, Marks)>, StorageError> {
+    ) -> Result<Vec<(Ending, Option<Until>)>, StorageError> {
         let (vault, memory, id) = match after {
             Some((vault, memory, id)) => (vault.as_str(), memory.as_str(), Some(id)),
             None => ("", "", None),
@@ -109,10 +109,8 @@ impl Storage {
         let row = rows.into_iter().map(|row| {
             let id = RecordId::new(row.kind, row.number);
             // What cannot be read is no end: such a text is none that this service wrote.
-            (
-                (row.vault_id, row.memory_id, id),
-                row.marks.parse().unwrap_or_default(),
-            )
+            let marks = row.marks.parse::<Marks>().unwrap_or_default();
+            ((row.vault_id, row.memory_id, id), marks.until)
         });
         Ok(row.collect())
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use working_memory::config::llm::Constrain;
 use working_memory::domain::operation::Role;
 use working_memory::llm::scripted::{Scripted, Step};
-use working_memory::llm::{ModelError, Models, Retry, RoleModel};
+use working_memory::llm::{Answer as ModelAnswer, Model, ModelError, Models, Request, Retry, RoleModel};
 
 const DOCUMENT: &str = "# Key Learnings\n\
     - KL-1 because it failed: CI needs 8 GB of memory\n\
@@ -35,13 +35,17 @@ const DESTROYING: &str = "CURRENT_PROGRESS:\n  In Progress:\n    - Nothing\nKEY_
     - KL-99 expired because it never was\n  MERGE:\n    - KL-6, KL-7 because they are ports: ports are for the API\n    \
     - KL-6, KL-8 because of nothing: deploy on Fridays to port 8080 for the API\n";
 
+/// A service with this model for every role.
+async fn with_model(model: Arc<impl Model + 'static>) -> Service {
+    let models = Models::new(move |_| RoleModel::new(model.clone(), Retry::new(Duration::from_secs(1), 0)));
+    Service::with_models(models).await
+}
+
 /// A service whose model of learnings gives these answers, one after the other, and what it was asked.
 async fn answering(answers: &[&str]) -> (Service, Arc<Scripted>) {
     let steps: Vec<Step> = answers.iter().map(|answer| Step::answer(answer)).collect();
     let model = Arc::new(Scripted::new("careful", steps));
-    let of_role = model.clone();
-    let models = Models::new(move |_| RoleModel::new(of_role.clone(), Retry::new(Duration::from_secs(1), 0)));
-    (Service::with_models(models).await, model)
+    (with_model(model.clone()).await, model)
 }
 
 fn kinds(answer: &Value) -> Vec<&str> {
@@ -204,9 +208,7 @@ async fn what_is_repaired_is_taken_and_no_more_than_a_share_goes() {
 
 #[tokio::test]
 async fn a_failing_model_saves_nothing_and_json_is_read_too() {
-    let dead = Arc::new(Scripted::new("dead", []));
-    let failing = Models::new(move |_| RoleModel::new(dead.clone(), Retry::new(Duration::from_secs(1), 0)));
-    let service = Service::with_models(failing).await;
+    let (service, _) = answering(&[]).await;
     let memory = service.memory("agent");
     memory.put(DOCUMENT).await.is(201);
     consolidate(&memory, json!({"mode": "apply"}))
@@ -224,9 +226,7 @@ async fn a_failing_model_saves_nothing_and_json_is_read_too() {
         "json",
         [Step::answer(&said.to_string())],
     )));
-    let of_role = model.clone();
-    let models = Models::new(move |_| RoleModel::new(of_role.clone(), Retry::new(Duration::from_secs(1), 0)));
-    let service = Service::with_models(models).await;
+    let service = with_model(model.clone()).await;
     let memory = service.memory("agent");
     memory.put(DOCUMENT).await.is(201);
     let answer = consolidate(&memory, json!({"mode": "apply"}))
@@ -243,7 +243,7 @@ async fn a_failing_model_saves_nothing_and_json_is_read_too() {
 struct Constrained(Scripted);
 
 #[async_trait::async_trait]
-impl working_memory::llm::Model for Constrained {
+impl Model for Constrained {
     fn name(&self) -> &str {
         self.0.name()
     }
@@ -252,10 +252,7 @@ impl working_memory::llm::Model for Constrained {
         Constrain::JsonSchema
     }
 
-    async fn complete(
-        &self,
-        request: &working_memory::llm::Request,
-    ) -> Result<working_memory::llm::Answer, ModelError> {
+    async fn complete(&self, request: &Request) -> Result<ModelAnswer, ModelError> {
         self.0.complete(request).await
     }
 }
@@ -311,8 +308,7 @@ async fn a_merged_record_keeps_the_evidence_of_its_parts() {
             _ => "NO CHANGE",
         })
     }));
-    let models = Models::new(move |_| RoleModel::new(model.clone(), Retry::new(Duration::from_secs(1), 0)));
-    let service = Service::with_models(models).await;
+    let service = with_model(model).await;
     let memory = service.memory("agent");
     let update =
         json!({"task": "CI needs 8 GB of memory. CI needs Docker 27 on the runner.", "roles": ["learnings"]});
