@@ -14,8 +14,8 @@
 //! .await
 //! ```
 //!
-//! **The closure is called again** when the transaction lost a race : the
-//! database rolled it back and said so (40001, 40P01). So the closure must read everything it decides on inside the
+//! **The closure is called again** when the transaction lost a race: the database rolled it back and said so (40001,
+//! 40P01), or a row that it refers to was deleted meanwhile (23503). So the closure must read everything it decides on inside the
 //! transaction, borrow its input without consuming it, and have no effect outside. Notifications of a change belong
 //! after [`Storage::transaction`], once it is committed. An error rolls everything back. A commit that failed without
 //! an answer of the database is not a lost race: its outcome is unknown, so it is not repeated but returned as an error
@@ -35,7 +35,7 @@
 //!
 //! - Reads of several statements ([`Storage::begin`]) lose no races: search and its vectors, the snapshot of a
 //!   handoff.
-//! - Batches (`write/group_commit.rs`, `batcher/small_writes.rs`) keep their connection for the next batch. Each
+//! - Batches (`write/group_commit.rs`, `batcher`) keep their connection for the next batch. Each
 //!   submitter receives the outcome of the commit and decides whether to repeat its work.
 //! - `transfer`: an import reads its input between statements and cannot be repeated; an export is a snapshot.
 //! - The check whether the database accepts writes, migrations, and the distribution of tables.
