@@ -116,6 +116,9 @@ pub(crate) struct ProblemDocument {
     /// The names that are none of them.
     #[schema(nullable = false)]
     unknown: Option<Vec<String>>,
+    /// The route whose path resembles the one that does not exist.
+    #[schema(nullable = false)]
+    nearest: Option<String>,
     /// The sections that the document has.
     #[schema(nullable = false)]
     sections: Option<Vec<String>>,

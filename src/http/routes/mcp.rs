@@ -113,8 +113,10 @@ pub(crate) struct McpMessage {
             (ServerSentEvent<'static> = "text/event-stream"),
         )),
         (status = 202, description = "A notification was taken."),
+        (status = 400, description = "The body is no message (a JSON-RPC error), or the request cannot be read.", body = McpMessage, content_type = "application/json"),
         (status = 404, description = "There is no such method, in protocol version 2026-07-28; a JSON-RPC error.", body = McpMessage, content_type = "application/json"),
         (status = 406, description = "`Accept` does not name both `application/json` and `text/event-stream`."),
+        (status = 422, description = "A query parameter is not valid."),
     )
 )]
 pub(crate) async fn mcp(

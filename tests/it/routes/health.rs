@@ -15,6 +15,19 @@ async fn a_service_with_its_database_is_ready() {
 }
 
 #[tokio::test]
+async fn an_unknown_path_is_answered_with_the_route_that_was_probably_meant() {
+    let service = Service::start().await;
+    for (path, nearest) in [
+        ("/health", Some("/healthz")),
+        ("/v1/vault", Some("/v1/vaults")),
+        ("/made/up/and/far", None),
+    ] {
+        let problem = service.get(path).await.problem(404, "not-found", None);
+        assert_eq!(problem["nearest"].as_str(), nearest, "{path}: {problem}");
+    }
+}
+
+#[tokio::test]
 async fn metrics_count_requests_by_route_and_never_by_id() {
     let service = Service::start().await;
     service.memory("very-secret-id").get("context").await.is(404);
