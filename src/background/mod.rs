@@ -1,12 +1,9 @@
 //! Background tasks of the service. Each may run in any number of instances.
 
+mod cleanup;
 mod consolidation;
 mod embed;
-mod events;
 mod index;
-mod purge;
-mod retention;
-mod review;
 pub mod updates;
 
 pub use updates::Workers;
@@ -38,11 +35,11 @@ impl Background {
             stop: CancellationToken::new(),
         };
         background.spawn(index::index(storage.clone(), clock.clone()));
-        background.spawn(purge::purge(storage.clone()));
+        background.spawn(cleanup::rows(storage.clone()));
         let beating = storage.clone();
         background.spawn(async move { beating.heartbeat().await });
         if let Some(policy) = retention {
-            background.spawn(retention::retention(storage.clone(), clock.clone(), policy));
+            background.spawn(cleanup::versions(storage.clone(), clock.clone(), policy));
         }
         background
     }
@@ -61,17 +58,17 @@ impl Background {
 
     /// Starts deleting events that are older than `keep`.
     pub fn keep_events(&self, storage: &Storage, clock: &Arc<dyn Clock>, keep: TimeDelta) {
-        self.spawn(events::events(storage.clone(), clock.clone(), keep));
+        self.spawn(cleanup::events(storage.clone(), clock.clone(), keep));
     }
 
     /// Starts deleting runs that ended more than `max_age` ago.
     pub fn retain_runs(&self, storage: &Storage, clock: &Arc<dyn Clock>, max_age: TimeDelta) {
-        self.spawn(retention::retain_runs(storage.clone(), clock.clone(), max_age));
+        self.spawn(cleanup::runs(storage.clone(), clock.clone(), max_age));
     }
 
     /// Starts ending proposals that have waited longer than `expire_after`.
     pub fn expire_proposals(&self, storage: &Storage, clock: &Arc<dyn Clock>, expire_after: TimeDelta) {
-        self.spawn(review::expire(storage.clone(), clock.clone(), expire_after));
+        self.spawn(cleanup::proposals(storage.clone(), clock.clone(), expire_after));
     }
 
     /// Starts what consolidates memories by itself, as configured.

@@ -123,7 +123,8 @@ text_id!(
 pub const MAX_CATEGORY_CHARS: usize = 128;
 
 /// A category of prompt items; chosen by clients, in any language, case-sensitive.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Category(String);
 
 /// Why a text is not a category. The message may be shown to a client.
@@ -151,6 +152,14 @@ impl FromStr for Category {
             && text.chars().count() <= MAX_CATEGORY_CHARS
             && !text.chars().any(is_unfit_for_category);
         fits.then(|| Self(text.to_owned())).ok_or(InvalidCategory)
+    }
+}
+
+impl TryFrom<String> for Category {
+    type Error = InvalidCategory;
+
+    fn try_from(text: String) -> Result<Self, InvalidCategory> {
+        text.parse()
     }
 }
 

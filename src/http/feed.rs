@@ -1,9 +1,8 @@
 //! The events of a vault for all its watchers: one reader, however many clients.
 //!
-//! While a vault has watchers, one task reads its new events, serializes each of them once, and keeps the newest in a
-//! ring buffer. Clients copy handles from the ring as fast as their connections allow. A client that is too slow for
-//! the ring reads from the database, like one that reconnects, so a slow client takes no extra memory. The reader is
-//! woken by notifications, and polls more often while these are not reliable.
+//! While a vault has watchers, one task reads its new events, serializes each of them once, and broadcasts it. A client that
+//! is too slow for the channel reads from the database, like one that reconnects, so a slow client takes no extra memory. The
+//! reader is woken by notifications, and polls more often while these are not reliable.
 
 use crate::domain::ids::VaultId;
 use crate::fair::Party;
@@ -18,13 +17,12 @@ use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::watch;
+use tokio::sync::broadcast::{self, Receiver};
 use tokio::time::timeout;
 
-/// The number of events in the ring, for clients that are slightly behind.
-const RING: usize = 1_024;
+/// The number of events that the channel of a vault keeps, for clients that are slightly behind.
+const KEPT: usize = 256;
 
 /// The number of events that are read from the database at once.
 const PAGE: i64 = 500;
@@ -67,14 +65,7 @@ impl Filter {
 /// The feeds of all vaults that have watchers.
 pub(crate) struct Feeds {
     storage: Storage,
-    open: Mutex<HashMap<VaultId, Arc<Feed>>>,
-}
-
-/// The state that the clients of one vault share.
-struct Feed {
-    ring: Mutex<VecDeque<Frame>>,
-    /// The number of the newest event in the ring; -1 until the reader has started.
-    newest: watch::Sender<i64>,
+    open: Mutex<HashMap<VaultId, broadcast::Sender<Frame>>>,
 }
 
 impl Feeds {
@@ -85,31 +76,27 @@ impl Feeds {
         }
     }
 
-    /// The feed of a vault, with a running reader.
-    fn join(self: &Arc<Self>, vault: &VaultId) -> (Arc<Feed>, watch::Receiver<i64>) {
+    /// The feed of a vault. Its reader is started with the first watcher, and with the events after `last`; those before it are
+    /// in the database.
+    fn join(self: &Arc<Self>, vault: &VaultId, last: i64) -> Receiver<Frame> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(feed) = open.get(vault) {
             // Subscribes under the lock: the reader stops only if it finds no subscriber.
-            return (feed.clone(), feed.newest.subscribe());
+            return feed.subscribe();
         }
-        let feed = Arc::new(Feed {
-            ring: Mutex::default(),
-            newest: watch::Sender::new(-1),
-        });
-        let newest = feed.newest.subscribe();
+        let (feed, frames) = broadcast::channel(KEPT);
         open.insert(vault.clone(), feed.clone());
         let party = Party::new(Some(vault.as_str()), None);
-        tokio::spawn(party.scope(self.clone().read(vault.clone(), feed.clone())));
-        (feed, newest)
+        tokio::spawn(party.scope(self.clone().read(vault.clone(), feed, last)));
+        frames
     }
 
     /// Reads events while there are watchers.
-    async fn read(self: Arc<Self>, vault: VaultId, feed: Arc<Feed>) {
+    async fn read(self: Arc<Self>, vault: VaultId, feed: broadcast::Sender<Frame>, mut position: i64) {
         let mut notifications = self.storage.notifications();
         let listening = self.storage.listening();
-        let mut last = None;
         while !self.leave(&vault, &feed) {
-            let idle = match self.read_new(&vault, &feed, &mut last).await {
+            let idle = match self.read_new(&vault, &feed, &mut position).await {
                 Ok(()) if *listening.borrow() => IDLE,
                 Ok(()) => UNTOLD,
                 Err(error) => {
@@ -121,16 +108,16 @@ impl Feeds {
             tokio::select! {
                 () = of_vault(&mut notifications, &vault) => tokio::time::sleep(BATCH_DELAY).await,
                 () = tokio::time::sleep(idle) => {}
-                () = feed.newest.closed() => {}
+                () = feed.closed() => {}
             }
             while notifications.try_recv().is_ok() {}
         }
     }
 
     /// Removes the feed if it has no watchers.
-    fn leave(&self, vault: &VaultId, feed: &Feed) -> bool {
+    fn leave(&self, vault: &VaultId, feed: &broadcast::Sender<Frame>) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let alone = feed.newest.receiver_count() == 0;
+        let alone = feed.receiver_count() == 0;
         if alone {
             open.remove(vault);
         }
@@ -140,49 +127,25 @@ impl Feeds {
     async fn read_new(
         &self,
         vault: &VaultId,
-        feed: &Feed,
-        last: &mut Option<i64>,
+        feed: &broadcast::Sender<Frame>,
+        position: &mut i64,
     ) -> Result<(), StorageError> {
         self.storage.sequence_events(vault).await?;
-        let mut position = match *last {
-            Some(position) => position,
-            None => self.storage.stream_state(vault).await?.last.sequence,
-        };
         loop {
             let events = self
                 .storage
-                .events_after(vault, position, None, None, PAGE)
+                .events_after(vault, *position, None, None, PAGE)
                 .await?;
             let full = i64::try_from(events.len()) == Ok(PAGE);
-            position = events.last().map_or(position, |event| event.place.sequence);
-            feed.add(events.into_iter().map(|event| Frame::of(vault, event)));
-            *last = Some(position);
-            feed.newest
-                .send_if_modified(|newest| std::mem::replace(newest, position) != position);
+            for event in events {
+                *position = event.place.sequence;
+                // The last watcher may have left.
+                let _ = feed.send(Frame::of(vault, event));
+            }
             if !full {
                 return Ok(());
             }
         }
-    }
-}
-
-impl Feed {
-    fn add(&self, frames: impl Iterator<Item = Frame>) {
-        let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
-        for frame in frames {
-            if ring.len() == RING {
-                ring.pop_front();
-            }
-            ring.push_back(frame);
-        }
-    }
-
-    /// The events after a number; `None` if the ring does not reach back that far. Numbers have no gaps.
-    fn events_after(&self, sequence: i64) -> Option<Vec<Frame>> {
-        let ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = ring.front()?.sequence;
-        let skip = usize::try_from(sequence + 1 - first).ok()?;
-        Some(ring.iter().skip(skip).cloned().collect())
     }
 }
 
@@ -207,11 +170,12 @@ pub(crate) struct Client {
     vault: VaultId,
     filter: Filter,
     heartbeat: Duration,
-    feed: Arc<Feed>,
-    newest: watch::Receiver<i64>,
+    frames: Receiver<Frame>,
     /// The number of the last event that was processed.
     position: i64,
-    /// Frames to send before more events are read.
+    /// Whether there may be events after it that are not in the channel any more, or never were.
+    is_behind: bool,
+    /// What to send before more events are read.
     ready: VecDeque<Bytes>,
 }
 
@@ -227,12 +191,11 @@ impl Client {
         filter: Filter,
         heartbeat: Duration,
     ) -> Result<Self, StorageError> {
-        let (feed, newest) = feeds.join(vault);
         let mut ready = VecDeque::new();
         feeds.storage.sequence_events(vault).await?;
+        let last = feeds.storage.stream_state(vault).await?.last;
         let position = match place {
             None => {
-                let last = feeds.storage.stream_state(vault).await?.last;
                 ready.push_back(greeting(&last));
                 last.sequence
             }
@@ -253,9 +216,10 @@ impl Client {
             vault: vault.clone(),
             filter,
             heartbeat,
-            feed,
-            newest,
+            frames: feeds.join(vault, last.sequence),
             position,
+            // What was numbered before the client joined is read once from the database.
+            is_behind: true,
             ready,
         })
     }
@@ -266,48 +230,42 @@ impl Client {
             if let Some(bytes) = self.ready.pop_front() {
                 return Some(bytes);
             }
-            let newest = *self.newest.borrow_and_update();
-            if newest > self.position {
-                self.catch_up().await?;
+            if self.is_behind {
+                self.read_page().await?;
                 continue;
             }
-            match timeout(self.heartbeat, self.newest.changed()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) => return None,
+            match timeout(self.heartbeat, self.frames.recv()).await {
+                Ok(Ok(frame)) => self.take(frame),
+                Ok(Err(RecvError::Lagged(_))) => self.is_behind = true,
+                Ok(Err(RecvError::Closed)) => return None,
                 Err(_) => return Some(COMMENT),
             }
         }
     }
 
-    /// Reads new events from the ring, or a page from the database if the client is behind the ring.
-    async fn catch_up(&mut self) -> Option<()> {
-        let frames = match self.feed.events_after(self.position) {
-            Some(frames) => frames,
-            None => self.page().await?,
-        };
-        self.position = frames.last()?.sequence;
-        let wanted = frames.into_iter().filter(|frame| self.filter.takes(frame));
-        self.ready.extend(wanted.map(|frame| frame.bytes));
-        Some(())
-    }
-
-    async fn page(&self) -> Option<Vec<Frame>> {
-        let storage = &self.feeds.storage;
-        match storage
-            .events_after(&self.vault, self.position, None, None, PAGE)
-            .await
-        {
-            Ok(events) => Some(
-                events
-                    .into_iter()
-                    .map(|event| Frame::of(&self.vault, event))
-                    .collect(),
-            ),
-            Err(error) => {
-                tracing::warn!(%error, "events could not be read, a stream ends");
-                None
+    /// Processes an event unless it was already: the database and the channel may both have it.
+    fn take(&mut self, frame: Frame) {
+        if frame.sequence > self.position {
+            self.position = frame.sequence;
+            if self.filter.takes(&frame) {
+                self.ready.push_back(frame.bytes);
             }
         }
+    }
+
+    async fn read_page(&mut self) -> Option<()> {
+        let storage = &self.feeds.storage;
+        let read = storage.events_after(&self.vault, self.position, None, None, PAGE);
+        let events = read
+            .await
+            .inspect_err(|error| tracing::warn!(%error, "events could not be read, a stream ends"))
+            .ok()?;
+        self.is_behind = i64::try_from(events.len()) == Ok(PAGE);
+        for event in events {
+            let frame = Frame::of(&self.vault, event);
+            self.take(frame);
+        }
+        Some(())
     }
 }
 

@@ -12,8 +12,8 @@ use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn,
 use utoipa::openapi::schema::{ArrayItems, ObjectBuilder, Type};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    Components, ContentBuilder, Header, HeaderBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder,
-    Ref, RefOr, Required, Response, ResponseBuilder, Schema, Server,
+    Components, ContentBuilder, Header, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr,
+    Required, Response, ResponseBuilder, Schema, Server,
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -39,6 +39,36 @@ const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
         "item",
         ID_PATTERN,
         "A prompt item by its item_id; for a PUT the category that is replaced.",
+    ),
+];
+
+/// Headers of responses, with what they say wherever they are.
+const HEADERS: &[(&str, &str)] = &[
+    (
+        "ETag",
+        "The strong entity tag of this representation; of a document's text it is the context_id in double quotes.",
+    ),
+    (
+        "Idempotency-Replayed",
+        "`true` if this is the answer of an earlier request with the same key.",
+    ),
+    ("Last-Modified", "When the version was made."),
+    ("Link", "The next page, `rel=\"next\"`; only if there is one."),
+    ("Location", "The path of what was made."),
+    ("Preference-Applied", "`respond-async`."),
+    ("Vary", "`Accept`."),
+    (
+        "X-Context-Version",
+        "The number of the document's version; missing without one.",
+    ),
+    (
+        "X-Prefix-Hash",
+        "SHA-256 of what rules, user_information and tool_guidance are in the prompt.",
+    ),
+    (
+        "X-Replica-Lag",
+        "Where a standby answered: how many seconds it was behind at most when the request came. `Cache-Control: no-cache` or \
+         `max-age` in the request bounds it.",
     ),
 ];
 
@@ -112,11 +142,8 @@ fn complete_read(operation: &mut Operation) {
         return;
     };
     if good.content.len() > 1 && !good.content.contains_key("text/event-stream") {
-        let vary = HeaderBuilder::new()
-            .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
-            .description(Some("Accept"))
-            .build();
-        good.headers.insert("Vary".to_owned(), RefOr::T(vary));
+        good.headers
+            .insert("Vary".to_owned(), RefOr::T(Header::default()));
         add_problem(operation, Kind::NotAcceptable, Kind::NotAcceptable.title());
     }
 }
@@ -153,8 +180,15 @@ fn complete(path: &str, operation: &mut Operation) {
         add_problem(operation, kind, kind.title());
     }
     for (status, response) in &mut operation.responses.responses {
-        let is_problem = status.starts_with(['4', '5']);
-        if let (true, RefOr::T(response)) = (is_problem, response) {
+        let RefOr::T(response) = response else { continue };
+        for (name, header) in &mut response.headers {
+            if let (Some((_, description)), RefOr::T(header)) =
+                (HEADERS.iter().find(|(known, _)| known == name), header)
+            {
+                header.description = Some((*description).to_owned());
+            }
+        }
+        if status.starts_with(['4', '5']) {
             let described = std::mem::take(response);
             *response = as_problem(described);
         }
@@ -260,41 +294,40 @@ pub(crate) fn preamble() -> OpenApi {
         .build()
 }
 
-/// How often equal parts must occur to be shared.
-const OFTEN: usize = 2;
-
-/// Moves what operations have in common to `components`: problems, parameters and headers. What differs from the shared part of
-/// its name stays where it is, except that a reference to a problem may have a description of its own, as OpenAPI 3.1 allows.
+/// Moves what operations have in common to `components`: problems, and parameters and headers that occur more than once. What
+/// differs from the shared part of its name stays where it is, except that a reference to a problem may have a description of its
+/// own, as OpenAPI 3.1 allows.
 fn share(document: &mut OpenApi) {
     let mut components = document.components.take().unwrap_or_default();
-    let mut parameters = Counts::default();
-    let mut headers = Counts::default();
-    for operation in document.paths.paths.values_mut().flat_map(operations) {
-        let (_, operation) = operation;
+    let mut seen: Vec<RefOr<Parameter>> = Vec::new();
+    for (_, operation) in document.paths.paths.values_mut().flat_map(operations) {
         for parameter in operation.parameters.iter().flatten() {
-            if let RefOr::T(parameter) = parameter {
-                parameters.add(name_of(&parameter.name), parameter);
+            let RefOr::T(part) = parameter else { continue };
+            if seen.contains(parameter) {
+                let shared = components.parameters.entry(name_of(&part.name));
+                shared.or_insert_with(|| parameter.clone());
             }
+            seen.push(parameter.clone());
         }
-        for response in operation.responses.responses.values() {
-            let RefOr::T(response) = response else { continue };
-            for (name, header) in &response.headers {
-                if let RefOr::T(header) = header {
-                    headers.add(name_of(name), header);
-                }
-            }
+        for (name, header) in operation.responses.responses.values().flat_map(headers) {
+            components
+                .headers
+                .entry(name_of(name))
+                .or_insert_with(|| header.clone());
         }
     }
-    components.parameters = parameters.shared();
-    components.headers = headers.shared();
     for (_, operation) in document.paths.paths.values_mut().flat_map(operations) {
         for parameter in operation.parameters.iter_mut().flatten() {
-            refer_to_parameter(&components, parameter);
+            let RefOr::T(part) = &parameter else { continue };
+            let name = name_of(&part.name);
+            if components.parameters.get(&name) == Some(parameter) {
+                *parameter = RefOr::Ref(Ref::new(format!("#/components/parameters/{name}")));
+            }
         }
         for (status, response) in &mut operation.responses.responses {
             if let RefOr::T(response) = response {
                 for (name, header) in &mut response.headers {
-                    refer_to_header(&components, name, header);
+                    *header = RefOr::Ref(Ref::new(format!("#/components/headers/{}", name_of(name))));
                 }
             }
             refer_to_problem(&mut components, status, response);
@@ -303,52 +336,13 @@ fn share(document: &mut OpenApi) {
     document.components = Some(components);
 }
 
-/// The different parts of each name, with the number of their occurrences.
-struct Counts<T>(Vec<(String, Vec<(T, usize)>)>);
-
-impl<T> Default for Counts<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<T: PartialEq + Clone> Counts<T> {
-    fn add(&mut self, name: String, part: &T) {
-        let index = self.0.iter().position(|(of, _)| *of == name);
-        let index = index.unwrap_or_else(|| {
-            self.0.push((name, Vec::new()));
-            self.0.len() - 1
-        });
-        let forms = &mut self.0[index].1;
-        match forms.iter_mut().find(|(form, _)| form == part) {
-            Some((_, count)) => *count += 1,
-            None => forms.push((part.clone(), 1)),
-        }
-    }
-
-    /// The most frequent part of each name, if it is frequent.
-    fn shared<M: FromIterator<(String, RefOr<T>)>>(self) -> M {
-        let frequent = self.0.into_iter().filter_map(|(name, forms)| {
-            let (form, count) = forms.into_iter().max_by_key(|(_, count)| *count)?;
-            (count >= OFTEN).then_some((name, RefOr::T(form)))
-        });
-        frequent.collect()
-    }
-}
-
-fn refer_to_parameter(components: &Components, parameter: &mut RefOr<Parameter>) {
-    let RefOr::T(part) = parameter else { return };
-    let name = name_of(&part.name);
-    if components.parameters.get(&name) == Some(parameter) {
-        *parameter = RefOr::Ref(Ref::new(format!("#/components/parameters/{name}")));
-    }
-}
-
-fn refer_to_header(components: &Components, name: &str, header: &mut RefOr<Header>) {
-    let name = name_of(name);
-    if components.headers.get(&name) == Some(header) {
-        *header = RefOr::Ref(Ref::new(format!("#/components/headers/{name}")));
-    }
+/// The headers of a response. Each name has one form.
+fn headers(response: &RefOr<Response>) -> impl Iterator<Item = (&String, &RefOr<Header>)> {
+    let response = match response {
+        RefOr::T(response) => Some(response),
+        RefOr::Ref(_) => None,
+    };
+    response.into_iter().flat_map(|response| &response.headers)
 }
 
 /// Problems of one status are one response; a description that says more than its title stays.

@@ -2,7 +2,7 @@
 //! graceful shutdown. The TLS handshake runs in the connection's own task, so a slow client does not delay others.
 
 use crate::clock::Clock;
-use crate::http::connection::{Addresses, HeaderTimer, Stall, UnauthenticatedConnection};
+use crate::http::connection::{Addresses, UnauthenticatedConnection};
 use crate::http::middleware;
 use crate::http::problem::{Kind, MEDIA_TYPE, Passing, Problem};
 use crate::http::routes::health;
@@ -17,7 +17,7 @@ use axum::routing::get;
 use axum::{BoxError, Router};
 use futures::future::{Either, ready};
 use hyper::body::Incoming;
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use std::convert::Infallible;
@@ -29,6 +29,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, JoinHandle};
+use tokio_io_timeout::TimeoutWriter;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
@@ -166,12 +167,13 @@ impl<R: Fn() -> Router + Send + Sync + 'static> Connections<R> {
             request.extensions_mut().insert(peer.clone());
             Either::Right(router().oneshot(request))
         });
-        let stream = TokioIo::new(Stall::new(stream, self.settings.write_timeout));
-        let mut builder = self.builder.clone();
-        builder
-            .http1()
-            .timer(HeaderTimer::new(self.settings.header_timeout));
-        let connection = builder.serve_connection(stream, service);
+        // Otherwise a client that requests much and reads nothing would keep its response in memory, and its connection open,
+        // forever (docs/operations.md).
+        let mut stream = TimeoutWriter::new(stream);
+        stream.set_timeout(Some(self.settings.write_timeout));
+        let connection = self
+            .builder
+            .serve_connection(TokioIo::new(Box::pin(stream)), service);
         // A broken connection is caused by the client; its request has its own log line.
         if let Err(error) = watcher.watch(connection).await {
             broken("http", &*error);
@@ -230,6 +232,7 @@ fn connection_builder(settings: &Settings) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new()).http1_only();
     builder
         .http1()
+        .timer(TokioTimer::new())
         .header_read_timeout(settings.header_timeout)
         .max_buf_size(settings.max_header_bytes)
         .max_headers(settings.max_headers)

@@ -5,6 +5,7 @@ use super::backend::{Backend, RouteRequest, json, success};
 use super::failure::Failure;
 use crate::domain::ids::{MemoryId, VaultId};
 use http::Method;
+use percent_encoding::percent_decode_str;
 use rmcp::model::{
     Extensions, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
@@ -22,67 +23,34 @@ const GUIDANCE_MANAGED: &str = "memory://guidance/managed";
 const MARKDOWN: &str = "text/markdown";
 const JSON: &str = "application/json";
 
-/// The parts of a memory that can be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
-    Context,
-    Prompt,
-    Window,
-    Handoff,
-    Version(String),
-    Record(String),
-}
-
 /// The parts that exist once per memory: the last segment of their URI, and their names and descriptions.
-const WHOLE: [(&str, Part, &str, &str); 4] = [
-    (
-        "context",
-        Part::Context,
-        "Document",
-        "The newest document of the memory.",
-    ),
+const WHOLE: [(&str, &str, &str); 4] = [
+    ("context", "Document", "The newest document of the memory."),
     (
         "prompt",
-        Part::Prompt,
         "Prompt",
         "A system prompt assembled from the memory and its items.",
     ),
-    (
-        "window",
-        Part::Window,
-        "Window",
-        "Status, recent tasks and decisions.",
-    ),
+    ("window", "Window", "Status, recent tasks and decisions."),
     (
         "handoff",
-        Part::Handoff,
         "Handoff",
         "What changed lately, for whoever continues the work.",
     ),
 ];
 
-/// A parsed URI.
+/// The URI of a part of a memory. What stands behind the memory is the path of its route.
 #[derive(Debug)]
-enum Address {
-    Guidance,
-    GuidanceManaged,
-    Of {
-        vault: VaultId,
-        memory: MemoryId,
-        part: Part,
-    },
+struct Address {
+    vault: VaultId,
+    memory: MemoryId,
+    below: Vec<String>,
 }
 
 impl FromStr for Address {
     type Err = String;
 
     fn from_str(uri: &str) -> Result<Self, String> {
-        if uri == GUIDANCE {
-            return Ok(Self::Guidance);
-        }
-        if uri == GUIDANCE_MANAGED {
-            return Ok(Self::GuidanceManaged);
-        }
         let unknown = || {
             format!(
                 "{uri:.200} is no resource: there are {GUIDANCE}, {GUIDANCE_MANAGED}, {SCHEME}{{vault}}/{{memory}}/ with context, prompt, window \
@@ -90,58 +58,35 @@ impl FromStr for Address {
             )
         };
         let path = uri.strip_prefix(SCHEME).ok_or_else(unknown)?;
-        let segments: Vec<String> = path
-            .split('/')
-            .map(decoded)
-            .collect::<Option<_>>()
-            .ok_or_else(unknown)?;
-        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
-        let (vault, memory, rest) = match segments.as_slice() {
-            [vault, memory, rest @ ..] => (vault, memory, rest),
-            _ => return Err(unknown()),
+        let decoded = |segment| Some(percent_decode_str(segment).decode_utf8().ok()?.into_owned());
+        let segments: Option<Vec<String>> = path.split('/').map(decoded).collect();
+        let segments = segments.ok_or_else(unknown)?;
+        let [vault, memory, below @ ..] = segments.as_slice() else {
+            return Err(unknown());
         };
-        let part = match rest {
-            ["contexts", version] if !version.is_empty() => Part::Version((*version).to_owned()),
-            ["records", id] if !id.is_empty() => Part::Record((*id).to_owned()),
-            [name] => {
-                let whole = WHOLE
-                    .iter()
-                    .find(|(known, ..)| known == name)
-                    .ok_or_else(unknown)?;
-                whole.1.clone()
-            }
-            _ => return Err(unknown()),
+        let is_known = match below {
+            [name] => WHOLE.iter().any(|(known, ..)| known == name),
+            [list, entry] => ["contexts", "records"].contains(&list.as_str()) && !entry.is_empty(),
+            _ => false,
         };
-        Ok(Self::Of {
+        if !is_known {
+            return Err(unknown());
+        }
+        Ok(Self {
             vault: vault
                 .parse()
                 .map_err(|rule| format!("the vault of {uri:.200} {rule}"))?,
             memory: memory
                 .parse()
                 .map_err(|rule| format!("the memory of {uri:.200} {rule}"))?,
-            part,
+            below: below.to_vec(),
         })
     }
 }
 
-fn decoded(segment: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(segment.len());
-    let mut rest = segment.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let digits = [rest.next()?, rest.next()?];
-            let digits = std::str::from_utf8(&digits).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
-}
-
 /// The templates.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
-    let whole = WHOLE.map(|(name, _, title, description)| {
+    let whole = WHOLE.map(|(name, title, description)| {
         ResourceTemplate::new(format!("{SCHEME}{{vault}}/{{memory}}/{name}"), name)
             .with_title(title)
             .with_description(description)
@@ -188,7 +133,7 @@ pub(super) async fn list<B: Backend>(
             vault: Some(vault),
             memory: Some(memory),
         } => {
-            resources.extend(WHOLE.map(|(name, _, title, description)| {
+            resources.extend(WHOLE.map(|(name, title, description)| {
                 Resource::new(
                     format!("{SCHEME}{vault}/{memory}/{name}"),
                     format!("{memory}/{name}"),
@@ -278,31 +223,22 @@ pub(super) async fn read<B: Backend>(
     from: &Extensions,
     uri: &str,
 ) -> Result<ReadResourceResult, Failure> {
-    let address: Address = uri.parse().map_err(|detail: String| {
-        Failure::new(detail, "Take an address from resources/list or a template.")
-    })?;
-    let (ask, media_type) = match &address {
-        Address::Guidance => (
-            RouteRequest::new(Method::GET, &["guidance"]).accept(MARKDOWN),
-            MARKDOWN,
-        ),
-        Address::GuidanceManaged => {
-            let ask = RouteRequest::new(Method::GET, &["guidance"]).query("page", "managed");
-            (ask.accept(MARKDOWN), MARKDOWN)
-        }
-        Address::Of { vault, memory, part } => {
+    let guidance = RouteRequest::new(Method::GET, &["guidance"]).accept(MARKDOWN);
+    let (ask, media_type) = match uri {
+        GUIDANCE => (guidance, MARKDOWN),
+        GUIDANCE_MANAGED => (guidance.query("page", "managed"), MARKDOWN),
+        _ => {
+            let address: Address = uri.parse().map_err(|detail: String| {
+                Failure::new(detail, "Take an address from resources/list or a template.")
+            })?;
+            let Address { vault, memory, below } = &address;
             backend.fixed(from).check(vault, memory)?;
-            let of = |below: &[&str]| {
-                let path = ["vaults", vault.as_str(), "memories", memory.as_str()];
-                RouteRequest::new(Method::GET, &[&path, below].concat())
-            };
-            match part {
-                Part::Context => (of(&["context"]).accept(MARKDOWN), MARKDOWN),
-                Part::Prompt => (of(&["prompt"]).accept(MARKDOWN), MARKDOWN),
-                Part::Window => (of(&["window"]).accept(MARKDOWN), MARKDOWN),
-                Part::Handoff => (of(&["handoff"]).accept(MARKDOWN), MARKDOWN),
-                Part::Version(version) => (of(&["contexts", version]).accept(MARKDOWN), MARKDOWN),
-                Part::Record(id) => (of(&["records", id]), JSON),
+            let mut path = vec!["vaults", vault.as_str(), "memories", memory.as_str()];
+            path.extend(below.iter().map(String::as_str));
+            let ask = RouteRequest::new(Method::GET, &path);
+            match below[0].as_str() {
+                "records" => (ask, JSON),
+                _ => (ask.accept(MARKDOWN), MARKDOWN),
             }
         }
     };
@@ -319,8 +255,6 @@ mod tests {
     #[test]
     fn addresses_are_understood_or_refused_with_what_there_is() {
         for good in [
-            "memory://guidance",
-            "memory://guidance/managed",
             "memory://v/m/context",
             "memory://v/agent:1@home/handoff",
             "memory://v/m/contexts/3",

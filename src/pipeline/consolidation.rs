@@ -1,10 +1,10 @@
 //! Consolidation: what can go without a model, and what the model of learnings proposes besides. Every step is checked by
 //! code ([`crate::domain::consolidation`]), here and on the head that it is saved on; nothing is rewritten.
 
-use super::reading::{self, Accepted, FoundFault, Reading};
+use super::prompts::Template;
+use super::reading::{self, Accepted, FoundFault, Reading, WrittenItem};
 use super::report::ModelReport;
-use super::role::{RoleOutcome, describe, parsed, second_counts, written};
-use super::written_item::WrittenItem;
+use super::role::{Check, RoleOutcome};
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError, UpdateRequest};
 use crate::config::llm::Constrain;
 use crate::domain::consolidation::{Share, find};
@@ -126,51 +126,15 @@ impl Pipeline {
             .consolidation_input(&listed, &request.input.task, &share.to_string());
         let schema = (speaker.model.constrains() == Constrain::JsonSchema)
             .then(|| structured::consolidation_schema(&ids).into());
-        let role = Role::Learnings;
-        let mut asking = Request::of_role(role, self.prompts.consolidation(), input, schema);
-        let mut outcome = RoleOutcome::of_model(speaker);
+        let role = Some(Role::Learnings);
+        let asking = Request::of_role(role, self.prompts.text(Template::Consolidation), input, schema);
         let names = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        for round in 0..=self.settings.max_reprompts {
-            let Some((text, stopped_at_limit)) = outcome
-                .ask((speaker, &asking), (role, round), &request.steps)
-                .await
-            else {
-                break;
-            };
-            let (parsed, items) = fair::on_cpu(text.len(), || {
-                let is_of_schema = asking.schema.is_some();
-                parsed(
-                    structured::read_consolidation,
-                    &text,
-                    is_of_schema,
-                    stopped_at_limit,
-                )
-            })
-            .await;
-            let written = |range| written(items.as_ref(), &text, range);
-            let place = (&request.vault, &request.memory);
-            let parsed = steps_only(parsed);
-            let mut reading = reading::validated(
-                &self.storage,
-                place,
-                document,
-                parsed,
-                written,
-                (&earlier, limits),
-            )
-            .await?;
-            if round > 0 {
-                let first = std::mem::take(&mut outcome.reading);
-                reading = second_counts(reading, first, (document, self.storage.now()), limits);
-            }
-            outcome.reading = within(reading, share.clone());
-            if !outcome.reading.needs_repair() {
-                break;
-            }
-            let again = self.prompts.again(&describe(&outcome.reading.found), &names);
-            asking.go_on(text, again);
-        }
-        Ok(outcome)
+        let check = Check::Consolidation {
+            earlier: &earlier,
+            share: &share,
+        };
+        self.ask_until_right(request, snapshot, (speaker, asking), check, (&names, limits))
+            .await
     }
 
     /// Gives merged records the evidence of their parts.
@@ -206,7 +170,7 @@ fn leaving(operation: &Operation) -> Vec<RecordId> {
 }
 
 /// Refuses what is no step of a consolidation: it only archives on grounds, and merges.
-fn steps_only(mut parsed: dsl::Parsed) -> dsl::Parsed {
+pub(super) fn steps_only(mut parsed: dsl::Parsed) -> dsl::Parsed {
     let is_step = |operation: &Operation| {
         matches!(operation, Operation::Archive { ground: Some(_), .. }) || !operation.merges().is_empty()
     };
@@ -225,7 +189,7 @@ fn steps_only(mut parsed: dsl::Parsed) -> dsl::Parsed {
 }
 
 /// Refuses the steps that would take more than a run may.
-fn within(mut reading: Reading, mut share: Share) -> Reading {
+pub(super) fn within(mut reading: Reading, mut share: Share) -> Reading {
     let mut refused = Vec::new();
     reading.accepted.retain(|item: &Accepted| {
         let ids = leaving(&item.operation);

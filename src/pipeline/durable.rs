@@ -1,7 +1,7 @@
 //! Asynchronous updates: how they are queued, and how a worker runs them.
 
+use super::request;
 use super::request::{Mode, UpdateInput, UpdateRequest};
-use super::stored;
 use super::{Pipeline, PipelineError, Steps, measured};
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::fair::Party;
@@ -175,9 +175,9 @@ impl Pipeline {
             vault: claimed.due.vault.clone(),
             memory: claimed.due.memory.clone(),
             actor: claimed.actor.clone(),
-            preconditions: stored::read(&claimed.preconditions)
+            preconditions: request::read_stored(&claimed.preconditions)
                 .map_err(|problem| unreadable_part("preconditions", &problem))?,
-            input: stored::read::<UpdateInput>(&claimed.request)
+            input: request::read_stored::<UpdateInput>(&claimed.request)
                 .map_err(|problem| unreadable_part("request", &problem))?,
             steps: Steps::default(),
             idempotency: None,

@@ -1,12 +1,14 @@
 //! The prose of a handoff by a model. Its lines are checked against the input, and invalid lines are asked for once
 //! more.
 
-use super::{Pipeline, PipelineError};
+use super::prompts::{Template, quoted};
+use super::role::RoleOutcome;
+use super::{Pipeline, PipelineError, Steps};
 use crate::domain::handoff::{Caps, DroppedLine, HandoffAnswer, Line, Material, Part, read_answer, shown};
 use crate::domain::ids::VaultId;
-use crate::llm::{ChatMessage, ChatRole, ModelOutcome, Request, RoleModel};
+use crate::llm::{ModelError, Request};
 use crate::storage::StorageError;
-use crate::storage::usage::{RoleSpent, Spender, Spent};
+use crate::storage::usage::Spender;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,68 +23,19 @@ pub(super) struct ModelHandoff {
     pub(super) report: Value,
 }
 
-#[derive(Default)]
-struct Report {
-    attempts: u32,
-    reprompts: u32,
-    input_tokens: Option<u64>,
-    cached_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    millis: u64,
-    failed: Option<String>,
-}
-
-impl Report {
-    fn note(&mut self, round: u32, asked: &ModelOutcome) {
-        self.attempts += asked.attempts;
-        self.reprompts = round;
-        self.millis += u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX);
-        match &asked.result {
-            Ok(answer) => {
-                for (sum, more) in [
-                    (&mut self.input_tokens, answer.input_tokens),
-                    (&mut self.cached_tokens, answer.cached_tokens),
-                    (&mut self.cache_write_tokens, answer.cache_write_tokens),
-                    (&mut self.output_tokens, answer.output_tokens),
-                ] {
-                    if let Some(more) = more {
-                        *sum = Some(sum.unwrap_or(0).saturating_add(more));
-                    }
-                }
-            }
-            Err(error) => self.failed = Some(error.public().to_string()),
-        }
-    }
-
-    fn spent(&self, model: &RoleModel) -> RoleSpent {
-        RoleSpent {
-            role: Spender::Handoff,
-            model: model.model.name().to_owned(),
-            spent: Spent {
-                runs: 1,
-                calls: u64::from(self.attempts),
-                failures: u64::from(self.failed.is_some()),
-                input_tokens: self.input_tokens.unwrap_or(0),
-                cached_tokens: self.cached_tokens.unwrap_or(0),
-                cache_write_tokens: self.cache_write_tokens.unwrap_or(0),
-                output_tokens: self.output_tokens.unwrap_or(0),
-                millis: self.millis,
-            },
-        }
-    }
-
-    fn to_json(&self, model: &RoleModel) -> Value {
-        json!({
-            "model": model.model.name(),
-            "attempts": self.attempts,
-            "reprompts": self.reprompts,
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "millis": self.millis,
-            "failed": self.failed,
-        })
-    }
+/// What the manifest says of the model.
+fn to_json(outcome: &RoleOutcome, refused: Option<String>) -> Value {
+    let RoleOutcome { report, failure, .. } = outcome;
+    let failed = failure.as_ref().map(ModelError::public);
+    json!({
+        "model": report.model,
+        "attempts": report.attempts,
+        "reprompts": report.reprompts,
+        "input_tokens": report.input_tokens,
+        "output_tokens": report.output_tokens,
+        "millis": report.millis,
+        "failed": refused.or(failed),
+    })
 }
 
 impl Pipeline {
@@ -107,37 +60,27 @@ impl Pipeline {
             return Ok(None);
         }
         let begun = self.clock.now();
+        let mut outcome = RoleOutcome::of_model(model);
         match self.refuse_over_tokens(vault).await {
             Ok(()) => {}
             Err(PipelineError::Storage(error)) => return Err(error),
             Err(refused) => {
-                let report = Report {
-                    failed: Some(refused.to_string()),
-                    ..Report::default()
-                };
                 return Ok(Some(ModelHandoff {
                     lines: BTreeMap::new(),
                     dropped: Vec::new(),
-                    report: report.to_json(model),
+                    report: to_json(&outcome, Some(refused.to_string())),
                 }));
             }
         }
-        let mut asking = Request {
-            role: None,
-            system: self.prompts.handoff(),
-            messages: vec![ChatMessage {
-                speaker: ChatRole::User,
-                text: self.prompts.handoff_input(&entries),
-            }],
-            schema: None,
-        };
-        let mut report = Report::default();
+        let input = self
+            .prompts
+            .fill(Template::HandoffInput, &[("{memory}", &quoted(&entries))]);
+        let mut asking = Request::of_role(None, self.prompts.text(Template::Handoff), input, None);
         let mut answer = HandoffAnswer::default();
         for round in 0..=self.settings.max_reprompts.min(1) {
-            let asked = model.ask(&asking).await;
-            report.note(round, &asked);
-            let Ok(completion) = asked.result else { break };
-            let read = read_answer(&completion.text, material, &citations, &caps);
+            let asked = outcome.ask((model, &asking), round, &Steps::default()).await;
+            let Some((text, _)) = asked else { break };
+            let read = read_answer(&text, material, &citations, &caps);
             if round == 0 {
                 answer = read;
             } else {
@@ -146,20 +89,18 @@ impl Pipeline {
             if answer.dropped.is_empty() {
                 break;
             }
-            asking.messages.push(ChatMessage {
-                speaker: ChatRole::Assistant,
-                text: completion.text,
-            });
-            asking.messages.push(ChatMessage {
-                speaker: ChatRole::User,
-                text: self.prompts.handoff_again(&describe(&answer.dropped)),
-            });
+            let faults = describe(&answer.dropped);
+            let again = self
+                .prompts
+                .fill(Template::HandoffAgain, &[("{faults}", &faults)]);
+            asking.go_on(text, again);
         }
-        self.write_down(vault, begun, &[report.spent(model)]).await;
+        self.write_down(vault, begun, &[outcome.spent(Spender::Handoff, true)])
+            .await;
         Ok(Some(ModelHandoff {
             lines: answer.lines,
             dropped: answer.dropped,
-            report: report.to_json(model),
+            report: to_json(&outcome, None),
         }))
     }
 }

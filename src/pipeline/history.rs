@@ -5,15 +5,8 @@
 //! client can send its history unchanged. A tool result inside a message becomes a separate message with the role
 //! `tool`: the output of a tool must not be read as the words of the message's author.
 
-mod invalid;
-mod part;
-
-pub use invalid::InvalidMessage;
-
 use crate::llm::ConversationMessage;
-use invalid::refuse_nul;
-use part::{Part, call};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// The role of tool results.
 const TOOL: &str = "tool";
@@ -35,10 +28,13 @@ fn read_message(
     message: &Value,
     read: &mut Vec<ConversationMessage>,
 ) -> Result<(), InvalidMessage> {
-    let Value::Object(members) = message else {
+    if !message.is_object() {
         return Err(InvalidMessage::new(at, "must be an object with role and content"));
-    };
-    let role = role(at, members)?;
+    }
+    let role = needed(at, message, "role")?;
+    if role.trim().is_empty() {
+        return Err(InvalidMessage::new(format!("{at}.role"), "must not be blank"));
+    }
     let mut reader = MessageReader {
         role,
         text: String::new(),
@@ -47,78 +43,44 @@ fn read_message(
     };
     let has_calls = ["tool_calls", "function_call", "refusal"]
         .iter()
-        .any(|name| members.get(*name).is_some_and(|value| !value.is_null()));
-    let is_silent;
-    match members.get("content") {
-        None if has_calls => is_silent = true,
+        .any(|name| message.get(name).is_some_and(|value| !value.is_null()));
+    let is_silent = match message.get("content") {
+        None if has_calls => true,
         None => {
             let problem = "missing field `content`; only a message with tool_calls may omit it";
             return Err(InvalidMessage::new(at, problem));
         }
-        Some(Value::Null) => is_silent = has_calls,
-        Some(Value::String(text)) => {
-            refuse_nul(&format!("{at}.content"), text)?;
-            is_silent = text.is_empty() && has_calls;
-            reader.say(text);
-        }
+        Some(Value::Null) => has_calls,
         Some(Value::Array(parts)) => {
-            is_silent = !parts.is_empty();
             for (index, part) in parts.iter().enumerate() {
-                match part::read(&format!("{at}.content[{index}]"), part)? {
+                match read_part(&format!("{at}.content[{index}]"), part)? {
                     Part::Text(text) => reader.say(&text),
                     Part::Result(text) => reader.result(text),
                     Part::LeftOut => {}
                 }
             }
+            !parts.is_empty()
         }
         Some(_) => {
-            let field = format!("{at}.content");
-            return Err(InvalidMessage::new(
-                field,
-                "must be a text, a list of parts or null",
-            ));
+            let text = needed(at, message, "content")?;
+            reader.say(text);
+            text.is_empty() && has_calls
         }
+    };
+    reader.say(text(at, message, "refusal")?.unwrap_or_default());
+    for (index, called) in list(at, message, "tool_calls")?.iter().enumerate() {
+        reader.say(&tool_call(&format!("{at}.tool_calls[{index}]"), called)?);
     }
-    if let Some(Value::String(refusal)) = members.get("refusal") {
-        refuse_nul(&format!("{at}.refusal"), refusal)?;
-        reader.say(refusal);
+    if let Some(called) = message.get("function_call").filter(|called| !called.is_null()) {
+        reader.say(&call(&format!("{at}.function_call"), called, "arguments")?);
     }
-    read_calls(at, members, &mut reader)?;
     reader.finish(is_silent);
     Ok(())
 }
 
-/// Reads the tool calls of an assistant, in OpenAI's current form and in the older `function_call`.
-fn read_calls(
-    at: &str,
-    members: &Map<String, Value>,
-    reader: &mut MessageReader<'_>,
-) -> Result<(), InvalidMessage> {
-    match members.get("tool_calls") {
-        None | Some(Value::Null) => {}
-        Some(Value::Array(calls)) => {
-            for (index, called) in calls.iter().enumerate() {
-                reader.say(&tool_call(&format!("{at}.tool_calls[{index}]"), called)?);
-            }
-        }
-        Some(_) => {
-            let field = format!("{at}.tool_calls");
-            return Err(InvalidMessage::new(field, "must be a list or null"));
-        }
-    }
-    match members.get("function_call") {
-        None | Some(Value::Null) => {}
-        Some(called) => reader.say(&call(&format!("{at}.function_call"), called, "arguments")?),
-    }
-    Ok(())
-}
-
+/// A tool call of OpenAI's current form.
 fn tool_call(at: &str, called: &Value) -> Result<String, InvalidMessage> {
-    let kind = match called.get("type") {
-        None | Some(Value::Null) => "function",
-        Some(Value::String(kind)) => kind,
-        Some(_) => return Err(InvalidMessage::new(format!("{at}.type"), "must be a text")),
-    };
+    let kind = text(at, called, "type")?.unwrap_or("function");
     let input = match kind {
         "function" => "arguments",
         "custom" => "input",
@@ -134,18 +96,33 @@ fn tool_call(at: &str, called: &Value) -> Result<String, InvalidMessage> {
     }
 }
 
-fn role<'m>(at: &str, members: &'m Map<String, Value>) -> Result<&'m str, InvalidMessage> {
-    let field = format!("{at}.role");
-    match members.get("role") {
-        None => Err(InvalidMessage::new(at, "missing field `role`")),
-        Some(Value::String(role)) if role.trim().is_empty() => {
-            Err(InvalidMessage::new(field, "must not be blank"))
-        }
-        Some(Value::String(role)) => {
-            refuse_nul(&field, role)?;
-            Ok(role)
+/// A text, if it is there and not null.
+fn text<'m>(at: &str, members: &'m Value, name: &str) -> Result<Option<&'m str>, InvalidMessage> {
+    let field = format!("{at}.{name}");
+    match members.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => {
+            refuse_nul(&field, text)?;
+            Ok(Some(text))
         }
         Some(_) => Err(InvalidMessage::new(field, "must be a text")),
+    }
+}
+
+/// A text that has to be there.
+fn needed<'m>(at: &str, members: &'m Value, name: &str) -> Result<&'m str, InvalidMessage> {
+    text(at, members, name)?.ok_or_else(|| InvalidMessage::new(at, format!("missing field `{name}`")))
+}
+
+/// A list; empty if it is missing or null.
+fn list<'m>(at: &str, members: &'m Value, name: &str) -> Result<&'m [Value], InvalidMessage> {
+    match members.get(name) {
+        None | Some(Value::Null) => Ok(&[]),
+        Some(Value::Array(values)) => Ok(values),
+        Some(_) => {
+            let field = format!("{at}.{name}");
+            Err(InvalidMessage::new(field, "must be a list or null"))
+        }
     }
 }
 
@@ -198,6 +175,198 @@ impl MessageReader<'_> {
             });
         }
     }
+}
+
+/// A message that cannot be read. The texts are safe to return to a client.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {problem}")]
+pub struct InvalidMessage {
+    /// The path of the member: `messages[3].content[1].type`.
+    pub field: String,
+    /// What is wrong and what is expected.
+    pub problem: String,
+}
+
+impl InvalidMessage {
+    fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            problem: problem.into(),
+        }
+    }
+}
+
+/// Rejects NUL: the run is stored in PostgreSQL, whose texts cannot contain it.
+fn refuse_nul(field: &str, text: &str) -> Result<(), InvalidMessage> {
+    match text.find('\0') {
+        Some(at) => {
+            let problem = format!("contains a NUL character at byte {at}; remove it");
+            Err(InvalidMessage::new(field, problem))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The maximum length of the name of a tool or file, in characters.
+const NAME_CHARS: usize = 128;
+
+/// Members that contain bytes, or data that only the provider can read.
+const OPAQUE: [&str; 7] = [
+    "data",
+    "file_data",
+    "b64_json",
+    "signature",
+    "encrypted_content",
+    "encrypted_index",
+    "encrypted_stdout",
+];
+
+/// The supported types of parts, for error messages.
+const KNOWN: &str = "text, input_text, output_text, refusal, image, image_url, input_image, audio, input_audio, \
+                     video_url, file, input_file, document, container_upload, search_result, tool_use, \
+                     server_tool_use, mcp_tool_use, tool_result, mcp_tool_result, web_search_tool_result, \
+                     web_fetch_tool_result, code_execution_tool_result, bash_code_execution_tool_result, \
+                     text_editor_code_execution_tool_result, thinking, redacted_thinking, reasoning";
+
+/// The result of reading a part.
+#[derive(Debug, PartialEq, Eq)]
+enum Part {
+    /// Text of the message's author.
+    Text(String),
+    /// Text of a tool result.
+    Result(String),
+    /// Nothing; the part is omitted.
+    LeftOut,
+}
+
+/// Reads a part. A plain string is accepted too, because some libraries send one.
+fn read_part(at: &str, part: &Value) -> Result<Part, InvalidMessage> {
+    if let Value::String(text) = part {
+        refuse_nul(at, text)?;
+        return Ok(Part::Text(text.clone()));
+    }
+    if !part.is_object() {
+        return Err(InvalidMessage::new(at, "must be an object with a type"));
+    }
+    Ok(Part::Text(match needed(at, part, "type")? {
+        "text" | "input_text" | "output_text" => needed(at, part, "text")?.to_owned(),
+        "refusal" => needed(at, part, "refusal")?.to_owned(),
+        "image" | "image_url" | "input_image" => "[image]".to_owned(),
+        "audio" | "input_audio" => "[audio]".to_owned(),
+        "video" | "video_url" => "[video]".to_owned(),
+        "file" | "input_file" | "document" | "container_upload" => file(part),
+        "search_result" => found(at, part)?,
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => call(at, part, "input")?,
+        "tool_result" | "mcp_tool_result" => return result(at, part).map(Part::Result),
+        "web_search_tool_result"
+        | "web_fetch_tool_result"
+        | "code_execution_tool_result"
+        | "bash_code_execution_tool_result"
+        | "text_editor_code_execution_tool_result" => return Ok(Part::Result(shown(part.get("content")))),
+        "thinking" | "redacted_thinking" | "reasoning" => return Ok(Part::LeftOut),
+        other => {
+            let problem = format!("{other:.64?} is not a known type of part; known are {KNOWN}");
+            return Err(InvalidMessage::new(format!("{at}.type"), problem));
+        }
+    }))
+}
+
+/// A tool call as text: `[tool call NAME] {arguments}`.
+fn call(at: &str, called: &Value, input: &str) -> Result<String, InvalidMessage> {
+    let name = text(at, called, "name")?;
+    let name =
+        name.ok_or_else(|| InvalidMessage::new(format!("{at}.name"), "must be a text that names the tool"))?;
+    let arguments = match called.get(input) {
+        Some(Value::String(_)) => needed(at, called, input)?.to_owned(),
+        value => shown(value),
+    };
+    let call = format!("[tool call {}] {arguments}", on_one_line(name));
+    Ok(call.trim_end().to_owned())
+}
+
+/// A tool result as text. Parts that are not text are named instead.
+fn result(at: &str, part: &Value) -> Result<String, InvalidMessage> {
+    let content = match part.get("content") {
+        Some(Value::Array(parts)) => inner(at, parts)?,
+        _ => text(at, part, "content")?.unwrap_or_default().to_owned(),
+    };
+    Ok(match part.get("is_error") {
+        Some(Value::Bool(true)) => format!("[error] {content}"),
+        _ => content,
+    })
+}
+
+fn found(at: &str, part: &Value) -> Result<String, InvalidMessage> {
+    let named = ["title", "source"]
+        .iter()
+        .filter_map(|name| part.get(name)?.as_str())
+        .map(on_one_line);
+    let head = format!("[search result {}]", named.collect::<Vec<_>>().join(" "));
+    match part.get("content") {
+        Some(Value::Array(parts)) => Ok(format!("{head}\n{}", inner(at, parts)?)),
+        _ => Ok(head),
+    }
+}
+
+/// The parts inside a part. They cannot be nested further, which bounds the recursion.
+fn inner(at: &str, parts: &[Value]) -> Result<String, InvalidMessage> {
+    let mut texts = Vec::with_capacity(parts.len());
+    for (index, part) in parts.iter().enumerate() {
+        match read_part(&format!("{at}.content[{index}]"), part)? {
+            Part::Text(text) | Part::Result(text) => texts.push(text),
+            Part::LeftOut => {}
+        }
+    }
+    Ok(texts.join("\n"))
+}
+
+fn file(part: &Value) -> String {
+    let name = |of: &Value| {
+        ["title", "filename", "name"]
+            .iter()
+            .find_map(|name| of.get(name)?.as_str().map(on_one_line))
+    };
+    match name(part).or_else(|| part.get("file").and_then(name)) {
+        Some(name) if !name.is_empty() => format!("[file {name}]"),
+        _ => "[file]".to_owned(),
+    }
+}
+
+/// JSON as text, without the opaque members.
+fn shown(value: Option<&Value>) -> String {
+    fn without_opaque(value: &mut Value) {
+        match value {
+            Value::Array(values) => values.iter_mut().for_each(without_opaque),
+            Value::Object(members) => {
+                members.retain(|name, value| !(value.is_string() && OPAQUE.contains(&name.as_str())));
+                members.values_mut().for_each(without_opaque);
+            }
+            _ => {}
+        }
+    }
+    match value.cloned() {
+        None | Some(Value::Null) => String::new(),
+        Some(mut value) => {
+            without_opaque(&mut value);
+            value.to_string()
+        }
+    }
+}
+
+/// A name on one line, as written inside brackets.
+fn on_one_line(name: &str) -> String {
+    name.chars()
+        .map(|c| {
+            if c.is_control() || "[]\0".contains(c) {
+                ' '
+            } else {
+                c
+            }
+        })
+        .take(NAME_CHARS)
+        .collect::<String>()
+        .trim()
+        .to_owned()
 }
 
 #[cfg(test)]

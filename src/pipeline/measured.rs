@@ -1,7 +1,7 @@
 //! Metrics and trace spans of runs: their steps and their results.
 
 use super::PipelineError;
-use super::report::{Rejection, UpdateAnswer, UpdateStatus, Warning};
+use super::report::{Rejection, UpdateAnswer, Warning};
 use crate::storage::StorageError;
 use crate::storage::updates::{RunKind, RunStatus};
 use crate::telemetry::{meters, traces};
@@ -25,13 +25,7 @@ pub(super) fn ended(kind: RunKind, result: &Result<UpdateAnswer, PipelineError>)
         Ok(answer) => {
             let rejected = answer.rejected.iter().map(of_rejection);
             let faults = rejected.chain(answer.warnings.iter().map(of_warning));
-            let status = match answer.status {
-                UpdateStatus::Applied => RunStatus::Applied,
-                UpdateStatus::Unchanged => RunStatus::Unchanged,
-                UpdateStatus::DryRun => RunStatus::DryRun,
-                UpdateStatus::Proposed => RunStatus::Proposed,
-            };
-            (status.name(), answer.rebased, faults.collect())
+            (answer.status.of_run().name(), answer.rebased, faults.collect())
         }
         Err(PipelineError::Invalid { rejected, .. }) => {
             let faults = rejected.iter().map(of_rejection).collect();

@@ -1,16 +1,18 @@
 //! Step 5: applies valid items to the current head, without losing changes of other writers. Pure.
 
+use super::PipelineError;
 use super::conversation::section_of;
 use super::reading::Accepted;
 use super::report::Rejection;
 use super::role::numbered;
+use super::run::Running;
 use crate::domain::faults::Omitted;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{
-    Applied, AppliedOperation, ApplyError, IdsExhausted, Limits, OperationName, View, apply, validate,
+    Applied, AppliedOperation, ApplyError, IdsExhausted, OperationName, View, apply, validate,
 };
 use crate::domain::operation::{Operation, Role};
-use crate::storage::{Head, HeadSnapshot, PreconditionFailed, Preconditions};
+use crate::storage::{Head, StorageError};
 use std::collections::{HashMap, VecDeque};
 
 /// The memory with the items applied.
@@ -27,44 +29,17 @@ pub(super) struct Merged {
     pub(super) items: Vec<Accepted>,
 }
 
-/// Why nothing may be saved.
-#[derive(Debug)]
-pub(super) enum Refused {
-    /// A precondition does not hold for the head.
-    PreconditionFailed(PreconditionFailed),
-    /// The memory was deleted after the snapshot. A memory that exists now under its name is another one.
-    Deleted,
-    /// Another writer changed progress: the progress role must be asked again on this head.
-    ProgressMoved,
-    /// The document would exceed its cap.
-    TooLarge {
-        before: usize,
-        bytes: usize,
-        limit: usize,
-    },
-    /// A record kind has no ids left.
-    IdsExhausted { kind: RecordKind },
-    /// The `task_id` to record already belongs to a task with different content.
-    OtherTask(RecordId),
-    /// An internal error.
-    Fault(String),
-    /// An internal error: validation accepted an archive operation whose record does not exist.
-    NotActive(RecordId),
-}
-
-/// Applies items that were validated against `progress_base` (for progress) and `base` to the head.
-pub(super) fn merge(
-    head: &Head,
-    base: &HeadSnapshot,
-    progress_base: &HeadSnapshot,
-    accepted: &[Accepted],
-    preconditions: &Preconditions,
-    limits: &Limits,
-) -> Result<Merged, Refused> {
-    head.meets(preconditions).map_err(Refused::PreconditionFailed)?;
-    let identity = progress_base.identity.as_ref().or(base.identity.as_ref());
+/// Applies the items of a run, which were validated against its snapshots, to the head.
+///
+/// # Errors
+/// Why nothing may be saved; a conflict if another writer changed progress, which must be asked for again on this head.
+pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineError> {
+    let (accepted, progress_base) = (&running.accepted, &running.progress_base);
+    head.meets(&running.preconditions)?;
+    let identity = running.identity();
+    // A memory that exists now under its name is another one.
     if identity.is_some() && identity != head.identity.as_ref() {
-        return Err(Refused::Deleted);
+        return Err(PipelineError::Deleted);
     }
     let rewrites = accepted
         .iter()
@@ -74,10 +49,13 @@ pub(super) fn merge(
     let moved = head.context_id != progress_base.context_id
         && progress_of(&head.text) != progress_of(&progress_base.text);
     if rewrites && moved {
-        return Err(Refused::ProgressMoved);
+        return Err(PipelineError::Conflict {
+            update_id: running.target.update_id.clone(),
+            rebases: 0,
+        });
     }
-    let rebased = head.context_id != base.context_id;
-    onto(head, accepted, rebased, limits)
+    let rebased = head.context_id != running.base.context_id;
+    onto(head, accepted, rebased, running)
 }
 
 /// Applies those items that are valid on the head.
@@ -85,8 +63,9 @@ pub(super) fn onto(
     head: &Head,
     accepted: &[Accepted],
     rebased: bool,
-    limits: &Limits,
-) -> Result<Merged, Refused> {
+    running: &Running,
+) -> Result<Merged, PipelineError> {
+    let limits = &running.limits;
     let view = View {
         document: &head.text,
         ended: &head.archived,
@@ -114,13 +93,22 @@ pub(super) fn onto(
                 bytes,
                 limit,
                 before_bytes,
-            } => Refused::TooLarge {
+            } => PipelineError::TooLarge {
+                update_id: running.target.update_id.clone(),
                 before: before_bytes,
                 bytes,
                 limit,
             },
-            ApplyError::IdsExhausted(IdsExhausted { kind }) => Refused::IdsExhausted { kind },
-            ApplyError::NotActive(id) => Refused::NotActive(id),
+            ApplyError::IdsExhausted(IdsExhausted { kind }) => PipelineError::IdsExhausted {
+                update_id: running.target.update_id.clone(),
+                kind,
+            },
+            ApplyError::NotActive(id) => PipelineError::Storage(StorageError::Corrupt {
+                table: "records",
+                column: "status",
+                row: id.to_string(),
+                problem: "accepted for archiving, but not in the document".to_owned(),
+            }),
         })?;
     attach_evidence(&mut applied, &items);
     Ok(Merged {

@@ -1,12 +1,12 @@
 //! `/update`: from a task and messages to a new version, in six steps (DESIGN §3).
 //!
-//! 1. **Capture** the head (`update`; the state of a run is `running`) and build a payload for each role ([`prompts`]).
-//! 2. **Ask** the models of the roles in parallel, without a database connection (`role`; `ruled` without models).
+//! 1. **Capture** the head (`update`; the state of a run is in `run`) and build a payload for each role ([`prompts`]).
+//! 2. **Ask** the models of the roles in parallel, without a database connection (`role`, also by rules).
 //! 3. **Parse** the answers ([`crate::domain::dsl`]).
 //! 4. **Validate** them against the head snapshot, and ask a role again about its faulty items (`reading`).
 //! 5. **Merge** the items into the current head, under its lock: learnings and snippets are validated again; progress
 //!    is replaced only if its section is unchanged since the snapshot, and is asked for again otherwise (`merge`).
-//! 6. **Save** the version with its operations, rejected items and run in the same transaction (`save`, `row`).
+//! 6. **Save** the version with its operations, rejected items and run in the same transaction (`save`, `run`).
 //!
 //! No change of another writer is lost: a model's answer never replaces a document. It only contains operations, which
 //! are applied to the document that is current at that time.
@@ -18,7 +18,6 @@ mod error;
 mod handoff;
 mod handoff_model;
 pub mod history;
-mod log;
 pub mod meaning;
 mod measured;
 mod merge;
@@ -30,16 +29,12 @@ pub mod report;
 mod request;
 mod review;
 mod role;
-mod row;
-mod ruled;
-mod running;
+mod run;
 mod save;
 mod session;
 pub mod steps;
-mod stored;
 mod update;
 mod usage;
-mod written_item;
 
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;

@@ -1,11 +1,10 @@
 //! `ApplyOperations`: applies operations that an agent sends as text or as a list, without a model.
 
 use super::measured;
-use super::reading::{self, Reading};
-use super::report::{QUOTE_BYTES, Target, UpdateAnswer};
-use super::running::Running;
+use super::reading::{self, Reading, WrittenItem};
+use super::report::{Target, UpdateAnswer, quote};
+use super::run::Running;
 use super::save::Saved;
-use super::written_item::WrittenItem;
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl;
 use crate::domain::dsl::requests::{self, OperationRequest};
@@ -13,32 +12,11 @@ use crate::fair;
 use crate::storage::StorageError;
 use crate::storage::updates::{RunKind, RunStatus};
 use serde_json::json;
-use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
 
-/// The beginning of an operation as JSON, up to the length that is quoted. One operation may be as long as the request
-/// body.
+/// An operation as JSON, up to the length that is quoted: it may be as long as the request body.
 fn beginning(operation: &OperationRequest) -> String {
-    let mut written = Beginning(Vec::new());
-    // The writer returns an error once it has enough bytes.
-    let _ = serde_json::to_writer(&mut written, operation);
-    String::from_utf8_lossy(&written.0).into_owned()
-}
-
-struct Beginning(Vec<u8>);
-
-impl Write for Beginning {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() > QUOTE_BYTES {
-            return Err(ErrorKind::WriteZero.into());
-        }
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    quote(&serde_json::to_string(operation).unwrap_or_default())
 }
 
 impl Pipeline {

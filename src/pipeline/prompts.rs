@@ -10,21 +10,59 @@ use strum::{EnumString, IntoStaticStr, VariantNames};
 /// Maximum size of a prompt file in bytes.
 const MAX_FILE_BYTES: usize = 1_048_576;
 
+/// A prompt text, by its place in [`BUILT_IN`].
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Template {
+    Progress,
+    Learnings,
+    Verbatim,
+    Consolidation,
+    Guidance,
+    GuidanceManaged,
+    Handoff,
+    Input,
+    ConsolidationInput,
+    Again,
+    HandoffInput,
+    HandoffAgain,
+}
+
+/// The file of each text, the built-in text, and the placeholder that it must have; in the order of [`Template`].
+const BUILT_IN: [(&str, &str, &str); 12] = [
+    ("progress.md", include_str!("prompts/progress.md"), ""),
+    ("learnings.md", include_str!("prompts/learnings.md"), ""),
+    ("verbatim.md", include_str!("prompts/verbatim.md"), ""),
+    ("consolidation.md", include_str!("prompts/consolidation.md"), ""),
+    ("guidance.md", include_str!("prompts/guidance.md"), ""),
+    (
+        "guidance_managed.md",
+        include_str!("prompts/guidance_managed.md"),
+        "",
+    ),
+    ("handoff.md", include_str!("prompts/handoff.md"), ""),
+    ("input.md", include_str!("prompts/input.md"), "{task}"),
+    (
+        "consolidation_input.md",
+        include_str!("prompts/consolidation_input.md"),
+        "{memory}",
+    ),
+    ("again.md", include_str!("prompts/again.md"), "{faults}"),
+    (
+        "handoff_input.md",
+        include_str!("prompts/handoff_input.md"),
+        "{memory}",
+    ),
+    (
+        "handoff_again.md",
+        include_str!("prompts/handoff_again.md"),
+        "{faults}",
+    ),
+];
+
 /// All prompt texts.
 #[derive(Debug, Clone)]
 pub struct Prompts {
-    progress: Arc<str>,
-    learnings: Arc<str>,
-    verbatim: Arc<str>,
-    consolidation: Arc<str>,
-    consolidation_input: String,
-    input: String,
-    again: String,
-    guidance: Arc<str>,
-    guidance_managed: Arc<str>,
-    handoff: Arc<str>,
-    handoff_input: String,
-    handoff_again: String,
+    texts: [Arc<str>; BUILT_IN.len()],
     /// The example answers in the instructions. A model must not return them.
     examples: Arc<Examples>,
     /// The instructions of roles that contain no credential.
@@ -52,23 +90,7 @@ pub struct PromptError {
 
 impl Default for Prompts {
     fn default() -> Self {
-        let prompts = Self {
-            progress: include_str!("prompts/progress.md").into(),
-            learnings: include_str!("prompts/learnings.md").into(),
-            verbatim: include_str!("prompts/verbatim.md").into(),
-            consolidation: include_str!("prompts/consolidation.md").into(),
-            consolidation_input: include_str!("prompts/consolidation_input.md").to_owned(),
-            input: include_str!("prompts/input.md").to_owned(),
-            again: include_str!("prompts/again.md").to_owned(),
-            guidance: include_str!("prompts/guidance.md").into(),
-            guidance_managed: include_str!("prompts/guidance_managed.md").into(),
-            handoff: include_str!("prompts/handoff.md").into(),
-            handoff_input: include_str!("prompts/handoff_input.md").to_owned(),
-            handoff_again: include_str!("prompts/handoff_again.md").to_owned(),
-            examples: Arc::default(),
-            without_secrets: Vec::new(),
-        };
-        prompts.with_examples()
+        Self::of(BUILT_IN.map(|(_, text, _)| text.into()))
     }
 }
 
@@ -79,51 +101,45 @@ impl Prompts {
     /// The folder does not exist, or a file cannot be read, is blank, is not UTF-8, is too long, or lacks a required
     /// placeholder.
     pub fn load(folder: Option<&Path>) -> Result<Self, PromptError> {
-        let mut prompts = Self::default();
-        let Some(folder) = folder else { return Ok(prompts) };
+        let Some(folder) = folder else {
+            return Ok(Self::default());
+        };
         if !folder.is_dir() {
             return Err(PromptError {
                 file: folder.display().to_string(),
                 problem: "is not a folder".to_owned(),
             });
         }
-        for (name, text) in [
-            ("progress.md", &mut prompts.progress),
-            ("learnings.md", &mut prompts.learnings),
-            ("verbatim.md", &mut prompts.verbatim),
-            ("consolidation.md", &mut prompts.consolidation),
-            ("guidance.md", &mut prompts.guidance),
-            ("guidance_managed.md", &mut prompts.guidance_managed),
-            ("handoff.md", &mut prompts.handoff),
-        ] {
-            if let Some(replacement) = read(folder, name, &[])? {
+        let mut texts = Self::default().texts;
+        for ((name, _, needed), text) in BUILT_IN.iter().zip(&mut texts) {
+            if let Some(replacement) = read(folder, name, needed)? {
                 *text = replacement.into();
             }
         }
-        for (name, needed, text) in [
-            ("input.md", "{task}", &mut prompts.input),
-            (
-                "consolidation_input.md",
-                "{memory}",
-                &mut prompts.consolidation_input,
-            ),
-            ("again.md", "{faults}", &mut prompts.again),
-            ("handoff_input.md", "{memory}", &mut prompts.handoff_input),
-            ("handoff_again.md", "{faults}", &mut prompts.handoff_again),
-        ] {
-            if let Some(replacement) = read(folder, name, &[needed])? {
-                *text = replacement;
-            }
-        }
-        Ok(prompts.with_examples())
+        Ok(Self::of(texts))
     }
 
-    fn with_examples(mut self) -> Self {
-        self.examples = Arc::new(Examples::of([&*self.progress, &*self.learnings, &*self.verbatim]));
-        let all = Role::ALL.into_iter().map(|role| self.instructions(role));
-        let all = all.chain([self.consolidation.clone()]);
-        self.without_secrets = all.filter(|text| !has_secret(text)).collect();
-        self
+    fn of(texts: [Arc<str>; BUILT_IN.len()]) -> Self {
+        let text = |template: Template| &*texts[template as usize];
+        let of_roles = [Template::Progress, Template::Learnings, Template::Verbatim].map(text);
+        let mut without_secrets = vec![texts[Template::Consolidation as usize].clone()];
+        without_secrets.extend(of_roles.map(Arc::from));
+        without_secrets.retain(|text| !has_secret(text));
+        Self {
+            examples: Arc::new(Examples::of(of_roles)),
+            without_secrets,
+            texts,
+        }
+    }
+
+    /// A text as it is. Constant instructions are sent first, so that providers can cache them.
+    pub(super) fn text(&self, template: Template) -> Arc<str> {
+        self.texts[template as usize].clone()
+    }
+
+    /// A text with its placeholders filled.
+    pub(super) fn fill(&self, template: Template, values: &[(&str, &str)]) -> String {
+        fill(&self.texts[template as usize], values)
     }
 
     /// Whether a text is one of the roles' instructions and contains no credential. They are long and the same in
@@ -139,18 +155,13 @@ impl Prompts {
         &self.examples
     }
 
-    /// The constant instructions of a role. They are sent first, so that providers can cache them.
+    /// The constant instructions of a role.
     pub(super) fn instructions(&self, role: Role) -> Arc<str> {
-        match role {
-            Role::Progress => self.progress.clone(),
-            Role::Learnings => self.learnings.clone(),
-            Role::Verbatim => self.verbatim.clone(),
-        }
-    }
-
-    /// The constant instructions for consolidations.
-    pub(super) fn consolidation(&self) -> Arc<str> {
-        self.consolidation.clone()
+        self.text(match role {
+            Role::Progress => Template::Progress,
+            Role::Learnings => Template::Learnings,
+            Role::Verbatim => Template::Verbatim,
+        })
     }
 
     /// The message with the records of a memory, and what its owner asks for.
@@ -161,30 +172,15 @@ impl Prompts {
             ("{instructions}", &*instructions),
             ("{most}", most),
         ];
-        fill(&self.consolidation_input, &values)
+        self.fill(Template::ConsolidationInput, &values)
     }
 
     /// A page of the guidance for an agent that writes the document itself.
     pub(super) fn guidance(&self, page: GuidancePage) -> Arc<str> {
-        match page {
-            GuidancePage::Document => self.guidance.clone(),
-            GuidancePage::Managed => self.guidance_managed.clone(),
-        }
-    }
-
-    /// The constant instructions for handoffs.
-    pub(super) fn handoff(&self) -> Arc<str> {
-        self.handoff.clone()
-    }
-
-    /// The message with the entries that a handoff may cite.
-    pub(super) fn handoff_input(&self, entries: &str) -> String {
-        fill(&self.handoff_input, &[("{memory}", &quoted(entries))])
-    }
-
-    /// The message that asks for the rejected lines of a handoff again.
-    pub(super) fn handoff_again(&self, faults: &str) -> String {
-        fill(&self.handoff_again, &[("{faults}", faults)])
+        self.text(match page {
+            GuidancePage::Document => Template::Guidance,
+            GuidancePage::Managed => Template::GuidanceManaged,
+        })
     }
 
     /// The message with the data. Each text is escaped so that it cannot close its tag; `messages` is already escaped
@@ -196,8 +192,8 @@ impl Prompts {
         most: usize,
     ) -> String {
         let (memory, task) = (quoted(memory), quoted(task));
-        fill(
-            &self.input,
+        self.fill(
+            Template::Input,
             &[
                 ("{memory}", &memory),
                 ("{task}", &task),
@@ -210,11 +206,11 @@ impl Prompts {
 
     /// The message that asks for the faulty items again.
     pub(super) fn again(&self, faults: &str, ids: &str) -> String {
-        fill(&self.again, &[("{faults}", faults), ("{ids}", ids)])
+        self.fill(Template::Again, &[("{faults}", faults), ("{ids}", ids)])
     }
 }
 
-fn read(folder: &Path, name: &str, needed: &[&str]) -> Result<Option<String>, PromptError> {
+fn read(folder: &Path, name: &str, needed: &str) -> Result<Option<String>, PromptError> {
     let path = folder.join(name);
     let failed = |problem: String| PromptError {
         file: path.display().to_string(),
@@ -235,10 +231,10 @@ fn read(folder: &Path, name: &str, needed: &[&str]) -> Result<Option<String>, Pr
     if text.trim().is_empty() {
         return Err(failed("is blank".to_owned()));
     }
-    match needed.iter().find(|placeholder| !text.contains(**placeholder)) {
-        Some(placeholder) => Err(failed(format!("lacks the placeholder {placeholder}"))),
-        None => Ok(Some(text)),
+    if !text.contains(needed) {
+        return Err(failed(format!("lacks the placeholder {needed}")));
     }
+    Ok(Some(text))
 }
 
 /// Fills the placeholders in one pass, so that braces in an inserted text have no effect.

@@ -1,7 +1,7 @@
 //! A proposal as its run stores it, from which it is applied later.
 
 use super::reading::{Accepted, archived_id};
-use super::stored;
+use super::request;
 use crate::domain::ids::{KeyId, RecordId, RecordKind};
 use crate::domain::memory::{AppliedOperation, OperationName};
 use crate::domain::operation::Operation;
@@ -51,7 +51,7 @@ impl Proposal {
     /// # Errors
     /// A sentence that says why it cannot be read.
     pub(super) fn read(kept: &Value) -> Result<Self, String> {
-        let proposal: Self = stored::read(kept)?;
+        let proposal: Self = request::read_stored(kept)?;
         if proposal.form == FORM {
             Ok(proposal)
         } else {

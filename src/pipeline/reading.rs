@@ -1,13 +1,13 @@
 //! Reads and validates operations. Those of a model are also checked against its input.
 
 use super::report::{Rejection, Warning};
-use super::written_item::WrittenItem;
 use crate::domain::dsl;
 use crate::domain::evidence::{self, Addition, Evidence, Judge, JudgeContext, Ruling, Strictness};
 use crate::domain::faults::{MAX_KEPT_FAULTS, Omitted};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
+use crate::domain::text::masked;
 use crate::fair;
 use crate::storage::{Storage, StorageError};
 use serde::{Deserialize, Serialize};
@@ -433,5 +433,29 @@ fn found_of(
             range: range.clone(),
             detail: ruling.detail,
         },
+    }
+}
+
+/// An item as it was written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct WrittenItem {
+    pub(super) text: String,
+    /// Its position in the list of operations; `None` for operations sent as text.
+    #[serde(skip)]
+    pub(super) index: Option<usize>,
+}
+
+impl WrittenItem {
+    pub(super) fn of_text(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            index: None,
+        }
+    }
+
+    /// The item without credentials.
+    pub(super) fn masked(mut self) -> Self {
+        self.text = masked(&self.text);
+        self
     }
 }

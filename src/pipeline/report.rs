@@ -1,18 +1,19 @@
 //! The response of an update. Its run stores it in the same form.
 
 use super::Step;
-use super::written_item::WrittenItem;
+use super::reading::WrittenItem;
 use crate::domain::document;
 use crate::domain::evidence::{Evidence, EvidenceForm};
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::AppliedOperation;
 use crate::domain::operation::{Fault, Role};
+use crate::storage::updates::RunStatus;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 /// The maximum length of a quoted faulty item, in bytes.
-pub(super) const QUOTE_BYTES: usize = 2_000;
+const QUOTE_BYTES: usize = 2_000;
 
 /// How an update ended well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -26,6 +27,18 @@ pub enum UpdateStatus {
     DryRun,
     /// It waits for approval.
     Proposed,
+}
+
+impl UpdateStatus {
+    /// The status of its run.
+    pub(super) fn of_run(self) -> RunStatus {
+        match self {
+            Self::Applied => RunStatus::Applied,
+            Self::Unchanged => RunStatus::Unchanged,
+            Self::DryRun => RunStatus::DryRun,
+            Self::Proposed => RunStatus::Proposed,
+        }
+    }
 }
 
 /// Something that was not applied.

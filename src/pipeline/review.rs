@@ -2,13 +2,13 @@
 //! decided only once.
 
 use super::conversation::section_of;
-use super::merge::{self, Refused};
+use super::merge;
 use super::proposal::{Proposal, rewrites_progress};
 use super::reading::{Accepted, mentioned};
 use super::report::{Rejection, Target, UpdateAnswer, quote};
 use super::role::numbered;
-use super::row::Review;
-use super::running::Running;
+use super::run::Review;
+use super::run::Running;
 use super::save::RunResult;
 use super::session;
 use super::{Pipeline, PipelineError};
@@ -263,16 +263,15 @@ impl Pipeline {
         known: Option<StoredRecord>,
         progress_before: &str,
         base_version: i64,
-    ) -> Result<Decision<RunResult>, Refused> {
-        head.meets(&running.preconditions)
-            .map_err(Refused::PreconditionFailed)?;
+    ) -> Result<Decision<RunResult>, PipelineError> {
+        head.meets(&running.preconditions)?;
         let moved = section_of(&head.text, Role::Progress).trim_end() != progress_before;
         let (late, held): (Vec<Accepted>, Vec<Accepted>) = running
             .accepted
             .iter()
             .cloned()
             .partition(|item| moved && rewrites_progress(item));
-        let mut merged = merge::onto(head, &held, head.version != base_version, &running.limits)?;
+        let mut merged = merge::onto(head, &held, head.version != base_version, running)?;
         let late = late.iter().map(|item| Rejection {
             section: Some(Role::Progress.name().to_owned()),
             kind: "progress_moved".to_owned(),
@@ -284,7 +283,7 @@ impl Pipeline {
         let Some(record) = &running.record else {
             return self.decide(running, head, merged, (None, None));
         };
-        let reason = match session::is_recorded(record, known.as_ref()) {
+        let reason = match session::is_recorded(running, record, known.as_ref()) {
             Ok(false) => return self.decide(running, head, merged, (Some(record), None)),
             Ok(true) => "already_recorded",
             Err(_) => "other_task",

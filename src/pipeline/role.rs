@@ -1,27 +1,28 @@
 //! One role: calls its model, reads and validates the answer, and asks again about faults.
 
-use super::conversation;
-use super::reading::{Accepted, AnswerContext, FoundFault, Reading, judged};
+use super::reading::{Accepted, AnswerContext, FoundFault, Reading, WrittenItem, checked, judged, validated};
 use super::report::{ModelReport, Warning, quote};
-use super::written_item::WrittenItem;
-use super::{Pipeline, Step, Steps, UpdateRequest};
+use super::{Pipeline, Step, Steps, UpdateRequest, consolidation, conversation};
 use crate::config::llm::Constrain;
-use crate::domain::document;
-use crate::domain::dsl;
+use crate::domain::consolidation::Share;
 use crate::domain::evidence::{Input, JudgeContext, Strictness};
 use crate::domain::ids::RecordId;
 use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
+use crate::domain::{document, dsl};
 use crate::fair;
-use crate::llm::{Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel};
+use crate::llm::{
+    Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel, models, rules,
+};
 use crate::storage::{HeadSnapshot, StorageError};
 use crate::telemetry::meters;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Records that a model's answer may archive per section; if it names more, all are rejected: a model that cleans up has
 /// misread its task.
@@ -40,8 +41,29 @@ pub(super) struct RoleOutcome {
     pub(super) failure: Option<ModelError>,
 }
 
+/// How an answer is parsed and what its items are checked against.
+pub(super) enum Check<'a> {
+    /// The answer of a role: against the input.
+    Input(JudgeContext<'a>),
+    /// Steps of a consolidation: what goes already by code, and what else may go.
+    Consolidation {
+        earlier: &'a [Operation],
+        share: &'a Share,
+    },
+}
+
+impl Check<'_> {
+    /// Reads an answer of the schema that was asked for.
+    fn read(&self, role: Role, text: &str) -> Option<(dsl::Parsed, Vec<String>)> {
+        match self {
+            Self::Input(_) => dsl::structured::read(role, text),
+            Self::Consolidation { .. } => dsl::structured::read_consolidation(text),
+        }
+    }
+}
+
 impl Pipeline {
-    /// Calls the model of a role and calls it again if its answer has faults that it can repair.
+    /// Asks the model of a role about its section.
     pub(super) async fn ask_role(
         &self,
         request: &UpdateRequest,
@@ -49,67 +71,76 @@ impl Pipeline {
         (role, speaker): (Role, &RoleModel),
         limits: &Limits,
     ) -> Result<RoleOutcome, StorageError> {
-        let strictness = self.strictness(request);
         let sent = sent(request);
         let messages = conversation::messages(&request.input.messages, self.settings.messages_bytes);
         let memory = conversation::memory(&snapshot.text, role);
+        let ids = existing_ids(&snapshot.text, role);
         let input = self.prompts.input(
             (memory, &request.input.task, &messages),
-            &existing_ids(&snapshot.text, role),
+            &ids,
             limits.max_additions,
         );
         let schema = schema(speaker.model.constrains(), &snapshot.text, role, limits);
-        let mut asking = Request::of_role(role, self.prompts.instructions(role), input, schema);
+        let asking = Request::of_role(Some(role), self.prompts.instructions(role), input, schema);
+        let check = Check::Input(self.case(request, &sent, snapshot));
+        self.ask_until_right(request, snapshot, (speaker, asking), check, (&ids, limits))
+            .await
+    }
+
+    /// Asks a model, reads and checks its answer, and asks again about the faults that it can repair.
+    pub(super) async fn ask_until_right(
+        &self,
+        request: &UpdateRequest,
+        snapshot: &HeadSnapshot,
+        (speaker, mut asking): (&RoleModel, Request),
+        check: Check<'_>,
+        (ids, limits): (&str, &Limits),
+    ) -> Result<RoleOutcome, StorageError> {
+        let (document, place) = (&snapshot.text, (&request.vault, &request.memory));
+        let role = asking.role.unwrap_or(Role::Learnings);
         let mut outcome = RoleOutcome::of_model(speaker);
         for round in 0..=self.settings.max_reprompts {
-            let Some((text, stopped_at_limit)) = outcome
-                .ask((speaker, &asking), (role, round), &request.steps)
-                .await
-            else {
+            let asked = outcome.ask((speaker, &asking), round, &request.steps).await;
+            let Some((text, stopped_at_limit)) = asked else {
                 break;
             };
-            let read = |text: &str| dsl::structured::read(role, text);
             let (parsed, items) = fair::on_cpu(text.len(), || {
+                let read = |text: &str| check.read(role, text);
                 parsed(read, &text, asking.schema.is_some(), stopped_at_limit)
             })
             .await;
-            let place = (&request.vault, &request.memory);
-            let context = AnswerContext {
-                role: Some(role),
-                case: self.case(request, &sent, snapshot),
-                earlier: &outcome.reading.accepted,
-            };
             let written = |range| written(items.as_ref(), &text, range);
-            let reading = judged(
-                &self.storage,
-                place,
-                &snapshot.text,
-                parsed,
-                written,
-                context,
-                limits,
-            )
-            .await?;
-            outcome.reading = if round == 0 {
-                reading
-            } else {
-                second_counts(
-                    reading,
-                    std::mem::take(&mut outcome.reading),
-                    (&snapshot.text, self.storage.now()),
-                    limits,
-                )
+            let mut reading = match &check {
+                Check::Input(case) => {
+                    let context = AnswerContext {
+                        role: Some(role),
+                        case: *case,
+                        earlier: &outcome.reading.accepted,
+                    };
+                    judged(&self.storage, place, document, parsed, written, context, limits).await?
+                }
+                Check::Consolidation { earlier, .. } => {
+                    let parsed = consolidation::steps_only(parsed);
+                    let context = (*earlier, limits);
+                    validated(&self.storage, place, document, parsed, written, context).await?
+                }
             };
-            if strictness != Strictness::Off {
-                outcome.reading.name_replaced(&snapshot.text);
+            if round > 0 {
+                let first = std::mem::take(&mut outcome.reading);
+                reading = second_counts(reading, first, (document, self.storage.now()), limits);
             }
+            match &check {
+                Check::Input(case) if case.strictness == Strictness::Off => {}
+                Check::Input(_) => reading.name_replaced(document),
+                Check::Consolidation { share, .. } => {
+                    reading = consolidation::within(reading, (*share).clone());
+                }
+            }
+            outcome.reading = reading;
             if !outcome.reading.needs_repair() {
                 break;
             }
-            let again = self.prompts.again(
-                &describe(&outcome.reading.found),
-                &existing_ids(&snapshot.text, role),
-            );
+            let again = self.prompts.again(&describe(&outcome.reading.found), ids);
             asking.go_on(text, again);
         }
         Ok(outcome)
@@ -128,12 +159,8 @@ impl Pipeline {
             progress: conversation::section_of(&snapshot.text, Role::Progress),
             examples: self.prompts.examples(),
             max_archives: MAX_ARCHIVES,
-            strictness: self.strictness(request),
+            strictness: request.input.evidence.unwrap_or(self.settings.evidence),
         }
-    }
-
-    fn strictness(&self, request: &UpdateRequest) -> Strictness {
-        request.input.evidence.unwrap_or(self.settings.evidence)
     }
 }
 
@@ -147,10 +174,15 @@ pub(super) fn sent(request: &UpdateRequest) -> Input<'_> {
 }
 
 impl Request {
-    /// The first call of a role.
-    pub(super) fn of_role(role: Role, system: Arc<str>, text: String, schema: Option<Arc<Value>>) -> Self {
+    /// The first call, of a role or of none.
+    pub(super) fn of_role(
+        role: Option<Role>,
+        system: Arc<str>,
+        text: String,
+        schema: Option<Arc<Value>>,
+    ) -> Self {
         Self {
-            role: Some(role),
+            role,
             system,
             messages: vec![ChatMessage {
                 speaker: ChatRole::User,
@@ -190,24 +222,27 @@ impl RoleOutcome {
     pub(super) async fn ask(
         &mut self,
         (speaker, asking): (&RoleModel, &Request),
-        (role, round): (Role, u32),
+        round: u32,
         steps: &Steps,
     ) -> Option<(String, bool)> {
-        steps.send(Step::Asked { role, round });
+        if let Some(role) = asking.role {
+            steps.send(Step::Asked { role, round });
+        }
         let asked = speaker.ask(asking).await;
-        steps.send(Step::Answered {
-            role,
-            round,
-            attempts: asked.attempts,
-            millis: u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX),
-            failed: asked.result.is_err(),
-        });
+        if let Some(role) = asking.role {
+            steps.send(Step::Answered {
+                role,
+                round,
+                attempts: asked.attempts,
+                millis: u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX),
+                failed: asked.result.is_err(),
+            });
+        }
         self.note(round, asking, &asked);
-        match asked.result {
-            Ok(answer) => return Some((storable(answer.text), answer.stopped_at_limit)),
-            Err(error) if round == 0 => self.failure = Some(error),
+        match (asked.result, asking.role) {
+            (Ok(answer), _) => return Some((storable(answer.text), answer.stopped_at_limit)),
             // The first answer is used, and its faults are reported as if there had been no second call.
-            Err(error) => {
+            (Err(error), Some(role)) if round > 0 => {
                 let detail = format!(
                     "The model was asked again about faulty items and failed: {}.",
                     error.public()
@@ -215,6 +250,7 @@ impl RoleOutcome {
                 self.warnings
                     .push(Warning::of_role(role, "reprompt_failed", detail));
             }
+            (Err(error), _) => self.failure = Some(error),
         }
         None
     }
@@ -286,7 +322,7 @@ fn add(sum: &mut Option<u64>, more: Option<u64>) {
 /// Merges two answers. The second one takes precedence. Valid items of the first that it does not contain are kept,
 /// and so is a valid rewrite of progress if the second has none. Faults of the first that the model was not asked
 /// about are still reported.
-pub(super) fn second_counts(
+fn second_counts(
     second: Reading,
     first: Reading,
     (document, now): (&str, DateTime<Utc>),
@@ -366,7 +402,7 @@ pub(super) fn numbered(accepted: &[Accepted]) -> Vec<Item> {
 }
 
 /// The faults in the form in which they are sent to the model.
-pub(super) fn describe(found: &[FoundFault]) -> String {
+fn describe(found: &[FoundFault]) -> String {
     let mut text = String::new();
     for FoundFault { fault, written, .. } in found.iter().filter(|found| found.needs_repair()) {
         // Writing to a string cannot fail.
@@ -380,7 +416,7 @@ pub(super) fn describe(found: &[FoundFault]) -> String {
 }
 
 /// An item as its author wrote it, by its position: one of these if the answer was JSON, or else a part of the text.
-pub(super) fn written(items: Option<&Vec<String>>, text: &str, range: Range<usize>) -> WrittenItem {
+fn written(items: Option<&Vec<String>>, text: &str, range: Range<usize>) -> WrittenItem {
     match items {
         Some(items) => WrittenItem::of_text(items[range.start].as_str()),
         None => WrittenItem::of_text(&text[range]),
@@ -389,7 +425,7 @@ pub(super) fn written(items: Option<&Vec<String>>, text: &str, range: Range<usiz
 
 /// Parses an answer: JSON of the schema that was asked for, which `read` reads, or else text. Of JSON the items as they were written come with
 /// it, by their positions.
-pub(super) fn parsed(
+fn parsed(
     read: impl FnOnce(&str) -> Option<(dsl::Parsed, Vec<String>)>,
     text: &str,
     is_of_schema: bool,
@@ -445,5 +481,66 @@ fn not_empty(text: String) -> String {
         "(no answer)".to_owned()
     } else {
         text
+    }
+}
+
+impl Pipeline {
+    /// Applies the rules once, for all of these roles.
+    pub(super) async fn apply_rules(
+        &self,
+        request: &UpdateRequest,
+        snapshot: &HeadSnapshot,
+        roles: &[Role],
+        limits: &Limits,
+    ) -> Result<BTreeMap<Role, RoleOutcome>, StorageError> {
+        if roles.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let begun = Instant::now();
+        for role in roles {
+            request.steps.send(Step::Asked {
+                role: *role,
+                round: 0,
+            });
+        }
+        let input = sent(request);
+        let bytes = input.bytes() + snapshot.text.len();
+        let heard = || rules::operations(&snapshot.text, &request.input.task, &request.input.messages);
+        let mut operations = fair::on_cpu(bytes, heard).await;
+        operations.retain(|operation| operation.role().is_some_and(|role| roles.contains(&role)));
+        // The input is indexed once for the operations of all roles.
+        let mut reading = Reading::default();
+        if !operations.is_empty() {
+            let case = self.case(request, &input, snapshot);
+            let place = (&request.vault, &request.memory);
+            reading = checked(&self.storage, place, operations, case, limits).await?;
+            if case.strictness != Strictness::Off {
+                reading.name_replaced(&snapshot.text);
+            }
+        }
+        let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut outcomes = BTreeMap::new();
+        for role in roles {
+            request.steps.send(Step::Answered {
+                role: *role,
+                round: 0,
+                attempts: 1,
+                millis,
+                failed: false,
+            });
+            let outcome = RoleOutcome {
+                reading: reading.take(*role),
+                by_rules: true,
+                report: ModelReport {
+                    model: models::RULES.to_owned(),
+                    attempts: 1,
+                    millis,
+                    ..ModelReport::default()
+                },
+                ..RoleOutcome::default()
+            };
+            outcomes.insert(*role, outcome);
+        }
+        Ok(outcomes)
     }
 }

@@ -1,20 +1,20 @@
 //! The head snapshot that a run begins with, and step 6: saves what was merged. Shared by `/update`, `/operations` and approvals.
 
 use super::conversation::section_of;
-use super::log::{log, with_header_hint};
-use super::merge::{self, Merged, Refused};
+use super::merge::{self, Merged};
 use super::proposal::{self, Proposal};
 use super::reading::{Accepted, mentioned};
-use super::report::{DocumentReport, OperationReport, Target, UpdateAnswer, UpdateStatus, Warning};
+use super::report::{
+    DocumentReport, OperationReport, Rejection, Target, UpdateAnswer, UpdateStatus, Warning,
+};
 use super::role::numbered;
-use super::running::{ReportedHead, Running};
-use super::session;
-use super::{Mode, Pipeline, PipelineError};
-use crate::domain::document;
+use super::run::Running;
+use super::{Mode, Pipeline, PipelineError, session};
 use crate::domain::ids::RecordId;
-use crate::domain::memory::{Applied, AppliedOperation, OperationName, project};
+use crate::domain::memory::{Applied, AppliedOperation, OperationName, RecordChange, project};
 use crate::domain::operation::Role;
 use crate::domain::window::SessionRecord;
+use crate::domain::{changelog, document};
 use crate::fair;
 use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
@@ -64,21 +64,11 @@ impl Pipeline {
     pub(super) async fn save(&self, running: &Running) -> Result<Saved, PipelineError> {
         let ids: Vec<RecordId> = mentioned(&numbered(&running.accepted), &[]);
         let place = (&running.target.vault, &running.target.memory);
-        let merged = |head: &Head| {
-            merge::merge(
-                head,
-                &running.base,
-                &running.progress_base,
-                &running.accepted,
-                &running.preconditions,
-                &running.limits,
-            )
-        };
         let written = |item: &Accepted| item.written.text.len();
         let bytes = running.base.text.len() + running.accepted.iter().map(written).sum::<usize>();
         let (record, task) = (running.record.as_ref(), running.task_id());
         let decide = |head: &Head, known: Option<StoredRecord>| {
-            let decide = || self.decide(running, head, merged(head)?, (record, known));
+            let decide = || self.decide(running, head, merge::merge(head, running)?, (record, known));
             fair::run_blocking_if_long(bytes, decide)
         };
         let began = (&running.base, running.is_likely());
@@ -98,11 +88,7 @@ impl Pipeline {
                 }
                 // A version stores its run with it. Without a version the run is stored separately.
                 if outcome.saved.is_none() {
-                    let status = match answer.status {
-                        UpdateStatus::DryRun => RunStatus::DryRun,
-                        UpdateStatus::Proposed => RunStatus::Proposed,
-                        _ => RunStatus::Unchanged,
-                    };
+                    let status = answer.status.of_run();
                     let run = self.run_of_answer(running, status, &answer, proposal.as_ref());
                     let run = Run { identity, ..run };
                     let kept = running.answer_to_keep(&answer);
@@ -117,7 +103,7 @@ impl Pipeline {
                 }
                 Ok(Saved::Answer(Box::new(answer)))
             }
-            Err(ChangeError::Refused(Refused::ProgressMoved)) => Ok(Saved::ProgressMoved),
+            Err(ChangeError::Refused(PipelineError::Conflict { .. })) => Ok(Saved::ProgressMoved),
             Err(ChangeError::Refused(refused)) => Err(self.refuse(running, refused).await?),
             Err(ChangeError::Storage(error)) => Err(error.into()),
         }
@@ -131,20 +117,24 @@ impl Pipeline {
         head: &Head,
         mut merged: Merged,
         (record, known): (Option<&SessionRecord>, Option<StoredRecord>),
-    ) -> Result<Decision<RunResult>, Refused> {
+    ) -> Result<Decision<RunResult>, PipelineError> {
         let items = proposal::in_order(&merged.items, &merged.applied.operations);
         let numbers = merge::causes(&merged.applied.operations, &items);
         let mut window = WindowRows::default();
         if let Some(record) = record {
-            if session::is_recorded(record, known.as_ref())? {
-                let answer = session::repeat(running, known.as_ref(), &ReportedHead::from(head));
+            if session::is_recorded(running, record, known.as_ref())? {
+                let answer = session::repeat(
+                    running,
+                    known.as_ref(),
+                    (head.version, head.context_id.as_ref(), &head.text),
+                );
                 return Ok(Decision::Keep(RunResult {
                     answer,
                     proposal: None,
                     identity: head.identity.clone(),
                 }));
             }
-            window = session::write(&mut merged.applied, head, record, &self.sizes(running))?;
+            window = session::write(running, &mut merged.applied, head, record, &self.sizes(running))?;
         }
         let text = &merged.applied.text;
         let changed = *text != head.text;
@@ -283,4 +273,47 @@ fn warnings(running: &Running, applied: &Applied) -> Vec<Warning> {
         ));
     }
     warnings
+}
+
+/// Logged for a text without a section header.
+const WHAT_A_HEADER_IS: &str = "! no section header was found: a text of operations begins with a line such as \
+`KEY_LEARNINGS:`, below it `ADD:`, and below that `- because <reason>: <insight>`";
+
+/// Appends the hint about headers to the log of a text without one.
+fn with_header_hint(log: &mut String) {
+    log.push('\n');
+    log.push_str(WHAT_A_HEADER_IS);
+}
+
+/// Builds the log: the title, the changes, then what was not applied.
+fn log(
+    kind: RunKind,
+    title: &str,
+    operations: &[AppliedOperation],
+    changes: &[RecordChange],
+    rejected: &[Rejection],
+) -> String {
+    let named: Vec<RecordId> = operations.iter().filter_map(|operation| operation.id).collect();
+    let numbered: Vec<RecordId> = changes
+        .iter()
+        .filter_map(|change| match change {
+            RecordChange::Added(record) if !named.contains(&record.id) => Some(record.id),
+            _ => None,
+        })
+        .collect();
+    let words = changelog::of_operations(operations, &numbered);
+    let mut lines = match (kind, words.is_empty()) {
+        (RunKind::Operations | RunKind::Consolidation, true) => vec!["nothing was applied".to_owned()],
+        (RunKind::Update, true) => vec![title.to_owned(), "nothing changed".to_owned()],
+        (_, false) => vec![title.to_owned(), words],
+    };
+    for rejection in rejected {
+        let section = rejection
+            .section
+            .as_deref()
+            .map(|section| format!("{section}: "))
+            .unwrap_or_default();
+        lines.push(format!("! {section}{}: {}", rejection.kind, rejection.detail));
+    }
+    lines.join("\n")
 }

@@ -1,20 +1,23 @@
 //! The session record of an update: written once into the document that the roles' operations produced.
 
-use super::merge::Refused;
 use super::report::{DocumentReport, UpdateAnswer, UpdateStatus, Warning};
-use super::running::{ReportedHead, Running};
+use super::run::Running;
 use super::{Pipeline, PipelineError};
+use crate::domain::ids::ContextId;
 use crate::domain::memory::{Applied, OperationName};
 use crate::domain::window::{SessionRecord, Sizes, WindowError, record_session};
 use crate::storage::records::StoredRecord;
-use crate::storage::updates::RunStatus;
-use crate::storage::{Head, WindowRows};
+use crate::storage::{Head, StorageError, WindowRows};
 
 /// Whether the memory already contains the task of this record.
 ///
 /// # Errors
 /// Its id belongs to a task with different content.
-pub(super) fn is_recorded(record: &SessionRecord, known: Option<&StoredRecord>) -> Result<bool, Refused> {
+pub(super) fn is_recorded(
+    running: &Running,
+    record: &SessionRecord,
+    known: Option<&StoredRecord>,
+) -> Result<bool, PipelineError> {
     match known {
         None => Ok(false),
         // A redacted task has no content that could differ.
@@ -24,7 +27,10 @@ pub(super) fn is_recorded(record: &SessionRecord, known: Option<&StoredRecord>) 
                 .as_ref()
                 .is_some_and(|reported| *reported != record.task) =>
         {
-            Err(Refused::OtherTask(known.id))
+            Err(PipelineError::OtherTask {
+                update_id: running.target.update_id.clone(),
+                record: known.id,
+            })
         }
         Some(_) => Ok(true),
     }
@@ -32,23 +38,32 @@ pub(super) fn is_recorded(record: &SessionRecord, known: Option<&StoredRecord>) 
 
 /// Writes the record into a document after operations were applied to it; `before` is the document before them.
 pub(super) fn write(
+    running: &Running,
     applied: &mut Applied,
     head: &Head,
     record: &SessionRecord,
     sizes: &Sizes,
-) -> Result<WindowRows, Refused> {
+) -> Result<WindowRows, PipelineError> {
+    let update_id = running.target.update_id.clone();
     let written = record_session(&applied.text, applied.counters, head.now, record, sizes).map_err(
         |error| match error {
-            WindowError::TooLarge { bytes, limit, .. } => Refused::TooLarge {
+            WindowError::TooLarge { bytes, limit, .. } => PipelineError::TooLarge {
+                update_id,
                 before: head.text.len(),
                 bytes,
                 limit,
             },
-            WindowError::IdsExhausted(exhausted) => Refused::IdsExhausted { kind: exhausted.kind },
+            WindowError::IdsExhausted(exhausted) => PipelineError::IdsExhausted {
+                update_id,
+                kind: exhausted.kind,
+            },
             // The record supersedes nothing.
-            other @ WindowError::NotActive { .. } => {
-                Refused::Fault(format!("the record of a session was refused: {other}"))
-            }
+            other @ WindowError::NotActive { .. } => PipelineError::Storage(StorageError::Corrupt {
+                table: "memory_contexts",
+                column: "context",
+                row: update_id.to_string(),
+                problem: format!("the record of a session was refused: {other}"),
+            }),
         },
     )?;
     applied.text = written.text;
@@ -93,16 +108,14 @@ impl Pipeline {
         };
         let (vault, memory) = (&running.target.vault, &running.target.memory);
         let known = self.storage.known_task(vault, memory, task_id).await?;
-        match is_recorded(record, known.as_ref()) {
+        match is_recorded(running, record, known.as_ref()) {
             Ok(false) => Ok(None),
             Err(refused) => Err(self.refuse(running, refused).await?),
             Ok(true) => {
-                let answer = repeat(running, known.as_ref(), &running.base_head());
-                let status = match answer.status {
-                    UpdateStatus::DryRun => RunStatus::DryRun,
-                    _ => RunStatus::Unchanged,
-                };
-                let run = self.run_of_answer(running, status, &answer, None);
+                let base = &running.base;
+                let head = (base.version, base.context_id.as_ref(), &*base.text);
+                let answer = repeat(running, known.as_ref(), head);
+                let run = self.run_of_answer(running, answer.status.of_run(), &answer, None);
                 let kept = running.answer_to_keep(&answer);
                 self.storage.save_run(&run, kept.as_ref()).await?;
                 Ok(Some(answer))
@@ -111,11 +124,11 @@ impl Pipeline {
     }
 }
 
-/// The response to a repeated call.
+/// The response to a repeated call, about a head: its version, id and text.
 pub(super) fn repeat(
     running: &Running,
     known: Option<&StoredRecord>,
-    head: &ReportedHead<'_>,
+    (version, context_id, text): (i64, Option<&ContextId>, &str),
 ) -> UpdateAnswer {
     let done = known.map_or_else(
         || "nothing was done".to_owned(),
@@ -142,9 +155,9 @@ pub(super) fn repeat(
         } else {
             UpdateStatus::Unchanged
         },
-        base_version: head.version,
-        version: head.version,
-        context_id: head.context_id.map(ToString::to_string),
+        base_version: version,
+        version,
+        context_id: context_id.map(ToString::to_string),
         rebased: false,
         operations: Vec::new(),
         rejected: Vec::new(),
@@ -154,6 +167,6 @@ pub(super) fn repeat(
         diff: String::new(),
         log: format!("{}\n{done}", running.title),
         models: running.models.clone(),
-        document: DocumentReport::of(head.text, running.limits.context_bytes),
+        document: DocumentReport::of(text, running.limits.context_bytes),
     }
 }

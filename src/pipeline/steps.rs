@@ -10,6 +10,7 @@ use crate::domain::ids::{ActorId, ContextId, UpdateId};
 use crate::domain::operation::Role;
 use crate::storage::events::{EventKind, NewEvent};
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -22,7 +23,8 @@ use super::report::Target;
 pub(super) const WRITE_EVERY: Duration = Duration::from_millis(250);
 
 /// One step of an update.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Step {
     /// The update was started.
     Started {
@@ -56,6 +58,7 @@ pub enum Step {
         /// The duration.
         millis: u64,
         /// Whether the model failed.
+        #[serde(skip)]
         failed: bool,
     },
     /// The operations were applied to the head.
@@ -91,29 +94,9 @@ impl Step {
     /// The step as a JSON object: its name in `step`, and its members.
     #[must_use]
     pub fn details(&self) -> Value {
-        let step = self.name();
-        match self {
-            Self::Started { update_id, attempt } => {
-                json!({"step": step, "update_id": update_id.as_str(), "attempt": attempt})
-            }
-            Self::Captured { version, context_id } => {
-                json!({"step": step, "version": version, "context_id": context_id.as_ref().map(ContextId::as_str)})
-            }
-            Self::Asked { role, round } => json!({"step": step, "role": role.name(), "round": round}),
-            Self::Answered {
-                role,
-                round,
-                attempts,
-                millis,
-                ..
-            } => {
-                json!({"step": step, "role": role.name(), "round": round, "attempts": attempts, "millis": millis})
-            }
-            Self::Merged { rebased } => json!({"step": step, "rebased": rebased}),
-            Self::Saved { version, context_id } => {
-                json!({"step": step, "version": version, "context_id": context_id})
-            }
-        }
+        let mut details = json!(self);
+        details["step"] = self.name().into();
+        details
     }
 
     /// Whether the step is stored as an event. Merging and saving are not: the event of the version and that of the

@@ -4,7 +4,7 @@ use super::durable::Claim;
 use super::measured;
 use super::report::{ModelReport, Rejection, Target, UpdateAnswer, Warning};
 use super::role::RoleOutcome;
-use super::running::Running;
+use super::run::Running;
 use super::save::Saved;
 use super::steps::{Step, WRITE_EVERY};
 use super::{Mode, OnInvalid, Pipeline, PipelineError, UpdateInput, UpdateRequest};
@@ -17,7 +17,7 @@ use crate::fair::{self, NoRoom, Party};
 use crate::llm::ModelError;
 use crate::storage::HeadSnapshot;
 use crate::storage::updates::RunStatus;
-use crate::storage::usage::RoleSpent;
+use crate::storage::usage::{RoleSpent, Spender};
 use chrono::{DateTime, Utc};
 use futures::future::{join, join_all};
 use serde_json::json;
@@ -134,7 +134,9 @@ impl Pipeline {
         let limits = running.limits;
         let asked = self.ask_roles(request, &running.base, &request.input.roles, &limits);
         let mut outcomes = measured::step("ask", asked).await?;
-        let spent = outcomes.iter().map(|(role, outcome)| outcome.spent(*role, true));
+        let spent = outcomes
+            .iter()
+            .map(|(role, outcome)| outcome.spent(Spender::Update(*role), true));
         running.spent.extend(spent);
         let mut rebases = 0;
         loop {
@@ -261,7 +263,7 @@ impl Pipeline {
     ) -> Result<RoleSpent, PipelineError> {
         let asked = self.ask_roles(request, head, &[Role::Progress], limits).await?;
         let mut again = asked.into_values().next().unwrap_or_default();
-        let spent = again.spent(Role::Progress, false);
+        let spent = again.spent(Spender::Update(Role::Progress), false);
         if let Some(before) = outcomes.remove(&Role::Progress) {
             again.report = sum(&before.report, &again.report);
             again.exchanges.splice(0..0, before.exchanges);

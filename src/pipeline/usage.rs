@@ -1,10 +1,9 @@
 //! Token usage: records what a run used, and rejects updates of a vault that has reached its daily limit.
 
 use super::role::RoleOutcome;
-use super::running::Running;
+use super::run::Running;
 use super::{Pipeline, PipelineError};
 use crate::domain::ids::VaultId;
-use crate::domain::operation::Role;
 use crate::storage::usage::{RoleSpent, Spender, Spent};
 use chrono::{DateTime, Days, NaiveTime, Utc};
 
@@ -49,8 +48,8 @@ impl Pipeline {
 }
 
 impl RoleOutcome {
-    /// The usage of a role. If the role was called before in this run, the run is not counted again.
-    pub(super) fn spent(&self, role: Role, is_first: bool) -> RoleSpent {
+    /// The usage of a model. If it was asked before in this run, the run is not counted again.
+    pub(super) fn spent(&self, by: Spender, is_first: bool) -> RoleSpent {
         let report = &self.report;
         let spent = Spent {
             runs: u64::from(is_first),
@@ -63,7 +62,7 @@ impl RoleOutcome {
             millis: report.millis,
         };
         RoleSpent {
-            role: Spender::Update(role),
+            role: by,
             model: report.model.clone(),
             spent,
         }

@@ -19,8 +19,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Ending;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};
-use std::fmt;
-use std::str::FromStr;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Memories that are indexed together: all their texts are in memory at the same time.
@@ -38,34 +37,12 @@ pub struct Pending {
 }
 
 /// The sort key of a search result: by rank, best first, then by memory.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchPlace {
     /// The relevance; larger is better.
     pub rank: f32,
     /// The memory.
     pub memory: MemoryId,
-}
-
-impl fmt::Display for SearchPlace {
-    /// [`FromStr`] restores the exact value.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.rank, self.memory)
-    }
-}
-
-impl FromStr for SearchPlace {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (rank, memory) = text.split_once('/').ok_or(())?;
-        let rank = rank
-            .parse()
-            .ok()
-            .filter(|rank: &f32| rank.is_finite())
-            .ok_or(())?;
-        let memory = memory.parse().map_err(|_| ())?;
-        Ok(Self { rank, memory })
-    }
 }
 
 /// A search result.

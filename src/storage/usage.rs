@@ -47,8 +47,8 @@ pub enum Spender {
 }
 
 impl Spent {
-    /// Adds another run's usage. A server may report any number: each is capped at [`MOST`].
-    fn add(&mut self, other: &Self) {
+    /// Adds other usage. A server may report any number: each is capped at [`MOST`].
+    pub(crate) fn add(&mut self, other: &Self) {
         let counts = [
             (&mut self.runs, other.runs),
             (&mut self.calls, other.calls),

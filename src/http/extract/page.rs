@@ -9,9 +9,8 @@ use axum::Json;
 use axum::http::HeaderValue;
 use axum::http::header::LINK;
 use axum::response::{IntoResponse as _, Response};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::fmt::{self, Display};
-use std::str::FromStr;
 
 /// The default number of entries on a page.
 pub(crate) const DEFAULT_LIMIT: u32 = 50;
@@ -51,11 +50,11 @@ impl Page {
     ///
     /// # Errors
     /// 400 if the cursor does not belong to this list.
-    pub(crate) fn after<K: FromStr>(&self, list: &str) -> Result<Option<K>, Problem> {
+    pub(crate) fn after<K: DeserializeOwned>(&self, list: &str) -> Result<Option<K>, Problem> {
         let Some(cursor) = &self.cursor else {
             return Ok(None);
         };
-        let key = open(cursor, list).and_then(|key| key.parse().ok());
+        let key = open(cursor, list).and_then(|key| serde_json::from_slice(&key).ok());
         key.map(Some).ok_or_else(|| {
             Problem::malformed(
                 "cursor",
@@ -66,7 +65,7 @@ impl Page {
 
     /// Builds a page from rows that were read with [`Self::fetch`]. There may be fewer, because large rows limit a
     /// page.
-    pub(crate) fn of_rows<E, T, K: Display>(
+    pub(crate) fn of_rows<E, T, K: Serialize>(
         &self,
         list: &str,
         rows: Rows<E>,
@@ -74,7 +73,7 @@ impl Page {
         show: impl Fn(E) -> T,
     ) -> List<T> {
         let last = rows.items.last().filter(|_| rows.is_cut);
-        let last = last.map(|last| seal(list, &key(last).to_string()));
+        let last = last.map(|last| seal(list, &key(last)));
         let page = self.of(list, rows.items, key, show);
         List {
             next_cursor: page.next_cursor.or(last),
@@ -83,7 +82,7 @@ impl Page {
     }
 
     /// Builds a page from `entries` that were read with [`Self::fetch`]; `show` converts them.
-    pub(crate) fn of<E, T, K: Display>(
+    pub(crate) fn of<E, T, K: Serialize>(
         &self,
         list: &str,
         mut entries: Vec<E>,
@@ -93,34 +92,11 @@ impl Page {
         let limit = self.limit as usize;
         let more = entries.len() > limit;
         entries.truncate(limit);
-        let next_cursor = entries
-            .last()
-            .filter(|_| more)
-            .map(|last| seal(list, &key(last).to_string()));
+        let next_cursor = entries.last().filter(|_| more).map(|last| seal(list, &key(last)));
         List {
             items: entries.into_iter().map(show).collect(),
             next_cursor,
         }
-    }
-}
-
-/// A key of two parts, of which the first contains no blank.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Pair<A, B>(pub(crate) A, pub(crate) B);
-
-impl<A: Display, B: Display> Display for Pair<A, B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.0, self.1)
-    }
-}
-
-impl<A: FromStr, B: FromStr> FromStr for Pair<A, B> {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (first, second) = text.split_once(' ').ok_or(())?;
-        let first = first.parse().map_err(|_| ())?;
-        Ok(Self(first, second.parse().map_err(|_| ())?))
     }
 }
 
@@ -190,18 +166,17 @@ impl<T> List<T> {
     }
 }
 
-/// Builds a cursor: a checksum of the list as eight hexadecimal digits, then the key in hexadecimal.
-fn seal(list: &str, key: &str) -> String {
+/// Builds a cursor: a checksum of the list as eight hexadecimal digits, then the key as JSON in hexadecimal.
+fn seal(list: &str, key: &impl Serialize) -> String {
+    // Serializing texts, numbers and times cannot fail.
+    let key = serde_json::to_vec(key).unwrap_or_default();
     format!("{:08x}{}", check(list), hex::encode(key))
 }
 
-fn open(cursor: &str, list: &str) -> Option<String> {
+fn open(cursor: &str, list: &str) -> Option<Vec<u8>> {
     let digits = cursor.strip_prefix(&format!("{:08x}", check(list)))?;
     // Only lower-case digits: each key has exactly one cursor.
-    let key = hex::decode(digits)
-        .ok()
-        .filter(|key| hex::encode(key) == digits)?;
-    String::from_utf8(key).ok()
+    hex::decode(digits).ok().filter(|key| hex::encode(key) == digits)
 }
 
 /// FNV-1a. It distinguishes lists and is no protection: a cursor contains only what the list returns.
@@ -241,14 +216,14 @@ mod tests {
 
     #[test]
     fn a_cursor_of_another_list_or_a_changed_one_is_refused() {
-        let cursor = seal("numbers", "7");
+        let cursor = seal("numbers", &7);
         assert_eq!(
             page(2, Some(cursor.clone())).after::<i64>("numbers").unwrap(),
             Some(7)
         );
         for bad in [
-            seal("letters", "7"),
-            seal("numbers", "x"),
+            seal("letters", &7),
+            seal("numbers", &"x"),
             cursor + "0",
             String::new(),
             "ä".into(),

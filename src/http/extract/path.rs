@@ -1,107 +1,50 @@
 //! Ids in paths. A segment that is not UTF-8 after decoding is 400; an invalid id is 422.
 
-use crate::domain::ids::{Category, HandoffId, ItemId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
+use crate::domain::ids::{Category, ItemId, KeyId, MemoryId, VaultId};
 use crate::http::problem::Problem;
-use crate::storage::ContextRef;
 use crate::storage::prompt_items::ItemOwner;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+use serde::de::value::{Error, SeqDeserializer};
+use serde_path_to_error::Segment;
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// A path parameter.
-pub(crate) trait PathId: FromStr<Err: Display> + Send {
-    /// The name of the parameter in the route and in the documentation.
-    const NAME: &'static str;
-
-    /// The name in problems, where a parameter can have values of several types.
-    const FIELD: &'static str = Self::NAME;
-}
-
-impl PathId for VaultId {
-    const NAME: &'static str = "vault_id";
-}
-
-impl PathId for MemoryId {
-    const NAME: &'static str = "memory_id";
-}
-
-impl PathId for RecordId {
-    const NAME: &'static str = "record_id";
-}
-
-impl PathId for UpdateId {
-    const NAME: &'static str = "update_id";
-}
-
-impl PathId for KeyId {
-    const NAME: &'static str = "key_id";
-}
-
-impl PathId for HandoffId {
-    const NAME: &'static str = "handoff_id";
-}
-
-impl PathId for ContextRef {
-    const NAME: &'static str = "ref";
-}
-
-impl PathId for ItemId {
-    const NAME: &'static str = "item";
-    const FIELD: &'static str = "item_id";
-}
-
-impl PathId for Category {
-    const NAME: &'static str = "item";
-    const FIELD: &'static str = "category";
-}
+/// A tuple of the ids in a path, in their order there.
+#[derive(Debug)]
+pub(crate) struct Path<T>(pub(crate) T);
 
 /// `/v1/keys/{key_id}/…`
-#[derive(Debug)]
-pub(crate) struct KeyPath {
-    /// One key.
-    pub(crate) key_id: KeyId,
-}
+pub(crate) type KeyPath = Path<(KeyId,)>;
 
 /// `/v1/vaults/{vault_id}/…`
-#[derive(Debug)]
-pub(crate) struct VaultPath {
-    /// The tenant.
-    pub(crate) vault_id: VaultId,
-}
+pub(crate) type VaultPath = Path<(VaultId,)>;
 
 /// `/v1/vaults/{vault_id}/memories/{memory_id}/…`
-#[derive(Debug)]
-pub(crate) struct MemoryPath {
-    /// The tenant.
-    pub(crate) vault_id: VaultId,
-    /// One of its memories.
-    pub(crate) memory_id: MemoryId,
-}
+pub(crate) type MemoryPath = Path<(VaultId, MemoryId)>;
 
-/// `/v1/vaults/{vault_id}/memories/{memory_id}/…/{entry}`
-#[derive(Debug)]
-pub(crate) struct EntryPath<T> {
-    /// The tenant.
-    pub(crate) vault_id: VaultId,
-    /// One of its memories.
-    pub(crate) memory_id: MemoryId,
-    /// One version, record or run of that memory.
-    pub(crate) entry: T,
-}
+/// `/v1/vaults/{vault_id}/memories/{memory_id}/…/{entry}`: one version, record or run of the memory.
+pub(crate) type EntryPath<T> = Path<(VaultId, MemoryId, T)>;
 
-/// `…/items` of a memory or of a vault.
-#[derive(Debug)]
-pub(crate) struct ItemsPath(pub(crate) ItemOwner);
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Path<T> {
+    type Rejection = Problem;
 
-/// `…/items/{entry}` of a memory or of a vault.
-#[derive(Debug)]
-pub(crate) struct ItemPath<T> {
-    /// The memory or the vault.
-    pub(crate) owner: ItemOwner,
-    /// One of its items, or a category.
-    pub(crate) entry: T,
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let params = decoded(parts, state).await?;
+        let ids = SeqDeserializer::<_, Error>::new(params.iter().map(|(_, id)| id));
+        serde_path_to_error::deserialize(ids).map(Self).map_err(|error| {
+            let name = match error.path().iter().next() {
+                Some(Segment::Seq { index }) => params.iter().nth(*index).map(|(name, _)| name),
+                _ => None,
+            };
+            match name {
+                Some(name) => Problem::invalid(name, format!("{name} {}", error.inner())),
+                None => Problem::internal(error),
+            }
+        })
+    }
 }
 
 async fn decoded<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<RawPathParams, Problem> {
@@ -116,66 +59,48 @@ async fn decoded<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<RawPath
         })
 }
 
-fn id<T: PathId>(params: &RawPathParams) -> Result<T, Problem> {
-    let (_, text) = params
-        .iter()
-        .find(|(name, _)| *name == T::NAME)
-        .ok_or_else(|| Problem::internal(format_args!("the route has no {}", T::NAME)))?;
-    text.parse()
-        .map_err(|rule| Problem::invalid(T::FIELD, format!("{} {rule}", T::FIELD)))
+/// `…/items` of a memory or of a vault.
+#[derive(Debug)]
+pub(crate) struct ItemsPath(pub(crate) ItemOwner);
+
+/// `…/items/{item}` of a memory or of a vault: one of its items, or a category.
+#[derive(Debug)]
+pub(crate) struct ItemPath<T> {
+    /// The memory or the vault.
+    pub(crate) owner: ItemOwner,
+    /// One of its items, or a category.
+    pub(crate) entry: T,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for KeyPath {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let params = decoded(parts, state).await?;
-        Ok(Self { key_id: id(&params)? })
-    }
+/// What the segment `{item}` can be, and its name in problems.
+pub(crate) trait ItemSegment: FromStr<Err: Display> {
+    const FIELD: &'static str;
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for VaultPath {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let params = decoded(parts, state).await?;
-        Ok(Self {
-            vault_id: id(&params)?,
-        })
-    }
+impl ItemSegment for ItemId {
+    const FIELD: &'static str = "item_id";
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for MemoryPath {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let params = decoded(parts, state).await?;
-        Ok(Self {
-            vault_id: id(&params)?,
-            memory_id: id(&params)?,
-        })
-    }
+impl ItemSegment for Category {
+    const FIELD: &'static str = "category";
 }
 
-impl<S: Send + Sync, T: PathId> FromRequestParts<S> for EntryPath<T> {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let params = decoded(parts, state).await?;
-        Ok(Self {
-            vault_id: id(&params)?,
-            memory_id: id(&params)?,
-            entry: id(&params)?,
-        })
-    }
+/// The parameter `name`, if the route has it; `field` is its name in problems.
+fn id<T: FromStr<Err: Display>>(
+    params: &RawPathParams,
+    name: &str,
+    field: &str,
+) -> Result<Option<T>, Problem> {
+    let found = params.iter().find(|(known, _)| *known == name);
+    let parsed = found.map(|(_, text)| text.parse()).transpose();
+    parsed.map_err(|rule| Problem::invalid(field, format!("{field} {rule}")))
 }
 
-/// Whose items a path is about.
 fn owner(params: &RawPathParams) -> Result<ItemOwner, Problem> {
-    let has_memory = params.iter().any(|(name, _)| name == MemoryId::NAME);
     Ok(ItemOwner {
-        vault: id(params)?,
-        memory: has_memory.then(|| id(params)).transpose()?,
+        vault: id(params, "vault_id", "vault_id")?
+            .ok_or_else(|| Problem::internal("the route has no vault_id"))?,
+        memory: id(params, "memory_id", "memory_id")?,
     })
 }
 
@@ -187,14 +112,15 @@ impl<S: Send + Sync> FromRequestParts<S> for ItemsPath {
     }
 }
 
-impl<S: Send + Sync, T: PathId> FromRequestParts<S> for ItemPath<T> {
+impl<S: Send + Sync, T: ItemSegment> FromRequestParts<S> for ItemPath<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let params = decoded(parts, state).await?;
         Ok(Self {
             owner: owner(&params)?,
-            entry: id(&params)?,
+            entry: id(&params, "item", T::FIELD)?
+                .ok_or_else(|| Problem::internal("the route has no item"))?,
         })
     }
 }

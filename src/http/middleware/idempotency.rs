@@ -19,7 +19,7 @@ use crate::http::middleware::bounds::Slot;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::Storage;
-use crate::storage::idempotency::{Claim, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer, LEASE, Seen};
+use crate::storage::idempotency::{Claim, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer, Seen};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
@@ -33,50 +33,37 @@ use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::time::Duration;
 use tokio::time::Instant;
 use tracing::Instrument;
-use utoipa::openapi::header::HeaderBuilder;
-use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Required, Response as Described};
+use utoipa::IntoParams as _;
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::{Header, RefOr, Response as Described};
+
+/// The header, for the documentation.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "documents the header")]
+struct KeyHeader {
+    /// Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first answer, with
+    /// `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request with the key is 422.
+    #[param(
+        rename = "Idempotency-Key",
+        nullable = false,
+        min_length = 1,
+        max_length = 255,
+        pattern = "^[!-~]+$"
+    )]
+    key: Option<String>,
+}
 
 /// Adds the header and its error responses to a PUT or POST.
 pub(crate) fn document(operation: &mut Operation) {
-    let schema = ObjectBuilder::new()
-        .schema_type(Type::String)
-        .min_length(Some(1))
-        .max_length(Some(MAX_BYTES))
-        .pattern(Some("^[!-~]+$"))
-        .build();
-    let parameter = ParameterBuilder::new()
-        .name(NAME)
-        .parameter_in(ParameterIn::Header)
-        .required(Required::False)
-        .description(Some(
-            "Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first \
-             answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request \
-             with the key is 422.",
-        ))
-        .schema(Some(schema))
-        .build();
-    operation
-        .parameters
-        .get_or_insert_default()
-        .push(RefOr::T(parameter));
+    let parameters = operation.parameters.get_or_insert_default();
+    parameters.extend(KeyHeader::into_params(|| None).into_iter().map(RefOr::T));
     let responses = &mut operation.responses.responses;
     for (status, response) in responses.iter_mut() {
         if let (true, RefOr::T(response)) = (status.starts_with('2'), response) {
-            let replayed = HeaderBuilder::new()
-                .schema(Some(
-                    ObjectBuilder::new()
-                        .schema_type(Type::String)
-                        .enum_values(Some(["true"])),
-                ))
-                .description(Some(
-                    "There if this is the answer of an earlier request with the same key.",
-                ))
-                .build();
             response
                 .headers
-                .insert("Idempotency-Replayed".to_owned(), RefOr::T(replayed));
+                .insert("Idempotency-Replayed".to_owned(), RefOr::T(Header::default()));
         }
     }
     let title = Kind::StillRunning.title();
@@ -171,9 +158,6 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// How often a claim is renewed, and after how long without renewal it is considered dead.
 const RENEWED_EVERY: Duration = Duration::from_secs(1);
 const DEAD_AFTER: Duration = Duration::from_secs(4);
-
-/// The interval between attempts to release a claim while the database is unavailable.
-const BETWEEN_RELEASES: Duration = Duration::from_millis(250);
 
 /// How often storing a response is attempted: the work is done, and without the response a retry would repeat it.
 const KEEP_TRIES: u32 = 3;
@@ -445,20 +429,13 @@ impl Running {
         false
     }
 
-    /// Releases the claim. While the database is unavailable this is retried after the response was sent, until the
-    /// claim expires, so that a retry need not wait that long.
+    /// Releases the claim, so that a retry runs at once. If that fails, a retry takes the claim over when it is not renewed any
+    /// more.
     async fn release(self) {
         let IdempotencyClaim { key, token } = self.claim;
-        let Err(error) = self.storage.release_key(&key, &token).await else {
-            return;
-        };
-        tracing::warn!(%error, "an idempotency key could not be released, trying again");
-        let until = Instant::now() + LEASE.to_std().unwrap_or_default();
-        tokio::spawn(async move {
-            while Instant::now() < until && self.storage.release_key(&key, &token).await.is_err() {
-                tokio::time::sleep(BETWEEN_RELEASES).await;
-            }
-        });
+        if let Err(error) = self.storage.release_key(&key, &token).await {
+            tracing::warn!(%error, "an idempotency key could not be released");
+        }
     }
 }
 

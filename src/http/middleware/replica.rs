@@ -16,7 +16,7 @@ use axum::response::Response;
 use std::time::Duration;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{HeaderBuilder, RefOr};
+use utoipa::openapi::{Header, RefOr};
 
 /// The maximum lag of the response in seconds.
 pub(crate) const X_REPLICA_LAG: HeaderName = HeaderName::from_static("x-replica-lag");
@@ -100,14 +100,9 @@ pub(crate) fn document(path: &str, method: &Method, operation: &mut Operation) {
     let Some(RefOr::T(good)) = operation.responses.responses.get_mut("200") else {
         return;
     };
-    let header = HeaderBuilder::new()
-        .description(Some(
-            "Where a standby answered: how many seconds it was behind at most when the request came. `Cache-Control: no-cache` \
-             or `max-age` in the request bounds it.",
-        ))
-        .schema(Some(ObjectBuilder::new().schema_type(Type::Number).build()))
-        .build();
-    good.headers.insert("X-Replica-Lag".to_owned(), RefOr::T(header));
+    let seconds = ObjectBuilder::new().schema_type(Type::Number).build();
+    let header = RefOr::T(Header::new(seconds));
+    good.headers.insert("X-Replica-Lag".to_owned(), header);
 }
 
 #[cfg(test)]

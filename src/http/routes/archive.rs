@@ -3,8 +3,8 @@
 use crate::domain::document::written_time;
 use crate::domain::window::{ArchivedTask, Epic, Grouping};
 use crate::http::extract::accept::{Accept, Representation};
-use crate::http::extract::page::{List, Page, Pair};
-use crate::http::extract::path::MemoryPath;
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::{MemoryPath, Path};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::GroupingName;
 use crate::http::problem::Problem;
@@ -68,27 +68,22 @@ impl From<ArchivedTask> for ArchivedBody {
     tag = "window",
     params(Page),
     responses(
-        (status = 200, description = "One page.", headers(
-            ("Link" = Option<String>, description = "The next page, `rel=\"next\"`; only if there is one."),
-        ), content(
+        (status = 200, description = "One page.", headers(("Link")), content(
             (String = "text/markdown; charset=utf-8"),
             (String = "text/plain; charset=utf-8"),
             (List<ArchivedBody> = "application/json"),
         )),
-        (status = 404, description = "There is no such memory."),
     )
 )]
 pub(crate) async fn history(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(page): Query<Page>,
     accept: Accept,
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&Representation::OF_MARKDOWN)?;
     let name = format!("history/{vault_id}/{memory_id}");
-    let after = page.after::<Pair<i64, i64>>(&name)?;
-    let after =
-        after.and_then(|Pair(micros, number)| Some((DateTime::from_timestamp_micros(micros)?, number)));
+    let after = page.after::<HistoryKey>(&name)?;
     let tasks = state
         .storage
         .history(&vault_id, &memory_id, after, page.fetch())
@@ -96,7 +91,7 @@ pub(crate) async fn history(
     if tasks.is_empty() {
         lookup::require(&state, &vault_id, &memory_id).await?;
     }
-    let key = |((time, number), _): &(HistoryKey, ArchivedTask)| Pair(time.timestamp_micros(), *number);
+    let key = |(key, _): &(HistoryKey, ArchivedTask)| *key;
     let list: List<ArchivedBody> = page.of(&name, tasks, key, |(_, task)| task.into());
     let path = below(&vault_id, &memory_id, "archive/history?");
     list.represented(representation, &page, &path, |tasks| {
@@ -163,19 +158,16 @@ impl From<Epic> for EpicBody {
     tag = "window",
     params(EpicParams, Page),
     responses(
-        (status = 200, description = "One page.", headers(
-            ("Link" = Option<String>, description = "The next page, `rel=\"next\"`; only if there is one."),
-        ), content(
+        (status = 200, description = "One page.", headers(("Link")), content(
             (List<EpicBody> = "application/json"),
             (String = "text/markdown; charset=utf-8"),
             (String = "text/plain; charset=utf-8"),
         )),
-        (status = 404, description = "There is no such memory."),
     )
 )]
 pub(crate) async fn epics(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<(EpicParams, Page)>,
     accept: Accept,
 ) -> Result<Response, Problem> {

@@ -2,47 +2,39 @@
 
 use super::contexts::read::validators;
 use super::lookup::{self, VersionParams};
-use crate::domain::document::{Run, record_ranges, written_time};
+use crate::domain::document::{record_ranges, written_time};
 use crate::domain::evidence::{Evidence, EvidenceForm};
 use crate::domain::ids::RecordId;
 use crate::fair::{self, Party};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
-use crate::http::extract::path::MemoryPath;
+use crate::http::extract::path::{MemoryPath, Path};
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::storage::{Blame, ContextMetadata};
-use axum::body::{Body, Bytes};
+use crate::storage::Blame;
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
-use futures::StreamExt;
-use futures::stream::unfold;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::convert::Infallible;
-use std::io::Write;
+use std::fmt::Write as _;
+use std::iter::repeat_n;
 use std::ops::Range;
 
-/// The approximate size of a chunk of the response.
-const PIECE: usize = 64 << 10;
-
-/// Memory per byte of the document while its blame is sent. The worst case is a different version for every line, with
-/// very short lines.
-const CARRIED: usize = 10;
+/// Memory of a line's entry and its JSON, before the factor that all processing has ([`WORK_COST`]). The worst case is a
+/// document of nothing but line breaks.
+///
+/// [`WORK_COST`]: crate::http::middleware::bounds::WORK_COST
+const LINE_COST: usize = 24;
 
 /// Where the lines of one version come from.
-#[derive(Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Blame)]
-#[expect(
-    dead_code,
-    reason = "documents what `Lines` writes, of which pages read a part"
-)]
-pub(crate) struct BlameBody {
+pub(crate) struct BlameBody<'l> {
     /// The vault.
     pub(crate) vault_id: String,
     /// The memory.
@@ -53,7 +45,7 @@ pub(crate) struct BlameBody {
     #[schema(minimum = 1)]
     pub(crate) version: i64,
     /// Its lines, from the first to the last.
-    pub(crate) lines: Vec<BlameLine<'static>>,
+    pub(crate) lines: Vec<BlameLine<'l>>,
 }
 
 /// One line and the version that brought it in.
@@ -94,21 +86,16 @@ pub(crate) struct BlameLine<'l> {
     tag = "contexts",
     params(VersionParams, ConditionHeaders),
     responses(
-        (status = 200, description = "Every line of the version.", headers(
-            ("ETag" = String, description = "Strong."),
-            ("Last-Modified" = String, description = "When the version was made."),
-            ("X-Context-Version" = i64, description = "Its number."),
-        ), content(
-            (BlameBody = "application/json"),
+        (status = 200, description = "Every line of the version.", headers(("ETag"), ("Last-Modified"), ("X-Context-Version" = i64)), content(
+            (BlameBody<'static> = "application/json"),
             (String = "text/plain; charset=utf-8"),
         )),
-        (status = 404, description = "There is no such memory or version."),
         (status = 410, description = "The version was redacted."),
     )
 )]
 pub(crate) async fn blame(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(VersionParams { reference }): Query<VersionParams>,
     accept: Accept,
     conditions: Conditions,
@@ -125,26 +112,30 @@ pub(crate) async fn blame(
     }
     let party = Party::current();
     let bytes = context.text.len();
-    // Reserved until the client has read the response.
-    let room = state.budget.carry(&party, bytes.saturating_mul(CARRIED))?;
-    let work = state.budget.work(&party, bytes).await?;
+    let cost = bytes + context.text.lines().count() * LINE_COST;
+    let _work = state.budget.work(&party, cost).await?;
     let _turn = fair::turn(&party).await;
     let blame = state.storage.blame(context).await?;
-    let places = record_ranges(&blame.context.text);
+    let text = &blame.context.text;
+    let places = record_ranges(text);
+    if representation != Representation::Json {
+        let written = fair::run_blocking_if_long(bytes, || as_text(&lines(&blame, HashMap::new())));
+        return Ok((headers, representation, written).into_response());
+    }
     let ids: Vec<RecordId> = places.iter().map(|(id, _)| *id).collect();
-    let evidence = match representation {
-        Representation::Json => state.storage.evidence(&vault_id, &memory_id, &ids).await?,
-        _ => HashMap::new(),
-    };
-    let carried = by_line(&blame.context.text, &places, evidence);
-    drop(work);
-    let lines = Lines::new(blame, carried, representation == Representation::Json);
-    let pieces = unfold((lines, party, room), |(mut lines, party, room)| async move {
-        let piece = fair::on_cpu_for(&party, PIECE, || lines.piece()).await?;
-        Some((Ok::<_, Infallible>(Bytes::from(piece)), (lines, party, room)))
+    let evidence = state.storage.evidence(&vault_id, &memory_id, &ids).await?;
+    let metadata = &blame.context.metadata;
+    let json = fair::run_blocking_if_long(bytes, || {
+        Json(BlameBody {
+            vault_id: metadata.vault_id.to_string(),
+            memory_id: metadata.memory_id.to_string(),
+            context_id: metadata.context_id.to_string(),
+            version: metadata.version,
+            lines: lines(&blame, by_line(text, &places, evidence)),
+        })
+        .into_response()
     });
-    // Compression asks once more after the end.
-    Ok((headers, representation, Body::from_stream(pieces.fuse())).into_response())
+    Ok((headers, representation, json).into_response())
 }
 
 /// The evidence of records, by the number of their first line.
@@ -163,144 +154,41 @@ fn by_line(
     found
 }
 
-/// The version that lines come from.
-struct Origin {
-    context_id: String,
-    actor_id: String,
-    creation_time: DateTime<Utc>,
+/// The lines of a version with their origins and evidence.
+fn lines(blame: &Blame, mut evidence: HashMap<usize, Vec<Evidence>>) -> Vec<BlameLine<'_>> {
+    let runs = blame.origins.runs().iter();
+    let versions = runs.flat_map(|run| repeat_n(run.version, run.lines));
+    let numbered = (1..).zip(blame.context.text.lines().zip(versions));
+    let lines = numbered.map(|(line, (text, version))| {
+        let origin = blame.versions.get(&version);
+        BlameLine {
+            line,
+            version,
+            context_id: origin.map(|origin| origin.context_id.as_str().into()),
+            actor_id: origin.map(|origin| origin.actor_id.as_str().into()),
+            creation_time: origin.map(|origin| origin.creation_time),
+            text: text.into(),
+            evidence: evidence.remove(&line).unwrap_or_default(),
+        }
+    });
+    lines.collect()
 }
 
-/// The lines of a version, serialized in chunks: all of them as JSON could take a hundred times the document's size.
-struct Lines {
-    text: String,
-    /// The byte offset of the next line, and its number.
-    at: usize,
-    number: usize,
-    /// How many lines of the current run remain.
-    left: usize,
-    runs: std::vec::IntoIter<Run>,
-    version: i64,
-    origins: HashMap<i64, Origin>,
-    carried: HashMap<usize, Vec<Evidence>>,
-    /// What precedes the first line; `None` after it was written. Also `None` for plain text, whose columns have these
-    /// widths.
-    head: Option<String>,
-    is_json: bool,
-    widths: (usize, usize),
-    is_at_its_end: bool,
-}
-
-impl Lines {
-    fn new(blame: Blame, carried: HashMap<usize, Vec<Evidence>>, is_json: bool) -> Self {
-        let Blame {
-            context,
-            origins,
-            versions,
-        } = blame;
-        let metadata = &context.metadata;
-        let head = json!({
-            "vault_id": metadata.vault_id.as_str(),
-            "memory_id": metadata.memory_id.as_str(),
-            "context_id": metadata.context_id.as_str(),
-            "version": metadata.version,
-        });
-        let origin = |version: ContextMetadata| Origin {
-            context_id: version.context_id.to_string(),
-            actor_id: version.actor_id.to_string(),
-            creation_time: version.creation_time,
-        };
-        let versions: HashMap<i64, Origin> = versions
-            .into_iter()
-            .map(|(number, version)| (number, origin(version)))
-            .collect();
-        let runs = origins.runs().to_vec();
-        let digits = |run: &Run| run.version.to_string().len();
-        let actor = |run: &Run| {
-            versions
-                .get(&run.version)
-                .map_or(1, |origin| origin.actor_id.len())
-        };
-        let widths = (
-            runs.iter().map(digits).max().unwrap_or_default(),
-            runs.iter().map(actor).max().unwrap_or_default(),
+fn as_text(lines: &[BlameLine<'_>]) -> String {
+    let actor = |line: &BlameLine<'_>| line.actor_id.as_ref().map_or(1, |actor| actor.len());
+    let versions = lines.iter().map(|line| line.version.to_string().len());
+    let versions = versions.max().unwrap_or_default();
+    let actors = lines.iter().map(actor).max().unwrap_or_default();
+    let mut written = String::new();
+    for line in lines {
+        let time = line.creation_time.map_or_else(|| "-".to_owned(), written_time);
+        let actor = line.actor_id.as_deref().unwrap_or("-");
+        let (version, text) = (line.version, &line.text);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            written,
+            "{version:>versions$} {actor:<actors$} {time:<20} | {text}"
         );
-        Self {
-            text: context.text,
-            at: 0,
-            number: 0,
-            left: 0,
-            runs: runs.into_iter(),
-            version: 0,
-            origins: versions,
-            carried,
-            head: Some(head.to_string()).filter(|_| is_json),
-            is_json,
-            widths,
-            is_at_its_end: false,
-        }
     }
-
-    /// The next chunk; `None` after the last line.
-    fn piece(&mut self) -> Option<Vec<u8>> {
-        if self.is_at_its_end {
-            return None;
-        }
-        let mut piece = Vec::with_capacity(PIECE + PIECE / 8);
-        if let Some(head) = self.head.take() {
-            piece.extend_from_slice(head.trim_end_matches('}').as_bytes());
-            piece.extend_from_slice(br#","lines":["#);
-        }
-        while piece.len() < PIECE {
-            if !self.line(&mut piece) {
-                self.is_at_its_end = true;
-                if self.is_json {
-                    piece.extend_from_slice(b"]}");
-                }
-                break;
-            }
-        }
-        Some(piece)
-    }
-
-    /// Writes the next line; `false` if there is none.
-    fn line(&mut self, piece: &mut Vec<u8>) -> bool {
-        let rest = &self.text[self.at..];
-        let Some(whole) = rest.split_inclusive('\n').next() else {
-            return false;
-        };
-        while self.left == 0 {
-            let Some(run) = self.runs.next() else { return false };
-            (self.version, self.left) = (run.version, run.lines);
-        }
-        self.left -= 1;
-        self.at += whole.len();
-        self.number += 1;
-        let text = whole.lines().next().unwrap_or_default();
-        let origin = self.origins.get(&self.version);
-        let time = origin.map(|origin| origin.creation_time);
-        if self.is_json {
-            let evidence = self.carried.remove(&self.number).unwrap_or_default();
-            let line = BlameLine {
-                line: self.number,
-                version: self.version,
-                context_id: origin.map(|origin| origin.context_id.as_str().into()),
-                actor_id: origin.map(|origin| origin.actor_id.as_str().into()),
-                creation_time: time,
-                text: text.into(),
-                evidence,
-            };
-            if self.number > 1 {
-                piece.push(b',');
-            }
-            // Writing to memory cannot fail, and all keys are texts.
-            let _ = serde_json::to_writer(piece, &line);
-        } else {
-            let (versions, actors) = self.widths;
-            let time = time.map_or_else(|| "-".to_owned(), written_time);
-            let actor = origin.map_or("-", |origin| &origin.actor_id);
-            let version = self.version;
-            let _ = writeln!(piece, "{version:>versions$} {actor:<actors$} {time:<20} | {text}");
-        }
-        true
-    }
+    written
 }

@@ -4,12 +4,12 @@ use super::update::{PreferHeader, ResponseMode, respond};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::OptionalJsonBody;
-use crate::http::extract::path::MemoryPath;
+use crate::http::extract::path::{MemoryPath, Path};
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::feed::ServerSentEvent;
 use crate::http::names::{ModeName, Named};
 use crate::http::problem::Problem;
-use crate::http::routes::updates::view::RunBody;
+use crate::http::routes::updates::RunBody;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
@@ -70,13 +70,8 @@ impl Default for ConsolidateBody {
             (UpdateAnswer = "application/json"),
             (ServerSentEvent<'static> = "text/event-stream"),
         )),
-        (status = 202, description = "With `Prefer: respond-async`: it is stored and will be run; its run as `GetUpdate` shows it.", body = RunBody, headers(
-            ("Location" = String, description = "Where the run is."),
-            ("Preference-Applied" = String, description = "`respond-async`."),
-        )),
-        (status = 404, description = "There is no such memory."),
+        (status = 202, description = "With `Prefer: respond-async`: it is stored and will be run; its run as `GetUpdate` shows it.", body = RunBody, headers(("Location"), ("Preference-Applied"))),
         (status = 409, description = "The memory was deleted meanwhile."),
-        (status = 422, description = "The request is not valid."),
         (status = 429, description = "The queue of updates of this memory or this vault is full, or the models of the vault have used the day's tokens; `Retry-After` says when to come back."),
         (status = 502, description = "The model failed; nothing was saved."),
         (status = 504, description = "The model did not answer in time; nothing was saved."),
@@ -85,7 +80,7 @@ impl Default for ConsolidateBody {
 #[expect(clippy::too_many_arguments, reason = "one for each extractor")]
 pub(crate) async fn consolidate(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(NoParams): Query<NoParams>,
     caller: CallerOf,
     Actor(actor): Actor,

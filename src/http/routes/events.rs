@@ -4,7 +4,7 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::fair::{Party, Permit, ShareLimits};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::VaultPath;
+use crate::http::extract::path::{Path, VaultPath};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::extract::single_header;
 use crate::http::feed::{Client, EventBody, Filter, ServerSentEvent};
@@ -152,7 +152,7 @@ pub(crate) struct EventPage {
 )]
 pub(crate) async fn events(
     State(state): State<AppState>,
-    VaultPath { vault_id }: VaultPath,
+    Path((vault_id,)): VaultPath,
     Query((chosen, page)): Query<(Chosen, Page)>,
     accept: Accept,
     admission: Admission,
@@ -167,12 +167,11 @@ pub(crate) async fn events(
     let order = chosen.order.unwrap_or(Order::Oldest);
     let filter = chosen.filter()?;
     match accept.choose(&[Representation::EventStream, Representation::Json])? {
-        Representation::Json if order == Order::Newest => {
-            let body = read_newest(&state, &vault_id, &filter, &page, &list).await?;
-            Ok(Json(body).into_response())
-        }
         Representation::Json => {
-            let body = read_page(&state, &vault_id, &filter, &page, place, &list).await?;
+            let body = match order {
+                Order::Oldest => read_page(&state, &vault_id, &filter, &page, place, &list).await?,
+                Order::Newest => read_newest(&state, &vault_id, &filter, &page, &list).await?,
+            };
             Ok(Json(body).into_response())
         }
         _ => stream(&state, &vault_id, filter, place, admission).await,

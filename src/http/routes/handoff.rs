@@ -7,7 +7,7 @@ use crate::http::extract::caller::{Actor, ActorHeader};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::json::{Object, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{EntryPath, MemoryPath};
+use crate::http::extract::path::{EntryPath, MemoryPath, Path};
 use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::lookup;
@@ -150,9 +150,7 @@ impl From<Handoff> for HandoffEntry {
     tag = "handoff",
     params(ConditionHeaders),
     responses(
-        (status = 200, description = "The handoff.", headers(
-            ("ETag" = String, description = "Strong; another one as soon as the freshness is."),
-        ), content(
+        (status = 200, description = "The handoff.", headers(("ETag")), content(
             (String = "text/markdown; charset=utf-8"),
             (String = "text/plain; charset=utf-8"),
             (HandoffBody = "application/json"),
@@ -162,7 +160,7 @@ impl From<Handoff> for HandoffEntry {
 )]
 pub(crate) async fn get(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(NoParams): Query<NoParams>,
     accept: Accept,
     conditions: Conditions,
@@ -218,12 +216,11 @@ pub(crate) struct StatusBody {
     tag = "handoff",
     responses(
         (status = 200, description = "The freshness.", body = StatusBody),
-        (status = 404, description = "There is no such memory."),
     )
 )]
 pub(crate) async fn status(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(NoParams): Query<NoParams>,
 ) -> Result<Json<StatusBody>, Problem> {
     let Some(handoff) = state.storage.latest_handoff(&vault_id, &memory_id).await? else {
@@ -255,12 +252,11 @@ pub(crate) async fn status(
     params(Page),
     responses(
         (status = 200, description = "One page.", body = List<HandoffEntry>),
-        (status = 404, description = "There is no such memory."),
     )
 )]
 pub(crate) async fn list(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(page): Query<Page>,
 ) -> Result<Json<List<HandoffEntry>>, Problem> {
     let name = format!("handoffs/{vault_id}/{memory_id}");
@@ -290,23 +286,16 @@ pub(crate) async fn list(
     tag = "handoff",
     params(ConditionHeaders),
     responses(
-        (status = 200, description = "The handoff.", headers(
-            ("ETag" = String, description = "Strong."),
-        ), content(
+        (status = 200, description = "The handoff.", headers(("ETag")), content(
             (String = "text/markdown; charset=utf-8"),
             (String = "text/plain; charset=utf-8"),
             (HandoffBody = "application/json"),
         )),
-        (status = 404, description = "There is no such memory or handoff."),
     )
 )]
 pub(crate) async fn artifact(
     State(state): State<AppState>,
-    EntryPath {
-        vault_id,
-        memory_id,
-        entry,
-    }: EntryPath<HandoffId>,
+    Path((vault_id, memory_id, entry)): EntryPath<HandoffId>,
     Query(NoParams): Query<NoParams>,
     accept: Accept,
     conditions: Conditions,
@@ -437,15 +426,13 @@ impl WorkspaceBody {
     responses(
         (status = 200, description = "The newest is fresh; nothing was made.", body = HandoffBody),
         (status = 201, description = "A new one.", body = HandoffBody),
-        (status = 404, description = "There is no such memory."),
         (status = 409, description = "The memory kept changing meanwhile."),
-        (status = 422, description = "The request is not valid."),
         (status = 429, description = "The queue of refreshes of this memory is full."),
     )
 )]
 pub(crate) async fn refresh(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<RefreshParams>,
     Actor(actor): Actor,
     OptionalJsonBody(RefreshBody { workspace }): OptionalJsonBody<RefreshBody>,

@@ -141,7 +141,7 @@ pub(crate) struct NewItemBody {
     params(ActorHeader),
     request_body = NewItemBody,
     responses(
-        (status = 201, description = "It was added.", body = ItemBody, headers(("Location" = String, description = "Path of the item."))),
+        (status = 201, description = "It was added.", body = ItemBody, headers(("Location"))),
         (status = 403, description = "Only administrators write rules."),
         (status = 422, description = "The item is not valid, or there would be too many."),
     )

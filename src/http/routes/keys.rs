@@ -6,7 +6,7 @@ use crate::domain::ids::{KeyId, VaultId};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::KeyPath;
+use crate::http::extract::path::{KeyPath, Path};
 use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
 use crate::http::middleware::idempotency::IDEMPOTENCY_KEY;
 use crate::http::names::{AccessRoleName, Named};
@@ -217,8 +217,7 @@ pub(crate) struct KeyRequest {
     #[serde(default)]
     speaks_for_others: bool,
     /// From when on it is not taken; for ever without it.
-    #[schema(value_type = Option<DateTime<Utc>>)]
-    expires_at: Option<String>,
+    expires_at: Option<DateTime<Utc>>,
 }
 
 /// Create a key
@@ -260,7 +259,7 @@ pub(crate) async fn create(
 impl KeyRequest {
     fn checked(self, caller: &Caller, now: DateTime<Utc>) -> Result<NewKey, Problem> {
         let own = caller.key.as_ref();
-        let expires_at = self.expires_at.as_deref().map(read_time).transpose()?;
+        let expires_at = self.expires_at;
         if expires_at.is_some_and(|time| time <= now) {
             return Err(Problem::invalid("expires_at", "expires_at must be in the future"));
         }
@@ -311,16 +310,6 @@ fn vault(field: &str, text: &str) -> Result<VaultId, Problem> {
         .map_err(|rule| Problem::invalid(field, format!("{field} {rule}")))
 }
 
-fn read_time(text: &str) -> Result<DateTime<Utc>, Problem> {
-    let time = DateTime::parse_from_rfc3339(text).map_err(|_| {
-        Problem::invalid(
-            "expires_at",
-            "expires_at must be a time as in 2026-11-21T02:00:00Z (RFC 3339)",
-        )
-    })?;
-    Ok(time.to_utc())
-}
-
 /// List the keys
 ///
 /// By id, those too that were revoked or have expired. A key that is limited to vaults sees those that are limited to
@@ -368,7 +357,7 @@ pub(crate) async fn list(
 pub(crate) async fn get(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
-    KeyPath { key_id }: KeyPath,
+    Path((key_id,)): KeyPath,
     Query(NoParams): Query<NoParams>,
 ) -> Result<Json<KeyBody>, Problem> {
     let key = visible(&state, &caller, &key_id).await?;
@@ -392,7 +381,7 @@ pub(crate) async fn get(
 pub(crate) async fn revoke(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
-    KeyPath { key_id }: KeyPath,
+    Path((key_id,)): KeyPath,
     Query(NoParams): Query<NoParams>,
 ) -> Result<StatusCode, Problem> {
     visible(&state, &caller, &key_id).await?;
@@ -446,7 +435,7 @@ pub(crate) async fn rotate(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     _: NotRepeatable,
-    KeyPath { key_id }: KeyPath,
+    Path((key_id,)): KeyPath,
     Query(RotateParams { grace_seconds }): Query<RotateParams>,
 ) -> Result<Json<NewKeyBody>, Problem> {
     let key = visible(&state, &caller, &key_id).await?;

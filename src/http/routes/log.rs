@@ -5,7 +5,7 @@ use super::window::below;
 use crate::domain::document::written_time;
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::MemoryPath;
+use crate::http::extract::path::{MemoryPath, Path};
 use crate::http::extract::query::Query;
 use crate::http::names::{Named, SourceName};
 use crate::http::problem::Problem;
@@ -61,18 +61,15 @@ impl From<ContextMetadata> for LogEntry {
     tag = "contexts",
     params(Page),
     responses(
-        (status = 200, description = "One page.", headers(
-            ("Link" = Option<String>, description = "The next page, `rel=\"next\"`; only if there is one."),
-        ), content(
+        (status = 200, description = "One page.", headers(("Link")), content(
             (List<LogEntry> = "application/json"),
             (String = "text/plain; charset=utf-8"),
         )),
-        (status = 404, description = "There is no such memory."),
     )
 )]
 pub(crate) async fn log(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(page): Query<Page>,
     accept: Accept,
 ) -> Result<Response, Problem> {

@@ -9,7 +9,7 @@ use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::VaultPath;
+use crate::http::extract::path::{Path, VaultPath};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::json_answer::JsonAnswer;
 use crate::http::middleware::idempotency::AnswerAbout;
@@ -127,7 +127,7 @@ pub(crate) struct Answer<'a> {
 )]
 pub(crate) async fn run(
     State(state): State<AppState>,
-    VaultPath { vault_id }: VaultPath,
+    Path((vault_id,)): VaultPath,
     caller: CallerOf,
     params: Result<Query<RootParams>, Problem>,
     actor: Result<Actor, Problem>,
@@ -307,7 +307,7 @@ impl From<StoredFile> for FileBody {
 )]
 pub(crate) async fn list(
     State(state): State<AppState>,
-    VaultPath { vault_id }: VaultPath,
+    Path((vault_id,)): VaultPath,
     Query(params): Query<(RootParams, Page)>,
 ) -> Result<Json<List<FileBody>>, Problem> {
     let (RootParams { root }, page) = params;
@@ -324,7 +324,7 @@ pub(crate) async fn list(
     Ok(Json(page.of(
         &name,
         files,
-        |file| file.path.clone(),
+        |file| file.path.to_string(),
         FileBody::from,
     )))
 }
@@ -365,18 +365,14 @@ pub(crate) struct PutFileBody {
         )
     ),
     responses(
-        (status = 201, description = "A file, or a new version of one, was made.", body = PutFileBody, headers(
-            ("ETag" = String, description = "ETag of the file's text."),
-        )),
-        (status = 200, description = "The text was this already; nothing was made.", body = PutFileBody, headers(
-            ("ETag" = String, description = "ETag of the file's text."),
-        )),
+        (status = 201, description = "A file, or a new version of one, was made.", body = PutFileBody, headers(("ETag"))),
+        (status = 200, description = "The text was this already; nothing was made.", body = PutFileBody, headers(("ETag"))),
         (status = 409, description = "A directory is at this path, or a file at one of its directories."),
     )
 )]
 pub(crate) async fn put(
     State(state): State<AppState>,
-    VaultPath { vault_id }: VaultPath,
+    Path((vault_id,)): VaultPath,
     Query(FileParams { root, path }): Query<FileParams>,
     Actor(actor): Actor,
     conditions: Conditions,
@@ -448,12 +444,11 @@ async fn read_text(state: &AppState, headers: &HeaderMap, body: Body) -> Result<
     params(FileParams, ConditionHeaders),
     responses(
         (status = 204, description = "It is out of the tree."),
-        (status = 404, description = "There is no such file."),
     )
 )]
 pub(crate) async fn unlink(
     State(state): State<AppState>,
-    VaultPath { vault_id }: VaultPath,
+    Path((vault_id,)): VaultPath,
     Query(FileParams { root, path }): Query<FileParams>,
     conditions: Conditions,
 ) -> Result<StatusCode, Problem> {

@@ -20,7 +20,6 @@ pub(crate) mod prompt;
 pub(crate) mod records;
 pub(crate) mod search;
 pub(crate) mod sections;
-mod task_details;
 pub(crate) mod tasks;
 pub(crate) mod update;
 pub(crate) mod updates;

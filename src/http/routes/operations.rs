@@ -8,7 +8,7 @@ use crate::http::extract::body::{self, Limit, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{self, Object};
-use crate::http::extract::path::MemoryPath;
+use crate::http::extract::path::{MemoryPath, Path};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::json_answer::JsonAnswer;
 use crate::http::names::{ModeName, OnInvalidName};
@@ -105,7 +105,7 @@ impl FromQuery for OperationsParams {
 #[expect(clippy::too_many_arguments, reason = "one for each extractor")]
 pub(crate) async fn operations(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<OperationsParams>,
     caller: CallerOf,
     Actor(actor): Actor,

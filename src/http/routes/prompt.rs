@@ -6,7 +6,7 @@ use crate::domain::prompt::{
 };
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
-use crate::http::extract::path::MemoryPath;
+use crate::http::extract::path::{MemoryPath, Path};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::{Named, PartSourceName, listed};
 use crate::http::problem::Problem;
@@ -47,11 +47,7 @@ use std::collections::BTreeSet;
     tag = "prompt",
     params(PromptParams, ExcludeParam, ConditionHeaders),
     responses(
-        (status = 200, description = "The prompt.", headers(
-            ("ETag" = String, description = "Strong; of this answer's bytes."),
-            ("X-Context-Version" = i64, description = "The version of the document; missing without one."),
-            ("X-Prefix-Hash" = String, description = "SHA-256 of what rules, user_information and tool_guidance are in it."),
-        ), content(
+        (status = 200, description = "The prompt.", headers(("ETag"), ("X-Context-Version" = i64), ("X-Prefix-Hash")), content(
             (String = "text/plain; charset=utf-8"),
             (String = "text/markdown; charset=utf-8"),
             (Receipt = "application/json"),
@@ -64,7 +60,7 @@ use std::collections::BTreeSet;
 )]
 pub(crate) async fn prompt(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(mut params): Query<PromptParams>,
     representation: Representation,
     conditions: Conditions,
@@ -500,7 +496,7 @@ impl FromQuery for GuidanceParams {
     params(GuidanceParams, ConditionHeaders),
     responses(
         (status = 200, description = "The instructions.", body = String, content_type = "text/markdown; charset=utf-8",
-         headers(("ETag" = String, description = "ETag of the text."))),
+         headers(("ETag"))),
     )
 )]
 pub(crate) async fn guidance(

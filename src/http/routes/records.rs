@@ -4,7 +4,7 @@ use crate::domain::document::Until;
 use crate::domain::evidence::{Evidence, EvidenceForm};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{EntryPath, MemoryPath};
+use crate::http::extract::path::{EntryPath, MemoryPath, Path};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::{ChangeKindName, Named, RecordKindName, RecordStatusName, listed};
 use crate::http::problem::Problem;
@@ -301,12 +301,11 @@ impl FromQuery for RecordParams {
     params(RecordParams, Page),
     responses(
         (status = 200, description = "One page.", body = List<RecordBody>),
-        (status = 404, description = "There is no such memory."),
     )
 )]
 pub(crate) async fn list(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<(RecordParams, Page)>,
 ) -> Result<Json<List<RecordBody>>, Problem> {
     let (RecordParams { kind, status }, page) = params;
@@ -365,16 +364,11 @@ impl FromQuery for HistoryParams {
     params(HistoryParams),
     responses(
         (status = 200, description = "The record.", body = RecordBody),
-        (status = 404, description = "There is no such memory or record."),
     )
 )]
 pub(crate) async fn get(
     State(state): State<AppState>,
-    EntryPath {
-        vault_id,
-        memory_id,
-        entry,
-    }: EntryPath<RecordId>,
+    Path((vault_id, memory_id, entry)): EntryPath<RecordId>,
     Query(HistoryParams { history }): Query<HistoryParams>,
 ) -> Result<Json<RecordBody>, Problem> {
     let record = state.storage.record(&vault_id, &memory_id, entry).await?;

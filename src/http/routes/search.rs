@@ -4,7 +4,7 @@ use crate::domain::document::Until;
 use crate::domain::evidence::{Evidence, EvidenceForm};
 use crate::domain::ids::{ActorId, RecordKind};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{MemoryPath, VaultPath};
+use crate::http::extract::path::{MemoryPath, Path, VaultPath};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::{Named, RecordKindName, RecordStatusName, SearchModeName};
 use crate::http::problem::Problem;
@@ -42,7 +42,7 @@ const INSIDE: usize = 500;
 )]
 pub(crate) async fn search(
     State(state): State<AppState>,
-    VaultPath { vault_id }: VaultPath,
+    Path((vault_id,)): VaultPath,
     Query(params): Query<((SearchParams, FilterParams), Page)>,
 ) -> Result<Json<SearchPage>, Problem> {
     let ((search, filter), page) = params;
@@ -93,13 +93,12 @@ pub(crate) async fn search(
     params(SearchParams, FilterParams, Page),
     responses(
         (status = 200, description = "One page.", body = SearchPage),
-        (status = 404, description = "There is no such memory."),
         (status = 422, description = "A parameter is not valid, or `mode` is `semantic` and no embeddings are configured."),
     )
 )]
 pub(crate) async fn search_memory(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<((SearchParams, FilterParams), Page)>,
 ) -> Result<Json<SearchPage>, Problem> {
     let ((search, filter), page) = params;

@@ -3,8 +3,8 @@
 use super::contexts::read::X_CONTEXT_VERSION;
 use super::lookup::{self, VersionParams};
 use crate::domain::document::{self, Heading, Headings};
-use crate::http::extract::page::{List, Page, Pair};
-use crate::http::extract::path::MemoryPath;
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::{MemoryPath, Path};
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
@@ -64,26 +64,23 @@ impl SectionBody {
     tag = "contexts",
     params(VersionParams, Page),
     responses(
-        (status = 200, description = "One page.", body = List<SectionBody>, headers(
-            ("X-Context-Version" = i64, description = "The number of the version."),
-        )),
-        (status = 404, description = "There is no such memory or version."),
+        (status = 200, description = "One page.", body = List<SectionBody>, headers(("X-Context-Version" = i64))),
         (status = 410, description = "The version was redacted."),
     )
 )]
 pub(crate) async fn sections(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<(VersionParams, Page)>,
 ) -> Result<Response, Problem> {
     let (VersionParams { reference }, page) = params;
     let of = reference.as_ref().map(ContextRef::to_string).unwrap_or_default();
     let name = format!("sections/{vault_id}/{memory_id}/{of}");
     // The version too: all pages show the same one even if the document changes meanwhile.
-    let after = page.after::<Pair<i64, usize>>(&name)?;
+    let after = page.after::<(i64, usize)>(&name)?;
     let reference = after
         .as_ref()
-        .map(|Pair(version, _)| ContextRef::Version(*version))
+        .map(|(version, _)| ContextRef::Version(*version))
         .or(reference);
     let context = lookup::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
     let version = context.metadata.version;
@@ -91,11 +88,11 @@ pub(crate) async fn sections(
     let is_after = |heading: &&Heading| {
         after
             .as_ref()
-            .is_none_or(|Pair(_, start)| heading.range.start > *start)
+            .is_none_or(|(_, start)| heading.range.start > *start)
     };
     let shown = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
     let entries: Vec<_> = headings.all().iter().filter(is_after).take(shown).collect();
-    let key = |heading: &&Heading| Pair(version, heading.range.start);
+    let key = |heading: &&Heading| (version, heading.range.start);
     let list = page.of(&name, entries, key, |heading| SectionBody::of(&headings, heading));
     Ok(([(X_CONTEXT_VERSION, version)], Json(list)).into_response())
 }

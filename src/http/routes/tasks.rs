@@ -2,88 +2,92 @@
 
 use crate::domain::ids::{RecordId, RecordKind, TaskId};
 use crate::domain::window::{
-    DECISION_BYTES, FieldUpdate, INTENT_BYTES, STATUS_BYTES, SUMMARY_BYTES, Task, TaskDetails,
+    DECISION_BYTES, EPIC_BYTES, FieldUpdate, INTENT_BYTES, STATUS_BYTES, SUMMARY_BYTES, Task, TaskDetails,
 };
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
-use crate::http::extract::json::JsonBody;
+use crate::http::extract::json::{JsonBody, exact};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::read::X_CONTEXT_VERSION;
-use crate::http::routes::task_details::{self, task_request};
 use crate::http::routes::window::{WindowAnswer, fields, record_answer, saved_status, writer};
 use crate::http::state::AppState;
 use crate::storage::{NewDecision, WindowChange};
 use axum::extract::State;
 use axum::http::header::ETAG;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-task_request! {
-    /// A task that was completed.
-    #[schema(as = TaskRequest)]
-    pub(crate) struct TaskBody {
-        /// What the caller calls it, unique within the memory: a task that is sent twice is one task.
-        #[schema(
-            min_length = 1,
-            max_length = 128,
-            pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
-        )]
-        task_id: Option<String>,
-        /// What was to be done; at most 500 bytes.
-        #[schema(
-            min_length = 1,
-            pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-            example = "Add DSL parser"
-        )]
-        intent: String,
-        /// What was done; at most 4,000 bytes. Its first sentence stands in the archive.
-        #[schema(
-            min_length = 1,
-            pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-            example = "FSM over lines, 60 tests"
-        )]
-        summary: String,
-    }
+/// A task that was completed.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = TaskRequest)]
+pub(crate) struct TaskBody {
+    /// What the caller calls it, unique within the memory: a task that is sent twice is one task.
+    #[schema(
+        min_length = 1,
+        max_length = 128,
+        pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
+    )]
+    task_id: Option<String>,
+    /// What was to be done; at most 500 bytes.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
+        example = "Add DSL parser"
+    )]
+    intent: String,
+    /// What was done; at most 4,000 bytes. Its first sentence stands in the archive.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
+        example = "FSM over lines, 60 tests"
+    )]
+    summary: String,
+    /// A report on it, any JSON of at most 8,192 bytes without blanks; numbers that a double cannot hold are refused.
+    /// With `"success": false` the task counts as failed.
+    #[serde(default, deserialize_with = "exact")]
+    #[schema(value_type = Option<Value>)]
+    outcome: Option<Value>,
+    /// The larger work it is a part of; at most 128 bytes.
+    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    epic: Option<String>,
 }
 
-/// A task as reported in a request.
-pub(super) struct ReportedTask {
-    pub(super) task_id: Option<String>,
-    pub(super) intent: String,
-    pub(super) summary: String,
-    pub(super) details: TaskDetails,
-}
-
-impl ReportedTask {
-    /// The validated task. `at` is the prefix of its fields' names in problems.
-    pub(super) fn into_task(self, at: &str, needs_summary: bool) -> Result<Task, Problem> {
-        let Self {
-            task_id,
-            intent,
-            summary,
-            details,
-        } = self;
-        let field = |name: &str| format!("{at}{name}");
-        fields::required(&field("intent"), &intent, INTENT_BYTES)?;
-        if needs_summary {
-            fields::required(&field("summary"), &summary, SUMMARY_BYTES)?;
-        } else {
-            fields::optional(&field("summary"), &summary, SUMMARY_BYTES)?;
-        }
-        let details = task_details::checked(at, details)?;
-        let task_id = task_id
-            .map(|id| id.parse::<TaskId>())
-            .transpose()
-            .map_err(|rule| Problem::invalid(&field("task_id"), format!("{} {rule}", field("task_id"))))?;
-        Ok(Task {
-            task_id,
-            intent,
-            summary,
-            details,
-        })
+/// A validated task: what it is called, what was to be done, what was done, and the rest. `at` is the prefix of its fields'
+/// names in problems.
+pub(super) fn checked_task(
+    at: &str,
+    task_id: Option<String>,
+    (intent, summary): (String, String),
+    details: TaskDetails,
+    needs_summary: bool,
+) -> Result<Task, Problem> {
+    let field = |name: &str| format!("{at}{name}");
+    fields::required(&field("intent"), &intent, INTENT_BYTES)?;
+    if needs_summary {
+        fields::required(&field("summary"), &summary, SUMMARY_BYTES)?;
+    } else {
+        fields::optional(&field("summary"), &summary, SUMMARY_BYTES)?;
     }
+    if let Some(outcome) = &details.outcome {
+        fields::outcome(&field("outcome"), outcome)?;
+    }
+    if let Some(epic) = &details.epic {
+        fields::required(&field("epic"), epic, EPIC_BYTES)?;
+    }
+    let task_id = task_id
+        .map(|id| id.parse::<TaskId>())
+        .transpose()
+        .map_err(|rule| Problem::invalid(&field("task_id"), format!("{} {rule}", field("task_id"))))?;
+    Ok(Task {
+        task_id,
+        intent,
+        summary,
+        details: details.normalized(),
+    })
 }
 
 /// Record a completed task
@@ -100,16 +104,8 @@ impl ReportedTask {
     params(ActorHeader, ConditionHeaders),
     request_body(content = TaskBody, content_type = "application/json"),
     responses(
-        (status = 201, description = "The record.", body = WindowAnswer, headers(
-            ("ETag" = String, description = "ETag of the new version's text."),
-            ("Location" = String, description = "Path of the record."),
-            ("X-Context-Version" = i64, description = "The new version's number."),
-        )),
-        (status = 200, description = "The task was recorded already; nothing was made.", body = WindowAnswer, headers(
-            ("ETag" = String, description = "ETag of the newest version's text."),
-            ("Location" = String, description = "Path of the record."),
-            ("X-Context-Version" = i64, description = "The newest version's number."),
-        )),
+        (status = 201, description = "The record.", body = WindowAnswer, headers(("ETag"), ("Location"), ("X-Context-Version" = i64))),
+        (status = 200, description = "The task was recorded already; nothing was made.", body = WindowAnswer, headers(("ETag"), ("Location"), ("X-Context-Version" = i64))),
         (status = 409, description = "`task_id` belongs to a task that says something else (`record_id`)."),
     )
 )]
@@ -120,16 +116,13 @@ pub(crate) async fn record(
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,
-    JsonBody(mut body): JsonBody<TaskBody>,
+    JsonBody(body): JsonBody<TaskBody>,
 ) -> Result<JsonAnswer, Problem> {
-    let details = body.details();
-    let reported = ReportedTask {
-        task_id: body.task_id,
-        intent: body.intent,
-        summary: body.summary,
-        details,
+    let details = TaskDetails {
+        outcome: body.outcome,
+        epic: body.epic,
     };
-    let task = reported.into_task("", true)?;
+    let task = checked_task("", body.task_id, (body.intent, body.summary), details, true)?;
     let under = claim.answering(record_answer);
     let writer = writer(&state, path, actor, conditions);
     let change = state.storage.record_task(&writer, &task, under.as_ref()).await?;
@@ -174,11 +167,7 @@ pub(crate) struct DecisionBody {
     params(ActorHeader, ConditionHeaders),
     request_body(content = DecisionBody, content_type = "application/json"),
     responses(
-        (status = 201, description = "The record.", body = WindowAnswer, headers(
-            ("ETag" = String, description = "ETag of the new version's text."),
-            ("Location" = String, description = "Path of the record."),
-            ("X-Context-Version" = i64, description = "The new version's number."),
-        )),
+        (status = 201, description = "The record.", body = WindowAnswer, headers(("ETag"), ("Location"), ("X-Context-Version" = i64))),
         (status = 422, description = "The request is not valid, `supersedes` names no active decision (`active` lists them), or the document would be too large; nothing was saved."),
     )
 )]
@@ -288,14 +277,8 @@ pub(crate) struct StatusAnswer {
     params(ActorHeader, ConditionHeaders),
     request_body(content = StatusBody, content_type = "application/json"),
     responses(
-        (status = 201, description = "A new version was made.", body = StatusAnswer, headers(
-            ("ETag" = String, description = "ETag of the new version's text."),
-            ("X-Context-Version" = i64, description = "Its number."),
-        )),
-        (status = 200, description = "The status was this already; nothing was made.", body = StatusAnswer, headers(
-            ("ETag" = String, description = "ETag of the newest version's text."),
-            ("X-Context-Version" = i64, description = "Its number."),
-        )),
+        (status = 201, description = "A new version was made.", body = StatusAnswer, headers(("ETag"), ("X-Context-Version" = i64))),
+        (status = 200, description = "The status was this already; nothing was made.", body = StatusAnswer, headers(("ETag"), ("X-Context-Version" = i64))),
     )
 )]
 pub(crate) async fn set_status(

@@ -10,13 +10,13 @@ use crate::domain::operation::Role;
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, Object};
-use crate::http::extract::path::MemoryPath;
+use crate::http::extract::path::{MemoryPath, Path};
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::feed::ServerSentEvent;
 use crate::http::json_answer::JsonAnswer;
 use crate::http::names::{ModeName, Named, OnInvalidName, RoleName, StrictnessName};
 use crate::http::problem::Problem;
-use crate::http::routes::updates::view::RunBody;
+use crate::http::routes::updates::RunBody;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
@@ -104,10 +104,7 @@ pub(crate) struct PreferHeader {
             (UpdateAnswer = "application/json"),
             (ServerSentEvent<'static> = "text/event-stream"),
         )),
-        (status = 202, description = "With `Prefer: respond-async`: it is stored and will be run; its run as `GetUpdate` shows it.", body = RunBody, headers(
-            ("Location" = String, description = "Where the run is."),
-            ("Preference-Applied" = String, description = "`respond-async`."),
-        )),
+        (status = 202, description = "With `Prefer: respond-async`: it is stored and will be run; its run as `GetUpdate` shows it.", body = RunBody, headers(("Location"), ("Preference-Applied"))),
         (status = 409, description = "Progress kept changing while it was rewritten, `record.task_id` belongs to a task that says something else (`record_id`), or the memory was deleted meanwhile; nothing was saved."),
         (status = 422, description = "The request is not valid, items stayed faulty with `on_invalid` `fail`, or the document would be too large; nothing was saved."),
         (status = 429, description = "The queue of updates of this memory or this vault is full, or the models of the vault have used the day's tokens; `Retry-After` says when to come back."),
@@ -118,7 +115,7 @@ pub(crate) struct PreferHeader {
 #[expect(clippy::too_many_arguments, reason = "one for each extractor")]
 pub(crate) async fn update(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(NoParams): Query<NoParams>,
     caller: CallerOf,
     Actor(actor): Actor,

@@ -2,12 +2,12 @@
 
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::http::extract::caller::CallerOf;
-use crate::http::extract::page::{List, Page, Pair};
-use crate::http::extract::path::VaultPath;
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::{Path, VaultPath};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::RunStatusName;
 use crate::http::problem::Problem;
-use crate::http::routes::updates::view::RunBody;
+use crate::http::routes::updates::RunBody;
 use crate::http::settings::{CURRENCY, Tariff};
 use crate::http::state::AppState;
 use crate::storage::memories::VaultSummary;
@@ -102,20 +102,18 @@ impl FromQuery for RunParams {
 )]
 pub(crate) async fn list_runs(
     State(state): State<AppState>,
-    VaultPath { vault_id }: VaultPath,
+    Path((vault_id,)): VaultPath,
     Query(params): Query<(RunParams, Page)>,
 ) -> Result<Json<List<RunBody>>, Problem> {
     let (RunParams { status }, page) = params;
     let name = format!("updates/{vault_id}?{}", status.map_or("", RunStatus::name));
-    let before = page
-        .after::<Pair<UpdateId, MemoryId>>(&name)?
-        .map(|Pair(update, memory)| (update, memory));
+    let before = page.after::<(UpdateId, MemoryId)>(&name)?;
     let _list = state.budget.list().await?;
     let runs = state
         .storage
         .list_vault_runs(&vault_id, status, before.as_ref(), page.fetch())
         .await?;
-    let key = |run: &crate::storage::updates::Run| Pair(run.update_id.clone(), run.memory_id.clone());
+    let key = |run: &crate::storage::updates::Run| (run.update_id.clone(), run.memory_id.clone());
     Ok(Json(page.of_rows(&name, runs, key, RunBody::summary)))
 }
 
@@ -286,19 +284,19 @@ pub(crate) struct UsageBody {
 )]
 pub(crate) async fn usage(
     State(state): State<AppState>,
-    VaultPath { vault_id }: VaultPath,
+    Path((vault_id,)): VaultPath,
     Query((params, page)): Query<(UsageParams, Page)>,
 ) -> Result<Json<UsageBody>, Problem> {
     let today = state.clock.now().date_naive();
     let (from, to) = params.days(today)?;
     let name = format!("usage/{vault_id}/{from}/{to}");
-    let after = page.after::<Pair<NaiveDate, String>>(&name)?;
+    let after = page.after::<(NaiveDate, String)>(&name)?;
     let tariff = &state.settings.tariff;
     let mut days = state.storage.usage(&vault_id, from, to).await?;
     let (totals, without_price) = sum(&days, tariff);
     let tokens_today = state.storage.tokens_of_day(&vault_id, today).await?;
     let stored = state.storage.vault_storage(&vault_id).await?;
-    let place = |day: &DayOfModel| Pair(day.day, day.model.clone());
+    let place = |day: &DayOfModel| (day.day, day.model.clone());
     // There are few days, and the sum needs all of them anyway.
     days.retain(|day| after.as_ref().is_none_or(|after| place(day) > *after));
     let show = |day: DayOfModel| DayBody {
@@ -329,27 +327,10 @@ fn sum(days: &[DayOfModel], tariff: &Tariff) -> (SpentBody, Vec<String>) {
     let mut cost = None;
     let mut without_price = BTreeSet::new();
     for day in days {
-        let Spent {
-            runs,
-            calls,
-            failures,
-            input_tokens,
-            cached_tokens,
-            cache_write_tokens,
-            output_tokens,
-            millis,
-        } = day.spent;
-        total.runs += runs;
-        total.calls += calls;
-        total.failures += failures;
-        total.input_tokens += input_tokens;
-        total.cached_tokens += cached_tokens;
-        total.cache_write_tokens += cache_write_tokens;
-        total.output_tokens += output_tokens;
-        total.millis += millis;
+        total.add(&day.spent);
         match tariff.cost(day) {
             Some(more) => cost = Some(cost.unwrap_or(0.0) + more),
-            None if input_tokens + output_tokens > 0 => {
+            None if day.spent.input_tokens + day.spent.output_tokens > 0 => {
                 without_price.insert(day.model.clone());
             }
             None => {}

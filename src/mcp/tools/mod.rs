@@ -20,17 +20,105 @@ use std::sync::{Arc, OnceLock};
 /// Every tool, in the order in which they are listed.
 fn definitions() -> [Definition; 11] {
     [
-        read::document(),
-        read::prompt(),
-        write::edit(),
-        write::text(),
-        update::update(),
-        update::consolidate(),
-        write::record(),
-        write::handoff(),
-        read::history(),
-        read::search(),
-        read::list(),
+        Definition {
+            name: "memory_read",
+            title: "Read a memory",
+            description: include_str!("../texts/memory_read.md"),
+            arguments: schema_of::<read::Document>(),
+            always: &["vault_id", "memory_id", "context", "version"],
+            hints: reads(),
+            of_memory: true,
+        },
+        Definition {
+            name: "memory_prompt",
+            title: "Assemble a prompt",
+            description: include_str!("../texts/memory_prompt.md"),
+            arguments: schema_of::<read::Prompt>(),
+            always: &["text", "tokens", "parts", "dropped"],
+            hints: reads(),
+            of_memory: true,
+        },
+        Definition {
+            name: "memory_edit",
+            title: "Edit a memory",
+            description: include_str!("../texts/memory_edit.md"),
+            arguments: schema_of::<write::Edit>(),
+            always: &["update_id", "status", "version", "operations", "rejected"],
+            hints: writes(),
+            of_memory: true,
+        },
+        Definition {
+            name: "memory_write",
+            title: "Write a whole memory",
+            description: include_str!("../texts/memory_write.md"),
+            arguments: schema_of::<write::Text>(),
+            always: &["vault_id", "memory_id", "version", "unchanged"],
+            hints: writes().idempotent(true),
+            of_memory: true,
+        },
+        Definition {
+            name: "memory_update",
+            title: "Have a memory updated",
+            description: include_str!("../texts/memory_update.md"),
+            arguments: schema_of::<update::Arguments>(),
+            always: &["update_id", "status"],
+            hints: writes().open_world(true),
+            of_memory: true,
+        },
+        Definition {
+            name: "memory_consolidate",
+            title: "Propose what a memory no longer needs",
+            description: include_str!("../texts/memory_consolidate.md"),
+            arguments: schema_of::<update::Consolidation>(),
+            always: &["update_id", "status", "operations", "rejected"],
+            hints: writes().open_world(true),
+            of_memory: true,
+        },
+        Definition {
+            name: "memory_record",
+            title: "Record a task, a decision or the status",
+            description: include_str!("../texts/memory_record.md"),
+            arguments: schema_of::<write::Record>(),
+            always: &["version"],
+            hints: writes(),
+            of_memory: true,
+        },
+        Definition {
+            name: "memory_handoff",
+            title: "Read the handoff",
+            description: include_str!("../texts/memory_handoff.md"),
+            arguments: schema_of::<write::Handoff>(),
+            always: &["handoff_id", "markdown", "freshness"],
+            hints: writes().idempotent(true),
+            of_memory: true,
+        },
+        Definition {
+            name: "memory_history",
+            title: "See what changed",
+            description: include_str!("../texts/memory_history.md"),
+            arguments: schema_of::<read::History>(),
+            always: &["view"],
+            hints: reads(),
+            of_memory: true,
+        },
+        Definition {
+            name: "memory_search",
+            title: "Search memories",
+            description: include_str!("../texts/memory_search.md"),
+            arguments: schema_of::<read::Search>(),
+            always: &["items", "next_cursor"],
+            hints: reads(),
+            of_memory: false,
+        },
+        Definition {
+            name: "memory_list",
+            title: "List memories",
+            description: include_str!("../texts/memory_list.md"),
+            arguments: schema_of::<read::List>(),
+            always: &["items", "next_cursor"],
+            hints: reads(),
+            of_memory: false,
+        },
     ]
 }
 
@@ -206,22 +294,22 @@ impl Done {
 }
 
 /// The definition of a tool.
-pub(super) struct Definition {
-    pub(super) name: &'static str,
-    pub(super) title: &'static str,
+struct Definition {
+    name: &'static str,
+    title: &'static str,
     /// When to use it, when not, and one example; at most 1,000 characters.
-    pub(super) description: &'static str,
+    description: &'static str,
     /// Its arguments besides vault and memory.
-    pub(super) arguments: JsonObject,
+    arguments: JsonObject,
     /// The members that its structured content always has; it is the JSON of a route.
-    pub(super) always: &'static [&'static str],
-    pub(super) hints: ToolAnnotations,
+    always: &'static [&'static str],
+    hints: ToolAnnotations,
     /// Whether it works on one memory, not a whole vault.
-    pub(super) of_memory: bool,
+    of_memory: bool,
 }
 
 /// The schema of a type, without references.
-pub(super) fn schema_of<T: JsonSchema>() -> JsonObject {
+fn schema_of<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -233,7 +321,7 @@ pub(super) fn schema_of<T: JsonSchema>() -> JsonObject {
 }
 
 impl Definition {
-    pub(super) fn tool(self) -> Tool {
+    fn tool(self) -> Tool {
         let mut input = self.arguments;
         let mut common = vec![("vault", "The vault (tenant) that the memory is in.")];
         if self.of_memory {
@@ -260,7 +348,7 @@ impl Definition {
             ("type".to_owned(), json!("object")),
             ("required".to_owned(), json!(self.always)),
         ]);
-        Tool::new(self.name, self.description, Arc::new(input))
+        Tool::new(self.name, self.description.trim_end(), Arc::new(input))
             .with_title(self.title)
             .with_raw_output_schema(Arc::new(output))
             .with_annotations(self.hints)
@@ -268,7 +356,7 @@ impl Definition {
 }
 
 /// Hints of a tool that only reads.
-pub(super) fn reads() -> ToolAnnotations {
+fn reads() -> ToolAnnotations {
     ToolAnnotations::new()
         .read_only(true)
         .destructive(false)
@@ -277,7 +365,7 @@ pub(super) fn reads() -> ToolAnnotations {
 }
 
 /// Hints of a tool that writes: nothing is lost by it, since every version stays.
-pub(super) fn writes() -> ToolAnnotations {
+fn writes() -> ToolAnnotations {
     ToolAnnotations::new()
         .read_only(false)
         .destructive(false)

@@ -4,7 +4,6 @@ use super::{Call, Done, Place};
 use crate::mcp::arguments;
 use crate::mcp::backend::{Backend, RouteRequest};
 use crate::mcp::failure::Failure;
-use crate::mcp::tools::{Definition, reads, schema_of};
 use http::Method;
 use rmcp::model::JsonObject;
 use rmcp::schemars::{self, JsonSchema};
@@ -13,7 +12,7 @@ use strum::IntoStaticStr;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Document {
+pub(super) struct Document {
     /// Only this section: its title, such as Key Learnings, or progress, learnings, verbatim, status, tasks, decisions.
     section: Option<String>,
     /// This version instead of the newest.
@@ -21,24 +20,6 @@ struct Document {
     version: Option<u64>,
     /// The version that was the newest at this time, such as 2026-11-22T08:00:00Z. Not together with version.
     as_of: Option<String>,
-}
-
-pub(super) fn document() -> Definition {
-    Definition {
-        name: "memory_read",
-        title: "Read a memory",
-        description: "Read the document of a memory: what an agent knows of its work from earlier sessions. Use it at \
-            the start of a session, before you edit, and whenever you need what was learned, decided or left open; \
-            with section to save tokens, with version or as_of (an RFC 3339 time) to see how it was. Do not use it to \
-            find out which memory holds something (memory_search) or what changed (memory_history); to get a system \
-            prompt within a token budget use memory_prompt. Returns the text and its version number, which \
-            memory_write takes as if_version. \
-            Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"section\": \"Key Learnings\"}",
-        arguments: schema_of::<Document>(),
-        always: &["vault_id", "memory_id", "context", "version"],
-        hints: reads(),
-        of_memory: true,
-    }
 }
 
 pub(super) async fn call_document<B: Backend>(
@@ -68,7 +49,7 @@ pub(super) async fn call_document<B: Backend>(
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Prompt {
+pub(super) struct Prompt {
     /// Only these parts, separated by commas.
     #[schemars(with = "Option<String>")]
     include: Option<Names>,
@@ -101,24 +82,6 @@ impl Names {
     }
 }
 
-pub(super) fn prompt() -> Definition {
-    Definition {
-        name: "memory_prompt",
-        title: "Assemble a prompt",
-        description: "Assemble a system prompt from a memory: rules and other items of the vault and the memory, then \
-            the document's parts, what changes least first, cut to a number of tokens. Use it instead of memory_read \
-            when you brief another agent, or when the memory may be larger than the tokens you can spare. Do not use \
-            it to edit or quote the document: parts may be left out (dropped names them). include and exclude take \
-            names of parts separated by commas: rules, user_information, tool_guidance, free, key_learnings, \
-            verbatim_context, decisions, active_context, recent_tasks, workflow, current_progress, datetime. \
-            Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"max_tokens\": 2000, \"exclude\": \"datetime\"}",
-        arguments: schema_of::<Prompt>(),
-        always: &["text", "tokens", "parts", "dropped"],
-        hints: reads(),
-        of_memory: true,
-    }
-}
-
 pub(super) async fn call_prompt<B: Backend>(
     call: Call<'_, B>,
     mut arguments: JsonObject,
@@ -137,7 +100,7 @@ pub(super) async fn call_prompt<B: Backend>(
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct History {
+pub(super) struct History {
     /// What to show.
     view: View,
     /// diff, blame: the version, by number or context_id; the newest without it.
@@ -186,24 +149,6 @@ impl Reference {
             Self::Number(number) => number.to_string(),
             Self::Text(text) => text,
         }
-    }
-}
-
-pub(super) fn history() -> Definition {
-    Definition {
-        name: "memory_history",
-        title: "See what changed",
-        description: "See how a memory came to be. view log: the changes in words, newest first. view diff: what \
-            version ref (the newest without it) changed against base (the version before without it), also record by \
-            record. view blame: who wrote each line of version ref, when, and in which version. view records: the \
-            learnings (KL), snippets (VC), tasks (T) and decisions (D) with reason, creation and end; status active, \
-            archived or all. Use it to find out why something is there, what happened since a version you know, or \
-            what was archived. Do not use it to read the present document (memory_read). log and records come in \
-            pages (cursor). Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"view\": \"records\", \"status\": \"archived\"}",
-        arguments: schema_of::<History>(),
-        always: &["view"],
-        hints: reads(),
-        of_memory: true,
     }
 }
 
@@ -269,7 +214,7 @@ impl History {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Search {
+pub(super) struct Search {
     /// The words to search for; at most 1,000 bytes.
     query: String,
     /// Look inside this memory only; all memories of the vault without it.
@@ -286,24 +231,6 @@ struct Search {
     limit: Option<u64>,
     /// next_cursor of the page before, to get the page behind it; leave out for the first.
     cursor: Option<String>,
-}
-
-pub(super) fn search() -> Definition {
-    Definition {
-        name: "memory_search",
-        title: "Search memories",
-        description: "Find the memories of a vault whose newest document has certain words or, where the service has an \
-            embedding model, means something like them; best first, each with a marked extract. With memory it looks \
-            inside that one memory and finds its records, archived ones too with status. Use it when you do not know \
-            which memory holds something, or to see whether somebody had a problem before. Write the words a document \
-            would contain, as in a web search: \"two words\" for words next to each other, or between alternatives, -word \
-            to leave out. Do not use it to read a whole memory (memory_read). \
-            Example: {\"vault\": \"acme\", \"query\": \"migration lock_timeout -draft\", \"limit\": 5}",
-        arguments: schema_of::<Search>(),
-        always: &["items", "next_cursor"],
-        hints: reads(),
-        of_memory: false,
-    }
 }
 
 pub(super) async fn call_search<B: Backend>(
@@ -332,27 +259,11 @@ pub(super) async fn call_search<B: Backend>(
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct List {
+pub(super) struct List {
     /// Only memories whose name begins like this.
     prefix: Option<String>,
     /// next_cursor of the page before, to get the page behind it; leave out for the first.
     cursor: Option<String>,
-}
-
-pub(super) fn list() -> Definition {
-    Definition {
-        name: "memory_list",
-        title: "List memories",
-        description: "List the memories of a vault by name, with their newest version, size and time of change. Use it \
-            to find the name of a memory, or to see whether one exists before you begin it. Do not use it to find a \
-            memory by what it says (memory_search), and do not list on every turn: names change rarely. A vault that \
-            was never written to has no memories; one with version 0 has items for prompts and no document yet. \
-            Example: {\"vault\": \"acme\", \"prefix\": \"parser\"}",
-        arguments: schema_of::<List>(),
-        always: &["items", "next_cursor"],
-        hints: reads(),
-        of_memory: false,
-    }
 }
 
 pub(super) async fn call_list<B: Backend>(

@@ -4,7 +4,6 @@ use super::{Call, Done};
 use crate::mcp::arguments;
 use crate::mcp::backend::{Backend, RouteRequest, StreamResponse, events, parse};
 use crate::mcp::failure::Failure;
-use crate::mcp::tools::{Definition, schema_of, writes};
 use futures::{StreamExt as _, pin_mut};
 use http::{HeaderName, HeaderValue, Method};
 use rmcp::model::{JsonObject, ProgressNotificationParam, ProgressToken};
@@ -14,7 +13,7 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// What was just done or is being done.
     task: String,
     /// The conversation around it, oldest first, as the interface of OpenAI or of Anthropic has it.
@@ -62,46 +61,11 @@ enum Content {
     Parts(Vec<JsonObject>),
 }
 
-pub(super) fn update() -> Definition {
-    Definition {
-        name: "memory_update",
-        title: "Have a memory updated",
-        description: "Report what was done, and let the service's own models update progress, learnings and snippets of \
-            the memory from the task and the messages. Use it once at the end of a session or a larger piece of work, \
-            with the messages that matter: what was asked, found out and decided. Without wait it is queued and the \
-            call returns at once; with wait: true it returns what was changed. Do not use it for single facts you can \
-            state yourself (memory_edit is exact and needs no model), nor on every turn. Messages are sent to the \
-            configured models: leave secrets out. Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"task\": \
-            \"Wire the parser to the update route\", \"messages\": [{\"role\": \"user\", \"content\": \"Tests fail on CI\"}, \
-            {\"role\": \"assistant\", \"content\": \"Root cause: CI has no database\"}], \"wait\": true}",
-        arguments: schema_of::<Arguments>(),
-        always: &["update_id", "status"],
-        hints: writes().open_world(true),
-        of_memory: true,
-    }
-}
-
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Consolidation {
+pub(super) struct Consolidation {
     /// What the model is told besides its instructions, such as what to look at.
     instructions: Option<String>,
-}
-
-pub(super) fn consolidate() -> Definition {
-    Definition {
-        name: "memory_consolidate",
-        title: "Propose what a memory no longer needs",
-        description: "Look for records that can go because nothing is lost with them: duplicates, what a newer record \
-            replaced, what has expired, and learnings that one text can say. Every step is checked by the service. It is \
-            only proposed: a person or another key decides about it. Use it when a memory is nearly full or repeats itself, \
-            not to retire single records (memory_edit). Returns the proposed operations, each archived record with the one \
-            that stays. Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\"}",
-        arguments: schema_of::<Consolidation>(),
-        always: &["update_id", "status", "operations", "rejected"],
-        hints: writes().open_world(true),
-        of_memory: true,
-    }
 }
 
 pub(super) async fn call_consolidate<B: Backend>(

@@ -4,7 +4,6 @@ use crate::mcp::arguments;
 use crate::mcp::backend::{Backend, success};
 use crate::mcp::failure::Failure;
 use crate::mcp::tools::{Call, Done, Place};
-use crate::mcp::tools::{Definition, schema_of, writes};
 use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderValue, Method};
 use rmcp::model::JsonObject;
@@ -15,31 +14,11 @@ use std::fmt::Write as _;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Text {
+pub(super) struct Text {
     /// The whole new document, Markdown.
     text: String,
     /// Write only if this is still the newest version; 0: only if there is none.
     if_version: Option<u64>,
-}
-
-pub(super) fn text() -> Definition {
-    Definition {
-        name: "memory_write",
-        title: "Write a whole memory",
-        description: "Replace the whole document of a memory with a text; a memory that does not exist is created. Use it \
-            to begin a memory, or to rewrite free sections such as Description, Preferences or Facts: read it first, \
-            change what has to change, keep everything else word for word, and send the version you read as \
-            if_version, so that nobody's change is lost (0: only if the memory does not exist). Do not use it to add \
-            or retire single learnings, snippets or progress: memory_edit does that with less text and keeps the \
-            reasons. Records (KL-…, VC-…, T-…, D-…) that the text leaves out are archived. Old versions stay readable. \
-            Never write passwords, keys or tokens. \
-            Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"text\": \"# Description\\nThe parser.\\n\", \
-            \"if_version\": 7}",
-        arguments: schema_of::<Text>(),
-        always: &["vault_id", "memory_id", "version", "unchanged"],
-        hints: writes().idempotent(true),
-        of_memory: true,
-    }
 }
 
 pub(super) async fn call_text<B: Backend>(
@@ -77,7 +56,7 @@ async fn tag<B: Backend>(call: &Call<'_, B>, place: &Place, version: u64) -> Res
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Edit {
+pub(super) struct Edit {
     /// Key Learnings.
     learnings: Option<Changes<Learning>>,
     /// Verbatim Context.
@@ -141,26 +120,6 @@ struct Progress {
     /// What is left to do.
     #[serde(default)]
     remaining: Vec<String>,
-}
-
-pub(super) fn edit() -> Definition {
-    Definition {
-        name: "memory_edit",
-        title: "Edit a memory",
-        description: "Change a memory item by item, each with a reason: add and archive learnings and snippets, \
-            rewrite the progress. Use it while you work, whenever you found out something that a later session needs. \
-            learnings: insights of one line that stay true. snippets: text to keep to the letter (commands, code, \
-            errors). progress replaces the whole section, so send all three lists. To correct a record, archive it \
-            and add the new one in the same call. Use dry_run to try. Do not use it for completed tasks and \
-            decisions (memory_record), for whole texts (memory_write), or for passwords and keys, ever. Items that \
-            are not valid come back in rejected; the others are applied. Example: {\"vault\": \"acme\", \"memory\": \
-            \"parser-agent\", \"learnings\": {\"add\": [{\"reason\": \"CI has no database\", \"content\": \"Commit the \
-            prepared query data\"}], \"archive\": [{\"id\": \"KL-3\", \"reason\": \"replaced\"}]}}",
-        arguments: schema_of::<Edit>(),
-        always: &["update_id", "status", "version", "operations", "rejected"],
-        hints: writes(),
-        of_memory: true,
-    }
 }
 
 pub(super) async fn call_edit<B: Backend>(
@@ -245,7 +204,7 @@ fn refuse_if_nothing_is_left(answer: &Value) -> Result<(), Failure> {
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Record {
+pub(super) struct Record {
     /// What is recorded.
     #[serde(skip_serializing)]
     kind: Kind,
@@ -277,25 +236,6 @@ enum Kind {
     Task,
     Decision,
     Status,
-}
-
-pub(super) fn record() -> Definition {
-    Definition {
-        name: "memory_record",
-        title: "Record a task, a decision or the status",
-        description: "Record in one call what just happened. kind task, after each completed task: intent (what was \
-            to be done) and summary (what was done), best also task_id, so that a repeat counts once, epic and \
-            outcome. kind decision, when something is settled: decision and reason, and supersedes with the id of the \
-            decision it replaces. kind status, when the goal or what blocks it changes: goal, blocker (the word none \
-            when nothing blocks it any more). Do not use it for lessons or code to keep (memory_edit), nor for work that is \
-            not finished. The memory is created if it does not exist. \
-            Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"kind\": \"task\", \"intent\": \"Add the DSL parser\", \
-            \"summary\": \"Line machine, 60 tests, no dependencies\", \"task_id\": \"PARSER-1\"}",
-        arguments: schema_of::<Record>(),
-        always: &["version"],
-        hints: writes(),
-        of_memory: true,
-    }
 }
 
 pub(super) async fn call_record<B: Backend>(
@@ -333,29 +273,12 @@ pub(super) async fn call_record<B: Backend>(
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Handoff {
+pub(super) struct Handoff {
     /// Make a new one if the newest is stale or missing.
     #[serde(default)]
     refresh: bool,
     /// How far back it looks, such as 6h or PT6H; goes with refresh.
     window: Option<String>,
-}
-
-pub(super) fn handoff() -> Definition {
-    Definition {
-        name: "memory_handoff",
-        title: "Read the handoff",
-        description: "Read the handoff of a memory: a page for whoever continues the work, made from the records that \
-            changed lately, each line with the record it cites, and whether it is still fresh. Use it when you take \
-            over or resume work, before memory_read; with refresh: true when it is missing or stale (nothing is made \
-            while it is fresh), with window for another time than the last two hours. Do not use it as the source of \
-            what to edit, nor for facts that are older than its window: memory_read has the document. A refresh needs \
-            a key that may write. Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"refresh\": true, \"window\": \"24h\"}",
-        arguments: schema_of::<Handoff>(),
-        always: &["handoff_id", "markdown", "freshness"],
-        hints: writes().idempotent(true),
-        of_memory: true,
-    }
 }
 
 pub(super) async fn call_handoff<B: Backend>(

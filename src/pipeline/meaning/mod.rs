@@ -5,7 +5,6 @@
 
 mod index;
 mod inside;
-mod queries;
 mod query;
 mod search;
 
@@ -17,7 +16,7 @@ pub use search::{Candidate, Hit, HitPassage, Mode, SearchRequest, SearchResults}
 use crate::clock::Clock;
 use crate::llm::embeddings::Embedder;
 use crate::storage::Storage;
-use queries::Queries;
+use query::Queries;
 use std::sync::Arc;
 use std::sync::Mutex;
 

@@ -1,22 +1,16 @@
 //! Searches for memories of a vault, by text, by meaning, or by both.
 
-mod candidate;
-mod hit;
-mod request;
-
 use super::Meaning;
 use super::query::EmbeddedQuery;
-use crate::domain::ids::{MemoryId, RecordId, VaultId};
+use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::search::fusion::fused;
-use crate::domain::search::{Query, ranked};
-use crate::storage::search::SearchPlace;
-use crate::storage::search::vectors::{Near, Nearest, PassageFilter};
+use crate::domain::search::{Passage, Query, extract, ranked};
+use crate::storage::search::vectors::{Near, Nearest, PassageFilter, RecordOrigin, SourceRecord, Sources};
+use crate::storage::search::{SearchPlace, SearchResult};
 use crate::storage::{Class, StorageError};
-pub use candidate::Candidate;
-pub(super) use candidate::wanted;
-pub use hit::{Hit, HitPassage};
-pub use request::{Mode, SearchRequest};
+use chrono::{DateTime, Utc};
 use std::collections::HashMap;
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// How many documents with matching text are considered when they are only a part of the result.
 const BY_WORDS: i64 = 100;
@@ -246,4 +240,161 @@ impl PassageFilter {
             ..Self::default()
         }
     }
+}
+
+/// A memory that matched, before its text is read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Its position in the order of results.
+    pub place: SearchPlace,
+    pub(super) by_text: Option<i64>,
+    pub(super) near: Option<Near>,
+}
+
+/// The passages that the filter accepts.
+pub(super) fn wanted<'s>(
+    sources: &'s Sources,
+    filter: &'s PassageFilter,
+) -> impl Iterator<Item = (Passage, Option<&'s SourceRecord>)> {
+    sources.passages().filter(|(_, record)| match record {
+        Some(record) => filter.takes_record(record),
+        None => filter.takes_text(&sources.actor, sources.creation_time),
+    })
+}
+
+/// Where in a memory the match is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HitPassage {
+    /// Its record.
+    pub record: Option<RecordId>,
+    /// Its section, if known.
+    pub section: Option<String>,
+    /// The origin of the record.
+    pub origin: Option<RecordOrigin>,
+}
+
+/// A match.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// Its memory.
+    pub memory: MemoryId,
+    /// That memory's newest version.
+    pub version: i64,
+    /// The id of that version.
+    pub context_id: ContextId,
+    /// When that version was created.
+    pub creation_time: DateTime<Utc>,
+    /// The rank; higher is better.
+    pub rank: f32,
+    /// An extract of the text as HTML.
+    pub extract: String,
+    /// Whether the text matched.
+    pub by_text: bool,
+    /// The similarity to the query, if it matched by meaning.
+    pub score: Option<f32>,
+    /// Where in the memory the match is.
+    pub passage: HitPassage,
+}
+
+impl From<SearchResult> for Hit {
+    fn from(result: SearchResult) -> Self {
+        Self {
+            memory: result.place.memory,
+            version: result.version,
+            context_id: result.context_id,
+            creation_time: result.creation_time,
+            rank: result.place.rank,
+            extract: result.extract,
+            by_text: true,
+            score: None,
+            passage: HitPassage {
+                record: result.record,
+                section: result.section,
+                origin: None,
+            },
+        }
+    }
+}
+
+impl Hit {
+    /// The matching passage of a memory; `None` if the memory no longer contains it.
+    pub(super) fn of(
+        request: &SearchRequest<'_>,
+        query: &Query,
+        found: Candidate,
+        sources: &Sources,
+    ) -> Option<Self> {
+        let passages: Vec<(Passage, Option<&SourceRecord>)> = wanted(sources, &request.filter).collect();
+        let texts: Vec<&str> = passages
+            .iter()
+            .map(|(passage, _)| passage.text.as_str())
+            .collect();
+        let near = found.near.as_ref();
+        let by_meaning = near.and_then(|near| {
+            passages
+                .iter()
+                .position(|(passage, _)| passage.hash() == near.hash)
+        });
+        let best = by_meaning.or_else(|| ranked(query, &texts).first().map(|(place, _)| *place));
+        let is_there = by_meaning.is_some();
+        if !is_there && found.by_text.is_none() {
+            return None;
+        }
+        let passage = best
+            .and_then(|best| passages.get(best))
+            .map(|(passage, _)| passage);
+        let text = passage.map_or(sources.text.as_str(), |passage| passage.text.as_str());
+        Some(Self {
+            memory: found.place.memory,
+            version: sources.version,
+            context_id: sources.context_id.clone(),
+            creation_time: sources.creation_time,
+            rank: found.place.rank,
+            extract: extract(text, query),
+            by_text: found.by_text.is_some(),
+            score: found.near.filter(|_| is_there).map(|near| near.score),
+            passage: HitPassage {
+                record: passage.and_then(|passage| passage.record),
+                section: passage.and_then(|passage| passage.section.clone()),
+                origin: None,
+            },
+        })
+    }
+}
+
+/// The mode of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase")]
+pub enum Mode {
+    /// By text.
+    Text,
+    /// By meaning.
+    Semantic,
+    /// By both.
+    Hybrid,
+}
+
+impl Mode {
+    /// The name in requests and responses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// A search request.
+#[derive(Debug, Clone)]
+pub struct SearchRequest<'a> {
+    /// The vault to search.
+    pub vault: &'a VaultId,
+    /// The query text.
+    pub text: &'a str,
+    /// The mode; by default hybrid if a model is configured, text otherwise.
+    pub mode: Option<Mode>,
+    /// The minimum similarity of semantic matches.
+    pub min_score: Option<f32>,
+    /// Which passages are searched.
+    pub filter: PassageFilter,
+    /// The maximum number of results.
+    pub limit: usize,
 }

@@ -2,6 +2,7 @@
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
+use serde::Deserialize;
 use std::fmt;
 use std::str::FromStr;
 use strum::{EnumString, IntoStaticStr, VariantNames};
@@ -96,7 +97,8 @@ impl Context {
 }
 
 /// A client's reference to a version: number or id.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub enum ContextRef {
     /// The version number.
     Version(i64),
@@ -113,6 +115,14 @@ impl FromStr for ContextRef {
             Ok(version) if text.bytes().all(|b| b.is_ascii_digit()) => Ok(Self::Version(version)),
             _ => Ok(Self::Id(text.parse()?)),
         }
+    }
+}
+
+impl TryFrom<String> for ContextRef {
+    type Error = crate::domain::ids::InvalidId;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
     }
 }
 

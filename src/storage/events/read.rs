@@ -6,6 +6,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Ending;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +15,7 @@ use std::str::FromStr;
 const MARK: usize = 8;
 
 /// A position: an event's number and the end of its id. Clients send it back as `Last-Event-ID`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The number, 1 or more; 0 is before the first.
     pub sequence: i64,

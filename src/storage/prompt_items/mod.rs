@@ -13,9 +13,8 @@ use crate::domain::prompt::PromptItem;
 use crate::storage::database::connection::Connection;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::fmt;
-use std::str::FromStr;
 
 /// The owner of items: a memory, or the vault, whose items apply to all its memories.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +33,7 @@ impl ItemOwner {
 }
 
 /// The sort key of an item in a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemKey {
     category: Category,
     created_at: DateTime<Utc>,
@@ -50,30 +49,6 @@ impl ItemKey {
             created_at: item.created_at,
             item_id: item.item_id.clone(),
         }
-    }
-}
-
-impl fmt::Display for ItemKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let micros = self.created_at.timestamp_micros();
-        write!(f, "{}/{micros}/{}", self.category, self.item_id)
-    }
-}
-
-impl FromStr for ItemKey {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        // Split from the end: a category may contain slashes.
-        let mut parts = text.rsplitn(3, '/');
-        let mut next = || parts.next().ok_or(());
-        let item_id = next()?.parse().map_err(|_| ())?;
-        let micros = next()?.parse().map_err(|_| ())?;
-        Ok(Self {
-            category: next()?.parse().map_err(|_| ())?,
-            created_at: DateTime::from_timestamp_micros(micros).ok_or(())?,
-            item_id,
-        })
     }
 }
 

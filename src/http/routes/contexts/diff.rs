@@ -7,7 +7,7 @@ use crate::domain::memory::compare;
 use crate::fair::{self, Party};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
-use crate::http::extract::path::EntryPath;
+use crate::http::extract::path::{EntryPath, Path};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::{Named, RecordKindName};
 use crate::http::problem::Problem;
@@ -149,11 +149,7 @@ pub(crate) struct ArchivedRecord {
     tag = "contexts",
     params(DiffParams, ConditionHeaders),
     responses(
-        (status = 200, description = "The difference; an empty text if there is none.", headers(
-            ("ETag" = String, description = "Strong."),
-            ("Last-Modified" = String, description = "When the version was made."),
-            ("X-Context-Version" = i64, description = "Its number."),
-        ), content(
+        (status = 200, description = "The difference; an empty text if there is none.", headers(("ETag"), ("Last-Modified"), ("X-Context-Version" = i64)), content(
             (String = "text/plain; charset=utf-8"),
             (String = "text/x-diff; charset=utf-8"),
             (DiffBody = "application/json"),
@@ -164,11 +160,7 @@ pub(crate) struct ArchivedRecord {
 )]
 pub(crate) async fn diff(
     State(state): State<AppState>,
-    EntryPath {
-        vault_id,
-        memory_id,
-        entry,
-    }: EntryPath<ContextRef>,
+    Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
     Query(DiffParams { base }): Query<DiffParams>,
     accept: Accept,
     conditions: Conditions,

@@ -5,7 +5,7 @@ use crate::http::extract::body::{self, Limit, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::{JsonBody, OptionalJsonBody};
-use crate::http::extract::path::{EntryPath, MemoryPath};
+use crate::http::extract::path::{EntryPath, MemoryPath, Path};
 use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
 use crate::http::json_answer::JsonAnswer;
 use crate::http::names::listed;
@@ -107,21 +107,14 @@ impl FromQuery for PutParams {
         )
     ),
     responses(
-        (status = 201, description = "A new version was made.", body = PutBody, headers(
-            ("ETag" = String, description = "ETag of the new version's text."),
-            ("Location" = String, description = "Path of the new version."),
-            ("X-Context-Version" = i64, description = "Its number."),
-        )),
-        (status = 200, description = "The document was this already; nothing was made.", body = PutBody, headers(
-            ("ETag" = String, description = "ETag of the newest version's text."),
-            ("X-Context-Version" = i64, description = "Its number."),
-        )),
+        (status = 201, description = "A new version was made.", body = PutBody, headers(("ETag"), ("Location"), ("X-Context-Version" = i64))),
+        (status = 200, description = "The document was this already; nothing was made.", body = PutBody, headers(("ETag"), ("X-Context-Version" = i64))),
         (status = 409, description = "The text would lose much of the document (`warnings` says what) and `guard.collapse` is `reject`; `confirm=collapse` makes the version all the same."),
     )
 )]
 pub(crate) async fn put(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(PutParams { confirm }): Query<PutParams>,
     Actor(actor): Actor,
     conditions: Conditions,
@@ -270,26 +263,14 @@ pub(crate) struct RestoreBody {
     params(ActorHeader, ConditionHeaders),
     request_body(description = "May be left out.", content = Option<RestoreBody>),
     responses(
-        (status = 201, description = "A new version was made.", body = PutBody, headers(
-            ("ETag" = String, description = "ETag of the new version's text."),
-            ("Location" = String, description = "Path of the new version."),
-            ("X-Context-Version" = i64, description = "Its number."),
-        )),
-        (status = 200, description = "The newest version has this text already; nothing was made.", body = PutBody, headers(
-            ("ETag" = String, description = "ETag of the newest version's text."),
-            ("X-Context-Version" = i64, description = "Its number."),
-        )),
-        (status = 404, description = "There is no such memory or version."),
+        (status = 201, description = "A new version was made.", body = PutBody, headers(("ETag"), ("Location"), ("X-Context-Version" = i64))),
+        (status = 200, description = "The newest version has this text already; nothing was made.", body = PutBody, headers(("ETag"), ("X-Context-Version" = i64))),
         (status = 410, description = "The version was redacted."),
     )
 )]
 pub(crate) async fn restore(
     State(state): State<AppState>,
-    EntryPath {
-        vault_id,
-        memory_id,
-        entry,
-    }: EntryPath<ContextRef>,
+    Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
     Query(NoParams): Query<NoParams>,
     Actor(actor): Actor,
     conditions: Conditions,
@@ -339,17 +320,12 @@ pub(crate) struct RedactBody {
     request_body = RedactBody,
     responses(
         (status = 200, description = "The version without its text.", body = ContextBody),
-        (status = 404, description = "There is no such memory or version."),
         (status = 409, description = "It is the newest version."),
     )
 )]
 pub(crate) async fn redact(
     State(state): State<AppState>,
-    EntryPath {
-        vault_id,
-        memory_id,
-        entry,
-    }: EntryPath<ContextRef>,
+    Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
     Query(NoParams): Query<NoParams>,
     Actor(actor): Actor,
     conditions: Conditions,

@@ -6,7 +6,7 @@ use crate::http::extract::conditions::{
     ConditionHeaders, Conditions, ETag, Freshness, FreshnessHeader, Verdict,
 };
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{EntryPath, MemoryPath};
+use crate::http::extract::path::{EntryPath, MemoryPath, Path};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::{Named, SourceName};
 use crate::http::problem::Problem;
@@ -55,11 +55,7 @@ impl FromQuery for LatestParams {
     tag = "contexts",
     params(SectionParams, LatestParams, ConditionHeaders, FreshnessHeader),
     responses(
-        (status = 200, description = "The text.", headers(
-            ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),
-            ("Last-Modified" = String, description = "When the version was made."),
-            ("X-Context-Version" = i64, description = "Its number."),
-        ), content(
+        (status = 200, description = "The text.", headers(("ETag"), ("Last-Modified"), ("X-Context-Version" = i64)), content(
             (String = "text/plain; charset=utf-8"),
             (String = "text/markdown; charset=utf-8"),
             (ContextBody = "application/json"),
@@ -70,7 +66,7 @@ impl FromQuery for LatestParams {
 )]
 pub(crate) async fn latest(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<(SectionParams, LatestParams)>,
     representation: Representation,
     conditions: Conditions,
@@ -102,26 +98,17 @@ pub(crate) async fn latest(
     tag = "contexts",
     params(SectionParams, ConditionHeaders),
     responses(
-        (status = 200, description = "The text.", headers(
-            ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),
-            ("Last-Modified" = String, description = "When the version was made."),
-            ("X-Context-Version" = i64, description = "Its number."),
-        ), content(
+        (status = 200, description = "The text.", headers(("ETag"), ("Last-Modified"), ("X-Context-Version" = i64)), content(
             (String = "text/plain; charset=utf-8"),
             (String = "text/markdown; charset=utf-8"),
             (ContextBody = "application/json"),
         )),
-        (status = 404, description = "There is no such memory, version or section."),
         (status = 410, description = "The version was redacted."),
     )
 )]
 pub(crate) async fn get(
     State(state): State<AppState>,
-    EntryPath {
-        vault_id,
-        memory_id,
-        entry,
-    }: EntryPath<ContextRef>,
+    Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
     Query(SectionParams { section }): Query<SectionParams>,
     representation: Representation,
     conditions: Conditions,
@@ -151,12 +138,11 @@ pub(crate) async fn get(
     params(Page),
     responses(
         (status = 200, description = "One page.", body = List<ContextBody>),
-        (status = 404, description = "There is no such memory."),
     )
 )]
 pub(crate) async fn list(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(page): Query<Page>,
 ) -> Result<Json<List<ContextBody>>, Problem> {
     let name = format!("contexts/{vault_id}/{memory_id}");

@@ -2,25 +2,26 @@
 
 use super::{fields, saved_status, writer};
 use crate::domain::window::{
-    DECISION_BYTES, ImportCounts, ImportedDecision, ImportedTask, STATUS_BYTES, Status, WindowImport,
+    DECISION_BYTES, ImportCounts, ImportedDecision, ImportedTask, STATUS_BYTES, Status, TaskDetails,
+    WindowImport,
 };
 use crate::fair::run_blocking;
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
-use crate::http::extract::json::{JsonBody, Object};
+use crate::http::extract::json::{JsonBody, Object, exact};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::read::X_CONTEXT_VERSION;
-use crate::http::routes::task_details::task_request;
-use crate::http::routes::tasks::ReportedTask;
+use crate::http::routes::tasks::checked_task;
 use crate::http::state::AppState;
 use crate::storage::WindowImported;
 use axum::extract::State;
 use axum::http::header::ETAG;
 use chrono::{DateTime, Datelike as _, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What was kept elsewhere.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -58,20 +59,28 @@ struct StatusBody {
     updated: Option<DateTime<Utc>>,
 }
 
-task_request! {
-    /// A task and when it was done.
-    #[schema(as = ImportedTask)]
-    struct ImportedTaskBody {
-        /// When it was done; whole seconds are kept.
-        time: DateTime<Utc>,
-        /// What its writer calls it; without one the id is made of time, intent and first sentence of the summary.
-        task_id: Option<String>,
-        /// What was to be done; at most 500 bytes.
-        intent: String,
-        /// What was done; at most 4,000 bytes.
-        #[serde(default)]
-        summary: String,
-    }
+/// A task and when it was done.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ImportedTask)]
+struct ImportedTaskBody {
+    /// When it was done; whole seconds are kept.
+    time: DateTime<Utc>,
+    /// What its writer calls it; without one the id is made of time, intent and first sentence of the summary.
+    task_id: Option<String>,
+    /// What was to be done; at most 500 bytes.
+    intent: String,
+    /// What was done; at most 4,000 bytes.
+    #[serde(default)]
+    summary: String,
+    /// A report on it, any JSON of at most 8,192 bytes without blanks; numbers that a double cannot hold are refused.
+    /// With `"success": false` the task counts as failed.
+    #[serde(default, deserialize_with = "exact")]
+    #[schema(value_type = Option<Value>)]
+    outcome: Option<Value>,
+    /// The larger work it is a part of; at most 128 bytes.
+    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    epic: Option<String>,
 }
 
 /// A decision and when it was made.
@@ -190,20 +199,18 @@ impl ImportBody {
 }
 
 fn tasks(list: &str, tasks: Vec<Object<ImportedTaskBody>>) -> Result<Vec<ImportedTask>, Problem> {
-    let tasks = tasks.into_iter().enumerate().map(|(index, Object(mut body))| {
+    let tasks = tasks.into_iter().enumerate().map(|(index, Object(body))| {
         let at = format!("{list}[{index}].");
         let time = checked_time(&format!("{at}time"), body.time)?;
-        let details = body.details();
-        let task = ReportedTask {
-            task_id: body.task_id,
-            intent: body.intent,
-            summary: body.summary,
-            details,
+        let details = TaskDetails {
+            outcome: body.outcome,
+            epic: body.epic,
         };
+        let told = (body.intent, body.summary);
         Ok(ImportedTask {
             time,
             record: None,
-            task: task.into_task(&at, false)?,
+            task: checked_task(&at, body.task_id, told, details, false)?,
         })
     });
     tasks.collect()

@@ -4,7 +4,7 @@ use crate::domain::ids::{ActorId, MemoryId, RecordKind, VaultId};
 use crate::domain::window::{Sizes, Status, Window};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
-use crate::http::extract::path::MemoryPath;
+use crate::http::extract::path::{MemoryPath, Path};
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
@@ -27,7 +27,7 @@ pub(crate) mod import;
 
 /// The writer: actor, memory, and the window configuration of its vault.
 pub(super) fn writer(state: &AppState, path: MemoryPath, actor: ActorId, conditions: Conditions) -> Writer {
-    let MemoryPath { vault_id, memory_id } = path;
+    let Path((vault_id, memory_id)) = path;
     Writer {
         sizes: sizes(state, &vault_id),
         vault: vault_id,
@@ -125,21 +125,16 @@ pub(crate) struct DecisionBody {
     tag = "window",
     params(ConditionHeaders),
     responses(
-        (status = 200, description = "The window.", headers(
-            ("ETag" = String, description = "Strong."),
-            ("Last-Modified" = String, description = "When the version was made."),
-            ("X-Context-Version" = i64, description = "Its number."),
-        ), content(
+        (status = 200, description = "The window.", headers(("ETag"), ("Last-Modified"), ("X-Context-Version" = i64)), content(
             (String = "text/markdown; charset=utf-8"),
             (String = "text/plain; charset=utf-8"),
             (WindowBody = "application/json"),
         )),
-        (status = 404, description = "There is no such memory."),
     )
 )]
 pub(crate) async fn get(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Path((vault_id, memory_id)): MemoryPath,
     Query(NoParams): Query<NoParams>,
     accept: Accept,
     conditions: Conditions,

@@ -1,21 +1,23 @@
-//! `GET /v1/vaults/{vault_id}/memories`
+//! The memories of a vault: `/v1/vaults/{vault_id}/memories`, and `M` itself.
 
-use crate::domain::ids::MemoryId;
+use crate::domain::ids::{MemoryId, RecordKind};
 use crate::fair::{self, Party};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::VaultPath;
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::path::{MemoryPath, Path, VaultPath};
+use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
 use crate::http::names::{Named, SourceName, listed};
 use crate::http::problem::Problem;
+use crate::http::routes::lookup;
 use crate::http::state::AppState;
-use crate::storage::memories::MemorySummary;
 use crate::storage::memories::list::MemoryOrder;
+use crate::storage::memories::{MemoryState, MemorySummary};
+use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 use strum::{EnumString, VariantNames};
 
 /// Which memories to show.
@@ -55,28 +57,6 @@ impl FromQuery for MemoryParams {
                 Sort::Bytes => Some(MemoryOrder::Bytes),
             },
         })
-    }
-}
-
-/// The position at which a page of a sorted list begins.
-struct Key(i64, MemoryId);
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(number, memory) = self;
-        write!(f, "{number} {memory}")
-    }
-}
-
-impl FromStr for Key {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (number, memory) = text.split_once(' ').ok_or(())?;
-        Ok(Self(
-            number.parse().map_err(|_| ())?,
-            memory.parse().map_err(|_| ())?,
-        ))
     }
 }
 
@@ -139,7 +119,7 @@ impl From<MemorySummary> for MemoryEntry {
 )]
 pub(crate) async fn list(
     State(state): State<AppState>,
-    VaultPath { vault_id }: VaultPath,
+    Path((vault_id,)): VaultPath,
     Query(params): Query<(MemoryParams, Page)>,
 ) -> Result<Response, Problem> {
     let (MemoryParams { prefix, sort }, page) = params;
@@ -147,13 +127,13 @@ pub(crate) async fn list(
     let begins = prefix.as_ref().map_or("", MemoryId::as_str);
     if let Some(order) = sort {
         let name = format!("memories/{vault_id}/{begins}/{order:?}");
-        let after = page.after::<Key>(&name)?;
-        let after = after.as_ref().map(|Key(number, id)| (*number, id));
+        let after = page.after::<(i64, MemoryId)>(&name)?;
+        let after = after.as_ref().map(|(number, id)| (*number, id));
         let memories = state
             .storage
             .list_memories_sorted(&vault_id, prefix.as_ref(), order, after, page.fetch())
             .await?;
-        let key = |memory: &MemorySummary| Key(order.number(memory), memory.memory_id.clone());
+        let key = |memory: &MemorySummary| (order.number(memory), memory.memory_id.clone());
         return Ok(page.of(&name, memories, key, MemoryEntry::from).answer());
     }
     let name = format!("memories/{vault_id}/{begins}");
@@ -164,4 +144,132 @@ pub(crate) async fn list(
         .await?;
     let key = |memory: &MemorySummary| memory.memory_id.clone();
     Ok(page.of(&name, memories, key, MemoryEntry::from).answer())
+}
+
+/// A memory by itself.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Memory)]
+pub(crate) struct MemoryBody {
+    /// What lists show.
+    #[serde(flatten)]
+    pub(crate) entry: MemoryEntry,
+    /// The largest number ever given to a record, by kind; the next one is greater.
+    pub(crate) counters: ByKind,
+    /// How many records there are.
+    pub(crate) records: RecordCounts,
+    /// The most bytes that its document may have (`limits.context_bytes`).
+    #[schema(minimum = 0)]
+    pub(crate) bytes_limit: usize,
+    /// How many proposals wait for a decision.
+    #[schema(minimum = 0)]
+    pub(crate) open_proposals: i64,
+}
+
+/// How many records there are.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+pub(crate) struct RecordCounts {
+    /// In the newest version.
+    pub(crate) active: ByKind,
+    /// In older ones only.
+    pub(crate) archived: ByKind,
+}
+
+/// A number for each kind of records.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) struct ByKind {
+    /// Key learnings.
+    #[schema(minimum = 0)]
+    pub(crate) kl: i64,
+    /// Verbatim context.
+    #[schema(minimum = 0)]
+    pub(crate) vc: i64,
+    /// Tasks.
+    #[schema(minimum = 0)]
+    pub(crate) t: i64,
+    /// Decisions.
+    #[schema(minimum = 0)]
+    pub(crate) d: i64,
+}
+
+impl ByKind {
+    fn of(number: impl Fn(RecordKind) -> i64) -> Self {
+        Self {
+            kl: number(RecordKind::Learning),
+            vc: number(RecordKind::Verbatim),
+            t: number(RecordKind::Task),
+            d: number(RecordKind::Decision),
+        }
+    }
+}
+
+/// Read about a memory
+///
+/// Its newest version, its counters, how many records it has, how full it is, and how many proposals wait. A memory is there if it has a document, or prompt items
+/// that have not expired; without a document it has the version 0.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}",
+    operation_id = "GetMemory",
+    tag = "memories",
+    responses(
+        (status = 200, description = "The memory.", body = MemoryBody),
+        (status = 404, description = "There is no such memory: it has neither a document nor items."),
+    )
+)]
+pub(crate) async fn get(
+    State(state): State<AppState>,
+    Path((vault_id, memory_id)): MemoryPath,
+    Query(NoParams): Query<NoParams>,
+) -> Result<Json<MemoryBody>, Problem> {
+    let (memory, open_proposals) = tokio::try_join!(
+        state.storage.memory(&vault_id, &memory_id),
+        state.storage.open_proposals(&vault_id, &memory_id),
+    )?;
+    let MemoryState {
+        summary,
+        counters,
+        records,
+    } = memory.ok_or_else(lookup::missing)?;
+    Ok(Json(MemoryBody {
+        entry: summary.into(),
+        counters: ByKind::of(|kind| counters.get(kind)),
+        records: RecordCounts {
+            active: ByKind::of(|kind| records[kind as usize].active),
+            archived: ByKind::of(|kind| records[kind as usize].archived),
+        },
+        bytes_limit: state.settings.context_bytes,
+        open_proposals,
+    }))
+}
+
+/// Delete a memory
+///
+/// With its versions, records, runs and prompt items, for good. What is put under its id later is a new memory that begins
+/// at version 1. What can be deleted is what can be read and is listed, and one thing more: runs that failed to make a
+/// memory are deleted under its id, which `GET` of the memory and lists do not know. The preconditions are about the
+/// document: of a memory that has only prompt items `If-Match: *` does not hold, and `If-None-Match: *` does.
+#[utoipa::path(
+    delete,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}",
+    operation_id = "DeleteMemory",
+    tag = "memories",
+    params(ConditionHeaders),
+    responses(
+        (status = 204, description = "It is gone."),
+        (status = 404, description = "There is no such memory, and no run of it."),
+    )
+)]
+pub(crate) async fn delete(
+    State(state): State<AppState>,
+    Path((vault_id, memory_id)): MemoryPath,
+    Query(NoParams): Query<NoParams>,
+    conditions: Conditions,
+) -> Result<StatusCode, Problem> {
+    let preconditions = conditions.for_write();
+    state
+        .storage
+        .delete_memory(&vault_id, &memory_id, &preconditions)
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -1,0 +1,322 @@
+//! Runs of `/update` and `/operations`, and decisions about proposals: `M/updates`.
+
+use crate::domain::ids::UpdateId;
+use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
+use crate::http::extract::conditions::{ConditionHeaders, Conditions};
+use crate::http::extract::json::{JsonBody, OptionalJsonBody};
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::{EntryPath, MemoryPath, Path};
+use crate::http::extract::query::{NoParams, Query};
+use crate::http::json_answer::JsonAnswer;
+use crate::http::names::{Named, RunKindName, RunStatusName};
+use crate::http::problem::{Kind, Problem};
+use crate::http::routes::lookup;
+use crate::http::routes::window::fields;
+use crate::http::state::AppState;
+use crate::pipeline::report::UpdateAnswer;
+use crate::pipeline::{Approval, Rejecting};
+use crate::storage::updates::Run;
+use crate::storage::updates::queue::Cancelled;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One run of `/update` or `/operations`.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Run)]
+pub(crate) struct RunBody {
+    /// The run's id.
+    pub(crate) update_id: String,
+    /// The vault.
+    pub(crate) vault_id: String,
+    /// The memory.
+    pub(crate) memory_id: String,
+    /// Which route it came by.
+    pub(crate) kind: RunKindName,
+    /// How it ended, or where it stands.
+    pub(crate) status: RunStatusName,
+    /// Who asked for it.
+    pub(crate) actor_id: String,
+    /// When it began.
+    pub(crate) created_at: DateTime<Utc>,
+    /// When it ended; null while it is queued or running.
+    #[schema(required)]
+    pub(crate) finished_at: Option<DateTime<Utc>>,
+    /// How often it was begun.
+    #[schema(minimum = 0)]
+    pub(crate) attempts: i32,
+    /// The version it captured; 0 for a memory that did not exist.
+    #[schema(minimum = 0)]
+    pub(crate) base_version: i64,
+    /// The version that stood after it.
+    #[schema(required)]
+    pub(crate) version: Option<i64>,
+    /// That version's id.
+    #[schema(required)]
+    pub(crate) context_id: Option<String>,
+    /// The run that finished this one by hand.
+    #[schema(required)]
+    pub(crate) resolved_by: Option<String>,
+    /// What was asked for.
+    pub(crate) request: Value,
+    /// What each model was asked and answered; not in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) exchanges: Option<Value>,
+    /// What came of it.
+    pub(crate) outcome: Value,
+}
+
+impl RunBody {
+    /// A run in a list.
+    pub(crate) fn summary(run: Run) -> Self {
+        Self {
+            exchanges: None,
+            ..Self::full(run)
+        }
+    }
+
+    /// A run with its model exchanges.
+    pub(crate) fn full(run: Run) -> Self {
+        let (version, context_id) = run.version.unzip();
+        Self {
+            update_id: run.update_id.to_string(),
+            vault_id: run.vault_id.to_string(),
+            memory_id: run.memory_id.to_string(),
+            kind: Named(run.kind),
+            status: Named(run.status),
+            actor_id: run.actor_id.to_string(),
+            created_at: run.created_at,
+            finished_at: run.finished_at,
+            attempts: run.attempts,
+            base_version: run.base_version,
+            version,
+            context_id: context_id.map(|id| id.to_string()),
+            resolved_by: run.resolved_by.map(|id| id.to_string()),
+            request: run.request,
+            exchanges: Some(run.exchanges),
+            outcome: run.outcome,
+        }
+    }
+}
+
+/// List the runs
+///
+/// The newest first, without what the models were asked and answered.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates",
+    operation_id = "ListUpdates",
+    tag = "updates",
+    params(Page),
+    responses(
+        (status = 200, description = "One page.", body = List<RunBody>),
+        (status = 404, description = "There is no such memory, nor a run that tried to make it."),
+    )
+)]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Path((vault_id, memory_id)): MemoryPath,
+    Query(page): Query<Page>,
+) -> Result<Json<List<RunBody>>, Problem> {
+    let name = format!("updates/{vault_id}/{memory_id}");
+    let before = page.after::<UpdateId>(&name)?;
+    let _list = state.budget.list().await?;
+    let runs = state
+        .storage
+        .list_runs(&vault_id, &memory_id, before.as_ref(), page.fetch())
+        .await?;
+    if runs.items.is_empty() {
+        lookup::require(&state, &vault_id, &memory_id).await?;
+    }
+    Ok(Json(page.of_rows(
+        &name,
+        runs,
+        |run| run.update_id.clone(),
+        RunBody::summary,
+    )))
+}
+
+/// Read one run
+///
+/// With the prompts, the raw answers, the tokens and the times.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}",
+    operation_id = "GetUpdate",
+    tag = "updates",
+    responses(
+        (status = 200, description = "The run.", body = RunBody),
+    )
+)]
+pub(crate) async fn get(
+    State(state): State<AppState>,
+    Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
+    Query(NoParams): Query<NoParams>,
+) -> Result<Json<RunBody>, Problem> {
+    let run = state.storage.run(&vault_id, &memory_id, &entry).await?;
+    let run =
+        run.ok_or_else(|| Problem::not_found("there is no such memory or run").with("field", "update_id"))?;
+    Ok(Json(RunBody::full(run)))
+}
+
+/// Call an update off
+///
+/// One that is queued or running is cancelled at once and saves nothing any more; a model that is being asked for it
+/// may answer for nobody. One that has ended stays as it is.
+#[utoipa::path(
+    delete,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}",
+    operation_id = "CancelUpdate",
+    tag = "updates",
+    responses(
+        (status = 200, description = "It is cancelled; its run.", body = RunBody),
+        (status = 409, description = "It has ended; `run_status` says how."),
+    )
+)]
+pub(crate) async fn cancel(
+    State(state): State<AppState>,
+    Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
+    Query(NoParams): Query<NoParams>,
+) -> Result<Json<RunBody>, Problem> {
+    match state.storage.cancel_update(&vault_id, &memory_id, &entry).await? {
+        Cancelled::Done(run) => Ok(Json(RunBody::full(*run))),
+        Cancelled::Unknown => {
+            Err(Problem::not_found("there is no such memory or run").with("field", "update_id"))
+        }
+        Cancelled::Ended(status) => Err(Problem::new(
+            Kind::Conflict,
+            format!("the update has ended already: it is {}", status.name()),
+        )
+        .with("field", "update_id")
+        .with("run_status", status.name())),
+    }
+}
+
+/// The maximum length of a comment or reason, in bytes.
+const SAID_BYTES: usize = 2_000;
+
+/// What is approved.
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ApproveRequest)]
+pub(crate) struct ApproveBody {
+    /// The numbers of the operations that are approved; without it all of them. A `record` of the proposal is always
+    /// applied.
+    #[schema(value_type = Option<Vec<u32>>, nullable = false)]
+    operations: Option<Vec<usize>>,
+    /// What is said about it; at most 2,000 bytes. It stands in the log of the version.
+    #[schema(pattern = r"^[^\u0000]*$")]
+    comment: Option<String>,
+}
+
+/// Approve a proposal
+///
+/// Checks the approved operations against the newest version and applies those that hold as one version, made by the
+/// proposal's actor; its log says who approved it. What no longer holds is in `rejected`. A proposal is decided once. A
+/// key never approves its own proposal.
+#[utoipa::path(
+    post,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}/approve",
+    operation_id = "ApproveUpdate",
+    tag = "updates",
+    params(ActorHeader, ConditionHeaders),
+    request_body(content = Option<ApproveBody>, content_type = "application/json"),
+    responses(
+        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
+        (status = 409, description = "It is not a proposal, or was already decided; `run_status` says what it is."),
+        (status = 410, description = "It has expired, its memory was deleted, or what it quotes was redacted."),
+        (status = 412, description = "A precondition is not satisfied; nothing was saved, and the proposal keeps waiting."),
+        (status = 422, description = "The request is not valid, names an operation that the proposal does not have, or the document would be too large; the proposal keeps waiting."),
+    )
+)]
+#[expect(clippy::too_many_arguments, reason = "one for each extractor")]
+pub(crate) async fn approve(
+    State(state): State<AppState>,
+    Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
+    Query(NoParams): Query<NoParams>,
+    caller: CallerOf,
+    claim: UnderClaim,
+    Actor(actor): Actor,
+    conditions: Conditions,
+    OptionalJsonBody(body): OptionalJsonBody<ApproveBody>,
+) -> Result<JsonAnswer, Problem> {
+    if let Some(comment) = &body.comment {
+        fields::optional("comment", comment, SAID_BYTES)?;
+    }
+    let approval = Approval {
+        vault: vault_id,
+        memory: memory_id,
+        update_id: entry,
+        actor,
+        key: caller.key_id(),
+        preconditions: conditions.for_write(),
+        operations: body.operations,
+        comment: body.comment,
+    };
+    let under = claim.answering(approved_answer);
+    let approved = Box::pin(state.pipeline.approve(approval, under.as_ref())).await?;
+    Ok(approved_answer(&approved))
+}
+
+fn approved_answer(approved: &UpdateAnswer) -> JsonAnswer {
+    JsonAnswer::new(StatusCode::OK, approved)
+}
+
+/// Why a proposal is rejected.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = RejectRequest)]
+pub(crate) struct RejectBody {
+    /// For whoever proposed it; at most 2,000 bytes.
+    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    reason: String,
+}
+
+/// Reject a proposal
+///
+/// Nothing of it is applied; the run is kept with the reason. A proposal is decided once.
+#[utoipa::path(
+    post,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}/reject",
+    operation_id = "RejectUpdate",
+    tag = "updates",
+    params(ActorHeader, ConditionHeaders),
+    request_body(content = RejectBody, content_type = "application/json"),
+    responses(
+        (status = 200, description = "It is rejected; its run.", body = RunBody),
+        (status = 409, description = "It is not a proposal, or was already decided; `run_status` says what it is."),
+        (status = 410, description = "It has expired, its memory was deleted, or what it quotes was redacted."),
+        (status = 412, description = "A precondition is not satisfied; the proposal keeps waiting."),
+    )
+)]
+pub(crate) async fn reject(
+    State(state): State<AppState>,
+    Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
+    Query(NoParams): Query<NoParams>,
+    Actor(actor): Actor,
+    conditions: Conditions,
+    claim: UnderClaim,
+    JsonBody(RejectBody { reason }): JsonBody<RejectBody>,
+) -> Result<JsonAnswer, Problem> {
+    fields::required("reason", &reason, SAID_BYTES)?;
+    let rejecting = Rejecting {
+        vault: vault_id,
+        memory: memory_id,
+        update_id: entry,
+        actor,
+        preconditions: conditions.for_write(),
+        reason,
+    };
+    let under = claim.answering(rejected_answer);
+    Ok(rejected_answer(
+        &state.pipeline.reject(rejecting, under.as_ref()).await?,
+    ))
+}
+
+fn rejected_answer(rejected: &Run) -> JsonAnswer {
+    JsonAnswer::new(StatusCode::OK, &RunBody::full(rejected.clone()))
+}

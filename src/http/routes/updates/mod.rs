@@ -1,5 +1,0 @@
-//! Runs of `/update` and `/operations`: `M/updates`.
-
-pub(crate) mod review;
-pub(crate) mod runs;
-pub(crate) mod view;
