@@ -138,13 +138,7 @@ impl Pipeline {
                 break;
             };
             let (parsed, items) = fair::on_cpu(text.len(), || {
-                let is_of_schema = asking.schema.is_some();
-                parsed(
-                    structured::read_consolidation,
-                    &text,
-                    is_of_schema,
-                    stopped_at_limit,
-                )
+                parsed(None, &text, asking.schema.is_some(), stopped_at_limit)
             })
             .await;
             let written = |range| written(items.as_ref(), &text, range);
@@ -201,7 +195,7 @@ impl Pipeline {
 
 /// The records that an operation archives.
 fn leaving(operation: &Operation) -> Vec<RecordId> {
-    let archived = reading::archived_id(operation).into_iter();
+    let archived = operation.archives().into_iter();
     archived.chain(operation.merges().iter().copied()).collect()
 }
 

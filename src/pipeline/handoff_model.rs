@@ -2,7 +2,7 @@
 //! more.
 
 use super::{Pipeline, PipelineError};
-use crate::domain::handoff::{Caps, DroppedLine, HandoffAnswer, Line, Material, Part, read_answer, shown};
+use crate::domain::handoff::{DroppedLine, HandoffAnswer, Line, Material, Part, read_answer, shown};
 use crate::domain::ids::VaultId;
 use crate::llm::{ChatMessage, ChatRole, ModelOutcome, Request, RoleModel};
 use crate::storage::StorageError;
@@ -100,7 +100,6 @@ impl Pipeline {
         let Some(model) = self.models.for_handoff() else {
             return Ok(None);
         };
-        let caps = Caps::default();
         let (entries, citations) = shown(material);
         if citations.is_empty() {
             // Every line must cite an entry, and there is none.
@@ -137,11 +136,11 @@ impl Pipeline {
             let asked = model.ask(&asking).await;
             report.note(round, &asked);
             let Ok(completion) = asked.result else { break };
-            let read = read_answer(&completion.text, material, &citations, &caps);
+            let read = read_answer(&completion.text, material, &citations);
             if round == 0 {
                 answer = read;
             } else {
-                answer.amend(read, &caps);
+                answer.amend(read);
             }
             if answer.dropped.is_empty() {
                 break;

@@ -68,9 +68,8 @@ impl Pipeline {
             else {
                 break;
             };
-            let read = |text: &str| dsl::structured::read(role, text);
             let (parsed, items) = fair::on_cpu(text.len(), || {
-                parsed(read, &text, asking.schema.is_some(), stopped_at_limit)
+                parsed(Some(role), &text, asking.schema.is_some(), stopped_at_limit)
             })
             .await;
             let place = (&request.vault, &request.memory);
@@ -387,15 +386,15 @@ pub(super) fn written(items: Option<&Vec<String>>, text: &str, range: Range<usiz
     }
 }
 
-/// Parses an answer: JSON of the schema that was asked for, which `read` reads, or else text. Of JSON the items as they were written come with
-/// it, by their positions.
+/// Parses the answer of a role, or to a consolidation: JSON of the schema that was asked for, or else text. Of JSON the
+/// items as they were written come with it, by their positions.
 pub(super) fn parsed(
-    read: impl FnOnce(&str) -> Option<(dsl::Parsed, Vec<String>)>,
+    role: Option<Role>,
     text: &str,
     is_of_schema: bool,
     is_cut_off: bool,
 ) -> (dsl::Parsed, Option<Vec<String>>) {
-    match is_of_schema.then(|| read(text)).flatten() {
+    match is_of_schema.then(|| dsl::structured::read(role, text)).flatten() {
         Some((parsed, items)) => (parsed, Some(items)),
         // Text that does not match the schema is read as text, so that its author hears of the fault.
         None if is_cut_off => (dsl::parse_cut_off(text), None),

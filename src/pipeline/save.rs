@@ -3,7 +3,7 @@
 use super::conversation::section_of;
 use super::log::{log, with_header_hint};
 use super::merge::{self, Merged, Refused};
-use super::proposal::{self, Proposal};
+use super::proposal::Proposal;
 use super::reading::{Accepted, mentioned};
 use super::report::{DocumentReport, OperationReport, Target, UpdateAnswer, UpdateStatus, Warning};
 use super::role::numbered;
@@ -132,8 +132,8 @@ impl Pipeline {
         mut merged: Merged,
         (record, known): (Option<&SessionRecord>, Option<StoredRecord>),
     ) -> Result<Decision<RunResult>, Refused> {
-        let items = proposal::in_order(&merged.items, &merged.applied.operations);
-        let numbers = merge::causes(&merged.applied.operations, &items);
+        let items = std::mem::take(&mut merged.items);
+        let numbers = std::mem::take(&mut merged.numbers);
         let mut window = WindowRows::default();
         if let Some(record) = record {
             if session::is_recorded(record, known.as_ref())? {

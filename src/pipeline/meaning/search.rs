@@ -7,7 +7,7 @@ mod request;
 use super::Meaning;
 use super::query::EmbeddedQuery;
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
-use crate::domain::search::fusion::fused;
+use crate::domain::search::fused;
 use crate::domain::search::{Query, ranked};
 use crate::storage::search::SearchPlace;
 use crate::storage::search::vectors::{Near, Nearest, PassageFilter};
