@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use working_memory::clock::{Clock, SystemClock};
 use working_memory::domain::ids::VaultId;
-use working_memory::domain::search::vectors::{quantised, signs, similarity};
+use working_memory::domain::search::passages::{quantised, signs, similarity};
 use working_memory::storage::search::vectors::{Nearest, PassageFilter};
 use working_memory::storage::{Deadlines, PoolOptions, Storage};
 

@@ -1,10 +1,9 @@
 //! Describes changes as text for the log that people read.
 
-use super::document::{Record, records};
+use super::document::Record;
 use super::ids::RecordId;
 use super::memory::{AppliedOperation, OperationName, RecordChange};
 use super::text::lines::{clipped, start_of};
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// Maximum number of characters quoted of a record in a log line.
@@ -24,7 +23,7 @@ pub fn of_text(before: &str, after: &str, changes: &[RecordChange]) -> String {
     } else {
         format!("document put: {} bytes, before {}", after.len(), before.len())
     };
-    record_lines(&mut log, before, changes);
+    record_lines(&mut log, changes);
     log
 }
 
@@ -42,27 +41,18 @@ pub fn of_restore(
         after.len(),
         before.len()
     );
-    record_lines(&mut log, before, changes);
+    record_lines(&mut log, changes);
     log
 }
 
-/// Describes the changes of records; `before` holds the text of those that left.
-fn record_lines(log: &mut String, before: &str, changes: &[RecordChange]) {
-    let any_left = changes
-        .iter()
-        .any(|change| matches!(change, RecordChange::Archived(_)));
-    let before = if any_left { records(before) } else { Vec::new() };
-    let left: HashMap<RecordId, &str> = before
-        .iter()
-        .map(|record| (record.id, record.content.as_str()))
-        .collect();
+fn record_lines(log: &mut String, changes: &[RecordChange]) {
     for change in changes {
         match change {
             RecordChange::Added(record) => line(log, '+', &quote(record)),
-            RecordChange::Changed(record) => line(log, '~', &quote(record)),
-            RecordChange::Archived(id) => {
-                let text = left.get(id).copied();
-                line(log, '-', &format!("{id} left out{}", that_left(text)));
+            RecordChange::Changed { new, .. } => line(log, '~', &quote(new)),
+            RecordChange::Archived(record) => {
+                let text = that_left(Some(&record.content));
+                line(log, '-', &format!("{} left out{text}", record.id));
             }
         }
     }

@@ -5,13 +5,9 @@
 //! stored data is all that is known and is kept: the changes of that version, and births, ends and contents
 //! that no pair of texts shows.
 
-mod steps;
-
-pub use steps::{RecordStep, steps};
-
 use super::document::{Marks, Record, records};
 use super::ids::{ActorId, RecordId};
-use super::memory::project;
+use super::memory::{RecordChange, project};
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use strum::{EnumString, IntoStaticStr, VariantNames};
@@ -84,18 +80,8 @@ pub struct LifeEnd {
 /// The life of a record from its first version to its end, with its last content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordLife {
-    /// The record.
-    pub id: RecordId,
-    /// The label of a verbatim record.
-    pub label: Option<String>,
-    /// The reason for keeping it.
-    pub reason: Option<String>,
-    /// Its content.
-    pub content: String,
-    /// The time on its line.
-    pub written_at: Option<DateTime<Utc>>,
-    /// Whether it is pinned, and until when it holds.
-    pub marks: Marks,
+    /// The record, as the last version that contains it has it.
+    pub record: Record,
     /// The first version that contains it.
     pub born: VersionMark,
     /// How it ended; `None` while it is active.
@@ -144,7 +130,7 @@ impl Rebuild {
             stored_events.entry(event.mark.version).or_default().push(event);
         }
         Self {
-            stored: stored.into_iter().map(|life| (life.id, life)).collect(),
+            stored: stored.into_iter().map(|life| (life.record.id, life)).collect(),
             stored_events,
             built: BTreeMap::new(),
             events: Vec::new(),
@@ -164,7 +150,7 @@ impl Rebuild {
         match (self.text.take(), text) {
             (Some(before), Some(text)) => {
                 self.stored_events.remove(&mark.version);
-                for step in steps(&before, project(&before, text), details) {
+                for step in steps(project(&before, text), details) {
                     self.derive(mark, step, details);
                 }
             }
@@ -195,8 +181,7 @@ impl Rebuild {
                     life.born = stored.born;
                 }
                 if !built.is_text_certain {
-                    (life.label, life.reason, life.content) = (stored.label, stored.reason, stored.content);
-                    (life.written_at, life.marks) = (stored.written_at, stored.marks);
+                    life.record = stored.record;
                 }
             }
             lives.insert(id, life);
@@ -320,13 +305,9 @@ impl Rebuild {
             });
             self.built.entry(record.id).or_insert_with(|| RebuiltRecord {
                 life: RecordLife {
-                    label: record.label.clone(),
-                    reason: record.reason.clone(),
-                    content: record.content.clone(),
-                    written_at: record.time,
-                    marks: record.marks,
+                    record: record.clone(),
+                    born: mark.clone(),
                     end: Some(end),
-                    ..empty(record.id, mark)
                 },
                 is_birth_certain: true,
                 is_text_certain: false,
@@ -342,11 +323,7 @@ impl Rebuild {
         });
         built.is_text_certain = true;
         built.life.end = None;
-        built.life.label = record.label;
-        built.life.reason = record.reason;
-        built.life.content = record.content;
-        built.life.written_at = record.time;
-        built.life.marks = record.marks;
+        built.life.record = record;
     }
 
     fn stored_end(&self, id: RecordId, version: i64) -> Option<LifeEnd> {
@@ -357,15 +334,60 @@ impl Rebuild {
 
 fn empty(id: RecordId, born: &VersionMark) -> RecordLife {
     RecordLife {
-        id,
-        label: None,
-        reason: None,
-        content: String::new(),
-        written_at: None,
-        marks: Marks::default(),
+        record: Record {
+            id,
+            time: None,
+            marks: Marks::default(),
+            reason: None,
+            label: None,
+            content: String::new(),
+        },
         born: born.clone(),
         end: None,
     }
+}
+
+/// What a version does to a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordStep {
+    /// The record after the version; of one that ended, as the version before has it.
+    pub record: Record,
+    /// The change. A record that is added may have been archived before: then the step restores it.
+    pub change: ChangeKind,
+    /// Why it ended.
+    pub reason: Option<String>,
+    /// The record that replaced it.
+    pub superseded_by: Option<RecordId>,
+}
+
+/// The records of a version, as a pure function of the changes from the document before it to its own
+/// ([`project`]), and the data of the operations: the rows that a save, a rebuild and an import write.
+#[must_use]
+pub fn steps(changes: Vec<RecordChange>, details: &OperationDetails) -> Vec<RecordStep> {
+    let step = |record, change| RecordStep {
+        record,
+        change,
+        reason: None,
+        superseded_by: None,
+    };
+    let steps = changes.into_iter().map(|change| match change {
+        RecordChange::Added(record) => step(record, ChangeKind::Added),
+        RecordChange::Changed { new, .. } => step(new, ChangeKind::Changed),
+        RecordChange::Archived(record) => {
+            let id = record.id;
+            let superseded_by = details.superseded.get(&id).copied();
+            let change = match superseded_by {
+                Some(_) => ChangeKind::Superseded,
+                None => ChangeKind::Archived,
+            };
+            RecordStep {
+                reason: details.reasons.get(&id).or(details.left_out.as_ref()).cloned(),
+                superseded_by,
+                ..step(record, change)
+            }
+        }
+    });
+    steps.collect()
 }
 
 #[cfg(test)]

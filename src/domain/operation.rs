@@ -3,7 +3,7 @@
 //! [`crate::domain::dsl`] parses them from text; [`crate::domain::memory`] validates and applies them.
 
 use super::consolidation::Ground;
-use super::document::{Expiry, Marks};
+use super::document::{Expiry, Marks, NewRecord};
 use super::ids::{RecordId, RecordKind};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -66,6 +66,14 @@ impl Role {
             Self::Verbatim => Some(RecordKind::Verbatim),
         }
     }
+
+    /// The role that maintains records of a kind; `None` if no role does.
+    #[must_use]
+    pub fn of_records(kind: RecordKind) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|role| role.record_kind() == Some(kind))
+    }
 }
 
 /// The three lists of `Current Progress`. Bullets are single lines without the leading dash.
@@ -80,12 +88,25 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// The titles of the lists, in their order.
+    pub(in crate::domain) const TITLES: [&'static str; 3] = ["Completed", "In Progress", "Remaining"];
+
+    /// The lists with their titles.
+    #[must_use]
+    pub fn lists(&self) -> [(&'static str, &[String]); 3] {
+        let [completed, in_progress, remaining] = Self::TITLES;
+        [
+            (completed, &self.completed),
+            (in_progress, &self.in_progress),
+            (remaining, &self.remaining),
+        ]
+    }
+
     /// All bullets, list by list.
-    pub(in crate::domain) fn bullets(&self) -> impl Iterator<Item = &str> {
-        [&self.completed, &self.in_progress, &self.remaining]
+    pub fn bullets(&self) -> impl Iterator<Item = &str> {
+        self.lists()
             .into_iter()
-            .flatten()
-            .map(String::as_str)
+            .flat_map(|(_, bullets)| bullets.iter().map(String::as_str))
     }
 }
 
@@ -159,9 +180,7 @@ impl Operation {
             Self::RewriteProgress(_) => Some(Role::Progress),
             Self::AddLearning { .. } => Some(Role::Learnings),
             Self::AddVerbatim { .. } => Some(Role::Verbatim),
-            Self::Archive { id, .. } | Self::Mark { id, .. } => Role::ALL
-                .into_iter()
-                .find(|role| role.record_kind() == Some(id.kind)),
+            Self::Archive { id, .. } | Self::Mark { id, .. } => Role::of_records(id.kind),
         }
     }
 
@@ -183,10 +202,55 @@ impl Operation {
         }
     }
 
+    /// The kind of record that an addition adds.
+    #[must_use]
+    pub fn adds(&self) -> Option<RecordKind> {
+        match self {
+            Self::AddLearning { .. } => Some(RecordKind::Learning),
+            Self::AddVerbatim { .. } => Some(RecordKind::Verbatim),
+            Self::RewriteProgress(_) | Self::Archive { .. } | Self::Mark { .. } => None,
+        }
+    }
+
+    /// The record that an addition adds.
+    pub(in crate::domain) fn new_record(&self) -> Option<NewRecord<'_>> {
+        let (marks, reason, label, content) = match self {
+            Self::AddLearning {
+                reason,
+                content,
+                marks,
+                ..
+            } => (*marks, reason, None, content),
+            Self::AddVerbatim {
+                reason,
+                label,
+                snippet,
+                marks,
+                ..
+            } => (*marks, reason, Some(label.as_str()), snippet),
+            Self::RewriteProgress(_) | Self::Archive { .. } | Self::Mark { .. } => return None,
+        };
+        Some(NewRecord {
+            marks,
+            reason: Some(reason),
+            label,
+            content,
+        })
+    }
+
     /// Sets the marks of an addition; does nothing for other operations.
     pub fn set_marks(&mut self, new: Marks) {
         if let Self::AddLearning { marks, .. } | Self::AddVerbatim { marks, .. } = self {
             *marks = new;
+        }
+    }
+
+    /// The record that it archives.
+    #[must_use]
+    pub fn archives(&self) -> Option<RecordId> {
+        match self {
+            Self::Archive { id, .. } => Some(*id),
+            _ => None,
         }
     }
 
@@ -199,17 +263,10 @@ impl Operation {
         }
     }
 
-    /// Makes an addition replace this record; does nothing for other operations.
-    pub fn replace(&mut self, id: RecordId) {
+    /// Sets the record that an addition replaces; does nothing for other operations.
+    pub fn set_replaced(&mut self, id: Option<RecordId>) {
         if let Self::AddLearning { replaces, .. } | Self::AddVerbatim { replaces, .. } = self {
-            *replaces = Some(id);
-        }
-    }
-
-    /// Makes an addition replace no record.
-    pub fn replace_nothing(&mut self) {
-        if let Self::AddLearning { replaces, .. } | Self::AddVerbatim { replaces, .. } = self {
-            *replaces = None;
+            *replaces = id;
         }
     }
 }

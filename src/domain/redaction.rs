@@ -13,14 +13,12 @@
 use super::changelog::quoted_start;
 use super::document::{ManagedSection, Record, records};
 use super::ids::RecordId;
+use super::operation::Progress;
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::collections::{BTreeSet, HashSet};
 
 /// Minimum length of a quotation, in bytes.
 const LEAST_BYTES: usize = 8;
-
-/// Headings that the service writes; they are not specific to any version.
-const OWN_LISTS: [&str; 3] = ["Completed", "In Progress", "Remaining"];
 
 /// Collects the quotations of a text to remove while the remaining versions are read. Linear in all texts
 /// together.
@@ -166,10 +164,11 @@ fn parts(record: &Record) -> impl Iterator<Item = (Part, &str)> {
 /// The line without list and heading marks, if it is long enough and not a heading of the service.
 fn phrase(line: &str) -> Option<&str> {
     let text = line.trim().trim_start_matches(['#', '-', '*', '>', ' ']);
+    // Headings that the service writes are not specific to any version.
     let is_own = ManagedSection::ALL
         .iter()
         .map(|section| section.title())
-        .chain(OWN_LISTS)
+        .chain(Progress::TITLES)
         .any(|title| title.eq_ignore_ascii_case(text));
     let says_something = text.contains(char::is_whitespace) || is_distinctive(text);
     (text.len() >= LEAST_BYTES && says_something && !is_own).then_some(text)

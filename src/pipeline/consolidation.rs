@@ -165,7 +165,7 @@ impl Pipeline {
 
 /// The records that an operation archives.
 fn leaving(operation: &Operation) -> Vec<RecordId> {
-    let archived = reading::archived_id(operation).into_iter();
+    let archived = operation.archives().into_iter();
     archived.chain(operation.merges().iter().copied()).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The input of a role: its section of the memory, the task, and the recent messages.
 
 use super::prompts::quoted;
-use crate::domain::document::{self, ManagedSection};
+use crate::domain::document::{ManagedSection, managed_body};
 use crate::domain::operation::Role;
 use crate::llm::ConversationMessage;
 use std::borrow::Cow;
@@ -16,11 +16,7 @@ pub(super) fn section_of(document: &str, role: Role) -> &str {
         Role::Learnings => ManagedSection::KeyLearnings,
         Role::Verbatim => ManagedSection::VerbatimContext,
     };
-    document::outline(document)
-        .into_iter()
-        .find(|found| found.managed == Some(section))
-        .map(|found| &document[found.body])
-        .unwrap_or_default()
+    managed_body(document, section)
 }
 
 /// The section as it is sent to a model.

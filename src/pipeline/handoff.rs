@@ -8,8 +8,8 @@
 use super::Pipeline;
 use super::handoff_model::ModelHandoff;
 use crate::domain::handoff::{
-    Caps, Freshness, Material, Part, Rendered, Snapshot, Status, Window, Workspace, compile,
-    describes_workspace, freshness, render,
+    Freshness, Material, Part, Rendered, Snapshot, Status, Window, Workspace, compile, describes_workspace,
+    freshness, render,
 };
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::fair::Party;
@@ -155,7 +155,7 @@ impl Pipeline {
     ) -> bool {
         let forced = request.force
             && (handoff.number <= known
-                || !describes_workspace(&handoff.markdown, request.workspace.as_ref(), &Caps::default()));
+                || !describes_workspace(&handoff.markdown, request.workspace.as_ref()));
         freshness.status == Status::Fresh && window == handoff.window && !forced
     }
 
@@ -166,9 +166,8 @@ impl Pipeline {
         window: Window,
         number: i64,
     ) -> Result<Handoff, HandoffError> {
-        let caps = Caps::default();
         let material = Material::of(snapshot);
-        let mut draft = compile(&material, &caps);
+        let mut draft = compile(&material);
         let written = self.write_handoff(&request.vault, &material).await?;
         if let Some(written) = &written {
             // A section without a valid line of the model keeps the lines of the rules.
@@ -177,14 +176,7 @@ impl Pipeline {
                 draft.left_out.remove(part);
             }
         }
-        let rendered = render(
-            snapshot,
-            &material,
-            &draft,
-            request.workspace.as_ref(),
-            window,
-            &caps,
-        );
+        let rendered = render(snapshot, &material, &draft, request.workspace.as_ref(), window);
         let handoff_id = self.clock.new_id().to_string();
         Ok(Handoff {
             vault_id: request.vault.clone(),
@@ -227,7 +219,7 @@ fn manifest(
 ) -> Value {
     let inputs = material.entries.iter().map(|entry| {
         json!({
-            "record_id": entry.life.id.to_string(),
+            "record_id": entry.life.record.id.to_string(),
             "version": entry.last.version,
             "changes": entry.changes.iter().map(|change| change.name()).collect::<Vec<_>>(),
             "at": entry.last.at,

@@ -4,7 +4,7 @@
 use super::prompts::{Template, quoted};
 use super::role::RoleOutcome;
 use super::{Pipeline, PipelineError, Steps};
-use crate::domain::handoff::{Caps, DroppedLine, HandoffAnswer, Line, Material, Part, read_answer, shown};
+use crate::domain::handoff::{DroppedLine, HandoffAnswer, Line, Material, Part, read_answer, shown};
 use crate::domain::ids::VaultId;
 use crate::llm::{ModelError, Request};
 use crate::storage::StorageError;
@@ -53,7 +53,6 @@ impl Pipeline {
         let Some(model) = self.models.for_handoff() else {
             return Ok(None);
         };
-        let caps = Caps::default();
         let (entries, citations) = shown(material);
         if citations.is_empty() {
             // Every line must cite an entry, and there is none.
@@ -80,11 +79,11 @@ impl Pipeline {
         for round in 0..=self.settings.max_reprompts.min(1) {
             let asked = outcome.ask((model, &asking), round, &Steps::default()).await;
             let Some((text, _)) = asked else { break };
-            let read = read_answer(&text, material, &citations, &caps);
+            let read = read_answer(&text, material, &citations);
             if round == 0 {
                 answer = read;
             } else {
-                answer.amend(read, &caps);
+                answer.amend(read);
             }
             if answer.dropped.is_empty() {
                 break;

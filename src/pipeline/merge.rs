@@ -7,13 +7,11 @@ use super::report::Rejection;
 use super::role::numbered;
 use super::run::Running;
 use crate::domain::faults::Omitted;
-use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{
-    Applied, AppliedOperation, ApplyError, IdsExhausted, OperationName, View, apply, validate,
+    Applied, ApplyError, IdsExhausted, OperationName, View, apply, validate,
 };
 use crate::domain::operation::{Operation, Role};
 use crate::storage::{Head, StorageError};
-use std::collections::{HashMap, VecDeque};
 
 /// The memory with the items applied.
 #[derive(Debug)]
@@ -25,8 +23,10 @@ pub(super) struct Merged {
     pub(super) omitted: Omitted,
     /// Whether the head differs from the head snapshot.
     pub(super) rebased: bool,
-    /// The items that were applied, in the order in which they were read.
+    /// The items that were applied, in the order of their changes.
     pub(super) items: Vec<Accepted>,
+    /// For each change the index of its item.
+    pub(super) numbers: Vec<Option<usize>>,
 }
 
 /// Applies the items of a run, which were validated against its snapshots, to the head.
@@ -110,74 +110,26 @@ pub(super) fn onto(
                 problem: "accepted for archiving, but not in the document".to_owned(),
             }),
         })?;
-    attach_evidence(&mut applied, &items);
+    // The items that were applied, in the order of their changes, and the number of each of them there.
+    let mut ordered: Vec<Accepted> = Vec::new();
+    let mut numbers = vec![None; items.len()];
+    for (change, cause) in applied.operations.iter_mut().zip(&applied.causes) {
+        let item = &items[*cause];
+        let is_implied = change.op == OperationName::Archive && item.operation.archives().is_none();
+        // The evidence of an addition is not that of the archivings that it implies.
+        if !is_implied {
+            change.evidence.clone_from(&item.evidence);
+            numbers[*cause] = Some(ordered.len());
+            ordered.push(item.clone());
+        }
+    }
+    let numbers = applied.causes.iter().map(|cause| numbers[*cause]).collect();
     Ok(Merged {
         applied,
         rejected,
         omitted: validated.omitted,
         rebased,
-        items,
+        items: ordered,
+        numbers,
     })
-}
-
-/// Assigns to every change the evidence of the item that caused it.
-fn attach_evidence(applied: &mut Applied, items: &[Accepted]) {
-    let causes = causes(&applied.operations, items);
-    for (change, cause) in applied.operations.iter_mut().zip(causes) {
-        let item = cause.map(|place| &items[place]);
-        // The evidence of an addition is not that of the archivings that it implies.
-        let own = item.filter(|_| change.op != OperationName::Archive || is_archiving(item));
-        change.evidence = own.map(|item| item.evidence.clone()).unwrap_or_default();
-    }
-}
-
-fn is_archiving(item: Option<&Accepted>) -> bool {
-    item.is_some_and(|item| matches!(item.operation, Operation::Archive { .. }))
-}
-
-/// The place of the item that caused each change. Additions of one kind are applied in the order of their items, and a record
-/// is archived at most once: by an item of its own, or else by the addition that takes its place.
-pub(super) fn causes(changes: &[AppliedOperation], items: &[Accepted]) -> Vec<Option<usize>> {
-    let mut archiving: HashMap<RecordId, usize> = HashMap::new();
-    let mut marking: HashMap<RecordId, usize> = HashMap::new();
-    let mut adding: [VecDeque<usize>; RecordKind::ALL.len()] = Default::default();
-    let mut rewriting = None;
-    for (place, item) in items.iter().enumerate() {
-        match &item.operation {
-            Operation::Archive { id, .. } => {
-                archiving.insert(*id, place);
-            }
-            Operation::Mark { id, .. } => {
-                marking.insert(*id, place);
-            }
-            Operation::RewriteProgress(_) => rewriting = Some(place),
-            operation => {
-                let replaced = operation
-                    .replaces()
-                    .into_iter()
-                    .chain(operation.merges().iter().copied());
-                for id in replaced {
-                    archiving.entry(id).or_insert(place);
-                }
-                if let Some(kind) = added_kind(item) {
-                    adding[kind as usize].push_back(place);
-                }
-            }
-        }
-    }
-    let cause = |change: &AppliedOperation| match (change.op, change.id) {
-        (OperationName::Add, Some(id)) => adding[id.kind as usize].pop_front(),
-        (OperationName::Archive, Some(id)) => archiving.get(&id).copied(),
-        (OperationName::Mark, Some(id)) => marking.get(&id).copied(),
-        (OperationName::RewriteProgress, _) => rewriting,
-        _ => None,
-    };
-    changes.iter().map(cause).collect()
-}
-
-fn added_kind(item: &Accepted) -> Option<RecordKind> {
-    match item.operation {
-        Operation::AddLearning { .. } | Operation::AddVerbatim { .. } => item.operation.role()?.record_kind(),
-        _ => None,
-    }
 }

@@ -1,9 +1,8 @@
 //! A proposal as its run stores it, from which it is applied later.
 
-use super::reading::{Accepted, archived_id};
+use super::reading::Accepted;
 use super::request;
-use crate::domain::ids::{KeyId, RecordId, RecordKind};
-use crate::domain::memory::{AppliedOperation, OperationName};
+use crate::domain::ids::{KeyId, RecordId};
 use crate::domain::operation::Operation;
 use crate::domain::window::SessionRecord;
 use serde::{Deserialize, Serialize};
@@ -29,7 +28,7 @@ pub(super) struct Proposal {
 }
 
 impl Proposal {
-    /// Creates a proposal from operations in the order of [`in_order`].
+    /// Creates a proposal from operations in the order in which they are applied.
     pub(super) fn new(
         operations: &[Accepted],
         progress_before: &str,
@@ -65,55 +64,19 @@ impl Proposal {
         let all = self.operations.iter().enumerate();
         let left: Vec<RecordId> = all
             .filter(|(number, _)| !numbers.contains(number))
-            .filter_map(|(_, item)| archived_id(&item.operation))
+            .filter_map(|(_, item)| item.operation.archives())
             .collect();
         let items = numbers.iter().filter_map(|number| self.operations.get(*number));
         items
             .cloned()
             .map(|mut item| {
                 if item.operation.replaces().is_some_and(|id| left.contains(&id)) {
-                    item.operation.replace_nothing();
+                    item.operation.set_replaced(None);
                 }
                 item
             })
             .collect()
     }
-}
-
-/// Items in the order in which [`crate::domain::memory::apply`] applies them, so that the index of an item is that of
-/// its applied operation. A rewrite that changes nothing is omitted, as it is there.
-pub(super) fn in_order(items: &[Accepted], applied: &[AppliedOperation]) -> Vec<Accepted> {
-    let rewritten = applied
-        .first()
-        .is_some_and(|operation| operation.op == OperationName::RewriteProgress);
-    let mut ordered: Vec<Accepted> = Vec::with_capacity(items.len());
-    ordered.extend(
-        items
-            .iter()
-            .rev()
-            .find(|item| rewrites_progress(item))
-            .filter(|_| rewritten)
-            .cloned(),
-    );
-    for kind in RecordKind::ALL {
-        let archives =
-            |item: &&Accepted| matches!(item.operation, Operation::Archive { id, .. } if id.kind == kind);
-        ordered.extend(items.iter().filter(archives).cloned());
-        // A mark that changes nothing is not applied.
-        let is_applied = |id: RecordId| {
-            let mut applied = applied.iter();
-            applied.any(|operation| operation.op == OperationName::Mark && operation.id == Some(id))
-        };
-        let marks = |item: &&Accepted| matches!(item.operation, Operation::Mark { id, .. } if id.kind == kind && is_applied(id));
-        ordered.extend(items.iter().filter(marks).cloned());
-        let adds = |item: &&Accepted| match item.operation {
-            Operation::AddLearning { .. } => kind == RecordKind::Learning,
-            Operation::AddVerbatim { .. } => kind == RecordKind::Verbatim,
-            _ => false,
-        };
-        ordered.extend(items.iter().filter(adds).cloned());
-    }
-    ordered
 }
 
 /// Whether it replaces the body of `Current Progress`.

@@ -120,27 +120,13 @@ impl Reading {
 /// Ids that operations and faults name and that are not active in a document: their history must be looked up.
 pub(super) fn mentioned(items: &[Item], faults: &[Fault]) -> Vec<RecordId> {
     let archived = items.iter().flat_map(|item| {
-        let one = archived_id(&item.operation).or(item.operation.replaces());
+        let one = item.operation.archives().or(item.operation.replaces());
         one.into_iter().chain(item.operation.merges().iter().copied())
     });
     let ids: BTreeSet<RecordId> = archived
         .chain(faults.iter().filter_map(|fault| fault.id))
         .collect();
     ids.into_iter().collect()
-}
-
-pub(super) fn archived_id(operation: &Operation) -> Option<RecordId> {
-    match operation {
-        Operation::Archive { id, .. } => Some(*id),
-        _ => None,
-    }
-}
-
-fn is_addition(operation: &Operation) -> bool {
-    matches!(
-        operation,
-        Operation::AddLearning { .. } | Operation::AddVerbatim { .. }
-    )
 }
 
 /// The author of a text, and what its items are checked against.
@@ -222,15 +208,7 @@ pub(super) fn parsed(operations: Vec<Operation>) -> dsl::Parsed {
 /// An operation as it is quoted where it is refused.
 pub(super) fn text_of(operation: &Operation) -> String {
     match operation {
-        Operation::RewriteProgress(progress) => {
-            let bullets = [&progress.completed, &progress.in_progress, &progress.remaining];
-            bullets
-                .into_iter()
-                .flatten()
-                .cloned()
-                .collect::<Vec<_>>()
-                .join("\n")
-        }
+        Operation::RewriteProgress(progress) => progress.bullets().collect::<Vec<_>>().join("\n"),
         Operation::AddLearning { content, .. } => content.clone(),
         Operation::AddVerbatim { snippet, .. } => snippet.clone(),
         Operation::Archive { id, .. } | Operation::Mark { id, .. } => id.to_string(),
@@ -291,7 +269,7 @@ pub(super) async fn validated(
 type Key = (usize, Option<RecordId>);
 
 fn key(item: &Item) -> Key {
-    (item.range.start, archived_id(&item.operation))
+    (item.range.start, item.operation.archives())
 }
 
 /// Checks additions and progress against the input, validates what is left, and then checks the archive operations,
@@ -311,7 +289,7 @@ fn checked_against_input(
     let judge = Judge::new(case, &items);
     let additions: Vec<Item> = items
         .iter()
-        .filter(|item| is_addition(&item.operation))
+        .filter(|item| item.operation.adds().is_some())
         .cloned()
         .collect();
     let places: Vec<_> = items
@@ -349,7 +327,7 @@ fn checked_against_input(
     let applied: HashSet<usize> = validated
         .items
         .iter()
-        .filter(|item| is_addition(&item.operation))
+        .filter(|item| item.operation.adds().is_some())
         .map(|item| item.range.start)
         .chain(duplicates)
         .collect();
@@ -365,7 +343,7 @@ fn checked_against_input(
     });
     let of_earlier = earlier
         .iter()
-        .filter(|item| is_addition(&item.operation))
+        .filter(|item| item.operation.adds().is_some())
         .map(|item| Addition {
             operation: &item.operation,
             is_applied: true,
@@ -373,18 +351,18 @@ fn checked_against_input(
     let all: Vec<Addition<'_>> = of_answer.chain(of_earlier).collect();
     let before: BTreeSet<RecordId> = earlier
         .iter()
-        .filter_map(|item| archived_id(&item.operation))
+        .filter_map(|item| item.operation.archives())
         .collect();
     let ids: Vec<RecordId> = validated
         .items
         .iter()
-        .filter_map(|item| archived_id(&item.operation))
+        .filter_map(|item| item.operation.archives())
         .collect();
     let mut archives = judge.archives(&ids, &all, &before).into_iter();
     let mut accepted = Vec::with_capacity(validated.items.len());
     for item in validated.items {
         let mut carried = evidence.remove(&key(&item)).unwrap_or_default();
-        if let Some(id) = archived_id(&item.operation) {
+        if let Some(id) = item.operation.archives() {
             let Some(judged) = archives.next() else { continue };
             carried = judged.evidence;
             if let Some(ruling) = judged.ruling {

@@ -3,7 +3,7 @@
 use super::Step;
 use super::reading::WrittenItem;
 use crate::domain::document;
-use crate::domain::evidence::{Evidence, EvidenceForm};
+use crate::domain::evidence::Evidence;
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::AppliedOperation;
 use crate::domain::operation::{Fault, Role};
@@ -104,7 +104,6 @@ pub struct OperationReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
     /// What of the task and the messages carries it, at most two passages; of a model's change only.
-    #[schema(value_type = Vec<EvidenceForm>)]
     pub evidence: Vec<Evidence>,
 }
 

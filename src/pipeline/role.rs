@@ -53,12 +53,9 @@ pub(super) enum Check<'a> {
 }
 
 impl Check<'_> {
-    /// Reads an answer of the schema that was asked for.
-    fn read(&self, role: Role, text: &str) -> Option<(dsl::Parsed, Vec<String>)> {
-        match self {
-            Self::Input(_) => dsl::structured::read(role, text),
-            Self::Consolidation { .. } => dsl::structured::read_consolidation(text),
-        }
+    /// The role whose form the answer has; none for a consolidation.
+    fn form(&self, role: Role) -> Option<Role> {
+        matches!(self, Self::Input(_)).then_some(role)
     }
 }
 
@@ -105,8 +102,7 @@ impl Pipeline {
                 break;
             };
             let (parsed, items) = fair::on_cpu(text.len(), || {
-                let read = |text: &str| check.read(role, text);
-                parsed(read, &text, asking.schema.is_some(), stopped_at_limit)
+                parsed(check.form(role), &text, asking.schema.is_some(), stopped_at_limit)
             })
             .await;
             let written = |range| written(items.as_ref(), &text, range);
@@ -423,15 +419,15 @@ fn written(items: Option<&Vec<String>>, text: &str, range: Range<usize>) -> Writ
     }
 }
 
-/// Parses an answer: JSON of the schema that was asked for, which `read` reads, or else text. Of JSON the items as they were written come with
-/// it, by their positions.
+/// Parses the answer of a role, or to a consolidation: JSON of the schema that was asked for, or else text. Of JSON the
+/// items as they were written come with it, by their positions.
 fn parsed(
-    read: impl FnOnce(&str) -> Option<(dsl::Parsed, Vec<String>)>,
+    role: Option<Role>,
     text: &str,
     is_of_schema: bool,
     is_cut_off: bool,
 ) -> (dsl::Parsed, Option<Vec<String>>) {
-    match is_of_schema.then(|| read(text)).flatten() {
+    match is_of_schema.then(|| dsl::structured::read(role, text)).flatten() {
         Some((parsed, items)) => (parsed, Some(items)),
         // Text that does not match the schema is read as text, so that its author hears of the fault.
         None if is_cut_off => (dsl::parse_cut_off(text), None),

@@ -2,7 +2,7 @@
 
 use super::conversation::section_of;
 use super::merge::{self, Merged};
-use super::proposal::{self, Proposal};
+use super::proposal::Proposal;
 use super::reading::{Accepted, mentioned};
 use super::report::{
     DocumentReport, OperationReport, Rejection, Target, UpdateAnswer, UpdateStatus, Warning,
@@ -118,8 +118,8 @@ impl Pipeline {
         mut merged: Merged,
         (record, known): (Option<&SessionRecord>, Option<StoredRecord>),
     ) -> Result<Decision<RunResult>, PipelineError> {
-        let items = proposal::in_order(&merged.items, &merged.applied.operations);
-        let numbers = merge::causes(&merged.applied.operations, &items);
+        let items = std::mem::take(&mut merged.items);
+        let numbers = std::mem::take(&mut merged.numbers);
         let mut window = WindowRows::default();
         if let Some(record) = record {
             if session::is_recorded(running, record, known.as_ref())? {

@@ -300,10 +300,10 @@ async fn may_be_quoted(connection: &mut Connection, snapshot: &Snapshot) -> Resu
         return Ok(false);
     }
     let ended = snapshot.records.values().filter(|life| life.end.is_some());
-    let ids: Vec<RecordId> = ended.map(|life| life.id).collect();
+    let ids: Vec<RecordId> = ended.map(|life| life.record.id).collect();
     let now = records::some(connection, &snapshot.vault, &snapshot.memory, &ids).await?;
     let same = now.into_iter().map(RecordLife::from).filter(|now| {
-        let seen = snapshot.records.get(&now.id);
+        let seen = snapshot.records.get(&now.record.id);
         seen.is_some_and(|seen| {
             seen == now || now.end.as_ref() != seen.end.as_ref() && says_the_same(seen, now)
         })
@@ -314,7 +314,8 @@ async fn may_be_quoted(connection: &mut Connection, snapshot: &Snapshot) -> Resu
 /// A record that was restored or archived meanwhile may still be quoted, as long as its text exists.
 fn says_the_same(seen: &RecordLife, now: &RecordLife) -> bool {
     let reason = |life: &RecordLife| life.end.as_ref().and_then(|end| end.reason.clone());
-    (&seen.label, &seen.reason, &seen.content) == (&now.label, &now.reason, &now.content)
+    (&seen.record.label, &seen.record.reason, &seen.record.content)
+        == (&now.record.label, &now.record.reason, &now.record.content)
         && (now.end.is_none() || reason(seen) == reason(now))
 }
 

@@ -178,10 +178,10 @@ proptest! {
         for change in project(&before, &after) {
             match change {
                 RecordChange::Added(record) => prop_assert!(followed.insert(record.id, record).is_none()),
-                RecordChange::Changed(record) => {
+                RecordChange::Changed { new: record, .. } => {
                     prop_assert!(followed.insert(record.id, record.clone()).is_some_and(|old| old != record));
                 }
-                RecordChange::Archived(id) => prop_assert!(followed.remove(&id).is_some()),
+                RecordChange::Archived(record) => prop_assert!(followed.remove(&record.id).is_some()),
             }
         }
         prop_assert_eq!(followed, by_id(&after));

@@ -75,7 +75,8 @@ pub(in crate::dashboard) async fn show(
 impl View {
     /// What is done now, or else what is left to do.
     fn next_step(&self) -> Option<&String> {
-        self.steps.in_progress.first().or(self.steps.remaining.first())
+        let progress = &self.steps.progress;
+        progress.in_progress.first().or(progress.remaining.first())
     }
 }
 

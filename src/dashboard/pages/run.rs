@@ -8,8 +8,7 @@ use crate::dashboard::visit::Visit;
 use crate::dashboard::{filters, link};
 use crate::domain::document::records;
 use crate::domain::dsl;
-use crate::domain::evidence::Origin;
-use crate::domain::operation::Fault;
+use crate::domain::operation::{Fault, Role};
 use crate::http::responses::{ContextBody, MemoryEntry, RunBody};
 use crate::pipeline::report::{OperationReport, Rejection, Warning};
 use crate::storage::updates::{RunKind, RunStatus};
@@ -210,8 +209,8 @@ fn inputs(request: &Value, operations: &[OperationReport]) -> Vec<Input> {
         // That of a merged record stands in the runs of its parts.
         .filter(|passage| passage.record.is_none())
         .collect();
-    let input = |origin: Origin, id: String, label: String, text: &Value| {
-        let of_text = quoted.iter().filter(|passage| passage.origin == origin);
+    let input = |index: Option<usize>, id: String, label: String, text: &Value| {
+        let of_text = quoted.iter().filter(|passage| passage.index == index);
         let mut ranges: Vec<_> = of_text.map(|passage| passage.start..passage.end).collect();
         ranges.sort_by_key(|range| range.start);
         let most = if ranges.is_empty() {
@@ -223,13 +222,13 @@ fn inputs(request: &Value, operations: &[OperationReport]) -> Vec<Input> {
         Input { id, label, text }
     };
     let task = &request["task"];
-    let task = (!task.is_null()).then(|| input(Origin::Task, "task".to_owned(), "Task".to_owned(), task));
+    let task = (!task.is_null()).then(|| input(None, "task".to_owned(), "Task".to_owned(), task));
     let messages = request["messages"].as_array().into_iter().flatten().enumerate();
     let messages = messages.map(|(place, message)| {
         let number = place + 1;
         let role = message["role"].as_str().unwrap_or_default();
         let (id, label) = (format!("message-{number}"), format!("Message {number}, {role}"));
-        input(Origin::Message(place), id, label, &message["content"])
+        input(Some(place), id, label, &message["content"])
     });
     task.into_iter().chain(messages).collect()
 }
@@ -251,7 +250,7 @@ fn roles(exchanges: Vec<Exchange>) -> Vec<(String, Vec<Shown>)> {
 impl Shown {
     fn of(place: usize, exchange: Exchange) -> Self {
         let answer = exchange.answer.as_deref().unwrap_or_default();
-        let role = exchange.section.as_deref().and_then(|name| name.parse().ok());
+        let role: Option<Role> = exchange.section.as_deref().and_then(|name| name.parse().ok());
         let of_schema = role.and_then(|role| dsl::structured::read(role, answer));
         let (faults, is_text) = match of_schema {
             Some((parsed, _)) => (parsed.faults, false),

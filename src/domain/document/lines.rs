@@ -72,8 +72,8 @@ pub(in crate::domain) fn indent(line: &str) -> usize {
 /// An open code fence. Its character and length determine which line closes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::domain) struct Fence {
-    mark: char,
-    length: usize,
+    pub(in crate::domain) mark: char,
+    pub(in crate::domain) length: usize,
 }
 
 impl Fence {

@@ -45,37 +45,29 @@
 //! ```
 
 mod check;
-mod diff;
-mod headings;
 mod lines;
-mod managed;
-mod marks;
 mod origins;
 mod outline;
+mod progress;
 mod record;
 mod render;
-mod sections_changed;
-mod snippet;
 #[cfg(test)]
 mod tests;
 
 pub use check::{InvalidDocument, check, check_file, estimated_tokens, is_blank};
-pub use diff::unified_diff;
-pub use headings::{Heading, Headings};
-pub use managed::ManagedSection;
-pub use marks::{Expiry, Marks, NotATime, Until};
-pub use origins::{Origins, Run};
-pub use outline::{Section, closing_fence, find_section, has_free_progress, headings, outline};
-pub use record::{Record, location_of, record_ranges, records};
-pub use render::{NewRecord, written_time};
-pub use sections_changed::{SectionsChanged, sections_changed};
-
-pub(in crate::domain) use headings::heading_of;
-pub(in crate::domain) use lines::{Fence, indent, is_blank as is_blank_line};
-pub(in crate::domain) use marks::{brackets, leading_marks};
-pub(in crate::domain) use outline::Layout;
-pub(in crate::domain) use record::{
-    Entry, RecordLines, end_of_reason, entries, entries_of, pinned, records_of,
+pub use origins::{Origins, Run, unified_diff};
+pub use outline::{
+    Heading, Headings, ManagedSection, Section, SectionsChanged, closing_fence, find_section,
+    has_free_progress, headings, managed_body, outline, sections_changed,
 };
-pub(in crate::domain) use render::{progress_body, record_lines};
-pub(in crate::domain) use snippet::normalise as normalised_snippet;
+pub use progress::progress_of;
+pub use record::{Record, location_of, record_ranges, records};
+pub use render::{Expiry, Marks, NewRecord, NotATime, Until, written_time};
+
+pub(in crate::domain) use lines::{Fence, indent, is_blank as is_blank_line};
+pub(in crate::domain) use outline::{Layout, heading_of};
+pub(in crate::domain) use progress::progress_parts;
+pub(in crate::domain) use record::{
+    Entry, RecordLines, end_of_reason, entries, entries_of, normalised_snippet, pinned, records_of,
+};
+pub(in crate::domain) use render::{brackets, leading_marks, progress_body, record_lines};

@@ -2,14 +2,15 @@
 //!
 //! The origins of a version are computed from those of the previous version and the two texts: an unchanged
 //! line keeps its origin, a line moved within the document keeps it too, and any other line belongs to the
-//! new version. Line ends are ignored, so a last line that later gets a line end keeps its version.
+//! new version. Line ends are ignored, so a last line that later gets a line end keeps its version. The unified diff of two documents is made here too.
 
 use super::lines::{is_blank, without_end};
 use foldhash::fast::RandomState;
 use memchr::memchr_iter;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 use std::collections::{HashMap, VecDeque};
 use std::iter::repeat_n;
+use std::ops::Range;
 
 /// Consecutive lines introduced by one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,36 +66,19 @@ impl Origins {
     /// `before` into `after`. Only the lines between the first and the last difference are compared.
     #[must_use]
     pub fn after(&self, before: &str, after: &str, version: i64) -> Self {
-        let same = CommonEnds::of(before, after);
-        let old: Vec<_> = lines(&before[same.head..before.len() - same.tail]).collect();
-        let new: Vec<_> = lines(&after[same.head..after.len() - same.tail]).collect();
-        let first = count(&before[..same.head]);
-        let mut origins = Self::default();
-        self.copy(0, first, &mut origins);
-        let old_versions: Vec<_> = self.versions().skip(first).take(old.len()).collect();
-        for line in match_lines(&old, &old_versions, &new) {
-            origins.push(Run {
-                version: line.unwrap_or(version),
-                lines: 1,
-            });
-        }
-        self.copy(first + old.len(), usize::MAX, &mut origins);
-        origins
-    }
-
-    /// Appends the origins of lines `from..end` to `to`.
-    fn copy(&self, from: usize, end: usize, to: &mut Self) {
-        let mut at = 0;
-        for run in &self.0 {
-            let (first, last) = (at.max(from), (at + run.lines).min(end));
-            at += run.lines;
-            if first < last {
-                to.push(Run {
-                    version: run.version,
-                    lines: last - first,
-                });
-            }
-        }
+        let (old, new): (Vec<&str>, Vec<&str>) = (lines(before).collect(), lines(after).collect());
+        let mut versions: Vec<i64> = self.versions().take(old.len()).collect();
+        versions.resize(old.len(), version);
+        let same = |(one, other): &(&&str, &&str)| one == other;
+        let head = old.iter().zip(&new).take_while(same).count();
+        let rest = old[head..].iter().rev().zip(new[head..].iter().rev());
+        let tail = rest.take_while(same).count();
+        let (was, is) = (head..old.len() - tail, head..new.len() - tail);
+        let matched = match_lines(&old[was.clone()], &versions[was.clone()], &new[is]);
+        let matched = matched.into_iter().map(|origin| origin.unwrap_or(version));
+        let all = versions[..head].iter().copied().chain(matched);
+        let runs = all.chain(versions[was.end..].iter().copied());
+        Self::from_runs(runs.map(|version| Run { version, lines: 1 }))
     }
 
     fn push(&mut self, run: Run) {
@@ -150,56 +134,6 @@ fn match_lines(old: &[&str], old_versions: &[i64], new: &[&str]) -> Vec<Option<i
     versions
 }
 
-/// Length in bytes of the common prefix of whole lines and, after it, of the common suffix.
-struct CommonEnds {
-    head: usize,
-    tail: usize,
-}
-
-impl CommonEnds {
-    fn of(before: &str, after: &str) -> Self {
-        let (before, after) = (before.as_bytes(), after.as_bytes());
-        let shared = shared_head(before, after);
-        let line_start = |at: usize| {
-            before[..at]
-                .iter()
-                .rposition(|b| *b == b'\n')
-                .map_or(0, |lf| lf + 1)
-        };
-        let head = line_start(shared);
-        let (before, after) = (&before[head..], &after[head..]);
-        let tail = shared_tail(before, after);
-        let starts_line = |text: &[u8]| tail == text.len() || text[text.len() - tail - 1] == b'\n';
-        let tail = if starts_line(before) && starts_line(after) {
-            tail
-        } else {
-            let shared = &before[before.len() - tail..];
-            shared
-                .iter()
-                .position(|b| *b == b'\n')
-                .map_or(0, |lf| tail - lf - 1)
-        };
-        Self { head, tail }
-    }
-}
-
-/// Number of bytes compared at once, so that the compiler can vectorise the comparison.
-const BLOCK: usize = 256;
-
-fn shared_head(a: &[u8], b: &[u8]) -> usize {
-    let blocks = a.chunks_exact(BLOCK).zip(b.chunks_exact(BLOCK));
-    let at = blocks.take_while(|(a, b)| a == b).count() * BLOCK;
-    at + a[at..].iter().zip(&b[at..]).take_while(|(a, b)| a == b).count()
-}
-
-fn shared_tail(a: &[u8], b: &[u8]) -> usize {
-    let blocks = a.rchunks_exact(BLOCK).zip(b.rchunks_exact(BLOCK));
-    let at = blocks.take_while(|(a, b)| a == b).count() * BLOCK;
-    let (a, b) = (&a[..a.len() - at], &b[..b.len() - at]);
-    let rest = a.iter().rev().zip(b.iter().rev());
-    at + rest.take_while(|(a, b)| a == b).count()
-}
-
 /// The lines of a text without line ends, as [`Origins`] counts them.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive('\n').map(without_end)
@@ -208,4 +142,67 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 fn count(text: &str) -> usize {
     let ends = memchr_iter(b'\n', text.as_bytes()).count();
     ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
+}
+
+/// Number of unchanged lines shown around a change.
+const CONTEXT_LINES: usize = 3;
+
+/// Returns the unified diff between two texts with three lines of context; empty if they are equal. Only LF
+/// ends a line, so a lone CR cannot break the format.
+///
+/// The result depends only on the texts: there is no deadline. The algorithm bounds its own work, so the diff
+/// is not always the shortest one.
+#[must_use]
+pub fn unified_diff(before: &str, after: &str, before_name: &str, after_name: &str) -> String {
+    let old: Vec<&str> = before.split_inclusive('\n').collect();
+    let new: Vec<&str> = after.split_inclusive('\n').collect();
+    let hunks = group_diff_ops(capture_diff_slices(Algorithm::Myers, &old, &new), CONTEXT_LINES);
+    let mut out = String::new();
+    for hunk in hunks
+        .iter()
+        .filter(|hunk| hunk.iter().any(|op| !matches!(op, DiffOp::Equal { .. })))
+    {
+        if out.is_empty() {
+            out.push_str(&format!("--- {before_name}\n+++ {after_name}\n"));
+        }
+        push_hunk(&mut out, hunk, &old, &new);
+    }
+    out
+}
+
+fn push_hunk(out: &mut String, hunk: &[DiffOp], old: &[&str], new: &[&str]) {
+    let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else {
+        return;
+    };
+    let of_old = position(first.old_range().start..last.old_range().end);
+    let of_new = position(first.new_range().start..last.new_range().end);
+    out.push_str(&format!("@@ -{of_old} +{of_new} @@\n"));
+    for op in hunk {
+        if matches!(op, DiffOp::Equal { .. }) {
+            push_lines(out, ' ', &old[op.old_range()]);
+        } else {
+            push_lines(out, '-', &old[op.old_range()]);
+            push_lines(out, '+', &new[op.new_range()]);
+        }
+    }
+}
+
+/// Formats a range of lines for a hunk header: counted from 1; a single line without its length; an empty
+/// range as the line before it.
+fn position(lines: Range<usize>) -> String {
+    match lines.len() {
+        0 => format!("{},0", lines.start),
+        1 => format!("{}", lines.start + 1),
+        length => format!("{},{length}", lines.start + 1),
+    }
+}
+
+fn push_lines(out: &mut String, mark: char, lines: &[&str]) {
+    for line in lines {
+        out.push(mark);
+        out.push_str(line);
+        if !line.ends_with('\n') {
+            out.push_str("\n\\ No newline at end of file\n");
+        }
+    }
 }

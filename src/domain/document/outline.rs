@@ -1,10 +1,11 @@
 //! Finds the sections, headings, records and fences of a document in one pass over its lines.
 
-use super::headings::{Heading, Headings, heading_of};
 use super::lines::{Fence, indent, is_blank, lines};
-use super::managed::{ManagedSection, bare_title, without_closing_run};
+use crate::domain::ids::RecordKind;
 use memchr::memmem;
+use std::collections::HashMap;
 use std::ops::Range;
+use strum::{EnumString, IntoStaticStr};
 
 /// A section: a level-1 heading and its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +78,15 @@ pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
         .map(|section| &section.range)
         .or_else(|| headings.find(name).map(|heading| &heading.range))
         .map(|range| &text[range.clone()])
+}
+
+/// The body of a managed section; empty if the document has none. Linear.
+#[must_use]
+pub fn managed_body(text: &str, section: ManagedSection) -> &str {
+    let mut sections = outline(text).into_iter();
+    sections
+        .find(|found| found.managed == Some(section))
+        .map_or("", |found| &text[found.body])
 }
 
 /// Whether a document has a free section titled `Progress` in addition to the managed one.
@@ -162,23 +172,6 @@ impl Layout {
             section.body.end = end;
         }
     }
-}
-
-/// The bullets that [`Layout`] has of a document, when nothing else of it is wanted. Linear.
-pub(super) fn bullets(text: &str) -> Vec<Bullet> {
-    let mut reading = Reading::of(text);
-    let mut bullets = Vec::new();
-    for line in lines(text, begin_of(text)..text.len()) {
-        match reading.line(line.text) {
-            Meaning::Bullet(section) => bullets.push(Bullet {
-                section,
-                range: line.start..line.end,
-            }),
-            Meaning::OfBullet => extend_last(&mut bullets, line.end),
-            Meaning::Heading(..) | Meaning::Text => {}
-        }
-    }
-    bullets
 }
 
 /// Whether a line of the document is the heading with the service's title of a section. Lines in code fences count
@@ -318,4 +311,313 @@ impl Section {
             self.body.start + written + rest
         }
     }
+}
+
+/// A section that the service writes. Every other section is free: no operation changes a byte of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, EnumString, IntoStaticStr)]
+#[strum(ascii_case_insensitive)]
+pub enum ManagedSection {
+    /// Work that is completed, in progress and remaining; always rewritten as a whole.
+    #[strum(serialize = "progress")]
+    CurrentProgress,
+    /// KL records.
+    #[strum(serialize = "learnings")]
+    KeyLearnings,
+    /// VC records.
+    #[strum(serialize = "verbatim")]
+    VerbatimContext,
+    /// Goal and blocker; always rewritten as a whole.
+    #[strum(serialize = "status")]
+    ActiveContext,
+    /// T records, newest first.
+    #[strum(serialize = "tasks")]
+    RecentTasks,
+    /// D records, newest first.
+    #[strum(serialize = "decisions")]
+    Decisions,
+}
+
+impl ManagedSection {
+    /// All sections, in the order in which missing ones are appended to a document.
+    pub const ALL: [Self; 6] = [
+        Self::CurrentProgress,
+        Self::KeyLearnings,
+        Self::VerbatimContext,
+        Self::ActiveContext,
+        Self::RecentTasks,
+        Self::Decisions,
+    ];
+
+    /// The heading title that the service writes.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::CurrentProgress => "Current Progress",
+            Self::KeyLearnings => "Key Learnings",
+            Self::VerbatimContext => "Verbatim Context",
+            Self::ActiveContext => "Active Context",
+            Self::RecentTasks => "Recent Tasks",
+            Self::Decisions => "Decisions",
+        }
+    }
+
+    /// Returns the section with this title. Ignores case, surrounding blanks, a closing run of `#` and a
+    /// closing `:`.
+    #[must_use]
+    pub fn from_title(title: &str) -> Option<Self> {
+        let bare = bare_title(title);
+        Self::ALL
+            .into_iter()
+            .find(|section| section.title().eq_ignore_ascii_case(bare))
+    }
+
+    /// Returns the section that authors give this title in their own words; compared as [`Self::from_title`] does.
+    pub(super) fn from_authors_title(title: &str) -> Option<Self> {
+        let bare = bare_title(title);
+        let titles = [
+            ("Progress", Self::CurrentProgress),
+            ("Learnings", Self::KeyLearnings),
+            ("Verbatim", Self::VerbatimContext),
+        ];
+        titles
+            .into_iter()
+            .find(|(title, _)| title.eq_ignore_ascii_case(bare))
+            .map(|(_, section)| section)
+    }
+
+    /// The short name used in queries (`?section=progress`).
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// Returns the section with this short name, ignoring case.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        name.parse().ok()
+    }
+
+    /// The kind of record in the section; `None` for the two sections that are rewritten as a whole.
+    #[must_use]
+    pub fn record_kind(self) -> Option<RecordKind> {
+        match self {
+            Self::KeyLearnings => Some(RecordKind::Learning),
+            Self::VerbatimContext => Some(RecordKind::Verbatim),
+            Self::RecentTasks => Some(RecordKind::Task),
+            Self::Decisions => Some(RecordKind::Decision),
+            Self::CurrentProgress | Self::ActiveContext => None,
+        }
+    }
+
+    /// Returns the section that contains records of a kind.
+    #[must_use]
+    pub fn of_records(kind: RecordKind) -> Self {
+        match kind {
+            RecordKind::Learning => Self::KeyLearnings,
+            RecordKind::Verbatim => Self::VerbatimContext,
+            RecordKind::Task => Self::RecentTasks,
+            RecordKind::Decision => Self::Decisions,
+        }
+    }
+}
+
+/// Strips surrounding blanks and a closing run of `#`. The run needs a blank before it, so `# C#` keeps its
+/// name.
+pub(super) fn without_closing_run(heading: &str) -> &str {
+    let title = heading.trim();
+    let open = title.trim_end_matches('#');
+    if open.is_empty() || open.ends_with([' ', '\t']) {
+        open.trim_end()
+    } else {
+        title
+    }
+}
+
+/// Normalises a title for comparison; the caller ignores case.
+pub(super) fn bare_title(title: &str) -> &str {
+    let title = without_closing_run(title);
+    title.strip_suffix(':').unwrap_or(title).trim_end()
+}
+
+/// The deepest heading level.
+const DEEPEST: usize = 6;
+
+/// Separates the titles of a path.
+const SEPARATOR: &str = "/";
+
+/// A heading of any level and its content, outside fences and records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// 1 to 6: the number of `#`.
+    pub level: u8,
+    /// The text without surrounding blanks and a closing run of `#`.
+    pub title: String,
+    /// The managed section that the heading opens or is inside; `None` in a free section.
+    pub managed: Option<ManagedSection>,
+    /// Byte range from the heading line to the next heading of the same or a higher level.
+    pub range: Range<usize>,
+    /// Index of the parent heading in `all`.
+    pub(super) parent: Option<usize>,
+}
+
+/// The headings of one document, in document order.
+#[derive(Debug, Clone, Default)]
+pub struct Headings {
+    all: Vec<Heading>,
+    /// Indices of headings whose end has not been seen yet; each is the parent of the next.
+    open: Vec<usize>,
+}
+
+/// Level and text if the line is a heading: one to six `#` from column 0 and a blank.
+pub(in crate::domain) fn heading_of(line: &str) -> Option<(u8, &str)> {
+    let rest = line.trim_start_matches('#');
+    let level = u8::try_from(line.len() - rest.len())
+        .ok()
+        .filter(|level| (1..=6).contains(level))?;
+    Some((level, rest.strip_prefix(' ')?))
+}
+
+impl Headings {
+    /// All headings, in document order.
+    #[must_use]
+    pub fn all(&self) -> &[Heading] {
+        &self.all
+    }
+
+    /// The titles of all parent headings and of the heading itself, joined by `/`: `Facts/Network`.
+    #[must_use]
+    pub fn path(&self, heading: &Heading) -> String {
+        let mut titles = Vec::with_capacity(DEEPEST);
+        let mut at = Some(heading);
+        while let Some(heading) = at {
+            titles.push(heading.title.as_str());
+            at = heading.parent.map(|parent| &self.all[parent]);
+        }
+        titles.reverse();
+        titles.join(SEPARATOR)
+    }
+
+    /// Adds the next heading.
+    pub(super) fn open(&mut self, mut heading: Heading) {
+        self.close(heading.level, heading.range.start);
+        heading.parent = self.open.last().copied();
+        self.open.push(self.all.len());
+        self.all.push(heading);
+    }
+
+    /// Closes all open headings of this level or deeper.
+    pub(super) fn close(&mut self, level: u8, end: usize) {
+        while let Some(last) = self.open.pop_if(|last| self.all[*last].level >= level) {
+            self.all[last].range.end = end;
+        }
+    }
+
+    /// Returns the first heading with this path.
+    pub(super) fn find(&self, path: &str) -> Option<&Heading> {
+        let wanted = comparable(path);
+        // Computed once per heading: a document may repeat the path of a long title once per line.
+        let titles: Vec<_> = self
+            .all
+            .iter()
+            .map(|heading| comparable(&heading.title))
+            .collect();
+        (0..self.all.len())
+            .find(|place| self.has_path(*place, &titles, &wanted))
+            .map(|place| &self.all[place])
+    }
+
+    /// Compares from the last title to the first, so most headings are rejected by one comparison.
+    fn has_path(&self, place: usize, titles: &[String], wanted: &str) -> bool {
+        let Some(parent) = self.all[place].parent else {
+            let short = self.all[place].managed.map(ManagedSection::name);
+            return titles[place] == wanted || short == Some(wanted);
+        };
+        wanted
+            .strip_suffix(titles[place].as_str())
+            .and_then(|rest| rest.strip_suffix(SEPARATOR))
+            .is_some_and(|rest| self.has_path(parent, titles, rest))
+    }
+}
+
+/// Normalises a title or path for comparison. A title that contains a slash is treated like a path.
+fn comparable(path: &str) -> String {
+    let titles: Vec<_> = path.split(SEPARATOR).map(bare_title).collect();
+    titles.join(SEPARATOR).to_lowercase()
+}
+
+/// Differences between two documents outside their records.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SectionsChanged {
+    /// Whether `Current Progress` differs, or exists in only one of the documents.
+    pub progress: bool,
+    /// Titles of the free sections that differ or exist in only one document: first those of the new document
+    /// in its order, then those that exist only in the old one.
+    pub free: Vec<String>,
+}
+
+/// A section without records: its key, its title as written, and its text.
+struct ComparedSection<'t> {
+    key: Key,
+    title: String,
+    body: &'t str,
+}
+
+/// Free sections with the same title are distinguished by their order.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Progress,
+    Free(String, usize),
+}
+
+/// Compares two documents section by section. Ignores the position of a section and trailing blank lines.
+/// Skips sections with records and `Active Context`. Linear.
+#[must_use]
+pub fn sections_changed(before: &str, after: &str) -> SectionsChanged {
+    let after = compared_sections(after);
+    let mut removed = compared_sections(before);
+    let was: HashMap<_, _> = removed
+        .iter()
+        .map(|section| (&section.key, section.body))
+        .collect();
+    let mut changed = SectionsChanged::default();
+    for section in &after {
+        if was.get(&section.key) != Some(&section.body) {
+            changed.take(section);
+        }
+    }
+    let is: HashMap<_, _> = after.iter().map(|section| (&section.key, ())).collect();
+    removed.retain(|section| !is.contains_key(&section.key));
+    removed.iter().for_each(|section| changed.take(section));
+    changed
+}
+
+impl SectionsChanged {
+    fn take(&mut self, section: &ComparedSection<'_>) {
+        match section.key {
+            Key::Progress => self.progress = true,
+            Key::Free(..) => self.free.push(section.title.clone()),
+        }
+    }
+}
+
+fn compared_sections(text: &str) -> Vec<ComparedSection<'_>> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let sections = outline(text).into_iter().filter_map(|section| {
+        let key = match section.managed {
+            Some(ManagedSection::CurrentProgress) => Key::Progress,
+            Some(_) => return None,
+            None => {
+                let title = bare_title(&section.title).to_lowercase();
+                let count = seen.entry(title.clone()).or_default();
+                *count += 1;
+                Key::Free(title, *count)
+            }
+        };
+        Some(ComparedSection {
+            key,
+            title: section.title,
+            body: text[section.body].trim_end_matches([' ', '\t', '\r', '\n']),
+        })
+    });
+    sections.collect()
 }

@@ -1,10 +1,12 @@
 //! Parses records: `- <ID> [<time>] because <reason>: <content>`. Id, time and reason may each be missing in
 //! text written by hand. The brackets may hold marks too: [`Marks`].
+//!
+//! Snippets are kept byte for byte. A single line follows `=> ` directly; several lines start on the
+//! next line, each indented by two spaces, with empty lines left empty.
 
 use super::lines::{BLANKS, is_blank, is_blank_byte, lines, without_end};
-use super::marks::{Brackets, Marks};
-use super::outline::{Bullet, Layout, bullets, outline};
-use super::snippet;
+use super::outline::{Bullet, Layout};
+use super::render::{Brackets, Marks};
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, Utc};
 use foldhash::fast::RandomState;
@@ -52,9 +54,7 @@ pub(in crate::domain) struct Entry {
 /// first one counts. Linear.
 #[must_use]
 pub fn records(text: &str) -> Vec<Record> {
-    entries_of(text, |_| true)
-        .filter_map(Entry::into_record)
-        .collect()
+    entries(text).filter_map(Entry::into_record).collect()
 }
 
 /// The same, of some kinds alone. Linear.
@@ -66,11 +66,10 @@ pub(in crate::domain) fn records_of(text: &str, is_wanted: impl Fn(RecordKind) -
 
 /// The pinned records of a document. Linear.
 pub(in crate::domain) fn pinned(text: &str) -> HashSet<RecordId> {
-    let records = RecordLines::of(text);
-    let named = records.all().filter(|(_, lines)| lines.contains("pinned"));
-    named
-        .filter(|(id, lines)| RecordLines::read(*id, lines).marks.pinned)
-        .map(|(id, _)| id)
+    let records = records(text).into_iter();
+    records
+        .filter(|record| record.marks.pinned)
+        .map(|record| record.id)
         .collect()
 }
 
@@ -86,7 +85,8 @@ pub fn location_of(text: &str, byte: usize) -> (Option<RecordId>, Option<String>
     let record = record_ranges(text)
         .into_iter()
         .find(|(_, range)| range.contains(&byte));
-    let section = outline(text)
+    let section = Layout::of(text)
+        .sections
         .into_iter()
         .find(|section| section.range.contains(&byte));
     (record.map(|(id, _)| id), section.map(|section| section.title))
@@ -105,7 +105,7 @@ impl<'t> RecordLines<'t> {
     /// Finds the same records as [`records`]. Linear.
     pub(in crate::domain) fn of(text: &'t str) -> Self {
         let mut largest = [0; RecordKind::ALL.len()];
-        let bullets = bullets(text);
+        let bullets = Layout::of(text).bullets;
         let mut seen = HashSet::with_capacity_and_hasher(bullets.len(), RandomState::default());
         let place = |bullet: Bullet| {
             let id = id_of(text, &bullet.range, bullet.section.record_kind()?)?;
@@ -154,13 +154,14 @@ impl<'t> RecordLines<'t> {
     }
 }
 
-/// As [`entries`], of the sections of these kinds alone. Linear.
-pub(in crate::domain) fn entries_of<'t>(
-    text: &'t str,
-    is_wanted: impl Fn(RecordKind) -> bool + 't,
-) -> impl Iterator<Item = Entry> + 't {
+/// Parses the bullets of the sections with records of these kinds, in document order. Linear.
+pub(in crate::domain) fn entries_of(
+    text: &str,
+    is_wanted: impl Fn(RecordKind) -> bool,
+) -> impl Iterator<Item = Entry> {
     let mut seen: HashSet<_, RandomState> = HashSet::default();
-    bullets(text).into_iter().filter_map(move |bullet| {
+    let bullets = Layout::of(text).bullets.into_iter();
+    bullets.filter_map(move |bullet| {
         let kind = bullet.section.record_kind().filter(|kind| is_wanted(*kind))?;
         let mut entry = Entry::read(text, bullet.range, kind);
         // An id counts in the section of its kind alone, so that other sections have none of these.
@@ -169,21 +170,31 @@ pub(in crate::domain) fn entries_of<'t>(
     })
 }
 
-/// Parses the bullets of the sections with records, in document order.
-pub(in crate::domain) fn entries<'t>(text: &'t str, layout: &'t Layout) -> impl Iterator<Item = Entry> {
-    let mut seen = HashSet::with_capacity_and_hasher(layout.bullets.len(), RandomState::default());
-    layout.bullets.iter().filter_map(move |bullet| {
-        let mut entry = Entry::read(text, bullet.range.clone(), bullet.section.record_kind()?);
-        entry.id = entry.id.filter(|id| seen.insert(*id));
-        Some(entry)
-    })
+/// The same of all kinds.
+pub(in crate::domain) fn entries(text: &str) -> impl Iterator<Item = Entry> {
+    entries_of(text, |_| true)
 }
 
 impl Entry {
     /// Parses one bullet. Does not detect that an earlier bullet has the same id.
     pub(in crate::domain) fn read(text: &str, range: Range<usize>, kind: RecordKind) -> Self {
-        let head = Head::read(text, &range, kind);
-        let own = &text[head.body_start..range.end];
+        let dash_end = range.start + "- ".len();
+        let line = text[dash_end..range.end].split('\n').next().unwrap_or_default();
+        let mut body_start = skip_blanks(line, 0);
+        let word = first_word(&line[body_start..]);
+        let id = id_in(word, kind);
+        let mut id_range = dash_end..dash_end;
+        if id.is_some() {
+            id_range = dash_end + body_start..dash_end + body_start + word.len();
+            body_start = skip_blanks(line, body_start + word.len());
+        }
+        let found = Brackets::at(&line[body_start..]);
+        let mut brackets = dash_end + body_start..dash_end + body_start;
+        if let Some(found) = found {
+            brackets.end += found.written.len();
+            body_start = skip_blanks(line, body_start + found.written.len());
+        }
+        let own = &text[dash_end + body_start..range.end];
         let (first, rest) = own.split_at(own.find('\n').map_or(own.len(), |lf| lf + 1));
         let (reason, text_after_reason) = reason_and_rest(without_end(first));
         let snippet = match kind {
@@ -193,21 +204,21 @@ impl Entry {
         let (label, content) = match snippet {
             Some((label, body_start)) => (
                 Some(label.trim_matches(BLANKS)),
-                snippet::read(body_start, first, rest),
+                snippet_of(body_start, first, rest),
             ),
             None => (None, text_of_lines(text_after_reason, rest)),
         };
         Self {
             kind,
-            id: head.id,
-            time: head.time,
-            marks: head.marks,
+            id,
+            time: found.and_then(|found| Some(found.time?.1)),
+            marks: found.map(|found| found.marks).unwrap_or_default(),
             reason: reason.map(str::to_owned),
             label: label.filter(|label| !label.is_empty()).map(str::to_owned),
             content,
             range,
-            id_range: head.id_range,
-            brackets: head.brackets,
+            id_range,
+            brackets,
         }
     }
 
@@ -223,61 +234,13 @@ impl Entry {
 
     /// Returns the record with the given id.
     pub(in crate::domain) fn into_record_of(self, id: RecordId) -> Record {
-        let Self {
-            time,
-            marks,
-            reason,
-            label,
-            content,
-            ..
-        } = self;
         Record {
             id,
-            time,
-            marks,
-            reason,
-            label,
-            content,
-        }
-    }
-}
-
-/// The part of a bullet between the dash and the reason.
-struct Head {
-    id: Option<RecordId>,
-    time: Option<DateTime<Utc>>,
-    marks: Marks,
-    id_range: Range<usize>,
-    brackets: Range<usize>,
-    /// Byte offset of the reason, or of the content if there is no reason.
-    body_start: usize,
-}
-
-impl Head {
-    fn read(text: &str, bullet: &Range<usize>, kind: RecordKind) -> Self {
-        let dash_end = bullet.start + "- ".len();
-        let line = text[dash_end..bullet.end].split('\n').next().unwrap_or_default();
-        let mut body_start = skip_blanks(line, 0);
-        let word = first_word(&line[body_start..]);
-        let id = id_in(word, kind);
-        let mut id_range = dash_end..dash_end;
-        if id.is_some() {
-            id_range = dash_end + body_start..dash_end + body_start + word.len();
-            body_start = skip_blanks(line, body_start + word.len());
-        }
-        let found = Brackets::at(&line[body_start..]);
-        let mut brackets = dash_end + body_start..dash_end + body_start;
-        if let Some(found) = found {
-            brackets.end += found.written.len();
-            body_start = skip_blanks(line, body_start + found.written.len());
-        }
-        Self {
-            id,
-            time: found.and_then(|found| Some(found.time?.1)),
-            marks: found.map(|found| found.marks).unwrap_or_default(),
-            id_range,
-            brackets,
-            body_start: dash_end + body_start,
+            time: self.time,
+            marks: self.marks,
+            reason: self.reason,
+            label: self.label,
+            content: self.content,
         }
     }
 }
@@ -347,4 +310,59 @@ fn text_of_lines(first: &str, rest: &str) -> String {
     }
     content.truncate(content.trim_end_matches(BLANKS).len());
     content
+}
+
+const INDENT: &str = "  ";
+
+/// Normalises a snippet to what a document can store: without its last line end and trailing blank lines, and
+/// with U+FFFD for NUL. Idempotent.
+pub(in crate::domain) fn normalised_snippet(snippet: &str) -> String {
+    trimmed(snippet).replace('\0', "\u{fffd}")
+}
+
+fn trimmed(mut snippet: &str) -> &str {
+    while let Some((before, last)) = snippet.rsplit_once('\n') {
+        if !is_blank(last) {
+            break;
+        }
+        snippet = before;
+    }
+    if is_blank(snippet) {
+        ""
+    } else {
+        snippet.trim_end_matches('\r')
+    }
+}
+
+/// Writes the text after the label: ` => `, the normalised snippet, and the end of its last line.
+pub(super) fn push_snippet(out: &mut String, snippet: &str) {
+    let snippet = normalised_snippet(snippet);
+    if !snippet.contains('\n') {
+        out.push_str(if snippet.is_empty() { " =>" } else { " => " });
+        out.push_str(&snippet);
+    } else {
+        out.push_str(" =>\n");
+        for line in snippet.split_inclusive('\n') {
+            if !without_end(line).is_empty() {
+                out.push_str(INDENT);
+            }
+            out.push_str(line);
+        }
+    }
+    out.push('\n');
+}
+
+/// Parses the snippet of a record from the text after `=>` on its first line, that whole line (for its line
+/// end), and its other lines.
+fn snippet_of(after: &str, first: &str, rest: &str) -> String {
+    let mut snippet = String::with_capacity(after.len() + rest.len());
+    if !is_blank(after) {
+        snippet.push_str(after.strip_prefix([' ', '\t']).unwrap_or(after));
+        snippet.push_str(&first[without_end(first).len()..]);
+    }
+    for line in lines(rest, 0..rest.len()) {
+        let whole = &rest[line.start..line.end];
+        snippet.push_str(whole.strip_prefix(INDENT).unwrap_or(whole));
+    }
+    trimmed(&snippet).to_owned()
 }

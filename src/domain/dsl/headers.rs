@@ -1,6 +1,6 @@
 //! Section and list headers, matched by their words.
 
-use super::bullets::is_no_change;
+use super::lines::is_no_change;
 use crate::domain::operation::Role;
 
 /// A list of a section.

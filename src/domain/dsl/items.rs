@@ -1,10 +1,11 @@
 //! Parses the text of one item: `because <reason>: <content>` and `<ID> because <reason>`.
 
-use super::bullets::is_placeholder;
+use super::lines::{is_placeholder, is_template_snippet};
 use crate::domain::consolidation::Ground;
 use crate::domain::document::{Expiry, Marks};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{FaultKind, Operation};
+use crate::domain::text::lines::start_of;
 
 /// Maximum number of ids in one `ARCHIVE` item: each gets a copy of the reason.
 const MAX_IDS: usize = 100;
@@ -12,8 +13,14 @@ const MAX_IDS: usize = 100;
 /// Maximum length in bytes of a reason shared by several ids of an item: each gets a copy.
 const MAX_SHARED_REASON: usize = 1_000;
 
+/// Number of characters of a text that a message quotes.
+pub(super) const EXCERPT_CHARS: usize = 60;
+
 /// A kind of fault and its message.
 pub(super) type ItemFault = (FaultKind, String);
+
+/// The detail of [`FaultKind::MultiLineInsight`].
+pub(super) const JOINED: &str = "an insight is one line; its lines were joined with blanks";
 
 /// The parts of an addition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,21 +42,14 @@ pub(super) fn after_because(text: &str) -> Option<&str> {
 /// Splits an addition. The reason ends at the first colon followed by a blank or the end, or else at the
 /// first colon, so that `because std::fs blocks: use tokio` has the reason `std::fs blocks`.
 pub(super) fn addition(text: &str) -> Result<Addition<'_>, ItemFault> {
-    let missing = || {
-        (
-            FaultKind::MissingReason,
-            "an item to add begins with `because`, a reason and a colon: `- because <reason>: <content>`"
-                .to_owned(),
-        )
-    };
-    let after = after_because(text).ok_or_else(missing)?;
+    let after = after_because(text).ok_or_else(missing_reason)?;
     let (reason, content) = match reason_end(after) {
         Some(at) => (&after[..at], &after[at + 1..]),
         None => (after, ""),
     };
     let (reason, content) = (reason.trim(), content.trim());
     if reason.is_empty() {
-        return Err(missing());
+        return Err(missing_reason());
     }
     if content.is_empty() {
         return Err((
@@ -58,6 +58,14 @@ pub(super) fn addition(text: &str) -> Result<Addition<'_>, ItemFault> {
         ));
     }
     Ok(Addition { reason, content })
+}
+
+fn missing_reason() -> ItemFault {
+    (
+        FaultKind::MissingReason,
+        "an item to add begins with `because`, a reason and a colon: `- because <reason>: <content>`"
+            .to_owned(),
+    )
 }
 
 /// Byte offset of the colon that ends the reason.
@@ -88,6 +96,44 @@ pub(super) fn learning(text: &str) -> Result<Operation, ItemFault> {
     })
 }
 
+/// Builds the operation of a verbatim item; `head` is its text before the arrow.
+pub(super) fn verbatim(head: &str, snippet: String) -> Result<Operation, ItemFault> {
+    let after = after_because(head).unwrap_or_default();
+    let (reason, label) = match reason_end(after) {
+        Some(at) => (after[..at].trim(), after[at + 1..].trim()),
+        None => ("", ""),
+    };
+    if reason.is_empty() {
+        return Err(missing_reason());
+    }
+    if snippet.trim().is_empty() {
+        let detail = "nothing follows `=>`: write the snippet on the lines below, indented".to_owned();
+        return Err((FaultKind::EmptyContent, detail));
+    }
+    if label.is_empty() {
+        return Err(missing_label());
+    }
+    let is_template = is_placeholder(reason) || is_placeholder(label);
+    if is_template || is_template_snippet(&snippet) {
+        return Err(placeholder());
+    }
+    Ok(Operation::AddVerbatim {
+        reason: reason.to_owned(),
+        label: label.to_owned(),
+        snippet,
+        replaces: None,
+        marks: Marks::default(),
+    })
+}
+
+pub(super) fn missing_label() -> ItemFault {
+    (
+        FaultKind::MissingLabel,
+        "a verbatim item needs a label and `=>` before its snippet: `- because <reason>: <label> => <snippet>`"
+            .to_owned(),
+    )
+}
+
 /// The fault for a template placeholder that was returned unchanged.
 pub(super) fn placeholder() -> ItemFault {
     (
@@ -96,61 +142,92 @@ pub(super) fn placeholder() -> ItemFault {
     )
 }
 
-/// One id of an `ARCHIVE` item and its operation or fault.
-pub(super) struct ParsedArchiving {
-    pub(super) id: Option<RecordId>,
-    pub(super) outcome: Result<Operation, ItemFault>,
-}
+/// One id of an item about records, if it was readable, and its operation or fault.
+pub(super) type OfRecord = (Option<RecordId>, Result<Operation, ItemFault>);
 
 /// Parses the archivings of one item: one per id.
-pub(super) fn archive(text: &str, kind: RecordKind) -> Vec<ParsedArchiving> {
-    let form = format!("`- {}-3 because <reason>`", kind.prefix());
-    let failed = |id: Option<RecordId>, wrong: FaultKind, detail: String| {
-        vec![ParsedArchiving {
-            id,
-            outcome: Err((wrong, detail)),
-        }]
-    };
+pub(super) fn archive(text: &str, kind: RecordKind) -> Vec<OfRecord> {
     let (ids, reason) = split_archive(text);
     let (ids, ground) = match split_ground(ids) {
         Ok(split) => split,
-        Err(wrong) => {
-            return vec![ParsedArchiving {
-                id: None,
-                outcome: Err(wrong),
-            }];
+        Err(wrong) => return vec![(None, Err(wrong))],
+    };
+    let operation = |id| {
+        Ok(Operation::Archive {
+            id,
+            reason: reason.to_owned(),
+            ground,
+        })
+    };
+    of_records(ids, reason, (kind, ground.is_some()), operation)
+}
+
+/// Parses a change of marks: `KL-3 pinned, until 2027-08-31 because <reason>`.
+pub(super) fn mark(text: &str, kind: RecordKind) -> Vec<OfRecord> {
+    let (ids, reason) = split_archive(text);
+    let (name, marks) = ids.split_once(char::is_whitespace).unwrap_or((ids, ""));
+    let operation = |id| changed_marks(id, reason, marks).ok_or_else(no_mark);
+    of_records(name, reason, (kind, false), operation)
+}
+
+/// The operation on each of the named records, or its fault. What has a ground may be of any kind, decisions too: it is
+/// checked by its ground.
+fn of_records(
+    ids: &str,
+    reason: &str,
+    (kind, has_ground): (RecordKind, bool),
+    operation: impl Fn(RecordId) -> Result<Operation, ItemFault>,
+) -> Vec<OfRecord> {
+    let outcome = |id: RecordId| {
+        if id.kind != kind && !has_ground {
+            let prefix = kind.prefix();
+            let detail = format!("{id} is not an id of this section, whose ids begin with {prefix}-");
+            return Err((FaultKind::WrongSectionId, detail));
+        }
+        match is_placeholder(reason) {
+            true => Err(placeholder()),
+            false => operation(id),
         }
     };
-    if reason.is_empty() {
+    let names = match named(ids, reason, kind) {
+        Ok(names) => names,
+        Err((id, wrong)) => return vec![(id, Err(wrong))],
+    };
+    let ids = names.into_iter().map(|name| record_id(name, Some(kind)));
+    ids.map(|id| match id {
+        Ok(id) => (Some(id), outcome(id)),
+        Err(wrong) => (None, Err(wrong)),
+    })
+    .collect()
+}
+
+/// The names of the records of an item, if it has them and a reason; otherwise the fault, and the first id if it is readable.
+fn named<'t>(
+    ids: &'t str,
+    reason: &str,
+    kind: RecordKind,
+) -> Result<Vec<&'t str>, (Option<RecordId>, ItemFault)> {
+    let form = format!("`- {}-3 because <reason>`", kind.prefix());
+    let names = names(ids);
+    let (wrong, detail) = if reason.is_empty() {
         let id = ids.split_whitespace().next().and_then(|name| read_id(bare(name)));
-        return failed(
-            id,
-            FaultKind::MissingReason,
-            format!("an archiving needs its reason: {form}"),
-        );
-    }
-    let named = names(ids);
-    if named.is_empty() {
-        return failed(
-            None,
-            FaultKind::MalformedId,
-            format!("an archiving begins with an id: {form}"),
-        );
-    }
-    if named.len() > MAX_IDS {
+        let detail = format!("an archiving needs its reason: {form}");
+        return Err((id, (FaultKind::MissingReason, detail)));
+    } else if names.is_empty() {
+        let detail = format!("an archiving begins with an id: {form}");
+        (FaultKind::MalformedId, detail)
+    } else if names.len() > MAX_IDS {
         let detail = format!("one item archives at most {MAX_IDS} records: {form}");
-        return failed(None, FaultKind::MalformedId, detail);
-    }
-    if named.len() > 1 && reason.len() > MAX_SHARED_REASON {
+        (FaultKind::MalformedId, detail)
+    } else if names.len() > 1 && reason.len() > MAX_SHARED_REASON {
         let detail = format!(
             "a reason for several records has at most {MAX_SHARED_REASON} bytes; archive each with its own: {form}"
         );
-        return failed(None, FaultKind::TooLarge, detail);
-    }
-    named
-        .into_iter()
-        .map(|name| archive_one(name, reason, (kind, ground)))
-        .collect()
+        (FaultKind::TooLarge, detail)
+    } else {
+        return Ok(names);
+    };
+    Err((None, (wrong, detail)))
 }
 
 /// The ids of an item, as they are written.
@@ -170,9 +247,9 @@ fn split_ground(ids: &str) -> Result<(&str, Option<Ground>), ItemFault> {
         Some((&ids[..at], ids[at + phrase.len()..].trim()))
     };
     let (before, ground) = if let Some((before, name)) = kept_after(" duplicate of ") {
-        (before, Ground::DuplicateOf(kept(name)?))
+        (before, Ground::DuplicateOf(record_id(name, None)?))
     } else if let Some((before, name)) = kept_after(" superseded by ") {
-        (before, Ground::SupersededBy(kept(name)?))
+        (before, Ground::SupersededBy(record_id(name, None)?))
     } else if let Some(before) = lower.strip_suffix(" expired") {
         (&ids[..before.len()], Ground::Expired)
     } else {
@@ -183,12 +260,6 @@ fn split_ground(ids: &str) -> Result<(&str, Option<Ground>), ItemFault> {
         .iter()
         .find_map(|word| before.strip_suffix(word));
     Ok((bare.unwrap_or(before), Some(ground)))
-}
-
-/// The id of the record that stays in the place of an archived one.
-pub(super) fn kept(name: &str) -> Result<RecordId, ItemFault> {
-    let bare = bare(name);
-    read_id(bare).ok_or_else(|| malformed(bare, None))
 }
 
 /// Parses a merge: `KL-3, KL-8 because <reason>: <the text that says all that they say>`.
@@ -209,7 +280,10 @@ pub(super) fn merged(ids: &[&str], reason: &str, content: &str) -> Result<Operat
     if is_placeholder(reason) || is_placeholder(content) {
         return Err(placeholder());
     }
-    let merges = ids.iter().map(|name| kept(name)).collect::<Result<Vec<_>, _>>()?;
+    let merges = ids
+        .iter()
+        .map(|name| record_id(name, None))
+        .collect::<Result<Vec<_>, _>>()?;
     if let Some(id) = merges.iter().find(|id| id.kind != RecordKind::Learning) {
         let detail = format!("{id} is no learning: only learnings are merged");
         return Err((FaultKind::WrongSectionId, detail));
@@ -230,21 +304,6 @@ pub(super) fn no_mark() -> ItemFault {
         "marks are `pinned` or `unpinned`, and `until` with a date (2027-08-31), a time (2027-08-31T12:00:00Z) or `never`"
             .to_owned(),
     )
-}
-
-/// Parses a change of marks: `KL-3 pinned, until 2027-08-31 because <reason>`.
-pub(super) fn mark(text: &str, kind: RecordKind) -> Vec<ParsedArchiving> {
-    let (named, reason) = split_archive(text);
-    let (name, marks) = named.split_once(char::is_whitespace).unwrap_or((named, ""));
-    // The id is read as that of an archiving.
-    let form = format!("{name} because {reason}");
-    let mut read = archive(&form, kind);
-    for parsed in &mut read {
-        if let Ok(Operation::Archive { id, reason, .. }) = &parsed.outcome {
-            parsed.outcome = changed_marks(*id, reason, marks).ok_or_else(no_mark);
-        }
-    }
-    read
 }
 
 fn changed_marks(id: RecordId, reason: &str, marks: &str) -> Option<Operation> {
@@ -287,68 +346,36 @@ fn split_archive(text: &str) -> (&str, &str) {
 }
 
 /// Strips the decoration that models put around an id.
-pub(super) fn bare(name: &str) -> &str {
+fn bare(name: &str) -> &str {
     name.trim_matches(|c: char| {
         c.is_whitespace() || matches!(c, '[' | ']' | '(' | ')' | '*' | '`' | '_' | ':')
     })
 }
 
-pub(super) fn read_id(bare: &str) -> Option<RecordId> {
+fn read_id(bare: &str) -> Option<RecordId> {
     let (prefix, digits) = bare.split_once('-')?;
     let kind = prefix_kind(prefix)?;
     format!("{}-{digits}", kind.prefix()).parse().ok()
 }
 
-fn archive_one(name: &str, reason: &str, (kind, ground): (RecordKind, Option<Ground>)) -> ParsedArchiving {
+/// Reads an id in any of the spellings of models.
+pub(super) fn record_id(name: &str, kind: Option<RecordKind>) -> Result<RecordId, ItemFault> {
     let bare = bare(name);
-    let failed = |id: Option<RecordId>, wrong: ItemFault| ParsedArchiving {
-        id,
-        outcome: Err(wrong),
-    };
     let is_template = |(prefix, rest)| prefix_kind(prefix).is_some() && is_placeholder(rest);
     if bare.split_once('-').is_some_and(is_template) {
-        return failed(None, placeholder());
+        return Err(placeholder());
     }
-    let Some(id) = read_id(bare) else {
-        return failed(None, malformed(bare, Some(kind)));
-    };
-    // What has a ground is checked by it, so records of any kind may be named, decisions too.
-    if id.kind != kind && ground.is_none() {
-        let detail = format!(
-            "{id} is not an id of this section, whose ids begin with {}-",
-            kind.prefix()
-        );
-        return failed(Some(id), (FaultKind::WrongSectionId, detail));
-    }
-    if is_placeholder(reason) {
-        return failed(Some(id), placeholder());
-    }
-    ParsedArchiving {
-        id: Some(id),
-        outcome: Ok(Operation::Archive {
-            id,
-            reason: reason.to_owned(),
-            ground,
-        }),
-    }
+    read_id(bare).ok_or_else(|| malformed(bare, kind))
 }
 
 /// The fault for a malformed id.
-pub(super) fn malformed(id: &str, kind: Option<RecordKind>) -> ItemFault {
+fn malformed(id: &str, kind: Option<RecordKind>) -> ItemFault {
     let prefix = kind.map_or_else(|| "KL- or VC-".to_owned(), |kind| format!("{}-", kind.prefix()));
     let detail = format!(
         "`{}` is not an id: write {prefix} and a number of at least 1 without leading zeros",
-        excerpt(id)
+        start_of(id, EXCERPT_CHARS)
     );
     (FaultKind::MalformedId, detail)
-}
-
-/// The beginning of a text, for a message.
-pub(super) fn excerpt(text: &str) -> &str {
-    const CHARS: usize = 60;
-    text.char_indices()
-        .nth(CHARS)
-        .map_or(text, |(end, _)| &text[..end])
 }
 
 fn prefix_kind(prefix: &str) -> Option<RecordKind> {

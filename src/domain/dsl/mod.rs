@@ -33,31 +33,31 @@
 //! file that parses it.
 //!
 //! ```text
-//! answer         = [ fence ] { section | item | prose } [ fence ]                        answer_parser
-//! section        = section-header { list | item | no-change | prose }                    section
+//! answer         = [ fence ] { section | item | prose } [ fence ]                        parser
+//! section        = section-header { list | item | no-change | prose }                    parser
 //! section-header = CURRENT_PROGRESS: | KEY_LEARNINGS: | VERBATIM_CONTEXT:                 headers
-//! list           = list-header { item | no-change | prose }                              section
+//! list           = list-header { item | no-change | prose }                              parser
 //! list-header    = Completed: | In Progress: | Remaining: | ADD: | ARCHIVE: | MERGE: | MARK:      headers
-//! item           = bullet ( progress | learning | snippet-item | archiving | merge | mark )  item
+//! item           = bullet ( progress | learning | snippet-item | archiving | merge | mark )  parser
 //! progress       = text …+                                                               progress
 //! learning       = [ "[" marks "]" ] because reason ":" insight …+                       items
-//! snippet-item   = [ "[" marks "]" ] because reason ":" label "=>" snippet               item
+//! snippet-item   = [ "[" marks "]" ] because reason ":" label "=>" snippet               parser
 //! archiving      = id { "," id } [ ground ] [ ":" ] because reason …+                    items
 //! ground         = "duplicate of" id | "superseded by" id | "expired"                    items
 //! merge          = id "," id { "," id } because reason ":" insight …+                    items
 //! mark           = id marks because reason …+                                           items
 //! marks          = pinned | unpinned | until ( date | time | never ), with "," between  items
 //! snippet        = { line } | fence { line } fence { deeper line }                       snippets
-//! no-change      = none | no change | no changes | n/a, in or out of brackets            bullets
-//! bullet         = "-" | "*" | "•" | number ( "." | ")" )                                bullets
+//! no-change      = none | no change | no changes | n/a, in or out of brackets            lines
+//! bullet         = "-" | "*" | "•" | number ( "." | ")" )                                lines
 //! ```
 //!
 //! - A **header** is matched by its words, in any case, decoration and indentation, with or without its
-//!   colon. An unknown line in the form of a header drops the items below it (`scope`).
+//!   colon. An unknown line in the form of a header drops the items below it.
 //! - A **reason** ends at the first colon followed by a blank or the end of the line, or else at the first
 //!   colon.
 //! - A **snippet** ends at a header or bullet that is not deeper than its own bullet (`snippets`). The same
-//!   indentation is removed from all of its lines (`indentation`):
+//!   indentation is removed from all of its lines:
 //!
 //! ```
 //! use working_memory::domain::dsl::parse;
@@ -101,23 +101,14 @@
 //! assert_eq!(parsed.faults[0].kind, FaultKind::MissingReason);
 //! ```
 
-mod answer_parser;
-mod bullets;
-mod collected;
-mod cursor;
-mod fences;
 mod headers;
-mod indentation;
-mod item;
 mod items;
 mod lines;
-mod parsed;
+mod parser;
 mod progress;
 pub mod requests;
-mod scope;
-mod section;
 mod snippets;
 pub mod structured;
 
-pub use answer_parser::{parse, parse_cut_off};
-pub use parsed::Parsed;
+pub(in crate::domain) use lines::bullet;
+pub use parser::{Parsed, parse, parse_cut_off};

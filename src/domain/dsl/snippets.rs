@@ -1,11 +1,24 @@
 //! Finds the end of a snippet and extracts its bytes.
+//!
+//! # Indentation
+//!
+//! The indentation removed from a snippet: one prefix for all of its lines, so that they keep their relative
+//! positions.
+//!
+//! - **On the lines below the bullet**: the longest run of blanks or tabs that all lines share. Lines
+//!   indented by the other character than the first one (a recipe's tab below a target that was shifted by
+//!   blanks) are left as they are. If a line is not indented, nothing is shared.
+//! - **After `=>`**: the prefix shared by the lines below, but at most what the form would add: two columns
+//!   more than the bullet, or one tab more than a bullet indented by tabs. If the lines share less, they were
+//!   not shifted and lose nothing, unless the first of the least indented lines contains only closing
+//!   brackets: it closes what the line after `=>` opens, so it shows the column of that line.
+//! - **Fenced**: the fences lose their whole indentation; the lines between them lose the prefix they share,
+//!   at most that of the opening fence. The same applies to the lines after the closing fence.
 
-use super::bullets;
-use super::fences::{self, Closings};
 use super::headers::{self, List, Opens};
-use super::indentation::{Extent, RemovedIndent};
 use super::items::after_because;
-use super::lines::Line;
+use super::lines::{Closings, Line, TAB, bullet, indentation};
+use crate::domain::document::Fence;
 use std::ops::Range;
 
 /// A snippet extracted from the input.
@@ -45,101 +58,182 @@ enum Ending {
     Fenced,
 }
 
-/// Extracts the snippet of a bullet.
-pub(super) fn read(place: &SnippetStart<'_>, closings: &mut Closings) -> Snippet {
-    let SnippetStart {
-        text,
-        lines,
-        at,
-        from,
-        until,
-    } = *place;
-    let bullet = &lines[at];
-    let after = &text[from..bullet.end];
-    let starts_on_arrow_line = !after.trim().is_empty();
-    let below = (at + 1..until).find(|index| !lines[*index].is_blank());
-    let first_content = match below {
-        _ if starts_on_arrow_line => after.trim(),
-        Some(index) if !ends(Ending::Unindented, place, index) => lines[index].content(text),
-        _ => {
-            return Snippet {
-                text: String::new(),
-                next: at + 1,
-                end: bullet.last,
-                unclosed: None,
+impl<'t> SnippetStart<'t> {
+    /// Extracts the snippet of the bullet.
+    pub(super) fn read(&self, closings: &mut Closings) -> Snippet {
+        let Self {
+            text,
+            lines,
+            at,
+            from,
+            until,
+        } = *self;
+        let bullet = &lines[at];
+        let after = &text[from..bullet.end];
+        let starts_on_arrow_line = !after.trim().is_empty();
+        let below = (at + 1..until).find(|index| !lines[*index].is_blank());
+        let first_content = match below {
+            _ if starts_on_arrow_line => after.trim(),
+            Some(index) if !self.ends(Ending::Unindented, index) => lines[index].content(text),
+            _ => {
+                return Snippet {
+                    text: String::new(),
+                    next: at + 1,
+                    end: bullet.last,
+                    unclosed: None,
+                };
+            }
+        };
+        let first = match below {
+            Some(below) if !starts_on_arrow_line => below,
+            _ => at,
+        };
+        let fence = Fence::opened_by(first_content);
+        let closing = fence.and_then(|fence| closings.find(text, lines, first + 1..until, fence));
+        let unclosed = (fence.is_some() && closing.is_none()).then(|| {
+            let start = first_content.as_ptr() as usize - text.as_ptr() as usize;
+            start..start + first_content.len()
+        });
+        let (ending, scan_from) = match closing {
+            Some(closing) => (Ending::Fenced, closing + 1),
+            None if starts_on_arrow_line || lines[first].indent > bullet.indent => {
+                (Ending::Indented, first + 1)
+            }
+            None => (Ending::Unindented, first + 1),
+        };
+        let mut last = scan_from - 1;
+        for (index, line) in lines.iter().enumerate().take(until).skip(scan_from) {
+            if line.is_blank() {
+                continue;
+            }
+            if self.ends(ending, index) {
+                break;
+            }
+            last = index;
+        }
+        // The prefixes that lines lose up to the closing fence, and after it. The line of the bullet is already complete.
+        let (inside, behind) = match closing {
+            Some(closing) => (
+                self.prefix(first, first + 1..closing),
+                self.prefix(first, closing + 1..last + 1),
+            ),
+            None => (self.prefix(first, first.max(at + 1)..last + 1), [].as_slice()),
+        };
+        let mut snippet = String::with_capacity(lines[last].end - from);
+        if starts_on_arrow_line {
+            // Exactly one blank after the arrow is a separator.
+            let skipped = usize::from(after.starts_with([' ', '\t']));
+            let end = if last > at { bullet.next } else { bullet.end };
+            snippet.push_str(&text[from + skipped..end]);
+        }
+        for (index, line) in lines.iter().enumerate().take(last + 1).skip(at + 1) {
+            let removed = match closing {
+                Some(closing) if index == first || index == closing => self.indent(line),
+                Some(closing) if index > closing => behind,
+                _ => inside,
+            };
+            // A blank line loses as much of the prefix as it has.
+            let start = line.start + in_common(&text.as_bytes()[line.start..line.end], removed);
+            let end = if index < last { line.next } else { line.end };
+            snippet.push_str(&text[start..end]);
+        }
+        Snippet {
+            text: snippet,
+            next: last + 1,
+            end: lines[last].last,
+            unclosed,
+        }
+    }
+
+    /// Whether a non-blank line ends the snippet. Deeper lines never do.
+    fn ends(&self, ending: Ending, index: usize) -> bool {
+        let line = &self.lines[index];
+        if line.indent > self.lines[self.at].indent {
+            return false;
+        }
+        let content = line.content(self.text);
+        if ending == Ending::Fenced || is_header(ending, content) {
+            return true;
+        }
+        match bullet(content) {
+            Some(_) if ending == Ending::Indented => true,
+            Some(item) => after_because(item).is_some(),
+            None => ending == Ending::Indented && line.indent == 0,
+        }
+    }
+
+    /// The prefix to remove from these lines of a snippet whose first line is `first`.
+    fn prefix(&self, first: usize, range: Range<usize>) -> &'t [u8] {
+        let lines = &self.lines[range];
+        if first > self.at {
+            // The snippet's first line: that of its fence, or the first of these.
+            return self.shared(lines, &self.lines[first]);
+        }
+        // Between fences there may be only blank lines.
+        let is_indented = |line: &&Line| line.first > line.start;
+        let written = lines.iter().find(|line| !line.is_blank());
+        let Some(first) = written.or_else(|| lines.iter().find(is_indented)) else {
+            return &[];
+        };
+        let shared = self.shared(lines, first);
+        let (most, by_tabs) = self.form_indent();
+        let (_, width) = indentation(shared, usize::MAX);
+        if width < most {
+            return if self.closes_first_line(lines) {
+                shared
+            } else {
+                &[]
             };
         }
-    };
-    let first_line = if starts_on_arrow_line {
-        at
-    } else {
-        below.unwrap_or(at)
-    };
-    let fence = fences::opening(first_content);
-    let closing = fence.and_then(|fence| closings.find(text, lines, first_line + 1, until, fence));
-    let unclosed = (fence.is_some() && closing.is_none()).then(|| {
-        let start = first_content.as_ptr() as usize - text.as_ptr() as usize;
-        start..start + first_content.len()
-    });
-    let (ending, scan_from) = match closing {
-        Some(closing) => (Ending::Fenced, closing + 1),
-        None if starts_on_arrow_line || lines[first_line].indent > bullet.indent => {
-            (Ending::Indented, first_line + 1)
+        let (mut bytes, _) = indentation(shared, most);
+        if !by_tabs {
+            // A form indented by blanks added no tab: the tab belongs to the content, such as a recipe.
+            bytes = shared[..bytes].iter().take_while(|byte| **byte == b' ').count();
         }
-        None => (Ending::Unindented, first_line + 1),
-    };
-    let mut last = scan_from - 1;
-    for (index, line) in lines.iter().enumerate().take(until).skip(scan_from) {
-        if line.is_blank() {
-            continue;
+        &shared[..bytes]
+    }
+
+    /// The prefix that these lines share with the indentation of one of them, or of the fence above them.
+    fn shared(&self, lines: &[Line], first: &Line) -> &'t [u8] {
+        let mut shared = self.indent(first);
+        for line in lines.iter().filter(|line| !line.is_blank()) {
+            let own = self.indent(line);
+            let is_otherwise = matches!((own.first(), shared.first()), (Some(a), Some(b)) if a != b);
+            if !is_otherwise {
+                shared = &shared[..in_common(own, shared)];
+            }
         }
-        if ends(ending, place, index) {
-            break;
+        shared
+    }
+
+    fn indent(&self, line: &Line) -> &'t [u8] {
+        &self.text.as_bytes()[line.start..line.first]
+    }
+
+    /// The column at which the form places the lines below the first line of a snippet, and whether it
+    /// indents by tabs.
+    fn form_indent(&self) -> (usize, bool) {
+        let bullet = &self.lines[self.at];
+        if self.indent(bullet).contains(&b'\t') {
+            (bullet.indent - bullet.indent % TAB + TAB, true)
+        } else {
+            (bullet.indent + 2, false)
         }
-        last = index;
     }
-    let removed = RemovedIndent::of(&Extent {
-        text,
-        lines,
-        bullet: at,
-        first: first_line,
-        last,
-        closing,
-    });
-    let mut snippet = String::with_capacity(lines[last].end - from);
-    if starts_on_arrow_line {
-        // Exactly one blank after the arrow is a separator.
-        let skipped = usize::from(after.starts_with([' ', '\t']));
-        let end = if last > at { bullet.next } else { bullet.end };
-        snippet.push_str(&text[from + skipped..end]);
-    }
-    for (index, line) in lines.iter().enumerate().take(last + 1).skip(at + 1) {
-        let end = if index < last { line.next } else { line.end };
-        snippet.push_str(&text[line.start + removed.bytes(text, line, index)..end]);
-    }
-    Snippet {
-        text: snippet,
-        next: last + 1,
-        end: lines[last].last,
-        unclosed,
+
+    /// Whether the first of the least indented lines contains only closing brackets.
+    fn closes_first_line(&self, lines: &[Line]) -> bool {
+        let written = lines.iter().filter(|line| !line.is_blank());
+        written.min_by_key(|line| line.indent).is_some_and(|line| {
+            let is_closing = |c: char| matches!(c, ')' | ']' | '}') || c.is_whitespace();
+            line.content(self.text).chars().all(is_closing)
+        })
     }
 }
 
-/// Whether a non-blank line ends the snippet. Deeper lines never do.
-fn ends(ending: Ending, place: &SnippetStart<'_>, index: usize) -> bool {
-    let line = &place.lines[index];
-    if line.indent > place.lines[place.at].indent {
-        return false;
-    }
-    let content = line.content(place.text);
-    if ending == Ending::Fenced || is_header(ending, content) {
-        return true;
-    }
-    match bullets::text(content) {
-        Some(_) if ending == Ending::Indented => true,
-        Some(item) => after_because(item).is_some(),
-        None => ending == Ending::Indented && line.indent == 0,
-    }
+/// Length in bytes of the common prefix of two byte strings.
+fn in_common(one: &[u8], other: &[u8]) -> usize {
+    one.iter().zip(other).take_while(|(a, b)| a == b).count()
 }
 
 /// Whether a line is a header that ends the snippet. Progress lists belong to another section, a line such as

@@ -1,7 +1,7 @@
 //! The DSL as JSON, for model servers that support a JSON schema: the schema of a role's answer, and the reading of
 //! such an answer, by the rules of [`requests`].
 
-use super::parsed::Parsed;
+use super::Parsed;
 use super::requests::{self, OperationRequest, RecordSection};
 use crate::domain::ids::RecordId;
 use crate::domain::operation::Role;
@@ -87,68 +87,6 @@ pub fn consolidation_schema(ids: &[RecordId]) -> Value {
     object(&[("archive", list(archived)), ("merge", list(merged))])
 }
 
-/// What an archiving of a consolidation is based on, in its schema.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum JsonGround {
-    DuplicateOf,
-    SupersededBy,
-    Expired,
-}
-
-#[derive(Debug, Deserialize)]
-struct JsonStep {
-    id: String,
-    ground: JsonGround,
-    #[serde(default)]
-    kept: Option<String>,
-    #[serde(default)]
-    reason: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct JsonMerge {
-    ids: Vec<String>,
-    #[serde(default)]
-    reason: String,
-    content: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct JsonConsolidation {
-    archive: Vec<JsonStep>,
-    merge: Vec<JsonMerge>,
-}
-
-/// Reads the JSON answer to a consolidation as [`read`] does that of a role.
-#[must_use]
-pub fn read_consolidation(answer: &str) -> Option<(Parsed, Vec<String>)> {
-    let JsonConsolidation { archive, merge } = serde_json::from_str(answer).ok()?;
-    let archivings = archive.into_iter().map(|step| {
-        let kept = |ground: bool| ground.then(|| step.kept.clone().unwrap_or_default());
-        OperationRequest::Archive {
-            duplicate_of: kept(matches!(step.ground, JsonGround::DuplicateOf)),
-            superseded_by: kept(matches!(step.ground, JsonGround::SupersededBy)),
-            expired: matches!(step.ground, JsonGround::Expired),
-            id: step.id,
-            reason: step.reason,
-        }
-    });
-    let merges = merge
-        .into_iter()
-        .map(|JsonMerge { ids, reason, content }| OperationRequest::Merge { ids, reason, content });
-    Some(parsed(&archivings.chain(merges).collect::<Vec<_>>()))
-}
-
-/// Requests as a parser returns them, and each as it was written.
-fn parsed(requests: &[OperationRequest]) -> (Parsed, Vec<String>) {
-    let written = requests
-        .iter()
-        .map(|request| serde_json::to_string(request).unwrap_or_default());
-    (requests::read(requests), written.collect())
-}
-
 /// A schema for an object with exactly these members.
 fn object(members: &[(&str, Value)]) -> Value {
     let names: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
@@ -159,6 +97,7 @@ fn object(members: &[(&str, Value)]) -> Value {
     json!({ "type": "object", "properties": properties, "required": names, "additionalProperties": false })
 }
 
+/// An answer of any role, or to a consolidation: each has some of the members.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct JsonAnswer {
@@ -167,6 +106,7 @@ struct JsonAnswer {
     remaining: Vec<String>,
     add: Vec<JsonAddition>,
     archive: Vec<JsonArchiving>,
+    merge: Vec<JsonMerge>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -183,65 +123,81 @@ struct JsonAddition {
 struct JsonArchiving {
     id: String,
     reason: String,
+    ground: Option<JsonGround>,
+    kept: Option<String>,
 }
 
-/// Reads a JSON answer as operations, and returns each as it was written, by its position; `None` if the answer does not
-/// match the schema.
+/// What an archiving of a consolidation is based on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum JsonGround {
+    DuplicateOf,
+    SupersededBy,
+    Expired,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct JsonMerge {
+    ids: Vec<String>,
+    reason: String,
+    content: String,
+}
+
+/// Reads a JSON answer of a role, or to a consolidation, as operations, and returns each as it was written, by its position;
+/// `None` if the answer does not match the schema.
 #[must_use]
-pub fn read(role: Role, answer: &str) -> Option<(Parsed, Vec<String>)> {
-    let JsonAnswer {
-        completed,
-        in_progress,
-        remaining,
-        add,
-        archive,
-    } = serde_json::from_str(answer).ok()?;
+pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<String>)> {
+    let role = role.into();
+    let answer: JsonAnswer = serde_json::from_str(answer).ok()?;
     let mut requests = Vec::new();
-    if role == Role::Progress {
-        if [&completed, &in_progress, &remaining]
-            .iter()
-            .any(|list| !list.is_empty())
-        {
-            requests.push(OperationRequest::RewriteProgress {
-                completed,
-                in_progress,
-                remaining,
-            });
-        }
-    } else {
-        requests.extend(add.into_iter().map(|added| match role {
-            Role::Verbatim => OperationRequest::Add {
-                section: RecordSection::Verbatim,
-                reason: added.reason,
-                label: Some(added.label),
-                content: added.snippet,
-                replaces: None,
-                pinned: false,
-                until: None,
-            },
-            _ => OperationRequest::Add {
-                section: RecordSection::Learnings,
-                reason: added.reason,
-                label: None,
-                content: added.content,
-                replaces: None,
-                pinned: false,
-                until: None,
-            },
-        }));
-        requests.extend(
-            archive
-                .into_iter()
-                .map(|JsonArchiving { id, reason }| OperationRequest::Archive {
-                    id,
-                    reason,
-                    duplicate_of: None,
-                    superseded_by: None,
-                    expired: false,
-                }),
-        );
+    let has_bullets = [&answer.completed, &answer.in_progress, &answer.remaining]
+        .iter()
+        .any(|list| !list.is_empty());
+    if has_bullets {
+        requests.push(OperationRequest::RewriteProgress {
+            completed: answer.completed,
+            in_progress: answer.in_progress,
+            remaining: answer.remaining,
+        });
     }
-    let (mut parsed, written) = parsed(&requests);
-    parsed.sections = vec![role];
+    requests.extend(answer.add.into_iter().map(|added| {
+        let (section, label, content) = match role {
+            Some(Role::Verbatim) => (RecordSection::Verbatim, Some(added.label), added.snippet),
+            _ => (RecordSection::Learnings, None, added.content),
+        };
+        OperationRequest::Add {
+            section,
+            reason: added.reason,
+            label,
+            content,
+            replaces: None,
+            pinned: false,
+            until: None,
+        }
+    }));
+    requests.extend(answer.archive.into_iter().map(|archived| {
+        let kept = archived.kept.unwrap_or_default();
+        let kept = |ground| (archived.ground == Some(ground)).then(|| kept.clone());
+        OperationRequest::Archive {
+            id: archived.id,
+            reason: archived.reason,
+            duplicate_of: kept(JsonGround::DuplicateOf),
+            superseded_by: kept(JsonGround::SupersededBy),
+            expired: archived.ground == Some(JsonGround::Expired),
+        }
+    }));
+    let merges = answer.merge.into_iter();
+    requests.extend(
+        merges.map(|JsonMerge { ids, reason, content }| OperationRequest::Merge { ids, reason, content }),
+    );
+    let written = requests
+        .iter()
+        .map(|request| serde_json::to_string(request).unwrap_or_default())
+        .collect();
+    let mut parsed = requests::read(&requests);
+    if let Some(role) = role {
+        parsed.sections = vec![role];
+    }
     Some((parsed, written))
 }

@@ -1,14 +1,86 @@
-//! Judges archivings: the input must call for them, or an addition must replace the record.
+//! Judges archivings: the input must call for them, or an addition must replace the record. Matches additions to the
+//! records that they replace.
 
-use super::judge::Judge;
-use super::passage::Evidence;
-use super::ruling::Ruling;
+use super::input::Evidence;
+use super::judge::{Judge, Ruling};
+use crate::domain::document::{Record, records, records_of};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::operation::{FaultKind, Operation};
-use crate::domain::text::content_words::{Key, Word, keys, shared};
+use crate::domain::operation::{FaultKind, Item, Operation};
+use crate::domain::text::content_words::{Key, Word, content_words, keys, shared};
 use foldhash::fast::RandomState;
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+/// A word that occurs in at most this many records is distinctive.
+const FEW_RECORDS: usize = 2;
+
+/// The active records of the kinds that an answer archives, or copies snippets from.
+#[derive(Debug)]
+pub(super) struct Actives {
+    records: Vec<Record>,
+    /// The words of the records to be archived.
+    archived: HashMap<RecordId, Vec<Word>>,
+    /// Number of records of a kind that contain a word.
+    frequency: HashMap<(RecordKind, Key), usize, RandomState>,
+    counts: HashMap<RecordKind, usize>,
+}
+
+fn words_of(record: &Record) -> Vec<Word> {
+    let label = record.label.as_deref().unwrap_or_default();
+    content_words(&format!("{label}\n{}", record.content))
+}
+
+impl Actives {
+    pub(super) fn of(document: &str, items: &[Item]) -> Self {
+        let named: BTreeSet<RecordId> = items
+            .iter()
+            .filter_map(|item| item.operation.archives())
+            .collect();
+        let kinds: BTreeSet<RecordKind> = items
+            .iter()
+            .filter_map(|item| item.operation.role()?.record_kind())
+            .collect();
+        let records = records_of(document, |kind| kinds.contains(&kind));
+        let mut actives = Self {
+            archived: HashMap::new(),
+            frequency: HashMap::default(),
+            counts: HashMap::new(),
+            records: Vec::new(),
+        };
+        if !named.is_empty() {
+            for record in &records {
+                let words = words_of(record);
+                *actives.counts.entry(record.id.kind).or_default() += 1;
+                for word in &words {
+                    *actives.frequency.entry((record.id.kind, word.key)).or_default() += 1;
+                }
+                if named.contains(&record.id) {
+                    actives.archived.insert(record.id, words);
+                }
+            }
+        }
+        actives.records = records;
+        actives
+    }
+
+    pub(super) fn archived_words(&self) -> impl Iterator<Item = Key> {
+        self.archived.values().flatten().map(|word| word.key)
+    }
+
+    pub(super) fn snippets(&self) -> impl Iterator<Item = &str> {
+        self.records
+            .iter()
+            .filter(|record| record.id.kind == RecordKind::Verbatim)
+            .map(|record| record.content.as_str())
+    }
+
+    /// Whether a word distinguishes a record from most others of its section.
+    fn is_distinctive(&self, kind: RecordKind, word: &Word) -> bool {
+        let holding = self.frequency.get(&(kind, word.key)).copied().unwrap_or(0);
+        let all = self.counts.get(&kind).copied().unwrap_or(0);
+        holding <= FEW_RECORDS || holding * 3 <= all
+    }
+}
 /// Number of words that an addition must share with the record it replaces.
 const PAIR_WORDS: usize = 2;
 
@@ -31,14 +103,14 @@ pub struct JudgedArchive {
 }
 
 /// The words of an addition.
-pub(super) struct Words {
+struct Words {
     keys: HashSet<Key, RandomState>,
     kind: Option<RecordKind>,
     is_applied: bool,
 }
 
 impl Words {
-    pub(super) fn of(addition: &Addition<'_>) -> Self {
+    fn of(addition: &Addition<'_>) -> Self {
         let keys: HashSet<Key, RandomState> = match addition.operation {
             Operation::AddLearning { content, .. } => keys(content).collect(),
             Operation::AddVerbatim { label, snippet, .. } => keys(label).chain(keys(snippet)).collect(),
@@ -52,14 +124,10 @@ impl Words {
     }
 
     /// Number of words shared with a record of a kind, if enough to count as its replacement.
-    pub(super) fn in_common(&self, kind: RecordKind, words: &[Word]) -> Option<usize> {
+    fn in_common(&self, kind: RecordKind, words: &[Word]) -> Option<usize> {
         (self.kind == Some(kind))
             .then(|| shared(words, &self.keys))
             .filter(|shared| *shared >= PAIR_WORDS)
-    }
-
-    fn is_pair(&self, kind: RecordKind, words: &[Word]) -> bool {
-        self.in_common(kind, words).is_some()
     }
 }
 
@@ -110,7 +178,7 @@ impl Judge<'_> {
         }
         let partners: Vec<bool> = additions
             .iter()
-            .filter(|addition| addition.is_pair(id.kind, words))
+            .filter(|addition| addition.in_common(id.kind, words).is_some())
             .map(|addition| addition.is_applied)
             .collect();
         let ruling = if !partners.is_empty() && !partners.contains(&true) {
@@ -146,7 +214,7 @@ impl Judge<'_> {
         if self.actives.archived.is_empty() {
             return named;
         }
-        for (place, (_, text)) in self.case.input.texts().enumerate() {
+        for (place, text) in self.case.input.texts().enumerate() {
             for dash in memchr::memchr_iter(b'-', text.as_bytes()) {
                 if let Some((id, at)) = id_around(text, dash) {
                     named.entry(id).or_insert((place, at));
@@ -169,4 +237,108 @@ fn id_around(text: &str, dash: usize) -> Option<(RecordId, usize)> {
     let digits = text[dash + 1..].bytes().take_while(u8::is_ascii_digit).count();
     let number: i64 = text[dash + 1..dash + 1 + digits].parse().ok()?;
     (!is_inside).then(|| (RecordId::new(kind, number), start))
+}
+/// Sets `replaces` on additions that share words with a record archived in the same answer. Pairs that share
+/// most words are matched first; an addition replaces at most one record, and a record is replaced at most
+/// once. Existing `replaces` values are kept.
+pub fn name_replaced(document: &str, operations: &mut [&mut Operation]) {
+    let replaced: HashSet<RecordId> = operations.iter().filter_map(|it| it.replaces()).collect();
+    let archived: HashSet<RecordId> = operations
+        .iter()
+        .filter_map(|operation| operation.archives())
+        .filter(|id| !replaced.contains(id))
+        .collect();
+    let additions: Vec<(usize, Words)> = operations
+        .iter()
+        .enumerate()
+        .filter(|(_, operation)| operation.replaces().is_none())
+        .filter(|(_, operation)| operation.adds().is_some())
+        .map(|(place, operation)| {
+            let is_applied = true;
+            (
+                place,
+                Words::of(&Addition {
+                    operation,
+                    is_applied,
+                }),
+            )
+        })
+        .collect();
+    if archived.is_empty() || additions.is_empty() {
+        return;
+    }
+    let mut pairs = Vec::new();
+    for record in records(document) {
+        if archived.contains(&record.id) {
+            let words = words_of(&record);
+            pairs.extend(additions.iter().filter_map(|(place, addition)| {
+                let in_common = addition.in_common(record.id.kind, &words)?;
+                Some((Reverse(in_common), record.id, *place))
+            }));
+        }
+    }
+    pairs.sort_unstable();
+    let mut done: HashSet<RecordId> = HashSet::new();
+    for (_, id, place) in pairs {
+        if operations[place].replaces().is_none() && done.insert(id) {
+            operations[place].set_replaced(Some(id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::document::Marks;
+
+    const DOCUMENT: &str = "# Key Learnings\n- KL-1 because it fails: the parser drops the last bullet\n\
+        - KL-2 because it is slow: the index is built twice at start\n";
+
+    fn learning(content: &str) -> Operation {
+        Operation::AddLearning {
+            reason: "it is so now".to_owned(),
+            content: content.to_owned(),
+            replaces: None,
+            merges: Vec::new(),
+            marks: Marks::default(),
+        }
+    }
+
+    fn archive(id: &str) -> Operation {
+        Operation::Archive {
+            id: id.parse().unwrap(),
+            reason: "it is wrong".to_owned(),
+            ground: None,
+        }
+    }
+
+    fn named(mut operations: Vec<Operation>) -> Vec<Option<String>> {
+        name_replaced(DOCUMENT, &mut operations.iter_mut().collect::<Vec<_>>());
+        let ids = operations.iter().map(|it| it.replaces().map(|id| id.to_string()));
+        ids.collect()
+    }
+
+    #[test]
+    fn an_addition_names_the_archived_record_whose_words_it_shares() {
+        assert_eq!(records(DOCUMENT).len(), 2);
+        let found = named(vec![
+            archive("KL-2"),
+            archive("KL-1"),
+            learning("a whale sings"),
+            learning("the parser keeps the last bullet"),
+            learning("the parser keeps the last bullet without a line end"),
+        ]);
+        assert_eq!(found[2], None);
+        assert_eq!(found[3].as_deref(), Some("KL-1"), "the first of equal ones");
+        assert_eq!(found[4], None, "a record is replaced once");
+    }
+
+    #[test]
+    fn what_is_not_archived_is_not_replaced() {
+        let found = named(vec![
+            archive("KL-2"),
+            learning("the parser keeps the last bullet"),
+        ]);
+        assert_eq!(found, [None, None]);
+    }
 }

@@ -30,8 +30,7 @@ impl Examples {
         for item in dsl::parse(text).items {
             match item.operation {
                 Operation::RewriteProgress(progress) => {
-                    let lists = [progress.completed, progress.in_progress, progress.remaining];
-                    lists.iter().flatten().for_each(|bullet| self.add(bullet));
+                    progress.bullets().for_each(|bullet| self.add(bullet));
                 }
                 Operation::AddLearning { reason, content, .. } => {
                     self.add(&format!("{reason}: {content}"));

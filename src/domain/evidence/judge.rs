@@ -1,16 +1,40 @@
-//! Judges whether the input supports an answer of a role.
+//! Judges whether the input supports an answer of a role, item by item.
 
 use super::Strictness;
-use super::actives::Actives;
+use super::archives::Actives;
 use super::examples::Examples;
-use super::input::{Input, WordIndex};
-use super::passage::Evidence;
-use super::ruling::{Ruling, secret};
+use super::input::{Evidence, Input, WordIndex};
 use super::verbatim::Sources;
-use crate::domain::operation::{FaultKind, Item, Operation};
+use crate::domain::operation::{FaultKind, Item, Operation, Progress};
 use crate::domain::text::content_words::{Word, content_words, keys};
+use crate::domain::text::{bare_words, has_secret, masked};
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
+use std::ops::Range;
+
+/// A problem with an item, or with one of its bullets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ruling {
+    /// The kind of fault.
+    pub kind: FaultKind,
+    /// The message.
+    pub detail: String,
+    /// The bullet, if the ruling does not concern the whole item.
+    pub bullet: Option<String>,
+    /// Whether it is only a warning: the item or bullet is applied.
+    pub is_warning: bool,
+}
+
+impl Ruling {
+    pub(super) fn of(kind: FaultKind, detail: impl Into<String>) -> Self {
+        Self {
+            kind,
+            detail: detail.into(),
+            bullet: None,
+            is_warning: false,
+        }
+    }
+}
 
 /// The context in which an answer is judged.
 #[derive(Debug, Clone, Copy)]
@@ -45,13 +69,13 @@ pub struct Judged {
 #[derive(Debug)]
 pub struct Judge<'a> {
     pub(super) case: JudgeContext<'a>,
-    pub(super) index: WordIndex<'a, 'a>,
+    pub(super) index: WordIndex<'a>,
     pub(super) actives: Actives,
-    pub(super) sources: Option<Sources<'a>>,
+    sources: Option<Sources<'a>>,
 }
 
 /// Whether the words of a text are supported.
-pub(super) enum Support {
+enum Support {
     Yes,
     /// It shares no script with the possible sources.
     NotComparable,
@@ -105,7 +129,7 @@ impl<'a> Judge<'a> {
 
     /// The ruling on a text that shares too few words with the input; only a warning if the caller sent no messages,
     /// because a task alone says too little of what happened.
-    pub(super) fn ungrounded(&self, detail: &str) -> Ruling {
+    fn ungrounded(&self, detail: &str) -> Ruling {
         Ruling {
             is_warning: self.case.input.messages.is_empty(),
             ..Ruling::of(FaultKind::Ungrounded, detail)
@@ -113,11 +137,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the ruling of a text, replaced by a rejection if the text may contain a credential.
-    pub(super) fn or_secret(
-        &self,
-        ruling: Option<Ruling>,
-        holds_secret: impl FnOnce() -> bool,
-    ) -> Option<Ruling> {
+    fn or_secret(&self, ruling: Option<Ruling>, holds_secret: impl FnOnce() -> bool) -> Option<Ruling> {
         let ruling = ruling.map(|ruling| self.downgraded(ruling));
         let is_applied = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
         if is_applied && holds_secret() {
@@ -128,7 +148,7 @@ impl<'a> Judge<'a> {
 
     /// Whether a text shares enough words with the input or with `others`: at least `least`, or one if it has
     /// fewer than four. Words in scripts that neither of them uses do not count.
-    pub(super) fn support(&self, text: &str, words: &[Word], least: usize, others: &[Word]) -> Support {
+    fn support(&self, text: &str, words: &[Word], least: usize, others: &[Word]) -> Support {
         if words.is_empty() {
             let is_there = self.sources.as_ref().is_some_and(|sources| sources.has(text));
             return if is_there { Support::Yes } else { Support::No };
@@ -155,4 +175,183 @@ impl<'a> Judge<'a> {
             Support::No
         }
     }
+
+    /// Judges additions and progress, in order. Archivings pass through and are judged by
+    /// [`Judge::archives`], once it is known which additions are accepted.
+    #[must_use]
+    pub fn items(&self, items: Vec<Item>) -> Vec<Judged> {
+        items.into_iter().map(|item| self.item(item)).collect()
+    }
+
+    fn item(&self, mut item: Item) -> Judged {
+        let (evidence, ruling) = match &mut item.operation {
+            Operation::RewriteProgress(progress) => {
+                let progress = std::mem::take(progress);
+                return self.progress(progress, item.range);
+            }
+            Operation::AddLearning { reason, content, .. } => {
+                let words = content_words(content);
+                let ruling = self.learning(reason, content, &words);
+                (self.index.evidence(words.iter().map(|word| word.key)), ruling)
+            }
+            Operation::AddVerbatim {
+                reason,
+                label,
+                snippet,
+                ..
+            } => {
+                let sources = self.sources.as_ref();
+                let found = sources.and_then(|sources| sources.find_in_input(snippet));
+                let ruling = self.snippet([reason, label, snippet], found.is_some());
+                match found {
+                    Some(found) => {
+                        found.text.clone_into(snippet);
+                        (vec![found.evidence], ruling)
+                    }
+                    None => (self.index.evidence(keys(snippet)), ruling),
+                }
+            }
+            Operation::Archive { .. } | Operation::Mark { .. } => (Vec::new(), None),
+        };
+        let is_applied = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
+        Judged {
+            item: is_applied.then_some(item),
+            evidence,
+            rulings: ruling.into_iter().collect(),
+        }
+    }
+
+    fn learning(&self, reason: &str, content: &str, words: &[Word]) -> Option<Ruling> {
+        let whole = format!("{reason}: {content}");
+        let ruling = if self.case.examples.has(content) || self.case.examples.has(&whole) {
+            Some(example())
+        } else {
+            match self.support(content, words, 2, &[]) {
+                Support::Yes => None,
+                Support::NotComparable => Some(not_comparable()),
+                Support::No => {
+                    let detail = "It shares fewer than two words that mean something with the task and the messages; \
+                                  say it in their words, or leave it out.";
+                    Some(self.ungrounded(detail))
+                }
+            }
+        };
+        self.or_secret(ruling, || has_secret(&whole))
+    }
+
+    fn snippet(&self, texts: [&str; 3], is_own: bool) -> Option<Ruling> {
+        let ruling = self.foreign_snippet(texts, is_own);
+        self.or_secret(ruling, || texts.into_iter().any(has_secret))
+    }
+
+    fn foreign_snippet(&self, [_, label, snippet]: [&str; 3], is_own: bool) -> Option<Ruling> {
+        if self.case.examples.has(label) || self.case.examples.has(snippet) {
+            return Some(example());
+        }
+        let sources = self.sources.as_ref().filter(|_| !is_own);
+        let line = sources.and_then(|sources| sources.foreign_line(snippet))?.trim();
+        let cut = &line[..line.floor_char_boundary(80)];
+        let detail = format!(
+            "Its line `{cut}` is neither in the task nor in the messages; copy a snippet character for \
+             character, or leave it out."
+        );
+        Some(Ruling::of(FaultKind::NotVerbatim, masked(&detail)))
+    }
+
+    /// Removes unsupported and duplicate bullets, and then checks that something is left in progress.
+    fn progress(&self, progress: Progress, range: Range<usize>) -> Judged {
+        let before = content_words(self.case.progress);
+        let known: HashSet<String, RandomState> = self.case.progress.lines().map(bare_words).collect();
+        let mut seen: HashSet<String, RandomState> = HashSet::default();
+        let mut rulings = Vec::new();
+        let mut words = Vec::new();
+        let had_work = !progress.in_progress.is_empty();
+        let mut kept = |bullets: Vec<String>, is_plan: bool| -> Vec<String> {
+            let mut good = Vec::with_capacity(bullets.len());
+            for bullet in bullets {
+                let folded = bare_words(&bullet);
+                if seen.contains(&folded) {
+                    continue;
+                }
+                let own = content_words(&bullet);
+                let mut ruling = self.bullet_ruling(&bullet, &own, (&before, known.contains(&folded)));
+                // A plan claims nothing: nobody is misled by a step in words of its own.
+                if let Some(ruling) = &mut ruling {
+                    ruling.is_warning |= is_plan && ruling.kind == FaultKind::Ungrounded;
+                }
+                let is_applied = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
+                rulings.extend(ruling.map(|ruling| Ruling {
+                    bullet: Some(bullet.clone()),
+                    ..ruling
+                }));
+                if is_applied {
+                    seen.insert(folded);
+                    words.extend(own.into_iter().map(|word| word.key));
+                    good.push(bullet);
+                }
+            }
+            good
+        };
+        let progress = Progress {
+            completed: kept(progress.completed, false),
+            in_progress: kept(progress.in_progress, true),
+            remaining: kept(progress.remaining, true),
+        };
+        let item = if had_work && progress.in_progress.is_empty() {
+            let detail = "No bullet is left under In Progress, so the progress before stays; write at least one that the \
+                          task or the messages name.";
+            rulings.push(Ruling::of(FaultKind::MissingInProgress, detail));
+            None
+        } else {
+            let operation = Operation::RewriteProgress(progress);
+            Some(Item { operation, range })
+        };
+        words.sort_unstable();
+        words.dedup();
+        Judged {
+            item,
+            evidence: self.index.evidence(words),
+            rulings,
+        }
+    }
+
+    fn bullet_ruling(
+        &self,
+        bullet: &str,
+        words: &[Word],
+        (before, is_known): (&[Word], bool),
+    ) -> Option<Ruling> {
+        let ruling = match self.support(bullet, words, 1, before) {
+            _ if self.case.examples.has(bullet) => Some(example()),
+            _ if is_known => None,
+            Support::Yes => None,
+            Support::NotComparable => Some(not_comparable()),
+            Support::No => {
+                let detail = "The bullet shares no word that means something with the task, the messages or the progress \
+                              before; leave it out, or say it in their words.";
+                Some(self.ungrounded(detail))
+            }
+        };
+        self.or_secret(ruling, || has_secret(bullet))
+    }
+}
+
+fn example() -> Ruling {
+    let detail =
+        "It is an example of the instructions; write what the task and the messages say, or leave it out.";
+    Ruling::of(FaultKind::Example, detail)
+}
+
+fn not_comparable() -> Ruling {
+    let detail =
+        "It shares no script with the task and the messages, so its words could not be compared with theirs.";
+    Ruling {
+        is_warning: true,
+        ..Ruling::of(FaultKind::Ungrounded, detail)
+    }
+}
+
+fn secret() -> Ruling {
+    let detail = "It contains a credential, which a memory must not keep; say where it is kept instead.";
+    Ruling::of(FaultKind::Secret, detail)
 }

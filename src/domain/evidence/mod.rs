@@ -9,26 +9,16 @@
 //! Pure, and linear in the input: the input is indexed once per answer, for the words and texts of that
 //! answer.
 
-mod actives;
 mod archives;
 mod examples;
 mod input;
-mod items;
 mod judge;
-mod passage;
-mod progress;
-mod quotes;
-mod replacements;
-mod ruling;
 mod verbatim;
 
-pub use archives::{Addition, JudgedArchive};
+pub use archives::{Addition, JudgedArchive, name_replaced};
 pub use examples::Examples;
-pub use input::Input;
-pub use judge::{Judge, JudgeContext, Judged};
-pub use passage::{Evidence, EvidenceForm, Origin};
-pub use replacements::name_replaced;
-pub use ruling::Ruling;
+pub use input::{Evidence, EvidenceOrigin, Input};
+pub use judge::{Judge, JudgeContext, Judged, Ruling};
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantNames};

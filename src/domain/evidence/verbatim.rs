@@ -3,9 +3,7 @@
 //! Runs of blanks and line ends are treated as one blank on both sides. A match returns the exact bytes of
 //! the input.
 
-use super::input::Input;
-use super::passage::{Evidence, Origin};
-use super::quotes::quote_of;
+use super::input::{Evidence, Input, quote_of};
 use crate::domain::document::Fence;
 use crate::domain::text::lines::blank_separated;
 use crate::domain::text::single_blanks;
@@ -13,37 +11,33 @@ use memchr::memmem::Finder;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-/// Number of words between two recorded positions.
-const STRIDE: usize = 16;
-
 /// Maximum number of matches examined per snippet.
 const MAX_MATCHES: usize = 1_024;
 
 /// A text with each run of blanks folded to one.
 #[derive(Debug)]
 struct Folded<'a> {
-    origin: Origin,
+    /// The number of the text in the input.
+    number: usize,
     text: &'a str,
     folded: String,
-    /// For every [`STRIDE`]th word its offset in the folded text and in the original.
+    /// For every word its offset in the folded text and in the original.
     places: Vec<(usize, usize)>,
 }
 
 impl<'a> Folded<'a> {
-    fn of(origin: Origin, text: &'a str) -> Self {
+    fn of(number: usize, text: &'a str) -> Self {
         let mut folded = String::with_capacity(text.len());
         let mut places = Vec::new();
-        for (count, (at, word)) in blank_separated(text).enumerate() {
-            if count > 0 {
+        for (at, word) in blank_separated(text) {
+            if !folded.is_empty() {
                 folded.push(' ');
             }
-            if count % STRIDE == 0 {
-                places.push((folded.len(), at));
-            }
+            places.push((folded.len(), at));
             folded.push_str(word);
         }
         Self {
-            origin,
+            number,
             text,
             folded,
             places,
@@ -53,16 +47,8 @@ impl<'a> Folded<'a> {
     /// Converts the offset of a non-blank byte in the folded text to the offset in the original.
     fn place(&self, folded_at: usize) -> usize {
         let index = self.places.partition_point(|(folded, _)| *folded <= folded_at);
-        let Some((mut folded, base)) = index.checked_sub(1).map(|index| self.places[index]) else {
-            return 0;
-        };
-        for (at, word) in blank_separated(&self.text[base..]) {
-            if folded_at < folded + word.len() {
-                return base + at + (folded_at - folded);
-            }
-            folded += word.len() + 1;
-        }
-        self.text.len()
+        let word = index.checked_sub(1).map(|index| self.places[index]);
+        word.map_or(0, |(folded, at)| at + (folded_at - folded))
     }
 
     /// Converts a match to the original bytes, including the leading blanks of its first line and the
@@ -114,7 +100,8 @@ impl<'a> Sources<'a> {
         Self {
             input: input
                 .texts()
-                .map(|(origin, text)| Folded::of(origin, text))
+                .enumerate()
+                .map(|(number, text)| Folded::of(number, text))
                 .collect(),
             known: snippets.map(single_blanks).collect(),
             lower: OnceCell::new(),
@@ -145,7 +132,7 @@ impl<'a> Sources<'a> {
         let (source, range) = best?;
         Some(InputMatch {
             text: &source.text[range.clone()],
-            evidence: quote_of(source.origin, source.text, range.clone(), range.start),
+            evidence: quote_of(source.number, source.text, range.clone(), range.start),
         })
     }
 
@@ -214,7 +201,7 @@ mod tests {
         let found = Sources::of(&input, std::iter::empty())
             .find_in_input("a  b")
             .unwrap();
-        assert_eq!((found.text, found.evidence.origin), ("a b", Origin::Task));
+        assert_eq!((found.text, found.evidence.index), ("a b", None));
     }
 
     #[test]

@@ -5,13 +5,11 @@
 //! citations. An invalid line is rejected with a [`DropReason`], never repaired, and does not affect valid
 //! lines.
 
-use super::citation::{Citation, Subject, citations_in};
-use super::draft::{Caps, Line};
+use super::line::{Citation, LINE_CHARS, Line, Part, SECTION_LINES, Subject, citations_in, quote};
 use super::material::Material;
-use super::part::Part;
-use super::quote::quote;
+use crate::domain::dsl::bullet;
 use crate::domain::text::content_words::{Key, content_words, keys, shared};
-use crate::domain::text::{shares_a_word, visible_line};
+use crate::domain::text::{is_nothing, shares_a_word, visible_line};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use strum::IntoStaticStr;
@@ -94,7 +92,7 @@ pub struct HandoffAnswer {
 impl HandoffAnswer {
     /// Adds the accepted lines of a second answer, which was requested because of the rejected lines of this
     /// one. The rejected lines of the second answer replace those of the first.
-    pub fn amend(&mut self, second: Self, caps: &Caps) {
+    pub fn amend(&mut self, second: Self) {
         self.dropped = second.dropped;
         for (part, lines) in second.lines {
             let own = self.lines.entry(part).or_default();
@@ -102,7 +100,7 @@ impl HandoffAnswer {
                 if own.iter().any(|known| known.text == line.text) {
                     continue;
                 }
-                if own.len() < caps.section_lines {
+                if own.len() < SECTION_LINES {
                     own.push(line);
                 } else {
                     self.dropped
@@ -115,12 +113,7 @@ impl HandoffAnswer {
 
 /// Parses the answer of a model that was given these citations. Linear; never fails.
 #[must_use]
-pub fn read_answer(
-    text: &str,
-    material: &Material,
-    shown: &BTreeSet<Citation>,
-    caps: &Caps,
-) -> HandoffAnswer {
+pub fn read_answer(text: &str, material: &Material, shown: &BTreeSet<Citation>) -> HandoffAnswer {
     let mut answer = HandoffAnswer::default();
     let mut part: Option<Part> = None;
     let mut is_known = true;
@@ -147,8 +140,8 @@ pub fn read_answer(
             continue;
         };
         let accepted = answer.lines.entry(part).or_default();
-        match check(bullet, part, (material, shown), caps) {
-            Ok(_) if accepted.len() >= caps.section_lines => {
+        match check(bullet, part, (material, shown)) {
+            Ok(_) if accepted.len() >= SECTION_LINES => {
                 answer
                     .dropped
                     .push(dropped(Some(part), DropReason::TooMany, bullet));
@@ -173,7 +166,6 @@ fn check(
     bullet: &str,
     part: Part,
     (material, shown): (&Material, &BTreeSet<Citation>),
-    caps: &Caps,
 ) -> Result<Line, DropReason> {
     let (text, citations) = citations_in(bullet);
     let text = visible_line(&text);
@@ -183,7 +175,7 @@ fn check(
     if !text.chars().any(char::is_alphanumeric) {
         return Err(DropReason::Empty);
     }
-    if text.chars().count() > caps.line_chars {
+    if text.chars().count() > LINE_CHARS {
         return Err(DropReason::TooLong);
     }
     let mut all_active = true;
@@ -205,7 +197,7 @@ fn check(
         return Err(DropReason::Unsupported);
     }
     Ok(Line {
-        text: quote(&text, caps.line_chars),
+        text: quote(&text, LINE_CHARS),
         citations,
     })
 }
@@ -254,21 +246,4 @@ fn header(line: &str) -> Option<Option<Part>> {
             .chars()
             .all(|c| c.is_ascii_uppercase() || c == '_' || c == ' ');
     (is_marked || shouts).then_some(None)
-}
-
-fn bullet(line: &str) -> Option<&str> {
-    let signs = ["- ", "* ", "• "];
-    signs.iter().find_map(|sign| line.strip_prefix(sign)).or_else(|| {
-        let (number, rest) = line.split_once(['.', ')'])?;
-        let is_number = !number.is_empty() && number.len() <= 3 && number.bytes().all(|b| b.is_ascii_digit());
-        is_number.then(|| rest.strip_prefix(' ')).flatten()
-    })
-}
-
-/// `(none)` and the like: the model states that the section is empty.
-fn is_nothing(bullet: &str) -> bool {
-    let bare = bullet.trim_matches(['(', ')', '[', ']', '.', ' ']);
-    ["none", "nothing", "n/a"]
-        .iter()
-        .any(|word| bare.eq_ignore_ascii_case(word))
 }

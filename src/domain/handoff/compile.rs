@@ -1,10 +1,7 @@
 //! Compiles the lines by rules, without a model: only what the records and the document contain.
 
-use super::citation::Citation;
-use super::draft::{Caps, Draft, Line};
-use super::material::{Entry, Material, SectionChanges, content_text, noun};
-use super::part::Part;
-use super::quote::quote;
+use super::line::{Citation, Draft, LINE_CHARS, Line, Part, SECTION_LINES, quote};
+use super::material::{Entry, Material, content_text, noun};
 use crate::domain::history::{ChangeKind, RecordLife};
 use crate::domain::ids::RecordKind;
 
@@ -18,19 +15,19 @@ const SUPERSEDED_ALONE: &str = "superseded";
 
 /// Compiles the lines of the sections that are derived from the memory. Deterministic.
 #[must_use]
-pub fn compile(material: &Material, caps: &Caps) -> Draft {
+pub fn compile(material: &Material) -> Draft {
     let mut draft = Draft::default();
     for (part, mut lines) in [
-        (Part::Summary, summary(material, caps)),
-        (Part::StartHere, start_here(material, caps)),
-        (Part::RecentChanges, recent_changes(material, caps)),
-        (Part::CurrentContext, current_context(material, caps)),
-        (Part::Replaced, replaced(material, caps)),
-        (Part::OpenQuestions, open_questions(material, caps)),
+        (Part::Summary, summary(material)),
+        (Part::StartHere, start_here(material)),
+        (Part::RecentChanges, recent_changes(material)),
+        (Part::CurrentContext, current_context(material)),
+        (Part::Replaced, replaced(material)),
+        (Part::OpenQuestions, open_questions(material)),
     ] {
-        if lines.len() > caps.section_lines {
-            draft.left_out.insert(part, lines.len() - caps.section_lines);
-            lines.truncate(caps.section_lines);
+        if lines.len() > SECTION_LINES {
+            draft.left_out.insert(part, lines.len() - SECTION_LINES);
+            lines.truncate(SECTION_LINES);
         }
         draft.lines.insert(part, lines);
     }
@@ -44,28 +41,33 @@ fn line(text: String, citation: Citation) -> Line {
     }
 }
 
-fn quoted(text: &str, caps: &Caps) -> String {
-    format!("\"{}\"", quote(text, caps.line_chars))
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", quote(text, LINE_CHARS))
 }
 
 /// The text of a record in quotes, and behind it the reason for keeping it.
-fn quoted_content(life: &RecordLife, caps: &Caps) -> String {
-    let content = quoted(&content_text(life), caps);
-    match &life.reason {
-        Some(reason) => format!("{content}, because {}", quoted(reason, caps)),
+fn quoted_content(life: &RecordLife) -> String {
+    let content = quoted(&content_text(life));
+    match &life.record.reason {
+        Some(reason) => format!("{content}, because {}", quoted(reason)),
         None => content,
     }
 }
 
 /// One line per kind of record: the total, and the number of records per last change (added, changed, and so
 /// on).
-fn summary(material: &Material, caps: &Caps) -> Vec<Line> {
+fn summary(material: &Material) -> Vec<Line> {
     let mut lines = Vec::new();
     if let Some(goal) = &material.steps.goal {
-        lines.push(line(format!("Goal: {}", quoted(goal, caps)), material.status()));
+        lines.push(line(format!("Goal: {}", quoted(goal)), material.status()));
     }
     for kind in RecordKind::ALL {
-        let of_kind = || material.entries.iter().filter(|entry| entry.life.id.kind == kind);
+        let of_kind = || {
+            material
+                .entries
+                .iter()
+                .filter(|entry| entry.life.record.id.kind == kind)
+        };
         let counts: Vec<String> = [
             ChangeKind::Added,
             ChangeKind::Changed,
@@ -133,27 +135,27 @@ fn word(change: ChangeKind) -> &'static str {
 }
 
 /// The next steps as the document states them; nothing is invented.
-fn start_here(material: &Material, caps: &Caps) -> Vec<Line> {
+fn start_here(material: &Material) -> Vec<Line> {
     let steps = &material.steps;
     let status = [("Blocker", &steps.blocker), ("Goal", &steps.goal)];
     let status = status.into_iter().filter_map(|(name, value)| {
-        let text = format!("{name}: {}", quoted(value.as_ref()?, caps));
+        let text = format!("{name}: {}", quoted(value.as_ref()?));
         Some(line(text, material.status()))
     });
     let lists = [
-        ("In progress", &steps.in_progress),
-        ("Remaining", &steps.remaining),
+        ("In progress", &steps.progress.in_progress),
+        ("Remaining", &steps.progress.remaining),
     ];
     let work = lists.into_iter().flat_map(|(name, bullets)| {
         bullets
             .iter()
-            .map(move |bullet| line(format!("{name}: {}", quoted(bullet, caps)), material.progress()))
+            .map(move |bullet| line(format!("{name}: {}", quoted(bullet)), material.progress()))
     });
     status.chain(work).collect()
 }
 
 /// What changed in goal, blocker and progress, then each record.
-fn recent_changes(material: &Material, caps: &Caps) -> Vec<Line> {
+fn recent_changes(material: &Material) -> Vec<Line> {
     let lines = material.entries.iter().map(|entry| {
         let last = last_change(entry);
         let mut words: Vec<&str> = entry
@@ -165,76 +167,57 @@ fn recent_changes(material: &Material, caps: &Caps) -> Vec<Line> {
         words.push(word(last));
         let text = format!(
             "{} {} {} in version {}: {}",
-            noun(entry.life.id.kind),
-            entry.life.id,
+            noun(entry.life.record.id.kind),
+            entry.life.record.id,
             words.join(", then "),
             entry.last.version,
-            quoted_content(&entry.life, caps)
+            quoted_content(&entry.life)
         );
         line(text, entry.citation())
     });
-    section_changes(material, caps).into_iter().chain(lines).collect()
+    section_changes(material).into_iter().chain(lines).collect()
 }
 
-fn section_changes(material: &Material, caps: &Caps) -> Vec<Line> {
-    let SectionChanges {
-        goal,
-        blocker,
-        completed,
-        in_progress,
-        remaining,
-        dropped,
-        free: _,
-    } = &material.section_changes;
-    let steps = &material.steps;
-    let status = [("Goal", goal, &steps.goal), ("Blocker", blocker, &steps.blocker)]
-        .into_iter()
-        .filter(|(_, has_changed, _)| **has_changed)
-        .map(|(name, _, value)| {
-            let text = match value {
-                Some(value) => format!("{name} is now {}", quoted(value, caps)),
-                None => format!("{name} is no longer stated"),
-            };
-            line(text, material.status())
-        });
+fn section_changes(material: &Material) -> Vec<Line> {
+    let changes = &material.section_changes;
+    let status = changes.of_status(&material.steps).map(|(name, value)| {
+        let text = match value {
+            Some(value) => format!("{name} is now {}", quoted(value)),
+            None => format!("{name} is no longer stated"),
+        };
+        line(text, material.status())
+    });
     let lists = [
-        ("Completed", completed),
-        ("Now in progress", in_progress),
-        ("Now remaining", remaining),
+        ("Completed", &changes.new.completed),
+        ("Now in progress", &changes.new.in_progress),
+        ("Now remaining", &changes.new.remaining),
     ];
     let progress = lists.into_iter().flat_map(|(name, bullets)| {
         bullets
             .iter()
-            .map(move |bullet| line(format!("{name}: {}", quoted(bullet, caps)), material.progress()))
+            .map(move |bullet| line(format!("{name}: {}", quoted(bullet)), material.progress()))
     });
-    let gone = (*dropped > 0).then(|| {
-        let text = format!("Steps that are no longer listed: {dropped}");
+    let gone = (changes.dropped > 0).then(|| {
+        let text = format!("Steps that are no longer listed: {}", changes.dropped);
         line(text, material.progress())
     });
     status.chain(progress).chain(gone).collect()
 }
 
-fn current_context(material: &Material, caps: &Caps) -> Vec<Line> {
+fn current_context(material: &Material) -> Vec<Line> {
     let active = material.active();
-    active
-        .map(|(life, citation)| {
-            line(
-                format!(
-                    "{} {}: {}",
-                    noun(life.id.kind),
-                    life.id,
-                    quoted_content(life, caps)
-                ),
-                citation,
-            )
-        })
-        .collect()
+    active.map(record_line).collect()
 }
 
-fn replaced(material: &Material, caps: &Caps) -> Vec<Line> {
+fn record_line((life, citation): (&RecordLife, Citation)) -> Line {
+    let (noun, id) = (noun(life.record.id.kind), life.record.id);
+    line(format!("{noun} {id}: {}", quoted_content(life)), citation)
+}
+
+fn replaced(material: &Material) -> Vec<Line> {
     let ended = material.entries.iter().filter(|entry| !entry.is_active());
     let lines = ended.map(|entry| {
-        let (noun, id) = (noun(entry.life.id.kind), entry.life.id);
+        let (noun, id) = (noun(entry.life.record.id.kind), entry.life.record.id);
         let mut citations = vec![entry.citation()];
         let end = entry.life.end.as_ref();
         let by = end.and_then(|end| end.superseded_by);
@@ -244,7 +227,7 @@ fn replaced(material: &Material, caps: &Caps) -> Vec<Line> {
             None => reason,
         });
         let reason = reason.filter(|reason| by.is_none() || *reason != SUPERSEDED_ALONE);
-        let reason = reason.map_or_else(String::new, |reason| format!(" because {}", quoted(reason, caps)));
+        let reason = reason.map_or_else(String::new, |reason| format!(" because {}", quoted(reason)));
         let current = entry.current.and_then(|id| Some((id, material.citation_of(id)?)));
         citations.extend(current.map(|(_, citation)| citation));
         // `reason` belongs to the record's own end, so it follows the first replacement of a chain.
@@ -256,40 +239,32 @@ fn replaced(material: &Material, caps: &Caps) -> Vec<Line> {
             }
             (Some(by), None) => format!("was replaced by {by}{reason}; {by} is archived too"),
         };
-        let text = format!("{noun} {id} {how}: {}", quoted(&content_text(&entry.life), caps));
+        let text = format!("{noun} {id} {how}: {}", quoted(&content_text(&entry.life)));
         Line { text, citations }
     });
     lines.collect()
 }
 
 /// The blocker, progress bullets and active records that end in a question mark, and records that expire soon.
-fn open_questions(material: &Material, caps: &Caps) -> Vec<Line> {
+fn open_questions(material: &Material) -> Vec<Line> {
     let steps = &material.steps;
     let blocker = steps.blocker.iter().map(|blocker| {
-        let text = format!("Blocker: {}", quoted(blocker, caps));
+        let text = format!("Blocker: {}", quoted(blocker));
         line(text, material.status())
     });
-    let bullets = steps.in_progress.iter().chain(&steps.remaining);
+    let bullets = steps.progress.in_progress.iter().chain(&steps.progress.remaining);
     let bullets = bullets
         .filter(|bullet| asks(bullet))
-        .map(|bullet| line(quoted(bullet, caps), material.progress()));
+        .map(|bullet| line(quoted(bullet), material.progress()));
     let records = material
         .active()
-        .filter(|(life, _)| life.id.kind != RecordKind::Verbatim && life.content.lines().any(asks))
-        .map(|(life, citation)| {
-            line(
-                format!(
-                    "{} {}: {}",
-                    noun(life.id.kind),
-                    life.id,
-                    quoted_content(life, caps)
-                ),
-                citation,
-            )
-        });
+        .filter(|(life, _)| {
+            life.record.id.kind != RecordKind::Verbatim && life.record.content.lines().any(asks)
+        })
+        .map(record_line);
     let expiring = material.expiring.iter().map(|record| {
         let verb = if record.is_past { "expired" } else { "expires" };
-        let (noun, text) = (noun(record.id.kind), quoted(&record.text, caps));
+        let (noun, text) = (noun(record.id.kind), quoted(&record.text));
         let text = format!("{noun} {} {verb} on {}: {text}", record.id, record.until);
         line(text, record.citation)
     });

@@ -1,7 +1,7 @@
-//! Determines on reading whether a handoff is still valid. Reading never changes it.
+//! Determines on reading whether a handoff is still valid, and the preface that says so. Reading never changes it.
 
 use super::Window;
-use super::citation::Subject;
+use super::line::Subject;
 use super::render::{CitedLine, Sections};
 use crate::domain::document::ManagedSection;
 use crate::domain::history::RecordEvent;
@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use strum::{IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
 
@@ -270,4 +271,52 @@ fn stale_lines(markdown: &str, citations: &[CitedLine], broken: &Broken) -> Vec<
         })
     });
     stale.collect()
+}
+
+/// How a preface names the way to refresh; the command line names its own instead.
+pub const REFRESH_ROUTE: &str = "`POST …/handoff/refresh`";
+
+/// Maximum number of reasons, and of stale lines, in a preface.
+const SHOWN: usize = 20;
+
+/// Renders the freshness as a Markdown quotation followed by an empty line. It contains no current time, so
+/// equal states have equal prefaces.
+#[must_use]
+pub fn preface(
+    freshness: &Freshness,
+    generated_at: chrono::DateTime<chrono::Utc>,
+    base_version: i64,
+) -> String {
+    let mut text = format!(
+        "> Freshness: {}. Made at {} from version {base_version}.\n",
+        freshness.status.name(),
+        generated_at.format("%Y-%m-%dT%H:%M:%SZ"),
+    );
+    for reason in freshness.reasons.iter().take(SHOWN) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "> - {}: {}", reason.kind, reason.detail);
+    }
+    if freshness.reasons.len() > SHOWN {
+        let _ = writeln!(text, "> - and {} more reasons", freshness.reasons.len() - SHOWN);
+    }
+    if !freshness.stale_lines.is_empty() {
+        text.push_str(">\n> Lines that are no longer valid (numbers count from the title below):\n>\n");
+        for line in freshness.stale_lines.iter().take(SHOWN) {
+            let _ = writeln!(
+                text,
+                "> - line {}, [{}]: {}",
+                line.line, line.citation, line.reason
+            );
+        }
+        if freshness.stale_lines.len() > SHOWN {
+            let _ = writeln!(text, "> - and {} more", freshness.stale_lines.len() - SHOWN);
+        }
+    }
+    if freshness.status == Status::Stale {
+        text.push_str(&format!(
+            ">\n> Refresh it with {REFRESH_ROUTE} before you rely on it.\n"
+        ));
+    }
+    text.push('\n');
+    text
 }

@@ -1,13 +1,16 @@
 //! The input of a handoff: the changes in the window, each resolved to its current record or replacement.
 
-use super::citation::Citation;
-use super::steps::Steps;
-use crate::domain::document::{ManagedSection, Until, records, sections_changed};
+use super::line::Citation;
+use crate::domain::document::{ManagedSection, Until, progress_of, records, sections_changed};
 use crate::domain::history::{ChangeKind, RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::{ContextId, MemoryId, RecordId, RecordKind, VaultId};
+use crate::domain::operation::Progress;
+use crate::domain::text::{is_nothing, visible_line};
+use crate::domain::window::Status;
 use chrono::{DateTime, TimeDelta, Utc};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt::Write as _;
 
 /// The state of a memory as read from the database in one snapshot.
 #[derive(Debug, Clone)]
@@ -64,7 +67,7 @@ impl Entry {
             None => self.last.version,
             Some(end) => end.mark.version - 1,
         };
-        Citation::record(self.life.id, version)
+        Citation::record(self.life.record.id, version)
     }
 }
 
@@ -144,12 +147,13 @@ impl Material {
             .filter(|id| !places.contains_key(id) && seen.insert(*id))
             .filter_map(|id| snapshot.records.get(&id).cloned())
             .collect();
+        let steps = Steps::of(&snapshot.text);
         let mut material = Self {
             head: snapshot.head.clone(),
             entries,
             replacements,
-            steps: Steps::of(&snapshot.text),
-            section_changes: SectionChanges::of(snapshot),
+            section_changes: SectionChanges::of(snapshot, &steps),
+            steps,
             expiring: Vec::new(),
             has_more_changes: snapshot.has_more_changes,
             supplied: BTreeMap::new(),
@@ -159,7 +163,7 @@ impl Material {
         material.supplied = material.supply();
         material.active_by_id = material
             .active()
-            .map(|(life, citation)| (life.id, citation))
+            .map(|(life, citation)| (life.record.id, citation))
             .collect();
         material.register_records(&snapshot.text, snapshot.now);
         material
@@ -243,7 +247,7 @@ impl Material {
     }
 
     fn citation_of_replacement(&self, life: &RecordLife) -> Citation {
-        Citation::record(life.id, self.head.version)
+        Citation::record(life.record.id, self.head.version)
     }
 
     fn supply(&self) -> BTreeMap<Citation, Supplied> {
@@ -259,40 +263,26 @@ impl Material {
         for (citation, text, is_active) in active.chain(ended) {
             supplied.insert(citation, Supplied { text, is_active });
         }
-        let Steps {
-            goal,
-            blocker,
-            in_progress,
-            remaining,
-            completed: _,
-        } = &self.steps;
-        let mut section = |citation: Citation, lines: Vec<String>| {
+        let status = [("Goal", &self.steps.goal), ("Blocker", &self.steps.blocker)];
+        let status = status
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("{name}: {}", value.as_ref()?)))
+            .collect();
+        let named = |name: &'static str, bullets: &[String]| -> Vec<String> {
+            bullets.iter().map(|bullet| format!("{name}: {bullet}")).collect()
+        };
+        let progress = [
+            named("In Progress", &self.steps.progress.in_progress),
+            named("Remaining", &self.steps.progress.remaining),
+            named("Completed", &self.section_changes.new.completed),
+        ];
+        for (citation, lines) in [(self.status(), status), (self.progress(), progress.concat())] {
             if !lines.is_empty() {
                 let text = lines.join("; ");
-                supplied.insert(
-                    citation,
-                    Supplied {
-                        text,
-                        is_active: true,
-                    },
-                );
+                let is_active = true;
+                supplied.insert(citation, Supplied { text, is_active });
             }
-        };
-        let named = |name: &str, lines: &[String]| -> Vec<String> {
-            lines.iter().map(|line| format!("{name}: {line}")).collect()
-        };
-        let status = [("Goal", goal), ("Blocker", blocker)];
-        section(
-            self.status(),
-            status
-                .iter()
-                .filter_map(|(name, value)| Some(format!("{name}: {}", value.as_ref()?)))
-                .collect(),
-        );
-        let mut progress = named("In Progress", in_progress);
-        progress.extend(named("Remaining", remaining));
-        progress.extend(named("Completed", &self.section_changes.completed));
-        section(self.progress(), progress);
+        }
         supplied
     }
 }
@@ -319,9 +309,7 @@ pub(super) struct SectionChanges {
     pub(super) goal: bool,
     pub(super) blocker: bool,
     /// Bullets that their list did not have.
-    pub(super) completed: Vec<String>,
-    pub(super) in_progress: Vec<String>,
-    pub(super) remaining: Vec<String>,
+    pub(super) new: Progress,
     /// Number of bullets of In Progress and Remaining that are in no list any more.
     pub(super) dropped: usize,
     /// Titles of the free sections that changed.
@@ -329,11 +317,11 @@ pub(super) struct SectionChanges {
 }
 
 impl SectionChanges {
-    fn of(snapshot: &Snapshot) -> Self {
+    fn of(snapshot: &Snapshot, now: &Steps) -> Self {
         let Some(before_text) = &snapshot.before else {
             return Self::default();
         };
-        let (before, now) = (Steps::of(before_text), Steps::of(&snapshot.text));
+        let before = Steps::of(before_text);
         let new = |now: &[String], before: &[String]| -> Vec<String> {
             let known: HashSet<&String> = before.iter().collect();
             now.iter()
@@ -341,21 +329,61 @@ impl SectionChanges {
                 .cloned()
                 .collect()
         };
-        let listed: HashSet<&String> = now
-            .completed
-            .iter()
-            .chain(&now.in_progress)
-            .chain(&now.remaining)
-            .collect();
-        let planned = before.in_progress.iter().chain(&before.remaining);
+        let listed: HashSet<&str> = now.progress.bullets().collect();
+        let (was, is) = (&before.progress, &now.progress);
+        let planned = was.in_progress.iter().chain(&was.remaining);
         Self {
             goal: before.goal != now.goal,
             blocker: before.blocker != now.blocker,
-            completed: new(&now.completed, &before.completed),
-            in_progress: new(&now.in_progress, &before.in_progress),
-            remaining: new(&now.remaining, &before.remaining),
-            dropped: planned.filter(|bullet| !listed.contains(bullet)).count(),
+            dropped: planned.filter(|bullet| !listed.contains(bullet.as_str())).count(),
+            new: Progress {
+                completed: new(&is.completed, &was.completed),
+                in_progress: new(&is.in_progress, &was.in_progress),
+                remaining: new(&is.remaining, &was.remaining),
+            },
             free: sections_changed(before_text, &snapshot.text).free,
+        }
+    }
+
+    /// What changed of goal and blocker: the name and the new value.
+    pub(super) fn of_status<'s>(
+        &self,
+        now: &'s Steps,
+    ) -> impl Iterator<Item = (&'static str, Option<&'s str>)> {
+        [
+            ("Goal", self.goal, &now.goal),
+            ("Blocker", self.blocker, &now.blocker),
+        ]
+        .into_iter()
+        .filter(|(_, has_changed, _)| *has_changed)
+        .map(|(name, _, value)| (name, value.as_deref()))
+    }
+}
+
+/// The current work as the document states it: goal, blocker and progress bullets, each on one line.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Steps {
+    /// `Goal:` of Active Context; `None` if it says that there is none.
+    pub goal: Option<String>,
+    /// `Blocker:` of Active Context; `None` if it says that there is none.
+    pub blocker: Option<String>,
+    /// The bullets of Current Progress.
+    pub progress: Progress,
+}
+
+impl Steps {
+    /// Parses a document. Linear.
+    #[must_use]
+    pub fn of(document: &str) -> Self {
+        let Status { goal, blocker, .. } = Status::of(document);
+        let stated = |value: Option<String>| {
+            let value = visible_line(&value?);
+            (!is_nothing(&value)).then_some(value)
+        };
+        Self {
+            goal: stated(goal),
+            blocker: stated(blocker),
+            progress: progress_of(document),
         }
     }
 }
@@ -363,11 +391,11 @@ impl SectionChanges {
 /// The text of a record without its reason.
 pub(super) fn content_text(life: &RecordLife) -> String {
     let mut text = String::new();
-    if let Some(label) = &life.label {
+    if let Some(label) = &life.record.label {
         text.push_str(label);
         text.push_str(" => ");
     }
-    text.push_str(&life.content);
+    text.push_str(&life.record.content);
     if text.trim().is_empty() {
         "(its text was taken out)".clone_into(&mut text);
     }
@@ -376,7 +404,7 @@ pub(super) fn content_text(life: &RecordLife) -> String {
 
 /// The text of a record as on its line.
 pub(super) fn record_text(life: &RecordLife) -> String {
-    match &life.reason {
+    match &life.record.reason {
         Some(reason) => format!("because {reason}: {}", content_text(life)),
         None => content_text(life),
     }
@@ -389,5 +417,99 @@ pub(super) fn noun(kind: RecordKind) -> &'static str {
         RecordKind::Verbatim => "Snippet",
         RecordKind::Task => "Task",
         RecordKind::Decision => "Decision",
+    }
+}
+
+/// Maximum number of records in the input, latest change first.
+const RECORDS: usize = 100;
+
+/// Maximum number of characters per entry.
+const ENTRY_CHARS: usize = 500;
+
+/// Renders the entries as text, one line each after its citation, and returns the citations that the model
+/// may use.
+#[must_use]
+pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
+    let mut text = String::new();
+    let mut citations = BTreeSet::new();
+    let mut entry = |citation: Citation, what: &str, content: &str| {
+        // Brackets would look like citations of other entries.
+        let content: String = visible_line(content)
+            .chars()
+            .take(ENTRY_CHARS)
+            .map(|c| match c {
+                '[' => '(',
+                ']' => ')',
+                other => other,
+            })
+            .collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "[{citation}] {what}: {content}");
+        citations.insert(citation);
+    };
+    for section in [material.status(), material.progress()] {
+        if let Some(supplied) = material.supplied.get(&section) {
+            entry(section, "active, the state of the work", &supplied.text);
+        }
+    }
+    for (name, value) in material.section_changes.of_status(&material.steps) {
+        let value = value.unwrap_or("none is stated any more");
+        entry(
+            material.status(),
+            "changed in this window",
+            &format!("{name}: {value}"),
+        );
+    }
+    for (name, bullets) in material.section_changes.new.lists() {
+        if !bullets.is_empty() {
+            let what = format!("new in this window under {name}");
+            entry(material.progress(), &what, &bullets.join("; "));
+        }
+    }
+    for changed in material.entries.iter().take(RECORDS) {
+        let state = if changed.is_active() { "active" } else { "archived" };
+        let changes: Vec<&str> = changed.changes.iter().map(|change| change.name()).collect();
+        let what = format!(
+            "{state} {}, {}",
+            noun(changed.life.record.id.kind).to_lowercase(),
+            changes.join(", then ")
+        );
+        entry(changed.citation(), &what, &record_text(&changed.life));
+    }
+    for life in material.replacements.iter().take(RECORDS) {
+        if let Some(citation) = material.citation_of(life.record.id) {
+            let what = format!(
+                "active {}, took the place of another",
+                noun(life.record.id.kind).to_lowercase()
+            );
+            entry(citation, &what, &record_text(life));
+        }
+    }
+    (text, citations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_and_the_status_are_read() {
+        let text = "# Current Progress\n## Completed\n- done\n## In Progress\n- wire\n  it up\n- \nprose\n  more\n\
+                    ```\n- shown\n```\n## Remaining:\n- (none)\n* bench\n# Active Context\nGoal: ship\nBlocker: (none)\nUpdated: now\n\
+                    # Notes\n## Remaining\n- not this\n";
+        let steps = Steps::of(text);
+        assert_eq!(steps.goal.as_deref(), Some("ship"));
+        assert_eq!(steps.blocker, None);
+        assert_eq!(steps.progress.in_progress, ["wire it up"]);
+        assert_eq!(steps.progress.remaining, ["bench"]);
+        assert_eq!(Steps::of("# Notes\n- In Progress\n"), Steps::default());
+        let shown = "# Active Context\nwords\n```\nGoal: shown\n```\n";
+        assert_eq!(Steps::of(shown), Steps::default());
+        assert_eq!(
+            Steps::of("# Active Context\n- Blocker: the quota\n")
+                .blocker
+                .as_deref(),
+            Some("the quota")
+        );
     }
 }

@@ -11,29 +11,17 @@
 //! Markdown escaped.
 
 mod answer;
-mod citation;
 mod compile;
-mod draft;
 mod freshness;
+mod line;
 mod material;
-mod part;
-mod preface;
-mod quote;
 mod render;
-mod shown;
-mod steps;
 mod window;
 
 pub use answer::{DropReason, DroppedLine, HandoffAnswer, read_answer};
-pub use citation::{Citation, NoCitation, Subject, citations_in};
 pub use compile::compile;
-pub use draft::{Caps, Draft, Line};
-pub use freshness::{CurrentFacts, Freshness, Reason, StaleLine, Status, freshness};
-pub use material::{Entry, Material, Snapshot};
-pub use part::Part;
-pub use preface::{REFRESH_ROUTE, preface};
-pub use quote::quote;
+pub use freshness::{CurrentFacts, Freshness, REFRESH_ROUTE, Reason, StaleLine, Status, freshness, preface};
+pub use line::{Citation, Draft, Line, NoCitation, Part, Subject, citations_in, quote};
+pub use material::{Entry, Material, Snapshot, Steps, shown};
 pub use render::{Cited, CitedLine, Rendered, Workspace, describes_workspace, render};
-pub use shown::shown;
-pub use steps::Steps;
 pub use window::{InvalidWindow, MAX_SECONDS, Window};

@@ -1,10 +1,7 @@
 //! Renders the eight sections as Markdown and records which line cites what.
 
-use super::citation::{Citation, Subject};
-use super::draft::{Caps, Draft, Line};
+use super::line::{Citation, Draft, LINE_CHARS, Line, Part, SECTION_LINES, Subject, quote};
 use super::material::{Material, Snapshot, noun};
-use super::part::Part;
-use super::quote::quote;
 use super::window::Window;
 use crate::domain::document::{ManagedSection, outline};
 use serde::{Deserialize, Serialize};
@@ -65,16 +62,15 @@ pub fn render(
     draft: &Draft,
     workspace: Option<&Workspace>,
     window: Window,
-    caps: &Caps,
 ) -> Rendered {
     let mut page = Page::new(snapshot, material);
     page.heading(snapshot, window);
     for part in Part::ALL {
         page.open(part);
         match part {
-            Part::Workspace => page.workspace(workspace, caps),
+            Part::Workspace => page.workspace(workspace),
             Part::Sources => page.sources(snapshot),
-            _ => page.lines(part, draft, caps),
+            _ => page.lines(part, draft),
         }
     }
     Rendered {
@@ -86,15 +82,15 @@ pub fn render(
 
 /// Whether a handoff describes this workspace.
 #[must_use]
-pub fn describes_workspace(markdown: &str, workspace: Option<&Workspace>, caps: &Caps) -> bool {
+pub fn describes_workspace(markdown: &str, workspace: Option<&Workspace>) -> bool {
     // Quoted text cannot form a heading, so these two are written by the service.
     let heading = format!("\n## {}\n", Part::Workspace.title());
     let (_, after) = markdown.split_once(&heading).unwrap_or_default();
     let section = after.split("\n\n## ").next().unwrap_or_default();
-    section == workspace_text(workspace, caps).trim_end()
+    section == workspace_text(workspace).trim_end()
 }
 
-fn workspace_text(workspace: Option<&Workspace>, caps: &Caps) -> String {
+fn workspace_text(workspace: Option<&Workspace>) -> String {
     let Some(workspace) = workspace else {
         return "_The caller named no folder._\n".to_owned();
     };
@@ -107,7 +103,7 @@ fn workspace_text(workspace: Option<&Workspace>, caps: &Caps) -> String {
     for (name, value) in named {
         if let Some(value) = value {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "- {name}: \"{}\"", quote(value, caps.line_chars));
+            let _ = writeln!(text, "- {name}: \"{}\"", quote(value, LINE_CHARS));
         }
     }
     let files = &workspace.dirty_files;
@@ -116,11 +112,11 @@ fn workspace_text(workspace: Option<&Workspace>, caps: &Caps) -> String {
         "- Files with changes that are not committed: {}",
         files.len()
     );
-    for file in files.iter().take(caps.section_lines) {
-        let _ = writeln!(text, "  - \"{}\"", quote(file, caps.line_chars));
+    for file in files.iter().take(SECTION_LINES) {
+        let _ = writeln!(text, "  - \"{}\"", quote(file, LINE_CHARS));
     }
-    if files.len() > caps.section_lines {
-        let _ = writeln!(text, "  - _{} more_", files.len() - caps.section_lines);
+    if files.len() > SECTION_LINES {
+        let _ = writeln!(text, "  - _{} more_", files.len() - SECTION_LINES);
     }
     text
 }
@@ -210,7 +206,7 @@ impl<'m> Page<'m> {
         *self.counts.entry(part).or_default() += 1;
     }
 
-    fn lines(&mut self, part: Part, draft: &Draft, caps: &Caps) {
+    fn lines(&mut self, part: Part, draft: &Draft) {
         for line in draft.of(part) {
             self.cited_line(part, line);
             self.count(part);
@@ -219,8 +215,8 @@ impl<'m> Page<'m> {
         if part == Part::RecentChanges && !free.is_empty() {
             let titles: Vec<String> = free
                 .iter()
-                .take(caps.section_lines)
-                .map(|title| format!("\"{}\"", quote(title, caps.line_chars)))
+                .take(SECTION_LINES)
+                .map(|title| format!("\"{}\"", quote(title, LINE_CHARS)))
                 .collect();
             let more = match free.len() - titles.len() {
                 0 => String::new(),
@@ -292,8 +288,8 @@ impl<'m> Page<'m> {
         }
     }
 
-    fn workspace(&mut self, workspace: Option<&Workspace>, caps: &Caps) {
-        let text = workspace_text(workspace, caps);
+    fn workspace(&mut self, workspace: Option<&Workspace>) {
+        let text = workspace_text(workspace);
         for line in text.lines() {
             self.push(line);
             if line.starts_with("- ") {

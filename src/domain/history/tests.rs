@@ -56,7 +56,10 @@ fn history_is_read_out_of_the_texts_alone() {
             "5 KL-1 archived"
         ]
     );
-    assert_eq!((lives[0].born.version, lives[0].content.as_str()), (1, "uno"));
+    assert_eq!(
+        (lives[0].born.version, lives[0].record.content.as_str()),
+        (1, "uno")
+    );
     let end = lives[0].end.as_ref().unwrap();
     assert_eq!((end.mark.version, end.reason.as_deref()), (5, Some("it is over")));
 }

@@ -1,10 +1,9 @@
 //! Applies operations to a document: all or nothing, in the order that the design defines.
 
 use super::Limits;
-use super::counters::{Counters, IdsExhausted};
-use super::edit::Edit;
+use super::edit::{Counters, Edit, IdsExhausted};
 use crate::domain::consolidation::Ground;
-use crate::domain::document::{ManagedSection, NewRecord, Record, progress_body};
+use crate::domain::document::{ManagedSection, Record, progress_body};
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::Operation;
@@ -21,6 +20,8 @@ pub struct Applied {
     pub counters: Counters,
     /// The applied operations, in order. An operation that changed nothing is omitted.
     pub operations: Vec<AppliedOperation>,
+    /// For each of them the index of the operation that made it.
+    pub causes: Vec<usize>,
 }
 
 /// The kind of change that an operation made.
@@ -109,19 +110,25 @@ pub fn apply(
 ) -> Result<Applied, ApplyError> {
     let mut edit = Edit::new(document, counters, now);
     let mut done = Vec::new();
-    done.extend(rewrite_progress(&mut edit, operations));
+    let mut causes = Vec::new();
+    if let Some((cause, rewritten)) = rewrite_progress(&mut edit, operations) {
+        done.push(rewritten);
+        causes.push(cause);
+    }
     let archivings = archivings(operations);
     let mut archived: HashMap<RecordId, usize> = HashMap::with_capacity(archivings.len());
     for kind in RecordKind::ALL {
-        for (id, reason, kept) in archivings.iter().filter(|(id, ..)| id.kind == kind) {
-            let record = edit.archive(*id)?.ok_or(ApplyError::NotActive(*id))?;
-            archived.insert(*id, done.len());
+        for archiving in archivings.iter().filter(|archiving| archiving.id.kind == kind) {
+            let id = archiving.id;
+            let record = edit.archive(id)?.ok_or(ApplyError::NotActive(id))?;
+            archived.insert(id, done.len());
             done.push(AppliedOperation {
-                superseded_by: *kept,
-                ..AppliedOperation::archived(record, reason)
+                superseded_by: archiving.kept,
+                ..AppliedOperation::archived(record, archiving.reason)
             });
+            causes.push(archiving.cause);
         }
-        for operation in operations {
+        for (cause, operation) in operations.iter().enumerate() {
             let Operation::Mark {
                 id,
                 reason,
@@ -138,10 +145,11 @@ pub fn apply(
             let (before, record) = marked.ok_or(ApplyError::NotActive(*id))?;
             if record.marks != before {
                 done.push(AppliedOperation::marked(record, reason));
+                causes.push(cause);
             }
         }
-        for operation in operations {
-            let Some(record) = new_record(operation, kind) else {
+        for (cause, operation) in operations.iter().enumerate() {
+            let Some(record) = operation.new_record().filter(|_| operation.adds() == Some(kind)) else {
                 continue;
             };
             let added = edit.add(kind, &record)?;
@@ -152,6 +160,7 @@ pub fn apply(
                 }
             }
             done.push(AppliedOperation::added(added));
+            causes.push(cause);
         }
     }
     let (text, counters) = edit.finish();
@@ -167,110 +176,92 @@ pub fn apply(
         text,
         counters,
         operations: done,
+        causes,
     })
 }
 
-/// Ids and reasons of all archivings, and the records that stay in the place of the archived ones: explicit ones first, then those implied by additions that replace a
-/// record.
-fn archivings(operations: &[Operation]) -> Vec<(RecordId, &str, Option<RecordId>)> {
-    let named = operations.iter().filter_map(|operation| match operation {
-        Operation::Archive { id, reason, ground } => {
-            Some((*id, reason.as_str(), ground.and_then(Ground::kept)))
-        }
+/// An archiving that an operation asks for.
+struct Archiving<'o> {
+    id: RecordId,
+    reason: &'o str,
+    /// The record that stays in its place.
+    kept: Option<RecordId>,
+    /// The index of the operation.
+    cause: usize,
+}
+
+/// All archivings: explicit ones first, then those implied by additions that replace a record.
+fn archivings(operations: &[Operation]) -> Vec<Archiving<'_>> {
+    let numbered = || operations.iter().enumerate();
+    let named = numbered().filter_map(|(cause, operation)| match operation {
+        Operation::Archive { id, reason, ground } => Some(Archiving {
+            id: *id,
+            reason,
+            kept: ground.and_then(Ground::kept),
+            cause,
+        }),
         _ => None,
     });
     let mut archivings: Vec<_> = named.collect();
-    let mut ids: HashSet<RecordId> = archivings.iter().map(|(id, ..)| *id).collect();
-    for operation in operations {
+    let mut ids: HashSet<RecordId> = archivings.iter().map(|archiving| archiving.id).collect();
+    for (cause, operation) in numbered() {
         let (Operation::AddLearning { reason, replaces, .. }
         | Operation::AddVerbatim { reason, replaces, .. }) = operation
         else {
             continue;
         };
-        archivings.extend(
-            replaces
-                .iter()
-                .chain(operation.merges())
-                .copied()
-                .filter(|id| ids.insert(*id))
-                .map(|id| (id, reason.as_str(), None)),
-        );
+        let replaced = replaces.iter().chain(operation.merges()).copied();
+        let implied = replaced.filter(|id| ids.insert(*id)).map(|id| Archiving {
+            id,
+            reason,
+            kept: None,
+            cause,
+        });
+        archivings.extend(implied);
     }
     archivings
 }
 
-fn rewrite_progress(edit: &mut Edit<'_>, operations: &[Operation]) -> Option<AppliedOperation> {
-    let progress = operations.iter().rev().find_map(|operation| match operation {
-        Operation::RewriteProgress(progress) => Some(progress),
-        _ => None,
-    })?;
+fn rewrite_progress(edit: &mut Edit<'_>, operations: &[Operation]) -> Option<(usize, AppliedOperation)> {
+    let (cause, progress) =
+        operations
+            .iter()
+            .enumerate()
+            .rev()
+            .find_map(|(cause, operation)| match operation {
+                Operation::RewriteProgress(progress) => Some((cause, progress)),
+                _ => None,
+            })?;
     let body = progress_body(progress);
-    edit.rewrite(ManagedSection::CurrentProgress, body.clone())
-        .then_some(AppliedOperation {
-            op: OperationName::RewriteProgress,
-            id: None,
-            label: None,
-            reason: None,
-            content: Some(body),
-            superseded_by: None,
-            evidence: Vec::new(),
-        })
-}
-
-/// Returns the record that an operation adds, if it adds one of this kind.
-fn new_record(operation: &Operation, kind: RecordKind) -> Option<NewRecord<'_>> {
-    match (operation, kind) {
+    let rewritten = edit.rewrite(ManagedSection::CurrentProgress, body.clone());
+    rewritten.then(|| {
         (
-            Operation::AddLearning {
-                reason,
-                content,
-                marks,
-                ..
-            },
-            RecordKind::Learning,
-        ) => Some(NewRecord {
-            marks: *marks,
-            reason: Some(reason),
-            label: None,
-            content,
-        }),
-        (
-            Operation::AddVerbatim {
-                reason,
-                label,
-                snippet,
-                marks,
-                ..
-            },
-            RecordKind::Verbatim,
-        ) => Some(NewRecord {
-            marks: *marks,
-            reason: Some(reason),
-            label: Some(label),
-            content: snippet,
-        }),
-        _ => None,
-    }
+            cause,
+            AppliedOperation::of_section(OperationName::RewriteProgress, body),
+        )
+    })
 }
 
 impl AppliedOperation {
-    /// Describes an addition from the added record.
-    pub(in crate::domain) fn added(record: Record) -> Self {
-        let Record {
-            id,
-            label,
-            reason,
-            content,
-            ..
-        } = record;
+    /// Describes a section without records that was written anew.
+    pub(in crate::domain) fn of_section(op: OperationName, content: String) -> Self {
         Self {
-            op: OperationName::Add,
-            id: Some(id),
-            label,
-            reason,
+            op,
+            id: None,
+            label: None,
+            reason: None,
             content: Some(content),
             superseded_by: None,
             evidence: Vec::new(),
+        }
+    }
+
+    /// Describes an addition from the added record.
+    pub(in crate::domain) fn added(record: Record) -> Self {
+        Self {
+            op: OperationName::Add,
+            reason: record.reason.clone(),
+            ..Self::archived(record, "")
         }
     }
 
@@ -290,18 +281,11 @@ impl AppliedOperation {
 
     /// Describes an archiving and its reason.
     pub(in crate::domain) fn archived(record: Record, reason: &str) -> Self {
-        let Record {
-            id, label, content, ..
-        } = record;
-        let reason = Some(reason.to_owned());
         Self {
-            op: OperationName::Archive,
-            id: Some(id),
-            label,
-            reason,
-            content: Some(content),
-            superseded_by: None,
-            evidence: Vec::new(),
+            id: Some(record.id),
+            label: record.label,
+            reason: Some(reason.to_owned()),
+            ..Self::of_section(OperationName::Archive, record.content)
         }
     }
 }

@@ -9,9 +9,6 @@
 //! Ids are never reused: [`Counters`] hold the largest number ever used.
 
 mod apply;
-mod collapse;
-mod compare;
-mod counters;
 mod edit;
 mod project;
 #[cfg(test)]
@@ -19,11 +16,8 @@ mod tests;
 mod validate;
 
 pub use apply::{Applied, AppliedOperation, ApplyError, OperationName, apply};
-pub use collapse::{Collapse, collapse};
-pub use compare::{Comparison, compare};
-pub use counters::{Counters, IdsExhausted};
-pub use edit::Edit;
-pub use project::{RecordChange, project, project_and_count};
+pub use edit::{Counters, Edit, IdsExhausted};
+pub use project::{Collapse, Comparison, RecordChange, collapse, compare, project, project_and_count};
 pub use validate::{Validated, View, validate};
 
 /// The limits on what may be written into a memory.

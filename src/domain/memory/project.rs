@@ -1,21 +1,28 @@
-//! Derives what a version did to the records from the two documents alone. Puts, updates and restores are
-//! therefore treated alike, and the table of records can be rebuilt from the versions.
+//! Compares two documents record by record: what a version did to the records, all differences, and whether much was lost.
+//! What a version did is derived from the two documents alone. Puts, updates and restores are therefore treated alike, and
+//! the table of records can be rebuilt from the versions.
 
 use super::Counters;
-use crate::domain::document::{Record, RecordLines};
+use crate::domain::document::{Record, RecordLines, SectionsChanged, sections_changed};
 use crate::domain::ids::RecordId;
 use foldhash::fast::RandomState;
 use std::collections::{HashMap, HashSet};
+use strum::{IntoStaticStr, VariantNames};
 
 /// The change of one record between two documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordChange {
     /// It is active now and was not before: new or restored.
     Added(Record),
-    /// It was and is active, but its time, reason, label or content changed; contains the new state.
-    Changed(Record),
+    /// It was and is active, but its time, reason, label or content changed.
+    Changed {
+        /// What it was.
+        old: Record,
+        /// What it is.
+        new: Record,
+    },
     /// It was active and is not any more.
-    Archived(RecordId),
+    Archived(Record),
 }
 
 /// Returns the record changes from one document to the next: first the archived records, in the order of the
@@ -44,8 +51,10 @@ fn changes(before: &RecordLines<'_>, after: &RecordLines<'_>) -> Vec<RecordChang
     let (was, is) = (before.len() - tail, after.len() - tail);
     let moved: HashMap<_, _, RandomState> = before.all().take(was).skip(head).collect();
     let still_active: HashSet<_, RandomState> = after.all().take(is).skip(head).map(|(id, _)| id).collect();
-    let removed = before.all().take(was).skip(head).map(|(id, _)| id);
-    let archived = removed.filter(|id| !still_active.contains(id));
+    let removed = before.all().take(was).skip(head);
+    let archived = removed
+        .filter(|(id, _)| !still_active.contains(id))
+        .map(|(id, lines)| RecordChange::Archived(RecordLines::read(id, lines)));
     let changed = after.all().enumerate().filter_map(|(place, (id, lines))| {
         let old = if place < head {
             before.at(place)
@@ -56,7 +65,7 @@ fn changes(before: &RecordLines<'_>, after: &RecordLines<'_>) -> Vec<RecordChang
         };
         change_of(id, old, lines)
     });
-    archived.map(RecordChange::Archived).chain(changed).collect()
+    archived.chain(changed).collect()
 }
 
 /// The change of a record that is active now, given its previous lines if it was active.
@@ -65,10 +74,82 @@ fn change_of(id: RecordId, old: Option<&str>, lines: &str) -> Option<RecordChang
         None => Some(RecordChange::Added(RecordLines::read(id, lines))),
         Some(old) if old == lines => None,
         Some(old) => {
-            let record = RecordLines::read(id, lines);
-            (RecordLines::read(id, old) != record).then_some(RecordChange::Changed(record))
+            let (old, new) = (RecordLines::read(id, old), RecordLines::read(id, lines));
+            (old != new).then_some(RecordChange::Changed { old, new })
         }
     }
+}
+
+/// The differences between two documents.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Comparison {
+    /// Records that only the new document contains, in its order.
+    pub added: Vec<Record>,
+    /// Records that differ between the documents, as (old, new), in the order of the new document.
+    pub changed: Vec<(Record, Record)>,
+    /// Records that only the old document contains, in its order.
+    pub archived: Vec<Record>,
+    /// Differences in the sections without records.
+    pub sections: SectionsChanged,
+}
+
+/// Compares two documents of one memory. Linear.
+#[must_use]
+pub fn compare(before: &str, after: &str) -> Comparison {
+    let mut comparison = Comparison {
+        sections: sections_changed(before, after),
+        ..Comparison::default()
+    };
+    for change in project(before, after) {
+        match change {
+            RecordChange::Added(record) => comparison.added.push(record),
+            RecordChange::Changed { old, new } => comparison.changed.push((old, new)),
+            RecordChange::Archived(record) => comparison.archived.push(record),
+        }
+    }
+    comparison
+}
+
+/// A possible loss when a document is replaced as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum Collapse {
+    /// More than half of the bytes were dropped.
+    BytesDropped {
+        /// Size of the old document in bytes.
+        before: usize,
+        /// Size of the new document in bytes.
+        after: usize,
+    },
+    /// Active records that the new document lacks, which archives them; in the order of the old document.
+    RecordsDropped(Vec<RecordId>),
+    /// Ids of archived records that the new document uses for new records.
+    #[strum(serialize = "archived_id_reused")]
+    IdsReused(Vec<RecordId>),
+}
+
+/// Detects losses between a document and its replacement; `changes` are the record changes between them.
+/// Empty if there was no document.
+#[must_use]
+pub fn collapse(before: &str, after: &str, changes: &[RecordChange]) -> Vec<Collapse> {
+    let mut found = Vec::new();
+    if after.len() < before.len().div_ceil(2) {
+        found.push(Collapse::BytesDropped {
+            before: before.len(),
+            after: after.len(),
+        });
+    }
+    let dropped: Vec<_> = changes
+        .iter()
+        .filter_map(|change| match change {
+            RecordChange::Archived(record) => Some(record.id),
+            RecordChange::Added(_) | RecordChange::Changed { .. } => None,
+        })
+        .collect();
+    if !dropped.is_empty() {
+        found.push(Collapse::RecordsDropped(dropped));
+    }
+    found
 }
 
 #[cfg(test)]
@@ -83,12 +164,15 @@ mod tests {
         let archived = before
             .iter()
             .filter(|old| after.iter().all(|record| record.id != old.id))
-            .map(|old| RecordChange::Archived(old.id));
+            .map(|old| RecordChange::Archived(old.clone()));
         let changed = after
             .iter()
             .filter_map(|record| match before.iter().find(|old| old.id == record.id) {
                 None => Some(RecordChange::Added(record.clone())),
-                Some(old) => (old != record).then(|| RecordChange::Changed(record.clone())),
+                Some(old) => (old != record).then(|| RecordChange::Changed {
+                    old: old.clone(),
+                    new: record.clone(),
+                }),
             });
         archived.chain(changed).collect()
     }

@@ -2,7 +2,7 @@
 
 use super::Limits;
 use crate::domain::consolidation::{Ground, Grounds};
-use crate::domain::document::{Entry, Marks, RecordLines, entries_of, normalised_snippet, pinned};
+use crate::domain::document::{Entry, RecordLines, entries_of, normalised_snippet, pinned};
 use crate::domain::faults::{MAX_KEPT_FAULTS, Omitted, cut};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation};
@@ -57,10 +57,7 @@ pub fn validate(
         .iter_mut()
         .map(|item| archives.judge(&mut item.operation))
         .collect();
-    let added: HashSet<RecordKind> = items
-        .iter()
-        .filter_map(|item| Some(addition(&item.operation)?.0))
-        .collect();
+    let added: HashSet<RecordKind> = items.iter().filter_map(|item| item.operation.adds()).collect();
     let stays = |entry: &Entry| entry.id.is_none_or(|id| !archives.archived_now.contains(&id));
     let like = entries_of(view.document, |kind| added.contains(&kind)).filter(stays);
     let mut additions = Additions::of(like, earlier, limits);
@@ -72,7 +69,7 @@ pub fn validate(
         // If the archiving of the replaced record is rejected, the addition becomes an ordinary one.
         let replaces = item.operation.replaces();
         if verdict.is_none() && replaces.is_some_and(|id| !archives.archived_now.contains(&id)) {
-            item.operation.replace_nothing();
+            item.operation.set_replaced(None);
         }
         match verdict.or_else(|| additions.judge(&item.operation)) {
             None => accepted.push(item),
@@ -124,10 +121,6 @@ struct Archives<'a> {
 
 impl<'a> Archives<'a> {
     fn of(view: &View<'a>, earlier: &[Operation], items: &[Item], limits: &Limits) -> Self {
-        let archived = |operation: &Operation| match operation {
-            Operation::Archive { id, .. } => Some(*id),
-            _ => None,
-        };
         let has_ground = |item: &Item| {
             let is_grounded = matches!(item.operation, Operation::Archive { ground: Some(_), .. });
             is_grounded || !item.operation.merges().is_empty()
@@ -137,10 +130,10 @@ impl<'a> Archives<'a> {
             .iter()
             .any(has_ground)
             .then(|| Grounds::of(view.document, view.now));
-        let mut archived_now: HashSet<_> = earlier.iter().filter_map(archived).collect();
+        let mut archived_now: HashSet<_> = earlier.iter().filter_map(Operation::archives).collect();
         archived_now.extend(earlier.iter().flat_map(Operation::merges));
         let mut named = archived_now.clone();
-        named.extend(items.iter().filter_map(|item| archived(&item.operation)));
+        named.extend(items.iter().filter_map(|item| item.operation.archives()));
         let merged = items.iter().flat_map(|item| item.operation.merges());
         let merged_before = earlier.iter().flat_map(Operation::merges);
         named.extend(merged.chain(merged_before));
@@ -177,8 +170,12 @@ impl<'a> Archives<'a> {
         if let Operation::Mark { id, .. } = operation {
             return self.judge_mark(*id);
         }
-        let (kind, _, _, marks) = addition(operation)?;
-        if self.pinned.is_some() && !marks.is_empty() {
+        let kind = operation.adds()?;
+        if self.pinned.is_some()
+            && operation
+                .new_record()
+                .is_some_and(|record| !record.marks.is_empty())
+        {
             return Some((FaultKind::Protected, ONLY_PEOPLE.to_owned()));
         }
         let id = operation.replaces()?;
@@ -325,19 +322,16 @@ impl<'a> Additions<'a> {
             let existing = DuplicateOf::Record(entry.id);
             additions.known.entry(duplicate_key).or_insert(existing);
         }
-        for (kind, label, content, _) in earlier.iter().filter_map(addition) {
-            *additions.counts.entry(kind).or_default() += 1;
-            additions
-                .known
-                .entry(duplicate_key(kind, label, content))
-                .or_insert(DuplicateOf::EarlierItem);
+        for key in earlier.iter().filter_map(key_of_addition) {
+            *additions.counts.entry(key.0).or_default() += 1;
+            additions.known.entry(key).or_insert(DuplicateOf::EarlierItem);
         }
         additions
     }
 
     fn judge(&mut self, operation: &Operation) -> Verdict {
-        let (kind, label, content, _) = addition(operation)?;
-        let duplicate_key = duplicate_key(kind, label, content);
+        let duplicate_key = key_of_addition(operation)?;
+        let (kind, content) = (duplicate_key.0, operation.new_record()?.content);
         if let Some(existing) = self.known.get(&duplicate_key) {
             return Some((FaultKind::Duplicate, format!("It says the same as {existing}.")));
         }
@@ -362,18 +356,10 @@ impl<'a> Additions<'a> {
     }
 }
 
-/// The kind, label, content and marks that an operation adds.
-fn addition(operation: &Operation) -> Option<(RecordKind, Option<&str>, &str, Marks)> {
-    match operation {
-        Operation::AddLearning { content, marks, .. } => Some((RecordKind::Learning, None, content, *marks)),
-        Operation::AddVerbatim {
-            label,
-            snippet,
-            marks,
-            ..
-        } => Some((RecordKind::Verbatim, Some(label), snippet, *marks)),
-        Operation::RewriteProgress(_) | Operation::Archive { .. } | Operation::Mark { .. } => None,
-    }
+/// The key of what an operation adds.
+fn key_of_addition(operation: &Operation) -> Option<DuplicateKey> {
+    let record = operation.new_record()?;
+    Some(duplicate_key(operation.adds()?, record.label, record.content))
 }
 
 fn duplicate_key(kind: RecordKind, label: Option<&str>, content: &str) -> DuplicateKey {

@@ -1,20 +1,19 @@
 //! Assembles a prompt: its parts in order, its text, and its token counts.
 
 use super::budget::{Dropped, OverBudget, fit};
-use super::category::{DATETIME, STABLE, WORKFLOW};
-use super::datetime;
-use super::document_parts::{document_parts, name_of};
 use super::item::PromptItem;
-use super::joined::{Count, joined, written};
-use super::part::{Part, PartSource, Piece, PieceId};
-use super::relevance::Relevance;
-use super::selection::Selection;
+use super::part::{
+    Count, DATETIME, PARTS, Part, PartSource, Piece, PieceId, STABLE, WORKFLOW, document_parts, joined,
+    name_of, written,
+};
 use crate::domain::document::{ManagedSection, closing_fence};
 use crate::domain::ids::RecordId;
-use chrono::{DateTime, Utc};
+use crate::domain::text::words::{folded_word, words};
+use chrono::{DateTime, Offset, Utc};
 use chrono_tz::Tz;
-use sha2::{Digest as _, Sha256};
-use std::collections::BTreeMap;
+use sha2::Digest as _;
+use sha2::Sha256;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The input of a prompt.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +85,7 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
     let workflow = take(WORKFLOW);
     let item_datetime = take(DATETIME);
     let mut sections = document_parts(material.document.unwrap_or_default(), material.time);
-    sections.sort_by_key(|part| place_among_sections(&part.name));
+    sections.sort_by_key(|part| PARTS.iter().position(|name| *name == part.name));
     let progress = sections.pop_if(|last| last.name == name_of(ManagedSection::CurrentProgress));
     let others = categories
         .into_iter()
@@ -112,7 +111,7 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
 }
 
 fn of_clock(material: &Material<'_>) -> Part {
-    let line = datetime::line(material.time, material.zone);
+    let line = clock_line(material.time, material.zone);
     Part {
         name: DATETIME.to_owned(),
         source: PartSource::Clock,
@@ -126,21 +125,6 @@ fn of_items(name: &str, pieces: Vec<Piece>) -> Part {
         source: PartSource::Items,
         pieces,
     }
-}
-
-/// The position of a document part: free text first, then the managed sections in prompt order, which differs
-/// from document order.
-fn place_among_sections(name: &str) -> usize {
-    const ORDER: [ManagedSection; 6] = [
-        ManagedSection::KeyLearnings,
-        ManagedSection::VerbatimContext,
-        ManagedSection::Decisions,
-        ManagedSection::ActiveContext,
-        ManagedSection::RecentTasks,
-        ManagedSection::CurrentProgress,
-    ];
-    let place = ORDER.into_iter().position(|section| name_of(section) == name);
-    place.map_or(0, |place| place + 1)
 }
 
 impl Assembly {
@@ -179,4 +163,101 @@ fn pieces(parts: &[Part]) -> Vec<(usize, &Piece)> {
     parts
         .flat_map(|(place, part)| part.pieces.iter().map(move |piece| (place, piece)))
         .collect()
+}
+
+/// Names of parts to include and to exclude.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Only these parts; all parts if `None`.
+    pub include: Option<BTreeSet<String>>,
+    /// None of these parts.
+    pub exclude: BTreeSet<String>,
+    /// The purpose of the prompt: under a budget, records relevant to it are dropped last.
+    pub query: Option<String>,
+    /// The semantically nearest records, with their similarity in thousandths.
+    pub near: BTreeMap<RecordId, u16>,
+}
+
+impl Selection {
+    /// Whether a part is selected.
+    #[must_use]
+    pub fn takes(&self, name: &str) -> bool {
+        let included = self.include.as_ref().is_none_or(|names| names.contains(name));
+        included && !self.exclude.contains(name)
+    }
+
+    /// Included names that match neither a part nor a category of these items: most likely misspelt.
+    #[must_use]
+    pub fn unknown(&self, items: &[PromptItem]) -> Vec<&str> {
+        let known =
+            |name: &&str| PARTS.contains(name) || items.iter().any(|item| item.category.as_str() == *name);
+        let wanted = self.include.iter().flatten().map(String::as_str);
+        wanted.filter(|name| !known(name)).collect()
+    }
+}
+
+/// The score of a word. Similarities use the same unit, so they decide between records with the same number
+/// of words.
+const WORD_SCORE: usize = 1_000;
+
+/// The query of a prompt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Relevance {
+    words: BTreeSet<String>,
+    near: BTreeMap<RecordId, u16>,
+}
+
+impl Relevance {
+    /// Combines the words of a query with the similarity, in thousandths, of the semantically nearest
+    /// records.
+    #[must_use]
+    pub fn of(query: &str, near: &BTreeMap<RecordId, u16>) -> Self {
+        Self {
+            words: words_of(query),
+            near: near.clone(),
+        }
+    }
+
+    /// The score of a piece: the number of distinct query words in it plus its similarity; 0 means
+    /// irrelevant.
+    pub(super) fn score(&self, piece: &Piece) -> usize {
+        let near = match piece.id {
+            PieceId::Record(Some(id)) => self.near.get(&id).copied().unwrap_or(0),
+            _ => 0,
+        };
+        let same = match self.words.is_empty() {
+            true => 0,
+            false => words_of(&piece.text).intersection(&self.words).count(),
+        };
+        same * WORD_SCORE + usize::from(near)
+    }
+
+    /// The scores of all records of the parts, in thousandths, in order.
+    pub(super) fn scores(&self, parts: &[Part]) -> Vec<(RecordId, usize)> {
+        let pieces = parts.iter().flat_map(|part| &part.pieces);
+        pieces
+            .filter_map(|piece| match piece.id {
+                PieceId::Record(Some(id)) => Some((id, self.score(piece))),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// The distinct words of a text.
+fn words_of(text: &str) -> BTreeSet<String> {
+    words(text).map(|word| folded_word(&text[word])).collect()
+}
+
+/// Formats date and time in a zone, to the minute: within one minute the bytes are the same.
+fn clock_line(time: DateTime<Utc>, zone: Tz) -> String {
+    let local = time.with_timezone(&zone);
+    let shown = local.format("Current date and time: %A, %Y-%m-%d %H:%M");
+    if zone == Tz::UTC {
+        return format!("{shown} (UTC)");
+    }
+    let minutes = local.offset().fix().local_minus_utc() / 60;
+    let sign = if minutes < 0 { '-' } else { '+' };
+    let (hours, minutes) = (minutes.abs() / 60, minutes.abs() % 60);
+    format!("{shown} ({}, UTC{sign}{hours:02}:{minutes:02})", zone.name())
 }

@@ -1,9 +1,9 @@
 //! Decides what a prompt loses to fit into a token budget.
 
-use super::category::{DATETIME, FREE, GENERATED, STABLE, WORKFLOW};
-use super::joined::{Count, tokens};
-use super::part::{Part, PartSource, Piece, PieceId};
-use super::relevance::Relevance;
+use super::assembly::Relevance;
+use super::part::{
+    Count, DATETIME, FREE, GENERATED, Part, PartSource, Piece, PieceId, STABLE, WORKFLOW, tokens,
+};
 
 /// Sections that are reduced record by record first, and the position of their oldest record: tasks and
 /// decisions are inserted at the top.

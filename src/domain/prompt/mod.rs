@@ -33,22 +33,12 @@
 
 mod assembly;
 mod budget;
-mod category;
-mod datetime;
-mod document_parts;
 mod item;
-mod joined;
 mod part;
-mod relevance;
-mod selection;
 #[cfg(test)]
 mod tests;
 
-pub use assembly::{Assembly, Material, assemble};
+pub use assembly::{Assembly, Material, Relevance, Selection, assemble};
 pub use budget::{DropStep, Dropped, OverBudget, drops};
-pub use category::{PARTS, RULES, ReservedCategory, check_writable};
 pub use item::{InvalidItem, ItemLimits, MAX_METADATA_BYTES, NewItem, PromptItem, TooManyItems};
-pub use joined::Count;
-pub use part::{Part, PartSource, Piece, PieceId};
-pub use relevance::Relevance;
-pub use selection::Selection;
+pub use part::{Count, PARTS, Part, PartSource, Piece, PieceId, RULES, ReservedCategory, check_writable};

@@ -1,6 +1,8 @@
-//! A part of a prompt, and the pieces that can be dropped from it.
+//! The parts of a prompt: their names, the pieces that can be dropped from them, and those made of a document.
 
-use crate::domain::ids::{ItemId, RecordId};
+use crate::domain::document::{Entry, Layout, ManagedSection, Section, entries};
+use crate::domain::ids::{Category, ItemId, RecordId};
+use chrono::{DateTime, Utc};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// The separator between two parts and between two items: the end of a line and an empty line.
@@ -84,4 +86,241 @@ pub(super) fn without_blank_edges(text: &str) -> &str {
     let end = text[written..].find('\n').map_or(text.len(), |lf| written + lf);
     let shown = &text[start..end];
     shown.strip_suffix('\r').unwrap_or(shown)
+}
+
+/// Static rules and anti-goals; only administrators may write them, and no budget drops them.
+pub const RULES: &str = "rules";
+
+/// Facts about the user.
+pub(super) const USER_INFORMATION: &str = "user_information";
+
+/// Instructions for using tools.
+pub(super) const TOOL_GUIDANCE: &str = "tool_guidance";
+
+/// The steps of the current work.
+pub(super) const WORKFLOW: &str = "workflow";
+
+/// Date and time: generated for each prompt, unless there are items of this category.
+pub(super) const DATETIME: &str = "datetime";
+
+/// The free part of the document, which no operation of the service changes.
+pub(super) const FREE: &str = "free";
+
+/// The first parts, whose bytes are the stable prefix.
+pub(super) const STABLE: [&str; 3] = [RULES, USER_INFORMATION, TOOL_GUIDANCE];
+
+/// The names of parts generated from the document.
+pub(super) const GENERATED: [&str; 7] = [
+    FREE,
+    "key_learnings",
+    "verbatim_context",
+    "decisions",
+    "active_context",
+    "recent_tasks",
+    "current_progress",
+];
+
+/// The names of all built-in parts of a prompt, in order.
+pub const PARTS: [&str; 12] = [
+    RULES,
+    USER_INFORMATION,
+    TOOL_GUIDANCE,
+    FREE,
+    "key_learnings",
+    "verbatim_context",
+    "decisions",
+    "active_context",
+    "recent_tasks",
+    WORKFLOW,
+    "current_progress",
+    DATETIME,
+];
+
+/// Why items cannot use a category. The message may be shown to a client.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReservedCategory {
+    /// The name of a generated part.
+    #[error("{0} is a part of the prompt that is not made of items; choose another name")]
+    Generated(&'static str),
+    /// A built-in name in another case, which would be a different category.
+    #[error("must be written {0}")]
+    Spelling(&'static str),
+}
+
+/// Checks that items may use a category: not the name of a generated part, and no other spelling of a
+/// built-in name, so that nothing can be mistaken for the rules.
+///
+/// # Errors
+///
+/// The name that it conflicts with.
+pub fn check_writable(category: &Category) -> Result<(), ReservedCategory> {
+    let name = category.as_str();
+    if let Some(generated) = GENERATED
+        .into_iter()
+        .find(|known| known.eq_ignore_ascii_case(name))
+    {
+        return Err(ReservedCategory::Generated(generated));
+    }
+    match PARTS.into_iter().find(|known| known.eq_ignore_ascii_case(name)) {
+        Some(known) if known != name => Err(ReservedCategory::Spelling(known)),
+        _ => Ok(()),
+    }
+}
+
+/// Counts the tokens of a text.
+pub type Count<'c> = &'c dyn Fn(&str) -> usize;
+
+/// Counts the tokens of consecutive pieces, given with the indices of their parts. A tokenizer starts a new
+/// token at a non-blank line, so each piece can be counted separately and the counts can be cached.
+pub(super) fn tokens(pieces: &[(usize, &Piece)], count: Count<'_>) -> usize {
+    joined(pieces)
+        .map(|(_, text, gap)| count(&[text, gap].concat()))
+        .sum()
+}
+
+pub(super) fn written(pieces: &[(usize, &Piece)]) -> String {
+    let mut written = String::new();
+    for (_, text, gap) in joined(pieces) {
+        written.push_str(text);
+        written.push_str(gap);
+    }
+    written
+}
+
+/// Each piece with the index of its part and the separator after it: its own gap within a part, an empty line
+/// between parts, nothing at the end.
+pub(super) fn joined<'p>(pieces: &[(usize, &'p Piece)]) -> impl Iterator<Item = (usize, &'p str, &'p str)> {
+    let next = pieces.iter().skip(1).map(|(part, _)| Some(*part)).chain([None]);
+    pieces.iter().zip(next).map(|((part, piece), next)| {
+        let gap = match next {
+            Some(next) if next == *part => piece.gap.as_str(),
+            Some(_) => EMPTY_LINE,
+            None => "",
+        };
+        (*part, piece.text.as_str(), gap)
+    })
+}
+
+/// The part name of a managed section.
+pub(super) fn name_of(section: ManagedSection) -> &'static str {
+    match section {
+        ManagedSection::CurrentProgress => "current_progress",
+        ManagedSection::KeyLearnings => "key_learnings",
+        ManagedSection::VerbatimContext => "verbatim_context",
+        ManagedSection::ActiveContext => "active_context",
+        ManagedSection::RecentTasks => "recent_tasks",
+        ManagedSection::Decisions => "decisions",
+    }
+}
+
+/// The non-empty parts of a document, in no particular order, without the records that have expired by then. Linear.
+pub(super) fn document_parts(text: &str, now: DateTime<Utc>) -> Vec<Part> {
+    let layout = Layout::of(text);
+    let records: Vec<Entry> = entries(text).collect();
+    let mut parts = Vec::new();
+    let before = layout
+        .sections
+        .first()
+        .map_or(text.len(), |first| first.range.start);
+    // Only the last text of a document can end inside an open fence.
+    let closing = |end: usize| layout.closing_line().filter(|_| end == text.len());
+    let mut free: Vec<_> = Piece::of(PieceId::Text, &text[..before], closing(before))
+        .into_iter()
+        .collect();
+    for section in &layout.sections {
+        let (range, closing) = (section.range.clone(), closing(section.range.end));
+        match section.managed {
+            None => free.extend(Piece::of(PieceId::Text, &text[range], closing)),
+            Some(managed) => parts.extend(managed_part(text, managed, section, (&records, now), closing)),
+        }
+    }
+    if !free.is_empty() {
+        parts.push(part(FREE, free));
+    }
+    parts
+}
+
+fn part(name: &str, pieces: Vec<Piece>) -> Part {
+    Part {
+        name: name.to_owned(),
+        source: PartSource::Document,
+        pieces,
+    }
+}
+
+/// A managed section with its records as separate pieces; `None` if there is nothing below its heading.
+fn managed_part(
+    text: &str,
+    managed: ManagedSection,
+    section: &Section,
+    (records, now): (&[Entry], DateTime<Utc>),
+    closing: Option<String>,
+) -> Option<Part> {
+    if text[section.body.clone()].trim().is_empty() {
+        return None;
+    }
+    let first = records.partition_point(|entry| entry.range.start < section.range.start);
+    let last = records.partition_point(|entry| entry.range.start < section.range.end);
+    // Start and kind of each piece; a piece ends where the next begins.
+    let mut begins = vec![(section.range.start, Some(PieceId::Text))];
+    let mut expired: Vec<String> = Vec::new();
+    for entry in &records[first..last] {
+        let has_expired = entry.marks.has_expired(now);
+        if has_expired {
+            let name = entry
+                .id
+                .map_or_else(|| "one without an id".to_owned(), |id| id.to_string());
+            expired.push(name);
+        }
+        begins.push((
+            entry.range.start,
+            (!has_expired).then_some(PieceId::Record(entry.id)),
+        ));
+        let after = first_nonblank_line(text, entry.range.end).min(section.range.end);
+        begins.push((after, Some(PieceId::Text)));
+    }
+    let ends = begins
+        .iter()
+        .skip(1)
+        .map(|(start, _)| *start)
+        .chain([section.range.end]);
+    let mut pieces: Vec<Piece> = begins
+        .iter()
+        .zip(ends)
+        .filter_map(|((start, id), end)| piece(id.clone()?, &text[*start..end]))
+        .collect();
+    if let (Some(last), Some(line)) = (pieces.last_mut(), closing) {
+        last.text.push('\n');
+        last.text.push_str(line.trim_end());
+    }
+    if !expired.is_empty() {
+        if let Some(last) = pieces.last_mut() {
+            last.gap = "\n".to_owned();
+        }
+        let note = format!("(Left out, expired: {}.)", expired.join(", "));
+        pieces.extend(Piece::of(PieceId::Text, &note, None));
+    }
+    Some(part(name_of(managed), pieces))
+}
+
+/// A piece with the blank lines after it; `None` if all lines are blank.
+fn piece(id: PieceId, lines: &str) -> Option<Piece> {
+    let shown = without_blank_edges(lines);
+    let begin = lines.find(shown)?;
+    (!shown.is_empty()).then(|| Piece {
+        id,
+        text: shown.to_owned(),
+        gap: lines[begin + shown.len()..].to_owned(),
+    })
+}
+
+/// The start of the first non-blank line at or after `from`, which must be the start of a line.
+fn first_nonblank_line(text: &str, from: usize) -> usize {
+    let blank = &text[from..];
+    match blank.find(|c: char| !c.is_whitespace()) {
+        Some(text_start) => blank[..text_start]
+            .rfind(['\n', '\r'])
+            .map_or(from, |end| from + end + 1),
+        None => text.len(),
+    }
 }

@@ -1,8 +1,7 @@
 //! Extracts of a document that show the search matches.
 
-use super::matches::{Matches, Terms};
 use super::query::Query;
-use crate::domain::text::words::{BYTES, Byte, count_words, words};
+use crate::domain::text::words::{matches, words};
 use std::collections::VecDeque;
 
 /// Number of words in an extract.
@@ -34,7 +33,21 @@ pub fn extract(text: &str, query: &Query) -> String {
 /// Makes extracts of several texts for one query.
 #[derive(Debug)]
 pub struct Extractor<'q> {
-    terms: Terms<'q>,
+    /// The words of the query, each with whether it also matches longer words.
+    terms: Vec<(&'q str, bool)>,
+}
+
+/// A match, and what is near it.
+#[derive(Debug, Clone, Copy)]
+struct Match {
+    /// Index of the word in the text.
+    index: usize,
+    /// Its byte offset.
+    at: usize,
+    /// Where an extract begins that shows some words before it; `None` for the beginning of the text.
+    from: Option<usize>,
+    /// The terms in its window, as bits; terms from 63 on share the last one.
+    in_sight: u64,
 }
 
 impl<'q> Extractor<'q> {
@@ -42,16 +55,16 @@ impl<'q> Extractor<'q> {
     #[must_use]
     pub fn new(query: &'q Query) -> Self {
         Self {
-            terms: Terms::of(query),
+            terms: query.marked(),
         }
     }
 
     /// Like [`extract`], and returns the byte offset of the match; `None` if there is none.
     #[must_use]
     pub fn extract(&self, text: &str) -> (String, Option<usize>) {
-        let best = best_match(text, &self.terms);
+        let best = self.best_match(text);
         let mut html = String::with_capacity(EXTRACT_BYTES);
-        let mut at = match best.and_then(|best| words_before(text, best)) {
+        let mut at = match best.and_then(|best| best.from) {
             Some(from) => {
                 html.push_str("… ");
                 from
@@ -64,7 +77,7 @@ impl<'q> Extractor<'q> {
             let place = from + place.start..from + place.end;
             push(&mut html, &text[at..place.start]);
             let word = &text[place.clone()];
-            let marked = self.terms.position(word).is_some();
+            let marked = self.position(word).is_some();
             html.push_str(if marked { "<mark>" } else { "" });
             push(&mut html, word);
             html.push_str(if marked { "</mark>" } else { "" });
@@ -75,93 +88,62 @@ impl<'q> Extractor<'q> {
         } else {
             push(&mut html, text[at..].trim_end());
         }
-        (html, best)
+        (html, best.map(|best| best.at))
     }
-}
 
-/// The byte offset of the match whose window contains most distinct words of the query; the first among
-/// equals. Stops reading when no better match is possible.
-fn best_match(text: &str, terms: &Terms<'_>) -> Option<usize> {
-    let mut best: Option<(u32, usize)> = None;
-    // Matches whose window is still open: word index, byte offset, and a bit set of the terms in the window;
-    // terms from 63 on share the last bit.
-    let mut open: VecDeque<(usize, usize, u64)> = VecDeque::new();
-    let bit = |term: usize| 1_u64 << term.min(63);
-    let all = terms.all().fold(0, |all, term| all | bit(term));
-    let mut close = |(_, at, in_sight): (usize, usize, u64)| {
-        let many = in_sight.count_ones();
-        if best.is_none_or(|(most, _)| many > most) {
-            best = Some((many, at));
-        }
-    };
-    let (mut index, mut end) = (0, 0);
-    for (word, term) in Matches::new(text, terms).take(MATCHES) {
-        // Beyond the window size words are not counted.
-        let between = count_words(&text[end..word.start], WINDOW_WORDS);
-        index += between + 1;
-        end = word.end;
-        while let Some(over) = open.pop_front_if(|(oldest, ..)| index - *oldest >= WINDOW_WORDS) {
-            close(over);
-        }
-        open.push_back((index, word.start, 0));
-        for (.., in_sight) in &mut open {
-            *in_sight |= bit(term);
-        }
-        // A window with all terms cannot be improved, and no earlier one has as many.
-        if open.iter().any(|(.., in_sight)| *in_sight == all) {
-            break;
-        }
+    /// The index of the term that matches a word of a text.
+    fn position(&self, word: &str) -> Option<usize> {
+        self.terms
+            .iter()
+            .position(|(term, prefix)| matches(word, term, *prefix))
     }
-    open.into_iter().for_each(close);
-    best.map(|(_, at)| at)
-}
 
-/// Where an extract begins that shows some words before this one; `None` if that is the beginning of the
-/// text.
-fn words_before(text: &str, word: usize) -> Option<usize> {
-    let mut from = word;
-    let mut parts = WORDS_BEFORE + 1;
-    loop {
-        // Parts separated by ASCII characters contain at least one word, in some scripts many.
-        for _ in 0..parts {
-            from = part_before(text, from);
+    /// The match whose window contains most distinct words of the query; the first among equals. Stops reading when no
+    /// better match is possible.
+    fn best_match(&self, text: &str) -> Option<Match> {
+        let mut best: Option<Match> = None;
+        let mut close = |closed: Match| {
+            let many = |found: Match| found.in_sight.count_ones();
+            if best.is_none_or(|best| many(closed) > many(best)) {
+                best = Some(closed);
+            }
+        };
+        // Matches whose window is still open, and where the words before the next one begin.
+        let mut open: VecDeque<Match> = VecDeque::new();
+        let mut before: VecDeque<usize> = VecDeque::new();
+        let bit = |term: usize| 1_u64 << term.min(63);
+        let all = (0..self.terms.len()).fold(0, |all, term| all | bit(term));
+        let mut left = MATCHES;
+        for (index, word) in words(text).enumerate() {
+            if let Some(term) = self.position(&text[word.clone()]) {
+                while let Some(over) = open.pop_front_if(|oldest| index - oldest.index >= WINDOW_WORDS) {
+                    close(over);
+                }
+                open.push_back(Match {
+                    index,
+                    at: word.start,
+                    from: before.get(1).copied().filter(|_| before.len() > WORDS_BEFORE),
+                    in_sight: 0,
+                });
+                open.iter_mut().for_each(|found| found.in_sight |= bit(term));
+                left -= 1;
+                // A window with all terms cannot be improved, and no earlier one has as many.
+                if left == 0 || open.iter().any(|found| found.in_sight == all) {
+                    break;
+                }
+            }
+            before.push_back(word.start);
+            if before.len() > WORDS_BEFORE + 1 {
+                before.pop_front();
+            }
         }
-        let before: Vec<_> = words(&text[from..word]).collect();
-        if before.len() > WORDS_BEFORE {
-            return Some(from + before[before.len() - WORDS_BEFORE].start);
-        }
-        if from == 0 {
-            return None;
-        }
-        parts *= 2;
+        open.into_iter().for_each(close);
+        best
     }
-}
-
-/// The start of the part that ends at `end`, including the separators after it.
-fn part_before(text: &str, end: usize) -> usize {
-    let divides = |byte: &u8| BYTES[usize::from(*byte)] == Byte::Divides;
-    let bytes = &text.as_bytes()[..end];
-    let last = bytes
-        .iter()
-        .rposition(|byte| !divides(byte))
-        .map_or(0, |last| last + 1);
-    let divider = bytes[..last].iter().rposition(divides);
-    divider.map_or(0, |divider| divider + 1)
 }
 
 /// Appends text, escaped and shortened.
 fn push(html: &mut String, text: &str) {
-    // The most frequent separator.
-    if text == " " {
-        if !html.ends_with(' ') {
-            html.push(' ');
-        }
-        return;
-    }
-    if text.len() <= PART_CHARS && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        html.push_str(text);
-        return;
-    }
     let mut shown = 0;
     for c in text.chars() {
         if shown == PART_CHARS {
@@ -232,12 +214,14 @@ mod tests {
     }
 
     /// Reference implementation: of all matches the first with most distinct words in its window.
-    fn defined(text: &str, terms: &Terms<'_>) -> Option<usize> {
+    fn defined(text: &str, extractor: &Extractor<'_>) -> Option<usize> {
         let words: Vec<_> = words(text).collect();
         let found: Vec<_> = words
             .iter()
             .enumerate()
-            .filter_map(|(index, place)| Some((index, place.start, terms.position(&text[place.clone()])?)))
+            .filter_map(|(index, place)| {
+                Some((index, place.start, extractor.position(&text[place.clone()])?))
+            })
             .collect();
         let in_sight = |(from, ..): (usize, usize, usize)| {
             let near = found
@@ -261,12 +245,12 @@ mod tests {
             let query = Query::parse(&query);
             let extractor = Extractor::new(&query);
             let (shown, place) = extractor.extract(&text);
-            prop_assert_eq!(place, defined(&text, &extractor.terms));
+            prop_assert_eq!(place, defined(&text, &extractor));
             let before = place.map_or(0, |place| words(&text[..place]).count());
             prop_assert_eq!(shown.starts_with("… "), before > WORDS_BEFORE);
             if before > WORDS_BEFORE {
                 let begin = words(&text).nth(before - WORDS_BEFORE).unwrap();
-                prop_assert_eq!(words_before(&text, place.unwrap()), Some(begin.start));
+                prop_assert_eq!(extractor.best_match(&text).unwrap().from, Some(begin.start));
             }
         }
 

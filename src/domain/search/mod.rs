@@ -17,16 +17,11 @@
 //! excluded or a single letter.
 
 mod extract;
-pub mod fusion;
-mod matches;
 pub mod passages;
 mod query;
 mod ranked;
-mod vector;
-pub mod vectors;
 
 pub use extract::{Extractor, extract};
 pub use passages::{Passage, PassageHash};
-pub use query::Query;
-pub use ranked::ranked;
-pub use vector::vector;
+pub use query::{Query, vector};
+pub use ranked::{fused, ranked};

@@ -1,20 +1,16 @@
-//! Splits text into content words, by which texts are compared.
+//! Content words, by which texts are compared: those of [`words`](super::words) that mean something.
 //!
-//! A word has Unicode word boundaries, is NFKC normalised and case folded, and has at least three characters
-//! or a digit. Function words and keywords of the DSL are excluded ([`super::function_words`]). In scripts
-//! without blanks between words, and in Hangul, whose words include their particles, every pair of
-//! neighbouring characters counts as a word instead.
+//! A content word has at least three characters or a digit. Function words and keywords of the DSL are none
+//! (`function_words`). In scripts without blanks between words, and in Hangul, whose words include their particles,
+//! every pair of neighbouring characters counts as a word instead.
 //!
-//! Two words match if their first six characters are equal; these are the word's [`Key`].
+//! Two words match if their first six characters are equal, without accents and case; these are the word's [`Key`].
 
-use super::function_words::is_function_word;
-use super::plain_words;
-use super::scripts::{self, Scripts};
+use super::words::{fold_char, folded_word, words};
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 use std::ops::Range;
-use unicode_normalization::UnicodeNormalization;
-use unicode_segmentation::UnicodeSegmentation;
+use std::sync::LazyLock;
 
 /// Number of leading characters in which two words must be equal.
 const KEY_CHARS: usize = 6;
@@ -30,7 +26,7 @@ pub(in crate::domain) struct Key(u128);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::domain) struct Word {
     pub(in crate::domain) key: Key,
-    /// Its byte range in the text; for a pair the two characters, for a normalised run the whole run.
+    /// Its byte range in the text; for a pair the two characters.
     pub(in crate::domain) range: Range<usize>,
     /// The scripts of its letters; none for a number.
     pub(in crate::domain) scripts: Scripts,
@@ -39,41 +35,21 @@ pub(in crate::domain) struct Word {
 impl Word {
     /// Whether it is not a function word.
     pub(in crate::domain) fn is_content(&self, text: &str) -> bool {
-        !is_function_word(&comparable(&text[self.range.clone()]))
+        !is_function_word(&folded_word(&text[self.range.clone()]))
     }
-}
-
-/// Normalises a text for word comparison: NFKC, case folded.
-pub(super) fn comparable(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_ascii_lowercase();
-    }
-    text.nfkc().flat_map(fold_char).collect()
-}
-
-/// Completes case folding where lower case is not sufficient.
-pub(super) fn fold_char(c: char) -> impl Iterator<Item = char> {
-    let (first, second) = match c {
-        'ß' | 'ẞ' => ('s', Some('s')),
-        'ς' => ('σ', None),
-        _ => ('\0', None),
-    };
-    let lower = (first == '\0').then(|| c.to_lowercase());
-    let special = [Some(first).filter(|c| *c != '\0'), second];
-    lower.into_iter().flatten().chain(special.into_iter().flatten())
 }
 
 /// A word being read.
-pub(super) struct WordBuilder {
+struct WordBuilder {
     start: usize,
     key: u128,
     chars: usize,
-    pub(super) has_digit: bool,
-    pub(in crate::domain) scripts: Scripts,
+    has_digit: bool,
+    scripts: Scripts,
 }
 
 impl WordBuilder {
-    pub(super) fn at(start: usize) -> Self {
+    fn at(start: usize) -> Self {
         Self {
             start,
             key: 0,
@@ -83,55 +59,23 @@ impl WordBuilder {
         }
     }
 
-    /// Appends a folded character.
-    pub(super) fn push(&mut self, c: char) {
-        if self.chars < KEY_CHARS {
-            self.key = (self.key << 21) | u128::from(u32::from(c));
-        }
-        self.chars += 1;
+    fn push(&mut self, c: char) {
+        self.has_digit |= c.is_numeric();
+        self.scripts = self.scripts.with(script_of(c));
+        fold_char(c, |c| {
+            if self.chars < KEY_CHARS {
+                self.key = (self.key << 21) | u128::from(u32::from(c));
+            }
+            self.chars += 1;
+        });
     }
 
-    pub(super) fn close(self, end: usize) -> Option<Word> {
+    fn close(self, end: usize) -> Option<Word> {
         (self.chars >= LEAST_CHARS || self.has_digit).then_some(Word {
             key: Key(self.key),
             range: self.start..end,
             scripts: self.scripts,
         })
-    }
-}
-
-/// Bits of a [`Sieve`].
-const SIEVE_BITS: u32 = 14;
-
-/// A fast filter that rejects most keys that are not in a small set.
-#[derive(Debug)]
-pub(in crate::domain) struct Sieve(Vec<u64>);
-
-impl Sieve {
-    pub(in crate::domain) fn of<'k>(keys: impl Iterator<Item = &'k Key>) -> Self {
-        let mut words = vec![0; 1 << (SIEVE_BITS - 6)];
-        for key in keys {
-            let (word, bit) = Self::place(*key);
-            words[word] |= 1 << bit;
-        }
-        Self(words)
-    }
-
-    /// Whether the key may be in the set.
-    pub(in crate::domain) fn may_have(&self, key: Key) -> bool {
-        let (word, bit) = Self::place(key);
-        self.0[word] & (1 << bit) != 0
-    }
-
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the halves of a number, and as many bits as there are places"
-    )]
-    fn place(Key(key): Key) -> (usize, u32) {
-        // Fibonacci hashing: the upper bits of a product with 2^64 divided by the golden ratio.
-        let mixed =
-            (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SIEVE_BITS);
-        ((mixed >> 6) as usize, (mixed & 63) as u32)
     }
 }
 
@@ -159,100 +103,52 @@ pub(in crate::domain) fn content_words(text: &str) -> Vec<Word> {
 
 /// Calls `visit` for the words and sentence ends of a text, in order. Linear.
 pub(in crate::domain) fn scan(text: &str, mut visit: impl FnMut(Token)) {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        let blank = bytes[at];
-        if blank.is_ascii_whitespace() {
-            if blank == b'\n' {
-                visit(Token::SentenceEnd(at + 1));
+    let mut end = 0;
+    // The last character of a script that is compared by pairs, and its range.
+    let mut before: Option<(char, Range<usize>)> = None;
+    for range in words(text) {
+        sentence_ends(text, end..range.start, &mut visit);
+        end = range.end;
+        let mut open: Option<WordBuilder> = None;
+        for (at, c) in text[range.clone()].char_indices() {
+            let at = range.start + at;
+            if c.is_ascii() || !compared_by_pairs(c) {
+                open.get_or_insert_with(|| WordBuilder::at(at)).push(c);
+                continue;
             }
-            at += 1;
-            continue;
+            if let Some(word) = open.take().and_then(|open| open.close(at)) {
+                visit(Token::Word(word));
+            }
+            let place = at..at + c.len_utf8();
+            let neighbour = before.replace((c, place.clone()));
+            if let Some((first, first_place)) = neighbour.filter(|(_, before)| before.end == at) {
+                visit(Token::Word(Word {
+                    key: Key((u128::from(u32::from(first)) << 21) | u128::from(u32::from(c))),
+                    range: first_place.start..place.end,
+                    scripts: script_of(first).with(script_of(c)),
+                }));
+            }
         }
-        let mut end = at + 1;
-        while end < bytes.len() && !bytes[end].is_ascii_whitespace() {
-            end += 1;
-        }
-        let chunk = &text[at..end];
-        if !plain_words::scan(chunk, at, &mut |word| visit(Token::Word(word))) {
-            words(chunk, at, &mut visit);
-        }
-        if matches!(bytes[end - 1], b'.' | b'!' | b'?') {
-            visit(Token::SentenceEnd(end));
-        }
-        at = end;
-    }
-}
-
-/// Splits a chunk without ASCII blanks: runs of pair scripts into pairs, the rest by Unicode's rules.
-fn words(chunk: &str, offset: usize, visit: &mut impl FnMut(Token)) {
-    let mut rest = 0;
-    let mut at = 0;
-    while let Some(c) = chunk[at..].chars().next() {
-        if scripts::compared_by_pairs(c) {
-            spaced_words(&chunk[rest..at], offset + rest, visit);
-            let end = chunk[at..]
-                .find(|c| !scripts::compared_by_pairs(c))
-                .map_or(chunk.len(), |length| at + length);
-            pairs(&chunk[at..end], offset + at, visit);
-            (rest, at) = (end, end);
-            continue;
-        }
-        at += c.len_utf8();
-        if matches!(c, '。' | '！' | '？' | '｡' | '।') {
-            spaced_words(&chunk[rest..at], offset + rest, visit);
-            visit(Token::SentenceEnd(offset + at));
-            rest = at;
-        }
-    }
-    spaced_words(&chunk[rest..], offset + rest, visit);
-}
-
-/// Splits text in scripts with blanks between words.
-fn spaced_words(part: &str, offset: usize, visit: &mut impl FnMut(Token)) {
-    if plain_words::scan(part, offset, &mut |word| visit(Token::Word(word))) {
-        return;
-    }
-    for (at, word) in part.unicode_word_indices() {
-        let mut open = WordBuilder::at(offset + at);
-        for c in word.chars() {
-            open.scripts = open.scripts.with(scripts::of(c));
-        }
-        for c in word.nfkc().flat_map(fold_char) {
-            open.has_digit |= c.is_numeric();
-            open.push(c);
-        }
-        if let Some(word) = open.close(offset + at + word.len()) {
+        if let Some(word) = open.and_then(|open| open.close(range.end)) {
             visit(Token::Word(word));
         }
     }
+    sentence_ends(text, end..text.len(), &mut visit);
 }
 
-/// Every pair of neighbouring characters of a run.
-fn pairs(run: &str, offset: usize, visit: &mut impl FnMut(Token)) {
-    // Half-width Katakana and compatibility ideographs are normalised to other characters.
-    let normalised = run
-        .chars()
-        .any(scripts::is_compatibility)
-        .then(|| run.nfkc().collect::<String>());
-    let chars = normalised.as_deref().unwrap_or(run).char_indices();
-    let mut before: Option<(usize, char, Scripts)> = None;
-    for (at, c) in chars {
-        let script = scripts::of(c);
-        if let Some((start, first, first_script)) = before {
-            let range = match normalised {
-                Some(_) => offset..offset + run.len(),
-                None => offset + start..offset + at + c.len_utf8(),
-            };
-            let key = (u128::from(u32::from(first)) << 21) | u128::from(u32::from(c));
-            visit(Token::Word(Word {
-                key: Key(key),
-                range,
-                scripts: first_script.with(script),
-            }));
+/// The ends of sentences between two words: line ends, and marks that a blank follows.
+fn sentence_ends(text: &str, gap: Range<usize>, visit: &mut impl FnMut(Token)) {
+    for (at, c) in text[gap.clone()].char_indices() {
+        let next = gap.start + at + c.len_utf8();
+        let ends = match c {
+            ' ' => false,
+            '\n' | '。' | '！' | '？' | '｡' | '।' => true,
+            '.' | '!' | '?' => text[next..].chars().next().is_none_or(char::is_whitespace),
+            _ => false,
+        };
+        if ends {
+            visit(Token::SentenceEnd(next));
         }
-        before = Some((at, c, script));
     }
 }
 
@@ -281,14 +177,176 @@ pub fn shares_a_word<'t>(text: &str, others: impl IntoIterator<Item = &'t str>) 
     !can_be_compared || shared(&words, &known) > 0
 }
 
+/// A set of scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::domain) struct Scripts(u32);
+
+impl Scripts {
+    pub(in crate::domain) const NONE: Self = Self(0);
+    pub(in crate::domain) const LATIN: Self = Self(1);
+    pub(in crate::domain) const GREEK: Self = Self(1 << 1);
+    pub(in crate::domain) const CYRILLIC: Self = Self(1 << 2);
+    const HEBREW: Self = Self(1 << 3);
+    const ARABIC: Self = Self(1 << 4);
+    const HAN: Self = Self(1 << 5);
+    const KANA: Self = Self(1 << 6);
+    const HANGUL: Self = Self(1 << 7);
+    const THAI: Self = Self(1 << 8);
+    /// The first of the scripts that are distinguished only by their Unicode block.
+    const OTHERS: u32 = 9;
+
+    pub(in crate::domain) fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(in crate::domain) fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether the sets intersect.
+    pub(in crate::domain) fn share(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether this is a subset of the other.
+    pub(in crate::domain) fn are_among(self, others: Self) -> bool {
+        self.0 & !others.0 == 0
+    }
+}
+
+/// The script of a character; none for digits and symbols.
+fn script_of(c: char) -> Scripts {
+    // Blocks that contain only letters need no table lookup.
+    match u32::from(c) {
+        0x4E00..=0x9FFF => return Scripts::HAN,
+        0x3041..=0x3096 | 0x30A1..=0x30FA => return Scripts::KANA,
+        0xAC00..=0xD7A3 => return Scripts::HANGUL,
+        _ => {}
+    }
+    if !c.is_alphabetic() {
+        return Scripts::NONE;
+    }
+    match u32::from(c) {
+        0x41..=0x2AF | 0x1D00..=0x1EFF | 0x2C60..=0x2C7F | 0xA720..=0xA7FF | 0xFF21..=0xFF5A => {
+            Scripts::LATIN
+        }
+        0x370..=0x3FF | 0x1F00..=0x1FFF => Scripts::GREEK,
+        0x400..=0x52F | 0x1C80..=0x1C8F | 0x2DE0..=0x2DFF | 0xA640..=0xA69F => Scripts::CYRILLIC,
+        0x590..=0x5FF | 0xFB1D..=0xFB4F => Scripts::HEBREW,
+        0x600..=0x77F | 0x8A0..=0x8FF | 0xFB50..=0xFDFF | 0xFE70..=0xFEFF => Scripts::ARABIC,
+        0xE00..=0xE7F => Scripts::THAI,
+        code if is_hangul(code) => Scripts::HANGUL,
+        code if is_kana(code) => Scripts::KANA,
+        code if is_han(code) => Scripts::HAN,
+        code => Scripts(1 << (Scripts::OTHERS + (code >> 7) % (32 - Scripts::OTHERS))),
+    }
+}
+
+/// Han, Hiragana, Katakana, Thai and Hangul are compared by pairs of characters.
+fn compared_by_pairs(c: char) -> bool {
+    let code = u32::from(c);
+    code >= 0xE00 && ((0xE01..=0xE4E).contains(&code) || is_hangul(code) || is_kana(code) || is_han(code))
+}
+
+fn is_hangul(code: u32) -> bool {
+    matches!(code, 0x1100..=0x11FF | 0x3131..=0x318E | 0xA960..=0xA97F | 0xAC00..=0xD7FB | 0xFFA0..=0xFFDC)
+}
+
+fn is_kana(code: u32) -> bool {
+    matches!(code, 0x3041..=0x3096 | 0x3099..=0x309A | 0x309D..=0x309F | 0x30A1..=0x30FA | 0x30FC..=0x30FF
+        | 0x31F0..=0x31FF | 0xFF66..=0xFF9F | 0x1_B000..=0x1_B16F)
+}
+
+fn is_han(code: u32) -> bool {
+    matches!(code, 0x2E80..=0x2FDF | 0x3005..=0x3007 | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF
+        | 0x2_0000..=0x3_23AF)
+}
+
+/// Words of headers and of item syntax.
+const DSL: &str = "because current progress completed remaining key learnings verbatim context add archive none change \
+    changes current_progress key_learnings verbatim_context in_progress";
+
+const ENGLISH: &str = "the and for are but not you all any can had her was one our out has him his how its may new now \
+    old see two way who did yet get use used uses using let put say she too own off per via also about above after again \
+    against ago almost along already always although among and another are around away back became become been before \
+    behind being below between both came cannot come could didn didn't does doesn't doesn doing don don't done down \
+    during each either else enough even ever every few first from further gave give given gives goes going gone got has \
+    hasn't have haven't having here hers herself himself however i'll i'm i've into isn't it's it'll itself just keep kept \
+    last least less like made make makes making many might mine more most much must myself need needs neither never next \
+    nor nothing often once only onto other others otherwise ours over perhaps quite rather really said same shall should \
+    since some something soon still such take taken takes than that that's their theirs them themselves then there \
+    there's therefore these they they're this those though through thus till together took toward towards under \
+    unless until upon very want wants was wasn't we'll we're we've well went were weren't what when where whether which \
+    while whom whose why will with within without won't would wouldn't yes you'll you're you've your yours yourself";
+
+const GERMAN: &str = "aber alle allem allen aller alles als also am ans auch auf aus bei beim bereits bin bis bist bzw \
+    damit dann darauf daraus darf darin das dass dasselbe dem den denn der deren des dessen die dies diese dieselbe \
+    diesem diesen dieser dieses dir doch dort durch ein eine einem einen einer eines einige einmal er erst es etwa etwas \
+    euch euer für ganz gegen gewesen hab habe haben hat hatte hatten hier hin hinter ich ihm ihn ihnen ihr ihre ihrem \
+    ihren ihrer immer ins ist jede jedem jeden jeder jedes jedoch jene jetzt kann kein keine keinem keinen keiner können \
+    könnte lassen man manche mehr mein meine meinem meinen meiner mich mir mit muss müssen nach nachdem nicht nichts noch \
+    nun nur oben ober oder ohne schon sehr sein seine seinem seinen seiner seit selbst sich sie sind sogar soll sollen \
+    sollte sollten sondern sonst sowie statt um und uns unser unsere unter viel vom von vor wann war waren warum was \
+    wegen weil welche welchem welchen welcher welches wenn wer werde werden wie wieder will wir wird wirst wo wollen \
+    worden wurde wurden würde würden zum zur zwar zwischen über";
+
+const FRENCH: &str = "afin ainsi alors après aucun aucune aussi autre autres avait avant avec avez avoir avons ayant c'est \
+    car cela celle celles celui ces cet cette ceux chaque chez comme comment contre d'un d'une dans depuis des deux \
+    devant dit doit doivent donc dont déjà elle elles encore entre est et étaient était été être eux faire fait faut fois \
+    font ici ils jamais jusqu l'on les leur leurs lors lorsque lui mais même mêmes mes moins mon n'est non nos notre nous \
+    ont par parce pas pendant peu peut peuvent plus pour pourquoi puis qu'il qu'elle qu'un quand que quel quelle quelles \
+    quels qui quoi sans sauf selon sera sera seront ses seulement son sont sous suis sur tandis tant tel telle tes toi \
+    ton toujours tous tout toute toutes très trop une vers voici voilà vos votre vous";
+
+const SPANISH: &str = "algo alguna algunas alguno algunos ante antes aquel aquella aquellos aquí así aún aunque bajo bien \
+    cada casi como con contra cual cuales cuando cuál de del desde después donde dos durante él ella ellas ellos embargo \
+    en entonces entre era eran eres esa esas ese eso esos esta estaba están estar estas este esto estos está fue fueron \
+    ha había han hasta hay hace hacer las les los luego más me mediante menos mientras mis misma mismo mucho muchos muy \
+    nada ni ninguna ninguno nos nosotros nuestra nuestro nunca otra otras otro otros para pero poco por porque puede \
+    pueden pues que quien quién qué se sea según ser será si sido siempre sin sino sobre solo son su sus sólo también \
+    tampoco tan tanto te tiene tienen toda todas todavía todo todos tras tu tus un una unas uno unos usted ustedes ya";
+
+const OTHERS: &str = "alla alle anche ancora avere che chi come con cosa così cui dagli dai dal dalla delle degli dei del \
+    della dello dopo dove essere fare gli hanno il loro ma mentre molto nei nel nella nelle non ogni per perché però più \
+    poi prima qual quale quando quella quello questa questo quindi sempre senza sia sono solo sono stato sul sulla suo \
+    tra tutti tutto una uno ainda ao aos até cada com como da das de depois dos ela elas ele eles em entre era essa esse \
+    esta está este eu foi foram há isso isto já mais mas mesmo muito na nas nem no nos não num numa ou para pela pelo por \
+    porque quando que quem se sem ser seu seus só sua são também tem tudo um uma umas você aan aber als bij dan dat deze \
+    dit door een geen haar heb heeft het hij hun iets ik kan maar meer met mijn moet naar niet nog ook onder over te toch \
+    uit van veel voor waar wat wel werd wij worden zal zich zij zijn zonder \
+    без был была были было быть вас вот все всё для его если есть еще ещё или как когда кто между меня мне может \
+    надо нас него нет них она они оно перед под после потому при про раз так также там тебя тем теперь тогда того тоже \
+    только том три тут уже хотя чего чем что чтобы эта эти это этого этом этот";
+
+/// Character pairs in endings, particles and pronouns.
+const PAIRS: &str = "です ます した して てい いる いた する ない から まで こと もの ため これ それ あれ この その ある あり ので のは のが \
+    のを のに には では とは での との など とき さい くだ ださ まし ませ せん れる られ たら なら って った んで にす がい をし れた \
+    我们 你们 他们 她们 这个 那个 这些 那些 一个 一些 因为 所以 但是 如果 可以 没有 什么 已经 还是 就是 不是 以及 或者 并且 我們 你們 他們 這個 \
+    這些 個人 因為 沒有 什麼 已經 還是 \
+    합니 니다 습니 입니 있습 없습 하는 하고 에서 으로 에게 까지 부터 그리 리고 하지 지만 때문 문에 것이 것은 것을 이다 있다 한다 했다 된다 되는 \
+    และ ของ ที่ ใน การ ความ ไม่ ได้ ให้ เป็ ป็น จะ มี ว่า กับ";
+
+static WORDS: LazyLock<HashSet<String, RandomState>> = LazyLock::new(|| {
+    let lists = [DSL, ENGLISH, GERMAN, FRENCH, SPANISH, OTHERS];
+    let parts = lists
+        .into_iter()
+        .flat_map(|list| words(list).map(|place| folded_word(&list[place])));
+    parts.chain(PAIRS.split_whitespace().map(folded_word)).collect()
+});
+
+/// Whether a folded word or pair is a function word.
+fn is_function_word(folded: &str) -> bool {
+    WORDS.contains(folded)
+}
+
 #[cfg(test)]
-mod tests {
+mod content_words_tests {
     use super::*;
 
     fn words_of(text: &str) -> Vec<String> {
         content_words(text)
             .into_iter()
-            .map(|word| comparable(&text[word.range]))
+            .map(|word| folded_word(&text[word.range]))
             .collect()
     }
 
@@ -300,34 +358,16 @@ mod tests {
     fn words_have_three_characters_or_a_digit_and_mean_something() {
         assert_eq!(
             words_of("The render_page of v2 isn't in std::fs, KL-3 is 1,000.5 because"),
-            ["render_page", "v2", "std", "3", "1,000.5"]
+            ["render", "page", "v2", "std", "3", "1", "000", "5"]
         );
         assert_eq!(words_of("__ -- .. ''"), Vec::<String>::new());
-    }
-
-    #[test]
-    fn ascii_words_are_those_of_unicode() {
-        for text in [
-            "a.b:c 3.5;6 can't foo_bar e.g. x:y:z 1:2 don''t a.1 1.a 'quoted' http://h.io/p?q=1",
-            "--flag=value [x] {y} `code` a,b 1,b $3.00 __init__ 10%",
-        ] {
-            let mut unicode: Vec<&str> = text.unicode_words().filter(|w| *w != "_").collect();
-            unicode.retain(|w| w.chars().count() >= 3 || w.chars().any(char::is_numeric));
-            let mut find_in_input = Vec::new();
-            scan(text, |token| {
-                if let Token::Word(word) = token {
-                    find_in_input.push(&text[word.range]);
-                }
-            });
-            assert_eq!(find_in_input, unicode, "{text}");
-        }
     }
 
     #[test]
     fn words_match_in_their_first_six_characters() {
         assert!(matches("parser", "parsers") && matches("migrations", "migrating"));
         assert!(!matches("parse", "parser") && !matches("cache", "caches"));
-        assert!(matches("STRASSE", "Straße") && matches("ﬁnder", "finder") && matches("ＡＢＣ", "abc"));
+        assert!(matches("STRASSE", "Straße"));
         assert!(matches("Zürich", "Zu\u{308}rich"));
     }
 
@@ -336,7 +376,6 @@ mod tests {
         assert_eq!(words_of("東京タワー"), ["東京", "京タ", "タワ", "ワー"]);
         assert_eq!(words_of("서울 API"), ["서울", "api"]);
         assert_eq!(words_of("ภาษา").len(), 3);
-        assert!(matches("ｶﾞｽ", "ガス"));
         assert_eq!(words_of("猫"), Vec::<String>::new());
     }
 
@@ -349,5 +388,27 @@ mod tests {
         assert!(!shares_a_word("The whale sings", ["retries with back-off"]));
         assert!(shares_a_word("パーサーを書いた", ["wrote the parser"]));
         assert!(shares_a_word("so it is", ["wrote the parser"]));
+    }
+}
+
+#[cfg(test)]
+mod function_words_tests {
+    use super::*;
+
+    #[test]
+    fn function_words_of_several_languages_are_known() {
+        for word in [
+            "because",
+            "with",
+            "don",
+            "weil",
+            "pour",
+            "también",
+            "чтобы",
+            "です",
+        ] {
+            assert!(is_function_word(&folded_word(word)), "{word}");
+        }
+        assert!(!is_function_word("parser") && !is_function_word("数据"));
     }
 }

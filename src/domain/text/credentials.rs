@@ -187,46 +187,16 @@ fn url_passwords(text: &str, found: &mut Vec<Range<usize>>) {
 const PHRASE_BYTES: usize = 60;
 
 /// Names of secrets. A key or token must be longer than a word; a password may be any text.
-const PASSWORDS: [&str; 17] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "passwort",
-    "kennwort",
-    "contraseña",
-    "contrasena",
-    "mot de passe",
-    "senha",
-    "wachtwoord",
-    "парол",
-    "パスワード",
-    "密码",
-    "密碼",
-    "비밀번호",
-    "passcode",
-];
-const KEYS: [&str; 13] = [
-    "secret",
-    "secret_key",
-    "secret key",
-    "access_key",
-    "access key",
-    "api_key",
-    "api-key",
-    "api key",
-    "apikey",
-    "private_key",
-    "accountkey",
-    "token",
-    "credential",
-];
+const PASSWORDS: &str = "password | passwd | passphrase | pwd | passwort | kennwort | contraseña | contrasena | mot de passe | \
+    senha | wachtwoord | парол | パスワード | 密码 | 密碼 | 비밀번호 | passcode";
+const KEYS: &str = "secret | secret_key | secret key | access_key | access key | api_key | api-key | api key | apikey | \
+    private_key | accountkey | token | credential";
 
 static NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::LeftmostLongest)
-        .build(PASSWORDS.iter().chain(&KEYS))
+        .build(PASSWORDS.split(" | ").chain(KEYS.split(" | ")))
         .ok()
 });
 
@@ -241,7 +211,7 @@ enum Link {
 fn named_values(text: &str, found: &mut Vec<Range<usize>>) {
     let Some(names) = &*NAMES else { return };
     for name in names.find_iter(text) {
-        let is_password = name.pattern().as_usize() < PASSWORDS.len();
+        let is_password = name.pattern().as_usize() < PASSWORDS.split(" | ").count();
         if let Some((link, at)) = value_after(text, name.end())
             && let Some(value) = value_at(text, at)
             && is_value(text, &value, link, is_password)

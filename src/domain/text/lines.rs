@@ -61,7 +61,7 @@ pub(in crate::domain) fn is_hidden(c: char) -> bool {
 /// A text with each run of blanks as one, and none around it.
 #[must_use]
 pub fn single_blanks(text: &str) -> String {
-    joined(blank_separated(text).map(|(_, word)| word))
+    joined(text.split_whitespace())
 }
 
 /// A text in lower case with [`single_blanks`]: equal for texts that differ in case and blanks only.
@@ -86,6 +86,15 @@ pub fn bare_words(text: &str) -> String {
     }
 }
 
+/// Whether a text says that there is nothing: it has no letter and no digit, or is `none`, `n/a`, `no` or `nothing`, in or
+/// out of brackets.
+#[must_use]
+pub fn is_nothing(text: &str) -> bool {
+    let bare = text.trim_matches(['(', ')', '[', ']', '.', ' ']);
+    let words = ["none", "n/a", "no", "nothing"];
+    !bare.contains(char::is_alphanumeric) || words.iter().any(|word| bare.eq_ignore_ascii_case(word))
+}
+
 /// Joins words with single blanks.
 fn joined<'t>(words: impl Iterator<Item = &'t str>) -> String {
     let mut line = String::new();
@@ -98,56 +107,16 @@ fn joined<'t>(words: impl Iterator<Item = &'t str>) -> String {
     line
 }
 
-/// The parts of a text between blanks with their byte offsets; equivalent to `split_whitespace`, and faster.
+/// The parts of a text between blanks with their byte offsets.
 pub(in crate::domain) fn blank_separated(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        loop {
-            match blank(bytes, at) {
-                0 => break,
-                length => at += length,
-            }
-        }
-        let start = at;
-        while at < bytes.len() && blank(bytes, at) == 0 {
-            at += 1;
-        }
-        (at > start).then(|| (start, &text[start..at]))
-    })
-}
-
-/// Length in bytes of the blank at this offset; 0 if there is none.
-#[inline]
-fn blank(bytes: &[u8], at: usize) -> usize {
-    match bytes[at..] {
-        [b' ' | b'\t'..=b'\r', ..] => 1,
-        [..0xC2, ..] => 0,
-        [0xC2, 0x85 | 0xA0, ..] => 2,
-        [0xE1, 0x9A, 0x80, ..]
-        | [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF, ..]
-        | [0xE2, 0x81, 0x9F, ..]
-        | [0xE3, 0x80, 0x80, ..] => 3,
-        _ => 0,
-    }
+    let words = text.split_whitespace();
+    words.map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn blanks_are_those_of_unicode() {
-        for c in (0..=0x3_FFFF).filter_map(char::from_u32) {
-            let text = format!("{c}a{c}{c}b");
-            let found: Vec<_> = blank_separated(&text).map(|(at, word)| (word, at)).collect();
-            let base = text.as_ptr() as usize;
-            let all = text.split_whitespace();
-            let expected: Vec<_> = all.map(|word| (word, word.as_ptr() as usize - base)).collect();
-            assert_eq!(found, expected, "{c:?}");
-        }
-    }
 
     #[test]
     fn a_line_keeps_the_blanks_within_it_or_folds_them_or_hides_nothing() {

@@ -9,13 +9,10 @@
 
 pub(in crate::domain) mod content_words;
 mod credentials;
-mod function_words;
 pub(in crate::domain) mod lines;
-mod plain_words;
-pub(in crate::domain) mod scripts;
 pub mod words;
 
 pub use content_words::shares_a_word;
 pub(in crate::domain) use credentials::{MASK, secrets, secrets_with_kind};
 pub use credentials::{has_secret, masked};
-pub use lines::{bare_words, folded, one_line, single_blanks, visible_line};
+pub use lines::{bare_words, folded, is_nothing, one_line, single_blanks, visible_line};

@@ -1,8 +1,6 @@
 //! The archive: one line per task, and roll-ups of tasks.
 
-use super::derived_id::is_derived;
-use super::details::TaskDetails;
-use super::task::FAILED;
+use super::task::{FAILED, TaskDetails, is_derived};
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
 use crate::domain::text::one_line;

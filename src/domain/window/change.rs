@@ -1,13 +1,18 @@
-//! Changes a document to record a task, a decision or a status.
+//! Changes a document to record a task, a decision, a status, or the end of a session.
 
 use super::status::Status;
 use super::task::{Task, task_line, without_reason};
-use crate::domain::document::{Layout, ManagedSection, NewRecord, entries, pinned, records};
+use crate::domain::document::{
+    ManagedSection, NewRecord, entries, managed_body, pinned, progress_parts, records,
+};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{AppliedOperation, Counters, Edit, IdsExhausted, OperationName};
-use crate::domain::text::one_line;
-use chrono::{DateTime, SubsecRound as _, Utc};
+use crate::domain::text::{folded, one_line};
+use chrono::SubsecRound as _;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// Limits of the window and of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -224,15 +229,11 @@ impl<'t> Change<'t> {
         let goal = wanted.goal.clone().unwrap_or_else(none);
         let blocker = wanted.blocker.clone().unwrap_or_else(none);
         self.status = wanted;
-        self.operations.push(AppliedOperation {
-            op: OperationName::RewriteStatus,
-            id: None,
-            label: None,
-            reason: None,
-            content: Some(format!("goal: {goal}; blocker: {blocker}")),
-            superseded_by: None,
-            evidence: Vec::new(),
-        });
+        let content = format!("goal: {goal}; blocker: {blocker}");
+        self.operations.push(AppliedOperation::of_section(
+            OperationName::RewriteStatus,
+            content,
+        ));
     }
 
     pub(super) fn add(
@@ -263,15 +264,8 @@ impl<'t> Change<'t> {
     /// Replaces the body of `Current Progress`, unless it is unchanged.
     pub(super) fn rewrite_progress(&mut self, body: String) {
         if self.edit.rewrite(ManagedSection::CurrentProgress, body.clone()) {
-            self.operations.push(AppliedOperation {
-                op: OperationName::RewriteProgress,
-                id: None,
-                label: None,
-                reason: None,
-                content: Some(body),
-                superseded_by: None,
-                evidence: Vec::new(),
-            });
+            self.operations
+                .push(AppliedOperation::of_section(OperationName::RewriteProgress, body));
         }
     }
 
@@ -314,8 +308,7 @@ impl<'t> Change<'t> {
 
     /// Number of bullets of a kind without an id.
     pub(super) fn count_unnumbered(&self, kind: RecordKind) -> usize {
-        let layout = Layout::of(self.document);
-        entries(self.document, &layout)
+        entries(self.document)
             .filter(|entry| entry.kind == kind && entry.id.is_none() && !entry.is_empty())
             .count()
     }
@@ -367,5 +360,231 @@ impl<'t> Change<'t> {
     }
 }
 
+/// The data recorded at the end of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SessionRecord {
+    /// The completed task.
+    #[serde(flatten)]
+    pub task: Task,
+    /// The new goal; without it the current goal stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<String>,
+    /// The blocker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocker: Option<String>,
+}
+
+/// Records a session: moves the bullet of `In Progress` that equals the intent to `Completed`, adds the task
+/// at the top of `Recent Tasks`, archives the oldest tasks beyond the window, and sets goal and blocker if
+/// one of them is given (a goal alone means that nothing blocks it).
+///
+/// # Errors
+///
+/// [`WindowError`]; nothing is changed.
+pub fn record_session(
+    document: &str,
+    counters: Counters,
+    now: DateTime<Utc>,
+    record: &SessionRecord,
+    sizes: &Sizes,
+) -> Result<ChangedDocument, WindowError> {
+    let mut change = Change::begin(document, counters, now);
+    let progress = managed_body(document, ManagedSection::CurrentProgress);
+    if let Some(body) = completed(progress, &record.task.intent) {
+        change.rewrite_progress(body);
+    }
+    change.add_task(&record.task, sizes)?;
+    if record.goal.is_some() || record.blocker.is_some() {
+        let mut wanted = Status::new(record.goal.as_deref(), record.blocker.as_deref());
+        if record.goal.is_none() {
+            wanted.goal.clone_from(&change.status().goal);
+        }
+        change.set_status(wanted);
+    }
+    change.finish(sizes)
+}
+
+/// Places in [`Progress::TITLES`](crate::domain::operation::Progress).
+const COMPLETED: usize = 0;
+const IN_PROGRESS: usize = 1;
+
+/// Moves the bullets of `In Progress` that equal the intent, as one bullet, to the end of `Completed`.
+/// Returns `None` if there is none. All other lines stay, except headings that would have no content.
+fn completed(body: &str, intent: &str) -> Option<String> {
+    let lines: Vec<&str> = body
+        .trim_end_matches(['\n', '\r'])
+        .split_inclusive('\n')
+        .collect();
+    let parts = progress_parts(&lines);
+    let wanted = folded(intent);
+    let is_equal = |bullet: &Range<usize>| {
+        let text = lines[bullet.clone()].concat();
+        folded(&one_line(&text).replacen(['-', '*'], "", 1)) == wanted
+    };
+    let of = |list: usize| parts.iter().filter(move |part| part.list == Some(list));
+    let done: Vec<&Range<usize>> = of(IN_PROGRESS)
+        .flat_map(|part| &part.bullets)
+        .filter(|bullet| is_equal(bullet))
+        .collect();
+    let moved = lines[(*done.first()?).clone()].concat();
+    let is_known = of(COMPLETED).flat_map(|part| &part.bullets).any(is_equal);
+    let mut removed = vec![false; lines.len()];
+    for line in done.iter().flat_map(|bullet| (*bullet).clone()) {
+        removed[line] = true;
+    }
+    for part in of(IN_PROGRESS) {
+        let mut below = part.lines.clone().skip(1);
+        let had_one = part.bullets.iter().any(|bullet| removed[bullet.start]);
+        if had_one && below.all(|line| removed[line] || lines[line].trim().is_empty()) {
+            removed[part.lines.clone()].fill(true);
+        }
+    }
+    let into = of(COMPLETED).next();
+    let place = match into {
+        Some(part) => {
+            let last = part
+                .lines
+                .clone()
+                .rev()
+                .find(|line| !lines[*line].trim().is_empty());
+            last.map_or(part.lines.end, |line| line + 1)
+        }
+        None => of(IN_PROGRESS).next()?.lines.start,
+    };
+    let mut text = String::with_capacity(body.len() + 16);
+    for line in 0..=lines.len() {
+        if line == place && !is_known {
+            if into.is_none() {
+                end_line(&mut text);
+                text.push_str("## Completed\n");
+            }
+            end_line(&mut text);
+            text.push_str(&moved);
+            end_line(&mut text);
+        }
+        if line < lines.len() && !removed[line] {
+            text.push_str(lines[line]);
+        }
+    }
+    end_line(&mut text);
+    Some(text)
+}
+
+fn end_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod session_tests {
+    use super::*;
+    use crate::domain::memory::OperationName;
+
+    const SIZES: Sizes = Sizes {
+        tasks: 2,
+        decisions: 2,
+        context_bytes: 10_000,
+    };
+
+    fn record(intent: &str) -> SessionRecord {
+        SessionRecord {
+            task: Task {
+                intent: intent.to_owned(),
+                summary: "built".to_owned(),
+                ..Task::default()
+            },
+            ..SessionRecord::default()
+        }
+    }
+
+    fn now() -> DateTime<Utc> {
+        DateTime::from_timestamp(1_800_000_000, 0).unwrap()
+    }
+
+    #[test]
+    fn the_bullet_of_the_intent_moves_and_all_other_lines_stay() {
+        for (body, expected) in [
+            (
+                "## Completed\n- a\n\n## In Progress\n- Wire  THE\n  parser\n- b\n",
+                "## Completed\n- a\n- Wire  THE\n  parser\n\n## In Progress\n- b\n",
+            ),
+            (
+                "## In Progress\n- wire the parser\n",
+                "## Completed\n- wire the parser\n",
+            ),
+            (
+                "prose\n## In Progress:\n* wire the parser\n\n- b\n## Remaining\n- wire the parser",
+                "prose\n## Completed\n* wire the parser\n## In Progress:\n\n- b\n## Remaining\n- wire the parser\n",
+            ),
+            (
+                "## In Progress\n- wire the parser\n- Wire the parser\n## Completed\n- wire The parser\n",
+                "## Completed\n- wire The parser\n",
+            ),
+        ] {
+            assert_eq!(
+                completed(body, "Wire the\nparser").as_deref(),
+                Some(expected),
+                "{body}"
+            );
+        }
+        for body in [
+            "",
+            "## In Progress\n- wire the parser too\n",
+            "## Completed\n- wire the parser\n",
+            "## In Progress\n```\n- wire the parser\n```\n",
+            "- wire the parser\n",
+        ] {
+            assert_eq!(completed(body, "Wire the parser"), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn one_change_writes_progress_task_and_status_and_prunes() {
+        let document = "# Current Progress\n## In Progress\n- Wire it\n- Test it\n\n# Recent Tasks\n- T-2 two: b\n- T-1 one: a\n";
+        let session = SessionRecord {
+            goal: Some("ship".to_owned()),
+            ..record("wire it")
+        };
+        let written = record_session(document, Counters::default(), now(), &session, &SIZES).unwrap();
+        let expected = "# Current Progress\n## Completed\n- Wire it\n## In Progress\n- Test it\n\n# Recent Tasks\n\
+                        - T-3 [2027-01-15T08:00:00Z] wire it: built\n- T-2 two: b\n\n# Active Context\n\
+                        Goal: ship\nBlocker: none\nUpdated: 2027-01-15T08:00:00Z\n";
+        assert_eq!(written.text, expected);
+        let names: Vec<_> = written.operations.iter().map(|operation| operation.op).collect();
+        assert_eq!(
+            names,
+            [
+                OperationName::RewriteProgress,
+                OperationName::Archive,
+                OperationName::Add,
+                OperationName::RewriteStatus
+            ]
+        );
+        assert_eq!(written.archived, ["T-1".parse().unwrap()]);
+    }
+
+    #[test]
+    fn a_status_is_only_changed_if_the_request_has_one() {
+        let document = "# Active Context\nGoal: ship\nBlocker: CI\nUpdated: 2026-01-01T00:00:00Z\n";
+        let text = |session: &SessionRecord| {
+            record_session(document, Counters::default(), now(), session, &SIZES)
+                .unwrap()
+                .text
+        };
+        assert!(text(&record("a")).contains("Goal: ship\nBlocker: CI\nUpdated: 2027"));
+        let blocker = SessionRecord {
+            blocker: Some("review".to_owned()),
+            ..record("a")
+        };
+        assert!(text(&blocker).contains("Goal: ship\nBlocker: review\n"));
+        let goal = SessionRecord {
+            goal: Some("next".to_owned()),
+            ..record("a")
+        };
+        assert!(text(&goal).contains("Goal: next\nBlocker: none\n"));
+    }
+}

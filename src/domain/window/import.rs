@@ -6,9 +6,9 @@
 
 use super::archive::first_sentence;
 use super::change::{Change, ChangedDocument, Sizes, WindowError};
-use super::derived_id::{derived_from, is_derived};
 use super::status::Status;
 use super::task::{Task, task_line};
+use super::task::{derived_from, is_derived};
 use crate::domain::document::{Marks, NewRecord, Record, written_time};
 use crate::domain::ids::{RecordId, RecordKind, TaskId};
 use crate::domain::memory::Counters;

@@ -9,28 +9,22 @@
 
 mod archive;
 mod change;
-mod derived_id;
-mod details;
 mod import;
-mod reason;
-mod session;
 mod status;
 mod task;
 mod view;
 
 pub use archive::{ArchivedTask, Epic, Grouping, first_sentence};
 pub use change::{
-    ChangedDocument, FieldUpdate, Sizes, WindowError, record_decision, record_task, set_status,
+    ChangedDocument, FieldUpdate, SessionRecord, Sizes, WindowError, record_decision, record_session,
+    record_task, set_status,
 };
-pub use details::{TaskDetails, fits};
 pub use import::{
     HistoricRecord, ImportCounts, ImportResult, ImportedDecision, ImportedTask, KnownEntries, WindowImport,
     import_window,
 };
-pub use reason::{UnwritableReason, check_reason};
-pub use session::{SessionRecord, record_session};
-pub use status::Status;
-pub use task::{FAILED, Task, split_line, task_line};
+pub use status::{Status, UnwritableReason, check_reason};
+pub use task::{FAILED, Task, TaskDetails, fits, split_line, task_line};
 pub use view::{Window, WindowDecision, WindowTask};
 
 /// Maximum size of a task's intent, in bytes.

@@ -3,7 +3,7 @@
 use super::contexts::read::validators;
 use super::lookup::{self, VersionParams};
 use crate::domain::document::{record_ranges, written_time};
-use crate::domain::evidence::{Evidence, EvidenceForm};
+use crate::domain::evidence::Evidence;
 use crate::domain::ids::RecordId;
 use crate::fair::{self, Party};
 use crate::http::extract::accept::{Accept, Representation};
@@ -70,7 +70,6 @@ pub(crate) struct BlameLine<'l> {
     /// The line without its end.
     pub(crate) text: Cow<'l, str>,
     /// Of a record's first line: what of an update's input carried the record, at most two passages.
-    #[schema(value_type = Vec<EvidenceForm>)]
     pub(crate) evidence: Vec<Evidence>,
 }
 

@@ -1,7 +1,7 @@
 //! Records of a memory, active and archived: `M/records`.
 
 use crate::domain::document::Until;
-use crate::domain::evidence::{Evidence, EvidenceForm};
+use crate::domain::evidence::Evidence;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{EntryPath, MemoryPath, Path};
@@ -71,7 +71,6 @@ pub(crate) struct RecordBody {
     pub(crate) supersedes: Vec<String>,
     /// What of the task and the messages carried it into the memory, at most two passages, or what it has from the records
     /// that were merged into it; nothing of what was put by hand.
-    #[schema(value_type = Vec<EvidenceForm>)]
     pub(crate) evidence: Vec<Evidence>,
     /// What became of it, the newest change first; where `history=true` asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]

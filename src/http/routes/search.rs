@@ -1,7 +1,7 @@
 //! `GET /v1/vaults/{vault_id}/search` and `GET M/search`
 
 use crate::domain::document::Until;
-use crate::domain::evidence::{Evidence, EvidenceForm};
+use crate::domain::evidence::Evidence;
 use crate::domain::ids::{ActorId, RecordKind};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{MemoryPath, Path, VaultPath};
@@ -314,7 +314,6 @@ pub(crate) struct SearchBody {
     #[schema(required, value_type = Option<String>, example = "2027-08-31")]
     pub(crate) until: Option<Until>,
     /// What of the task and the messages carried the record into the memory.
-    #[schema(value_type = Vec<EvidenceForm>)]
     pub(crate) evidence: Vec<Evidence>,
 }
 

@@ -48,6 +48,20 @@ pub(super) enum Kind {
     Quote,
 }
 
+impl Kind {
+    /// Whether it makes a statement, or takes one back; the others only speak against one in their sentence.
+    fn says_something(self) -> bool {
+        !matches!(
+            self,
+            Self::Doubt | Self::Hearsay | Self::Not | Self::Condition | Self::Passing
+        )
+    }
+}
+
+/// Check boxes, and what they say about their item.
+pub(super) const CHECK_BOXES: [(&str, Kind); 3] =
+    [("[x] ", Kind::Done), ("[X] ", Kind::Done), ("[ ] ", Kind::Next)];
+
 /// An occurrence of a marker in a folded sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
@@ -83,6 +97,8 @@ pub(super) struct Markers {
     phrases: Vec<Phrase>,
     /// Finds the first part of each phrase.
     search: AhoCorasick,
+    /// Finds what a message without statements has none of.
+    heard: AhoCorasick,
     /// Labels of lists, without their colon.
     labels: HashMap<String, (Kind, usize)>,
     filler: Vec<String>,
@@ -139,6 +155,7 @@ impl Markers {
         let mut markers = Self {
             phrases: Vec::new(),
             search: AhoCorasick::new(["\0"]).expect("a small automaton"),
+            heard: AhoCorasick::new(["\0"]).expect("a small automaton"),
             labels: HashMap::new(),
             filler: words("filler"),
             pronoun: words("pronoun"),
@@ -166,6 +183,13 @@ impl Markers {
         }
         let first_parts = markers.phrases.iter().map(|phrase| &phrase.parts[0]);
         markers.search = AhoCorasick::new(first_parts).expect("the table fits an automaton");
+        let saying = markers
+            .phrases
+            .iter()
+            .filter(|phrase| phrase.kind.says_something());
+        let saying = saying.map(|phrase| &phrase.parts[0]).chain(markers.labels.keys());
+        let boxes = CHECK_BOXES.iter().map(|(written, _)| written.to_lowercase());
+        markers.heard = AhoCorasick::new(saying.cloned().chain(boxes)).expect("the table fits an automaton");
         markers
     }
 
@@ -196,6 +220,12 @@ impl Markers {
                 ends_clause,
             });
         }
+    }
+
+    /// Whether a message may have a statement: a marker that says something, a label or a check box. One search of the
+    /// whole message, so that its sentences are read only if something can be heard in them.
+    pub(super) fn may_be_in(&self, message: &str) -> bool {
+        self.heard.is_match(&message.to_lowercase())
     }
 
     /// The markers of a folded sentence, by position.

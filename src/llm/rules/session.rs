@@ -1,6 +1,6 @@
 //! Reads the task and the messages once: sentences that hold a marker, listed items, and fenced texts.
 
-use super::markers::{Kind, Mark, markers};
+use super::markers::{CHECK_BOXES, Kind, Mark, markers};
 use crate::llm::ConversationMessage;
 use std::ops::Range;
 
@@ -137,6 +137,7 @@ impl<'t> Message<'t> {
             first: None,
             withdrawn: None,
         };
+        let may_be_heard = markers().may_be_in(text);
         let mut open: Option<(&str, &str, usize)> = None;
         let mut at = 0;
         for line in text.split_inclusive('\n') {
@@ -161,7 +162,7 @@ impl<'t> Message<'t> {
                 (Some(_), _) => {}
                 (None, Some(mark)) => open = Some((mark, trimmed[mark.len()..].trim(), at)),
                 (None, None) => {
-                    if !message.line(text, start..start + line.trim_end().len()) {
+                    if may_be_heard && !message.line(text, start..start + line.trim_end().len()) {
                         break;
                     }
                 }
@@ -315,7 +316,7 @@ fn item_of(line: &str) -> (usize, Option<Kind>) {
         }
         None => 0,
     };
-    for (check_box, kind) in [("[x] ", Kind::Done), ("[X] ", Kind::Done), ("[ ] ", Kind::Next)] {
+    for (check_box, kind) in CHECK_BOXES {
         if line[length..].starts_with(check_box) {
             return (length + check_box.len(), Some(kind));
         }

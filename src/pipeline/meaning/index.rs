@@ -3,7 +3,7 @@
 use super::{Meaning, Model};
 use crate::domain::ids::VaultId;
 use crate::domain::search::PassageHash;
-use crate::domain::search::vectors::{quantised, signs};
+use crate::domain::search::passages::{quantised, signs};
 use crate::llm::embeddings::{EmbedError, EmbeddingModel, EmbeddingResult};
 use crate::storage::search::Pending;
 use crate::storage::search::vectors::{Kept, Saved, Space, SpaceSettings};

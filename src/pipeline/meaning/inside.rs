@@ -3,7 +3,7 @@
 use super::search::{Hit, HitPassage, SearchRequest, SearchResults, wanted};
 use super::{Meaning, Mode};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
-use crate::domain::search::fusion::fused;
+use crate::domain::search::fused;
 use crate::domain::search::{Passage, PassageHash, Query, extract, ranked};
 use crate::fair;
 use crate::storage::search::vectors::{PassageFilter, SourceRecord, Sources};

@@ -3,7 +3,7 @@
 use super::Meaning;
 use super::query::EmbeddedQuery;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
-use crate::domain::search::fusion::fused;
+use crate::domain::search::fused;
 use crate::domain::search::{Passage, Query, extract, ranked};
 use crate::storage::search::vectors::{Near, Nearest, PassageFilter, RecordOrigin, SourceRecord, Sources};
 use crate::storage::search::{SearchPlace, SearchResult};

@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::document::Marks;
-use crate::domain::evidence::{Evidence, Origin};
+use crate::domain::evidence::{Evidence, EvidenceOrigin};
 use crate::domain::operation::Progress;
 use crate::domain::window::{Task, TaskDetails};
 use crate::pipeline::written_item::WrittenItem;
@@ -11,7 +11,8 @@ fn item(operation: Operation) -> Accepted {
         operation,
         evidence: vec![Evidence {
             record: None,
-            origin: Origin::Message(3),
+            from: EvidenceOrigin::Message,
+            index: Some(3),
             start: 1,
             end: 3,
             quote: "as".to_owned(),
@@ -131,7 +132,7 @@ fn a_proposal_that_cannot_be_read_whole_is_an_error() {
         ("/operations/1/content", json!(["c"])),
         ("/operations/2/label", json!(7)),
         ("/operations/2/evidence", json!([{"from": "message"}])),
-        ("/operations/2/evidence/0/index", json!(null)),
+        ("/operations/2/evidence/0/index", json!("3")),
         ("/operations/3/id", json!("VC2")),
         ("/progress_before", json!(7)),
         ("/record/summary", json!(null)),
@@ -174,28 +175,4 @@ fn what_is_approved_alone_replaces_nothing_that_stays() {
     let replaces = |numbers: &[usize]| proposal.chosen(numbers)[0].operation.replaces();
     assert_eq!(replaces(&[1]), None, "KL-1 is not to be archived");
     assert_eq!(replaces(&[1, 4]), Some("KL-1".parse().unwrap()));
-}
-
-#[test]
-fn the_order_is_that_of_what_is_applied() {
-    let names = |applied: &[AppliedOperation]| -> Vec<String> {
-        let ordered = in_order(&items(), applied);
-        let value = serde_json::to_value(ordered).unwrap();
-        let list = value.as_array().unwrap();
-        list.iter()
-            .map(|item| item["op"].as_str().unwrap().to_owned())
-            .collect()
-    };
-    let rewrite = AppliedOperation {
-        op: OperationName::RewriteProgress,
-        id: None,
-        label: None,
-        reason: None,
-        content: None,
-        superseded_by: None,
-        evidence: Vec::new(),
-    };
-    let rest = ["add_learning", "archive", "add_verbatim"];
-    assert_eq!(names(&[]), rest);
-    assert_eq!(names(&[rewrite])[1..], rest);
 }

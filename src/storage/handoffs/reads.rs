@@ -186,7 +186,7 @@ async fn with_replacements(
             let life = RecordLife::from(record);
             let next = life.end.as_ref().and_then(|end| end.superseded_by);
             wanted.extend(next.filter(|id| !asked.contains(id)));
-            found.insert(life.id, life);
+            found.insert(life.record.id, life);
         }
     }
     Ok(found)

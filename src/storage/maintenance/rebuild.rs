@@ -108,7 +108,7 @@ pub(in crate::storage) async fn project_versions(
     events.sort_by_key(|event| (event.mark.version, event.id));
     let stored = records::all(connection, vault, memory).await?;
     let mut lives: Vec<RecordLife> = stored.into_iter().map(RecordLife::from).collect();
-    lives.sort_by_key(|life| life.id);
+    lives.sort_by_key(|life| life.record.id);
     let projection = Projection::new(lives.clone(), events.clone());
     let projected = read_versions(connection, vault, memory, projection).await?;
     let (same_lives, same_events) = (projected.lives == lives, projected.events == events);
@@ -133,14 +133,15 @@ struct Mend<'l> {
 
 impl<'l> Mend<'l> {
     fn of(stored: &[RecordLife], lives: &'l [RecordLife]) -> Self {
-        let known: HashMap<RecordId, &RecordLife> = stored.iter().map(|life| (life.id, life)).collect();
-        let new: HashSet<RecordId> = lives.iter().map(|life| life.id).collect();
-        let ids = stored.iter().map(|life| life.id);
+        let known: HashMap<RecordId, &RecordLife> =
+            stored.iter().map(|life| (life.record.id, life)).collect();
+        let new: HashSet<RecordId> = lives.iter().map(|life| life.record.id).collect();
+        let ids = stored.iter().map(|life| life.record.id);
         Self {
             removed: ids.filter(|id| !new.contains(id)).collect(),
             written: lives
                 .iter()
-                .filter(|life| known.get(&life.id) != Some(life))
+                .filter(|life| known.get(&life.record.id) != Some(life))
                 .collect(),
         }
     }

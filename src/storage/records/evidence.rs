@@ -84,7 +84,7 @@ impl Storage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::evidence::Origin;
+    use crate::domain::evidence::EvidenceOrigin;
     use serde_json::json;
 
     fn read(stored: &Value) -> Result<Vec<Evidence>, StorageError> {
@@ -107,15 +107,15 @@ mod tests {
 
     #[test]
     fn passages_are_stored_in_one_form() {
-        let passages = [(Origin::Task, 0, 4, "a ta"), (Origin::Message(3), 1, 3, "as")].map(
-            |(origin, start, end, quote)| Evidence {
+        let passages =
+            [(None, 0, 4, "a ta"), (Some(3), 1, 3, "as")].map(|(index, start, end, quote)| Evidence {
                 record: None,
-                origin,
+                from: index.map_or(EvidenceOrigin::Task, |_| EvidenceOrigin::Message),
+                index,
                 start,
                 end,
                 quote: quote.to_owned(),
-            },
-        );
+            });
         assert_eq!(json!(passages), literal());
         assert_eq!(read(&literal()).unwrap(), passages);
     }
@@ -125,7 +125,6 @@ mod tests {
         for (member, other) in [
             ("from", json!("file")),
             ("from", json!(null)),
-            ("index", json!(null)),
             ("index", json!(-1)),
             ("start", json!("1")),
             ("end", json!(1.5)),

@@ -1,6 +1,6 @@
 //! A record with its current state.
 
-use crate::domain::document::Marks;
+use crate::domain::document::{Marks, Record};
 use crate::domain::history::{LifeEnd, RecordLife, VersionMark};
 use crate::domain::ids::{ActorId, RecordId, RecordKind};
 use crate::domain::window::Task;
@@ -103,12 +103,14 @@ pub struct RecordFilter {
 impl From<StoredRecord> for RecordLife {
     fn from(record: StoredRecord) -> Self {
         Self {
-            id: record.id,
-            label: record.label,
-            reason: record.reason,
-            content: record.content,
-            written_at: record.written_at,
-            marks: record.marks,
+            record: Record {
+                id: record.id,
+                time: record.written_at,
+                marks: record.marks,
+                reason: record.reason,
+                label: record.label,
+                content: record.content,
+            },
             born: VersionMark {
                 version: record.created_version,
                 at: record.created_at,

@@ -134,15 +134,18 @@ impl RecordLine {
 
     /// The line of a record as it follows from the versions.
     pub(in crate::storage) fn of(life: &RecordLife, projected: &Projected) -> Self {
-        let (task, columns) = (projected.tasks.get(&life.id), projected.details(life.id));
+        let (task, columns) = (
+            projected.tasks.get(&life.record.id),
+            projected.details(life.record.id),
+        );
         let end = life.end.as_ref();
         Self {
-            kind: life.id.kind.prefix().to_owned(),
-            number: life.id.number,
+            kind: life.record.id.kind.prefix().to_owned(),
+            number: life.record.id.number,
             status: if end.is_some() { "archived" } else { "active" }.to_owned(),
-            label: life.label.clone(),
-            reason: life.reason.clone(),
-            content: life.content.clone(),
+            label: life.record.label.clone(),
+            reason: life.record.reason.clone(),
+            content: life.record.content.clone(),
             created_version: life.born.version,
             created_at: life.born.at,
             created_by: life.born.by.to_string(),
@@ -151,8 +154,8 @@ impl RecordLine {
             ended_by: end.map(|end| end.mark.by.to_string()),
             archive_reason: end.and_then(|end| end.reason.clone()),
             superseded_by: end.and_then(|end| end.superseded_by).map(|id| id.to_string()),
-            written_at: life.written_at,
-            marks: stored_marks(&life.marks),
+            written_at: life.record.time,
+            marks: stored_marks(&life.record.marks),
             task_id: task.and_then(|task| task.task_id.as_ref().map(TaskId::to_string)),
             intent: task.map(|task| task.intent.clone()),
             summary: task.map(|task| task.summary.clone()),

@@ -49,7 +49,7 @@ impl Prepared {
             counted,
             operations: new.stored_operations(),
             origins: new.origins(&head),
-            steps: steps(&head.text, changes, &new.operation_details()),
+            steps: steps(changes, &new.operation_details()),
             event: version_event(head.next_event_id, &metadata),
             base: head.context_id,
             ran: new.run.as_deref().filter(|run| is_new(run)).map(RunJson::of),

@@ -80,7 +80,7 @@ fn decide(job: &PutJob, head: &Head) -> Result<Decision<Effects>, WriteError> {
     version.log = changelog::of_text(&head.text, text, &version.changes);
     let added = version.changes.iter().filter_map(|change| match change {
         RecordChange::Added(record) => Some(record.id),
-        RecordChange::Changed(_) | RecordChange::Archived(_) => None,
+        RecordChange::Changed { .. } | RecordChange::Archived(_) => None,
     });
     let added: Vec<RecordId> = match job.guard {
         Guard::Off => Vec::new(),

@@ -91,7 +91,7 @@ impl Writer {
             .iter()
             .filter_map(|change| match change {
                 RecordChange::Added(record) => Some(record.id),
-                RecordChange::Changed(_) | RecordChange::Archived(_) => None,
+                RecordChange::Changed { .. } | RecordChange::Archived(_) => None,
             })
             .filter(|id| {
                 written

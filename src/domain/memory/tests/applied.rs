@@ -303,8 +303,8 @@ fn changes_are_listed_as_archived_then_added_and_changed() {
         .into_iter()
         .map(|change| match change {
             RecordChange::Added(record) => format!("+{}", record.id),
-            RecordChange::Changed(record) => format!("~{}", record.id),
-            RecordChange::Archived(id) => format!("-{id}"),
+            RecordChange::Changed { new, .. } => format!("~{}", new.id),
+            RecordChange::Archived(record) => format!("-{}", record.id),
         })
         .collect();
     assert_eq!(changes, ["-KL-1", "-D-1", "+KL-4", "~KL-3"]);

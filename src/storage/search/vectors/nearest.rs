@@ -7,7 +7,7 @@ use super::SourceRecord;
 use super::{ARCHIVED, HASH_BYTES, KIND, REFUSED, kind_flag, record_of};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::search::PassageHash;
-use crate::domain::search::vectors::{distance, sign_bytes, signs, similarity};
+use crate::domain::search::passages::{distance, sign_bytes, signs, similarity};
 use crate::fair;
 use crate::storage::records::RecordStatus;
 use crate::storage::{Class, Storage, StorageError};

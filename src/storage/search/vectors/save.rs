@@ -5,7 +5,7 @@ use super::spaces::EVERYWHERE;
 use super::{ARCHIVED, HASH_BYTES, REFUSED, kind_flag};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::search::PassageHash;
-use crate::domain::search::vectors::sign_bytes;
+use crate::domain::search::passages::sign_bytes;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Ending;
 use crate::storage::records::RecordStatus;

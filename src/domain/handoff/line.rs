@@ -1,11 +1,116 @@
-//! The source of a line in a handoff: `[KL-3@12]` cites a record and a version that contains it, `[Current
-//! Progress@12]` a section without records and the version it was read from.
+//! The sections of a handoff and their lines: quoted text and its sources.
+//!
+//! `[KL-3@12]` cites a record and a version that contains it, `[Current Progress@12]` a section without records and the
+//! version it was read from.
 
 use crate::domain::document::ManagedSection;
 use crate::domain::ids::RecordId;
+use crate::domain::text::visible_line;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use strum::IntoStaticStr;
+
+/// Maximum number of lines per section. All of them together are what a person reads before they continue: about a page.
+pub(super) const SECTION_LINES: usize = 20;
+
+/// Maximum number of characters quoted per line.
+pub(super) const LINE_CHARS: usize = 240;
+
+/// The sections of a handoff, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Part {
+    /// A short overview.
+    Summary,
+    /// Goal, blocker, work in progress and remaining work, from the document.
+    StartHere,
+    /// Each record that changed, latest change first.
+    RecentChanges,
+    /// The active records among them, and active replacements.
+    CurrentContext,
+    /// The archived records among them, and their replacements.
+    #[strum(serialize = "recently_replaced_archived")]
+    Replaced,
+    /// Open questions in the document.
+    OpenQuestions,
+    /// The caller's working directory.
+    #[strum(serialize = "workspace_snapshot")]
+    Workspace,
+    /// All cited subjects.
+    Sources,
+}
+
+impl Part {
+    /// All sections.
+    pub const ALL: [Self; 8] = [
+        Self::Summary,
+        Self::StartHere,
+        Self::RecentChanges,
+        Self::CurrentContext,
+        Self::Replaced,
+        Self::OpenQuestions,
+        Self::Workspace,
+        Self::Sources,
+    ];
+
+    /// The sections whose lines a model may write.
+    pub const PROSE: [Self; 5] = [
+        Self::Summary,
+        Self::StartHere,
+        Self::RecentChanges,
+        Self::CurrentContext,
+        Self::OpenQuestions,
+    ];
+
+    /// The heading.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Summary => "Summary",
+            Self::StartHere => "Start Here",
+            Self::RecentChanges => "Recent Changes",
+            Self::CurrentContext => "Current Context",
+            Self::Replaced => "Recently Replaced / Archived",
+            Self::OpenQuestions => "Open Questions",
+            Self::Workspace => "Workspace Snapshot",
+            Self::Sources => "Sources",
+        }
+    }
+
+    /// The name in manifests and in model answers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// One line of a section: safe Markdown without a line break, and its citations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its text.
+    pub text: String,
+    /// Its citations; at least one.
+    pub citations: Vec<Citation>,
+}
+
+/// The lines of the sections, before rendering.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Draft {
+    /// The lines by section.
+    pub lines: BTreeMap<Part, Vec<Line>>,
+    /// Number of lines that were left out, by section.
+    pub left_out: BTreeMap<Part, usize>,
+}
+
+impl Draft {
+    /// The lines of a section.
+    #[must_use]
+    pub fn of(&self, part: Part) -> &[Line] {
+        self.lines.get(&part).map(Vec::as_slice).unwrap_or_default()
+    }
+}
 
 /// A record or a section in a specific version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -140,10 +245,55 @@ fn cite(inside: &str) -> Option<Vec<Citation>> {
     inside.split(',').map(|one| one.trim().parse().ok()).collect()
 }
 
+/// Returns the text on one line, at most `max_chars` characters before escaping, with whitespace folded.
+///
+/// Brackets, backticks, asterisks, tildes and backslashes are escaped with a backslash, as are `_` where it
+/// could mean emphasis and `>` at the start; `<` and `&` become entities. Control characters, line and
+/// paragraph separators, and invisible characters (including bidirectional controls) count as whitespace.
+#[must_use]
+pub fn quote(text: &str, max_chars: usize) -> String {
+    let line = shortened(&visible_line(text), max_chars);
+    let mut safe = String::with_capacity(line.len() + 16);
+    let mut before = ' ';
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '<' => safe.push_str("&lt;"),
+            // Only at the start of a line `>` opens a quotation; elsewhere it has no meaning without a `<`.
+            '>' if safe.is_empty() => safe.push_str("\\>"),
+            '&' => safe.push_str("&amp;"),
+            '\\' | '`' | '*' | '[' | ']' | '~' => {
+                safe.push('\\');
+                safe.push(character);
+            }
+            '_' => {
+                let inside =
+                    before.is_alphanumeric() && characters.peek().is_some_and(|c| c.is_alphanumeric());
+                if !inside {
+                    safe.push('\\');
+                }
+                safe.push('_');
+            }
+            other => safe.push(other),
+        }
+        before = character;
+    }
+    safe
+}
+
+fn shortened(line: &str, max_chars: usize) -> String {
+    match line.char_indices().nth(max_chars) {
+        None => line.to_owned(),
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::handoff::CitedLine;
+    use crate::domain::text::lines::is_hidden;
+    use proptest::prelude::*;
     use serde_json::{Value, json};
 
     #[test]
@@ -218,5 +368,38 @@ mod tests {
             assert!(read(&stored).is_err(), "{stored}");
         }
         assert!(read(&json!(null)).is_err());
+    }
+
+    #[test]
+    fn ordinary_text_stays_readable_and_signs_lose_their_meaning() {
+        for (text, quoted) in [
+            (
+                "src/main.rs: use my_name, not _this_",
+                "src/main.rs: use my_name, not \\_this\\_",
+            ),
+            ("a\n# b\r\n\n  - c", "a # b - c"),
+            ("[KL-1@2] <b>&", "\\[KL-1@2\\] &lt;b>&amp;"),
+            ("a => b -> c", "a => b -> c"),
+            ("> quoted", "\\> quoted"),
+            ("x\u{202e}y\u{200b}z\u{2028}w", "x y z w"),
+        ] {
+            assert_eq!(quote(text, 100), quoted);
+        }
+        assert_eq!(quote("abcdef", 3), "abc…");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_quoted_ends_its_line_or_is_read_as_a_citation(text in any::<String>(), max in 0..40_usize) {
+            let quoted = quote(&text, max);
+            let is_harmless = |c: char| !c.is_control() && !is_hidden(c) && c != '<';
+            prop_assert!(quoted.chars().all(is_harmless));
+            prop_assert!(citations_in(&quoted).1.is_empty());
+        }
+
+        #[test]
+        fn brackets_never_make_a_citation(text in r"[\[\]\\KLVCTD@0-9 -]{0,40}") {
+            prop_assert!(citations_in(&quote(&text, 100)).1.is_empty());
+        }
     }
 }

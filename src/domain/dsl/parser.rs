@@ -1,0 +1,595 @@
+//! `answer = { section | prose }`: dispatches each line of a text, and collects its operations and faults.
+
+use super::headers::{self, Header, List, Opens, Resemblance};
+use super::items::{self, ItemFault, after_because, begins_with_id};
+use super::lines::{self, Closings, Line, bullet, is_no_change};
+use super::progress::Block;
+use super::snippets::{Snippet, SnippetStart};
+use crate::domain::document::{Fence, Marks, leading_marks};
+use crate::domain::faults::{MAX_TEXT_ITEMS, MAX_TEXT_LINES, Omitted, cut, keep};
+use crate::domain::ids::RecordKind;
+use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
+use crate::domain::text::lines::start_of;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The result of parsing a text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Parsed {
+    /// The valid items, in input order.
+    pub items: Vec<Item>,
+    /// The faults, in input order: the first [`MAX_KEPT_FAULTS`](crate::domain::faults::MAX_KEPT_FAULTS).
+    pub faults: Vec<Fault>,
+    /// Number of faults and items beyond the limits.
+    pub omitted: Omitted,
+    /// The sections in the text, in order of first appearance.
+    pub sections: Vec<Role>,
+}
+
+impl Parsed {
+    pub(super) fn accept(&mut self, operation: Operation, range: Range<usize>) {
+        if self.items.len() < MAX_TEXT_ITEMS {
+            return self.items.push(Item { operation, range });
+        }
+        self.fault(Fault {
+            kind: FaultKind::TooLarge,
+            section: operation.role(),
+            id: operation.archives(),
+            range,
+            detail: format!(
+                "at most {MAX_TEXT_ITEMS} items are accepted at once; this one and those after it were not"
+            ),
+        });
+    }
+
+    pub(super) fn fault(&mut self, fault: Fault) {
+        keep(&mut self.faults, &mut self.omitted, fault);
+    }
+
+    /// Adds a fault that names no record.
+    pub(super) fn reject(&mut self, section: Option<Role>, range: Range<usize>, (kind, detail): ItemFault) {
+        self.fault(Fault {
+            kind,
+            section,
+            id: None,
+            range,
+            detail,
+        });
+    }
+
+    pub(super) fn open_section(&mut self, role: Role) {
+        if !self.sections.contains(&role) {
+            self.sections.push(role);
+        }
+    }
+}
+
+/// Parses a text. Total: every input has a result.
+#[must_use]
+pub fn parse(text: &str) -> Parsed {
+    read(text, false)
+}
+
+/// Parses the text of a model that stopped at its token limit: its last item is not trusted.
+#[must_use]
+pub fn parse_cut_off(text: &str) -> Parsed {
+    read(text, true)
+}
+
+fn read(text: &str, is_cut_off: bool) -> Parsed {
+    let count = text.bytes().filter(|byte| *byte == b'\n').count();
+    if count > MAX_TEXT_LINES {
+        let mut parsed = Parsed::default();
+        let detail = format!("the text has {count} lines; at most {MAX_TEXT_LINES} are read");
+        parsed.reject(None, 0..0, (FaultKind::TooLarge, detail));
+        return parsed;
+    }
+    let lines = lines::split(text);
+    let mut parser = Parser {
+        text,
+        at: 0,
+        until: lines.len(),
+        lines,
+        in_outer_fence: false,
+        closings: Closings::default(),
+        section: None,
+        list: None,
+        dropped: None,
+        parsed: Parsed::default(),
+        block: None,
+        last_progress_bullet: None,
+        progress: None,
+    };
+    while let Some(line) = parser.next_line() {
+        if !line.is_blank() {
+            parser.line(&line);
+        }
+    }
+    parser.finish(is_cut_off)
+}
+
+/// The state between two lines.
+struct Parser<'t> {
+    text: &'t str,
+    lines: Vec<Line>,
+    /// Index of the next line.
+    at: usize,
+    /// Index of the line that closes the fence around the answer, or the number of lines. No snippet extends
+    /// past it.
+    until: usize,
+    in_outer_fence: bool,
+    closings: Closings,
+    /// The section that contains the next line, and the column of its header.
+    section: Option<(Role, usize)>,
+    /// The list and the column of its header.
+    list: Option<(List, usize)>,
+    /// Set while the items below an unknown header are dropped.
+    dropped: Option<Dropped>,
+    parsed: Parsed,
+    block: Option<Block>,
+    last_progress_bullet: Option<usize>,
+    /// The last progress that counts: valid, or its fault.
+    progress: Option<Result<Item, Fault>>,
+}
+
+struct Dropped {
+    /// Whether items are dropped until the next section header; otherwise until the next list header.
+    is_section: bool,
+    /// The unknown header, until it is reported: it counts as a header only if an item follows.
+    unreported: Option<Range<usize>>,
+}
+
+/// A line joined with its continuation lines.
+struct Folded {
+    text: String,
+    /// Byte offset of the end of the last joined line.
+    end: usize,
+    /// Whether more than one line was joined.
+    is_multi_line: bool,
+}
+
+impl Parser<'_> {
+    /// Returns the next line and advances past it.
+    fn next_line(&mut self) -> Option<Line> {
+        let line = *self.lines.get(self.at)?;
+        self.at += 1;
+        if self.at > self.until {
+            // After the fence around the answer snippets need no bound.
+            self.until = self.lines.len();
+        }
+        Some(line)
+    }
+
+    /// Handles one line: a header, an item, a continuation of a progress bullet, a fence around the answer,
+    /// "no change", or prose.
+    fn line(&mut self, line: &Line) {
+        let content = line.content(self.text);
+        let bullet = bullet(content);
+        if !content.starts_with('-') && bullet.is_some_and(is_header_as_item) {
+            self.header(line, bullet.unwrap_or(content));
+            return;
+        }
+        if let Some(item) = bullet {
+            if !is_no_change(item) {
+                self.item(line, item);
+            }
+            return;
+        }
+        if self.header(line, content)
+            || self.continues_progress(line, content)
+            || self.outer_fence(content)
+            || is_no_change(content)
+        {
+            return;
+        }
+        self.finish_progress_bullet();
+        if let Some(resemblance) = headers::unknown(content)
+            && self.may_be_reported(line, resemblance)
+        {
+            self.unknown_header(line, resemblance);
+        }
+    }
+
+    /// Folds a line into the progress bullet above it, if it is indented deeper. Insights and snippets consume
+    /// their own lines.
+    fn continues_progress(&mut self, line: &Line, content: &str) -> bool {
+        let content = self.normalised(line, content);
+        let block = self.block.as_mut().filter(|_| self.dropped.is_none());
+        block.is_some_and(|block| block.continues(line.indent, &content, line.last))
+    }
+
+    fn finish_progress_bullet(&mut self) {
+        if let Some(block) = &mut self.block {
+            block.finish_bullet(&mut self.parsed);
+        }
+    }
+
+    /// Consumes the line just read if it is a fence around the answer (only before the first header) or
+    /// around a section.
+    fn outer_fence(&mut self, content: &str) -> bool {
+        let Some(fence) = Fence::opened_by(content) else {
+            return false;
+        };
+        if self.section.is_none() && !self.in_outer_fence {
+            self.in_outer_fence = true;
+            // The last line that closes the fence and is not indented deeper than it.
+            let indent = self.lines[self.at - 1].indent;
+            let closes = |line: &Line| line.indent <= indent && fence.is_closed_by(line.content(self.text));
+            let closing = self.lines[self.at..].iter().rposition(closes);
+            self.until = closing.map_or(self.lines.len(), |closing| self.at + closing);
+        }
+        true
+    }
+
+    /// Handles a line if it is a header.
+    fn header(&mut self, line: &Line, content: &str) -> bool {
+        let Some(header) = headers::known(content) else {
+            return false;
+        };
+        // A bare word such as `Remaining` may be the end of a bullet's text; a header with colon or
+        // decoration may not.
+        let block = self.block.as_ref();
+        if !header.is_set_apart && block.is_some_and(|block| block.is_open_above(line.indent)) {
+            return false;
+        }
+        match header.opens {
+            Opens::Section(role) => self.open_section(role, line),
+            Opens::List(list) if !self.open_list(list, line, &header) => return false,
+            Opens::List(_) => {}
+        }
+        if !header.after.is_empty() {
+            self.item_after(line, &header);
+        }
+        true
+    }
+
+    fn open_section(&mut self, role: Role, line: &Line) {
+        self.close_block();
+        self.parsed.open_section(role);
+        if role == Role::Progress {
+            self.block = Some(Block::new(line.first..line.last));
+        }
+        self.section = Some((role, line.indent));
+        (self.list, self.dropped) = (None, None);
+    }
+
+    /// Opens a list, unless it is not allowed here.
+    fn open_list(&mut self, list: List, line: &Line, header: &Header<'_>) -> bool {
+        let is_of_progress = matches!(list, List::Completed | List::InProgress | List::Remaining);
+        if self.drops_section() {
+            return true;
+        }
+        match self.section {
+            Some((Role::Progress, _)) if is_of_progress => {}
+            Some((Role::Learnings | Role::Verbatim, _)) if !is_of_progress => {}
+            // Lists of progress belong to one section only, so its header may be missing.
+            None if is_of_progress && header.is_set_apart => self.open_section(Role::Progress, line),
+            Some(_) if header.is_set_apart => {
+                self.unknown_header(line, Resemblance::Strong);
+                return true;
+            }
+            _ => return false,
+        }
+        self.finish_progress_bullet();
+        (self.list, self.dropped) = (Some((list, line.indent)), None);
+        true
+    }
+
+    /// Parses the item that follows a header on its line.
+    fn item_after(&mut self, line: &Line, header: &Header<'_>) {
+        let text = bullet(header.after).unwrap_or(header.after);
+        let tells = after_because(text).is_some() || begins_with_id(text);
+        let is_list = matches!(header.opens, Opens::List(_));
+        if (tells || is_list) && !is_no_change(text) {
+            self.item(line, text);
+        }
+    }
+
+    /// Whether items are dropped until the next section.
+    fn drops_section(&self) -> bool {
+        self.dropped.as_ref().is_some_and(|dropped| dropped.is_section)
+    }
+
+    /// Whether a line is not indented deeper than the section's header, or than column 0 without a section.
+    fn is_beside_section(&self, indent: usize) -> bool {
+        indent <= self.section.map_or(0, |(_, column)| column)
+    }
+
+    /// Whether an unknown header may be reported. Lists below an unknown section are part of it; another
+    /// section beside it is not.
+    fn may_be_reported(&self, line: &Line, resemblance: Resemblance) -> bool {
+        !self.drops_section() || (resemblance == Resemblance::Strong && self.is_beside_section(line.indent))
+    }
+
+    /// Drops the items below an unknown header. It counts as a section if none is open, or if it is at the
+    /// level of the open section and is not one of its lists.
+    fn unknown_header(&mut self, line: &Line, resemblance: Resemblance) {
+        self.finish_progress_bullet();
+        let is_outside = self.section.is_none();
+        if is_outside && resemblance == Resemblance::Weak {
+            return;
+        }
+        let range = line.first..line.last;
+        let is_list_deeper = self.list.is_some_and(|(_, column)| column > line.indent);
+        let has_underscore = self.text[range.clone()].contains('_');
+        self.dropped = Some(Dropped {
+            is_section: is_outside
+                || (self.is_beside_section(line.indent) && (is_list_deeper || has_underscore)),
+            unreported: Some(range),
+        });
+        if resemblance == Resemblance::Strong && !is_outside {
+            self.report_unknown_header();
+        }
+    }
+
+    /// Reports, once, the unknown header whose items are dropped.
+    fn report_unknown_header(&mut self) {
+        let Some(dropped) = &mut self.dropped else { return };
+        let Some(header) = dropped.unreported.take() else {
+            return;
+        };
+        let section = self.section.filter(|_| !dropped.is_section).map(|(role, _)| role);
+        let detail = format!(
+            "`{}` is not a header of this form, and what is below it was ignored; sections are \
+             CURRENT_PROGRESS, KEY_LEARNINGS and VERBATIM_CONTEXT, lists are Completed, In Progress, Remaining, \
+             ADD and ARCHIVE",
+            start_of(&self.text[header.clone()], items::EXCERPT_CHARS)
+        );
+        self.parsed
+            .reject(section, header, (FaultKind::UnknownHeader, detail));
+    }
+
+    /// `item = progress-bullet | learning | snippet-item | archiving | merge | mark`: parses an item according to its
+    /// section and list; its text begins at `item`.
+    fn item(&mut self, line: &Line, item: &str) {
+        if self.dropped.is_some() {
+            return self.report_unknown_header();
+        }
+        let range = line.first..line.last;
+        let Some((section, _)) = self.section else {
+            return;
+        };
+        let list = self.list.map(|(list, _)| list);
+        let Some(kind) = section.record_kind() else {
+            let text = self.normalised(line, item);
+            if let Some(block) = &mut self.block {
+                self.last_progress_bullet = Some(range.start);
+                block.bullet(list, line.indent, &text, range, &mut self.parsed);
+            }
+            return;
+        };
+        // A record of the memory that the model repeated looks like an archiving too; nothing is archived
+        // without `ARCHIVE`.
+        if list.is_none() && begins_with_id(item) {
+            let detail = "an item must be below `ADD:` or `ARCHIVE:`".to_owned();
+            let fault = (FaultKind::UnknownHeader, detail);
+            return self.parsed.reject(Some(section), range, fault);
+        }
+        match (list, section) {
+            (Some(List::Archive), _) => self.of_records(line, item, section, items::archive, kind),
+            (Some(List::Mark), _) => self.of_records(line, item, section, items::mark, kind),
+            (Some(List::Merge), _) => self.added(line, item, Marks::default(), items::merge),
+            (_, Role::Verbatim) => self.verbatim(line, item),
+            _ => {
+                let (marks, item) = leading_marks(item);
+                self.added(line, item, marks, items::learning);
+            }
+        }
+    }
+
+    /// `archiving = id { "," id } "because" reason`, and `mark = id marks "because" reason`
+    fn of_records(
+        &mut self,
+        line: &Line,
+        item: &str,
+        section: Role,
+        read: fn(&str, RecordKind) -> Vec<items::OfRecord>,
+        kind: RecordKind,
+    ) {
+        let folded = self.fold(line, item);
+        let range = line.first..folded.end;
+        for (id, outcome) in read(&folded.text, kind) {
+            match outcome {
+                Ok(operation) => self.parsed.accept(operation, range.clone()),
+                Err((kind, detail)) => self.parsed.fault(Fault {
+                    kind,
+                    section: Some(section),
+                    id,
+                    range: range.clone(),
+                    detail,
+                }),
+            }
+        }
+    }
+
+    /// A learning (`because reason ":" insight`) or a merge of learnings (`id "," id { "," id } because reason ":" insight`).
+    fn added(
+        &mut self,
+        line: &Line,
+        item: &str,
+        marks: Marks,
+        read: fn(&str) -> Result<Operation, ItemFault>,
+    ) {
+        let folded = self.fold(line, item);
+        let range = line.first..folded.end;
+        match read(&folded.text) {
+            Ok(mut operation) => {
+                operation.set_marks(marks);
+                if folded.is_multi_line {
+                    let fault = (FaultKind::MultiLineInsight, items::JOINED.to_owned());
+                    self.parsed.reject(Some(Role::Learnings), range.clone(), fault);
+                }
+                self.parsed.accept(operation, range);
+            }
+            Err(wrong) => self.parsed.reject(Some(Role::Learnings), range, wrong),
+        }
+    }
+
+    /// `snippet-item = [ "[" marks "]" ] "because" reason ":" label "=>" snippet`
+    fn verbatim(&mut self, line: &Line, item: &str) {
+        let (marks, item) = leading_marks(item);
+        let start = self.offset(item);
+        let head = &self.text[start..line.last];
+        // Byte offset of the content: after the colon that ends the reason.
+        let content = after_because(head)
+            .and_then(|after| Some(head.len() - after.len() + items::reason_end(after)? + 1))
+            .unwrap_or(head.len());
+        let Some(arrow) = head[content..].find("=>").map(|at| content + at) else {
+            // It consumes its deeper lines too.
+            let folded = self.fold(line, item);
+            let wrong = items::addition(&folded.text)
+                .err()
+                .unwrap_or_else(items::missing_label);
+            return self
+                .parsed
+                .reject(Some(Role::Verbatim), line.first..folded.end, wrong);
+        };
+        let snippet = self.snippet(start + arrow + "=>".len());
+        let range = line.first..snippet.end.max(line.last);
+        let before = self.normalised(line, &head[..arrow]);
+        match items::verbatim(&before, snippet.text) {
+            Ok(mut operation) => {
+                operation.set_marks(marks);
+                if let Some(fence) = snippet.unclosed {
+                    let detail = "the code fence is never closed, so it was read as plain text".to_owned();
+                    let fault = (FaultKind::UnclosedFence, detail);
+                    self.parsed.reject(Some(Role::Verbatim), fence, fault);
+                }
+                self.parsed.accept(operation, range);
+            }
+            Err(wrong) => self.parsed.reject(Some(Role::Verbatim), range, wrong),
+        }
+    }
+
+    /// Reads the snippet of the bullet on the line just read; `from` is the byte offset after its `=>`.
+    fn snippet(&mut self, from: usize) -> Snippet {
+        let start = SnippetStart {
+            text: self.text,
+            lines: &self.lines,
+            at: self.at - 1,
+            from,
+            until: self.until.max(self.at),
+        };
+        let snippet = start.read(&mut self.closings);
+        self.at = snippet.next.max(self.at);
+        snippet
+    }
+
+    /// Joins the deeper-indented lines below an item with single blanks. Stops at a deeper bullet that starts
+    /// an item of its own and at a header in full form.
+    fn fold(&mut self, line: &Line, item: &str) -> Folded {
+        let mut folded = Folded {
+            text: self.normalised(line, item).into_owned(),
+            end: line.last,
+            is_multi_line: false,
+        };
+        let starts_item = |content: &str| match bullet(content) {
+            Some(item) => after_because(item).is_some() || begins_with_id(item),
+            None => headers::known(content).is_some_and(|header| header.is_set_apart),
+        };
+        let mut index = self.at;
+        while let Some(next) = self.lines.get(index) {
+            index += 1;
+            if next.is_blank() {
+                continue;
+            }
+            let content = next.content(self.text);
+            if next.indent <= line.indent || index > self.until.max(self.at) || starts_item(content) {
+                break;
+            }
+            if !folded.text.is_empty() {
+                folded.text.push(' ');
+            }
+            folded.text.push_str(&self.normalised(next, content));
+            (folded.end, folded.is_multi_line, self.at) = (next.last, true, index);
+        }
+        folded
+    }
+
+    /// Byte offset of a slice of the input.
+    fn offset(&self, part: &str) -> usize {
+        part.as_ptr() as usize - self.text.as_ptr() as usize
+    }
+
+    /// A slice of a line in the normalised view.
+    fn normalised<'p>(&self, line: &Line, part: &'p str) -> Cow<'p, str> {
+        if part.contains('\t') {
+            let start = self.offset(part);
+            Cow::Owned(lines::expanded(self.text, line, start..start + part.len()))
+        } else {
+            Cow::Borrowed(part)
+        }
+    }
+
+    /// The last block counts; one without a bullet means that nothing changed.
+    fn close_block(&mut self) {
+        let finished = self.block.take().and_then(|block| block.finish(&mut self.parsed));
+        self.progress = finished.or(self.progress.take());
+    }
+
+    /// Returns all items and faults, in input order.
+    fn finish(mut self, is_cut_off: bool) -> Parsed {
+        self.close_block();
+        match self.progress.take() {
+            Some(Ok(item)) => self.parsed.items.push(item),
+            Some(Err(fault)) => self.parsed.faults.push(fault),
+            None => {}
+        }
+        if self.parsed.sections.is_empty() {
+            let detail = "no section header was found: CURRENT_PROGRESS, KEY_LEARNINGS or VERBATIM_CONTEXT";
+            let fault = (FaultKind::NoSection, detail.to_owned());
+            self.parsed.reject(None, 0..self.text.len(), fault);
+        }
+        cut(&mut self.parsed.faults, &mut self.parsed.omitted);
+        if is_cut_off {
+            self.distrust_last_item();
+        }
+        let mut parsed = self.parsed;
+        parsed.items.sort_by_key(|item| item.range.start);
+        parsed.faults.sort_by_key(|fault| fault.range.start);
+        parsed
+    }
+
+    /// The model stopped at its token limit: its last item may be incomplete.
+    fn distrust_last_item(&mut self) {
+        // A progress begins with its header; what may be incomplete is its last bullet.
+        let last_bullet = self.last_progress_bullet;
+        let start = |item: &Item| match item.operation {
+            Operation::RewriteProgress(_) => last_bullet,
+            _ => Some(item.range.start),
+        };
+        let of_items = self.parsed.items.iter().filter_map(start).max();
+        let rejected = self.parsed.faults.iter().filter(|fault| !fault.kind.is_warning());
+        let of_faults = rejected.map(|fault| fault.range.start).max();
+        let of_faults = of_faults.max(self.parsed.omitted.last_rejected());
+        let last = of_items.max(of_faults).max(last_bullet);
+        let end = self.text.len();
+        let mut truncated = (None, end..end);
+        self.parsed.items.retain(|item| {
+            let is_last = start(item) == last;
+            if is_last {
+                truncated = (item.operation.role(), item.range.clone());
+            }
+            !is_last
+        });
+        // Kept even beyond the limit: it concerns the whole text.
+        self.parsed.faults.push(Fault {
+            kind: FaultKind::Truncated,
+            section: truncated.0,
+            id: None,
+            range: truncated.1,
+            detail: "the model stopped at its token limit, so its last item was not taken".to_owned(),
+        });
+    }
+}
+
+/// Models sometimes number their headers.
+fn is_header_as_item(item: &str) -> bool {
+    headers::known(item).is_some_and(|header| {
+        let is_certain = match header.opens {
+            Opens::Section(_) => header.is_set_apart,
+            Opens::List(_) => header.is_canonical,
+        };
+        is_certain && header.after.is_empty()
+    })
+}

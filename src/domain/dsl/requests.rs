@@ -1,0 +1,559 @@
+//! Operations given as JSON instead of DSL text: the body of `POST …/operations`, and tool arguments.
+//!
+//! They follow the same rules and produce the same faults as the items of a text. Their content is exact: a
+//! snippet may contain any lines, including lines that would be headers or bullets in a text. The range of an
+//! item or fault is the index of its request in the list.
+//!
+//! ```
+//! use working_memory::domain::dsl::requests::{OperationRequest, read};
+//!
+//! let requests: Vec<OperationRequest> = serde_json::from_str(
+//!     r#"[{"op": "add", "section": "learnings", "reason": "CI has no database", "content": "commit the query data"},
+//!         {"op": "archive", "id": "KL-1", "reason": " "}]"#,
+//! )?;
+//! let parsed = read(&requests);
+//! assert_eq!(parsed.items[0].range, 0..0);
+//! assert_eq!((parsed.faults[0].kind.name(), parsed.faults[0].range.start), ("missing_reason", 1));
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+use super::Parsed;
+use super::headers::List;
+use super::items::{self, ItemFault, after_because, placeholder};
+use super::lines::{is_placeholder, is_template_snippet};
+use super::progress::Block;
+use crate::domain::consolidation::Ground;
+use crate::domain::document::{Expiry, Marks};
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::operation::{Fault, FaultKind, Operation, Role};
+use crate::domain::text::lines::document_line;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use strum::{IntoStaticStr, VariantNames};
+use utoipa::ToSchema;
+
+/// One operation.
+// A missing text is read as an empty one, which is a fault of the item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "op", rename_all = "snake_case", try_from = "Members")]
+pub enum OperationRequest {
+    /// A new record.
+    Add {
+        /// Where it goes.
+        section: RecordSection,
+        /// Why it is worth keeping.
+        reason: String,
+        /// What a snippet is, such as a file path or a config key. Of snippets only, and they need one.
+        #[schema(nullable = false)]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
+        /// The insight, one line, or the snippet, stored as it is.
+        content: String,
+        /// The record whose place it takes: it is archived, by an operation of the same request or else for this
+        /// one's reason, and names the new one in `superseded_by`.
+        #[schema(nullable = false, example = "KL-1")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        replaces: Option<String>,
+        /// Whether it is pinned: no model archives it.
+        #[schema(required = false)]
+        #[serde(skip_serializing_if = "is_false")]
+        pinned: bool,
+        /// Until when it holds: a date (the last day, UTC) or a time (RFC 3339). `never`, the default, for no end.
+        #[schema(value_type = Option<String>, nullable = false, example = "2027-08-31")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        until: Option<Expiry>,
+    },
+    /// Pins a record or lets it go, or gives it another end. What is absent stays as it is; one of `pinned` and `until` is
+    /// needed.
+    Mark {
+        /// Its id.
+        #[schema(example = "KL-2")]
+        id: String,
+        /// Why.
+        reason: String,
+        /// Whether it is pinned from now on: no model archives it, and it does not leave the window.
+        #[schema(nullable = false)]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pinned: Option<bool>,
+        /// Until when it holds: a date (the last day, UTC), a time (RFC 3339) or `never`.
+        #[schema(value_type = Option<String>, nullable = false, example = "2027-08-31")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        until: Option<Expiry>,
+    },
+    /// Takes a learning or snippet out of the document. With one of `duplicate_of`, `superseded_by` and `expired` it is
+    /// checked that nothing is lost with it, and a record of any kind can be named.
+    Archive {
+        /// Its id.
+        #[schema(example = "KL-2")]
+        id: String,
+        /// Why.
+        reason: String,
+        /// The active record of the same kind that says all that it says.
+        #[schema(nullable = false, example = "KL-1")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        duplicate_of: Option<String>,
+        /// The newer active record of the same kind that says what has changed of it.
+        #[schema(nullable = false, example = "KL-3")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        superseded_by: Option<String>,
+        /// It has ended: by its `until`, or by a date that its text presents as its end.
+        #[schema(required = false)]
+        #[serde(skip_serializing_if = "is_false")]
+        expired: bool,
+    },
+    /// Puts one new learning in the place of several: they are archived and name it in `superseded_by`. It has to say all
+    /// that they say and nothing else.
+    Merge {
+        /// The learnings, two to ten.
+        #[schema(example = json!(["KL-1", "KL-2"]))]
+        ids: Vec<String>,
+        /// Why.
+        reason: String,
+        /// The new learning, one line.
+        content: String,
+    },
+    /// Replaces `Current Progress` as a whole.
+    RewriteProgress {
+        /// What is done.
+        #[schema(required = false)]
+        completed: Vec<String>,
+        /// What is being done.
+        #[schema(min_items = 1)]
+        in_progress: Vec<String>,
+        /// What is left to do.
+        #[schema(required = false)]
+        remaining: Vec<String>,
+    },
+}
+
+/// A section that records are added to.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames, ToSchema,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum RecordSection {
+    /// `Key Learnings`.
+    Learnings,
+    /// `Verbatim Context`.
+    Verbatim,
+}
+
+impl RecordSection {
+    fn role(self) -> Role {
+        match self {
+            Self::Learnings => Role::Learnings,
+            Self::Verbatim => Role::Verbatim,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Op {
+    Add,
+    Archive,
+    Merge,
+    Mark,
+    RewriteProgress,
+}
+
+/// The members of all operations. A misplaced member is reported with its path.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Members {
+    #[serde(skip_serializing)]
+    op: Op,
+    section: Option<RecordSection>,
+    reason: Option<String>,
+    label: Option<String>,
+    content: Option<String>,
+    replaces: Option<String>,
+    pinned: Option<bool>,
+    until: Option<Expiry>,
+    id: Option<String>,
+    ids: Option<Vec<String>>,
+    duplicate_of: Option<String>,
+    superseded_by: Option<String>,
+    expired: Option<bool>,
+    completed: Option<Vec<String>>,
+    in_progress: Option<Vec<String>>,
+    remaining: Option<Vec<String>>,
+}
+
+impl TryFrom<Members> for OperationRequest {
+    type Error = String;
+
+    fn try_from(members: Members) -> Result<Self, String> {
+        members.check()?;
+        let reason = members.reason.unwrap_or_default();
+        Ok(match members.op {
+            Op::Add => Self::Add {
+                section: members
+                    .section
+                    .ok_or("missing field `section`: `learnings` or `verbatim`")?,
+                reason,
+                label: members.label,
+                content: members.content.unwrap_or_default(),
+                replaces: members.replaces,
+                pinned: members.pinned.unwrap_or_default(),
+                until: members.until,
+            },
+            Op::Mark => Self::Mark {
+                id: members.id.unwrap_or_default(),
+                reason,
+                pinned: members.pinned,
+                until: members.until,
+            },
+            Op::Archive => Self::Archive {
+                id: members.id.unwrap_or_default(),
+                reason,
+                duplicate_of: members.duplicate_of,
+                superseded_by: members.superseded_by,
+                expired: members.expired.unwrap_or_default(),
+            },
+            Op::Merge => Self::Merge {
+                ids: members.ids.unwrap_or_default(),
+                reason,
+                content: members.content.unwrap_or_default(),
+            },
+            Op::RewriteProgress => Self::RewriteProgress {
+                completed: members.completed.unwrap_or_default(),
+                in_progress: members.in_progress.unwrap_or_default(),
+                remaining: members.remaining.unwrap_or_default(),
+            },
+        })
+    }
+}
+
+impl Members {
+    /// Rejects members that belong to another operation, and several grounds of one archiving.
+    fn check(&self) -> Result<(), String> {
+        let is_snippet = self.section == Some(RecordSection::Verbatim);
+        let (name, own): (_, &[&str]) = match self.op {
+            Op::Add if is_snippet => (
+                "add to `verbatim`",
+                &[
+                    "section", "reason", "label", "content", "replaces", "pinned", "until",
+                ],
+            ),
+            Op::Add => (
+                "add",
+                &["section", "reason", "content", "replaces", "pinned", "until"],
+            ),
+            Op::Mark => ("mark", &["id", "reason", "pinned", "until"]),
+            Op::Archive => (
+                "archive",
+                &["id", "reason", "duplicate_of", "superseded_by", "expired"],
+            ),
+            Op::Merge => ("merge", &["ids", "reason", "content"]),
+            Op::RewriteProgress => ("rewrite_progress", &["completed", "in_progress", "remaining"]),
+        };
+        let present = json!(self);
+        let mut present = present.as_object().into_iter().flatten();
+        if let Some((member, _)) =
+            present.find(|(member, value)| !value.is_null() && !own.contains(&member.as_str()))
+        {
+            let takes = own.join(", ");
+            return Err(format!(
+                "field `{member}` does not belong to {name}, which takes {takes}"
+            ));
+        }
+        let grounds = [
+            self.duplicate_of.is_some(),
+            self.superseded_by.is_some(),
+            self.expired == Some(true),
+        ];
+        match grounds.into_iter().filter(|given| *given).count() > 1 {
+            true => Err("give one of `duplicate_of`, `superseded_by` and `expired`".to_owned()),
+            false => Ok(()),
+        }
+    }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// Returns the position of the first NUL, which cannot be stored: the path of the text and the byte offset in
+/// it.
+#[must_use]
+pub fn first_nul(requests: &[OperationRequest]) -> Option<(String, usize)> {
+    fn within(value: &Value, path: String) -> Option<(String, usize)> {
+        match value {
+            Value::String(text) => text.find('\0').map(|at| (path, at)),
+            Value::Array(values) => {
+                let mut values = values.iter().enumerate();
+                values.find_map(|(place, value)| within(value, format!("{path}[{place}]")))
+            }
+            Value::Object(members) => {
+                let mut members = members.iter();
+                members.find_map(|(name, value)| within(value, format!("{path}.{name}")))
+            }
+            _ => None,
+        }
+    }
+    within(&json!(requests), "operations".to_owned())
+}
+
+/// Converts requests like [`parse`](crate::domain::dsl::parse) converts a text. Total: every list has a
+/// result.
+#[must_use]
+pub fn read(requests: &[OperationRequest]) -> Parsed {
+    let mut parsed = Parsed::default();
+    for (index, request) in requests.iter().enumerate() {
+        let role = match request {
+            OperationRequest::Add {
+                section,
+                reason,
+                label,
+                content,
+                replaces,
+                pinned,
+                until,
+            } => {
+                let role = section.role();
+                match addition(role, reason, label.as_deref(), content, replaces.as_deref()) {
+                    Ok((mut operation, is_folded)) => {
+                        operation.set_marks(Marks::default().changed(Some(*pinned), *until));
+                        if is_folded {
+                            let wrong = (FaultKind::MultiLineInsight, items::JOINED.to_owned());
+                            parsed.reject(Some(role), index..index, wrong);
+                        }
+                        parsed.accept(operation, index..index);
+                    }
+                    Err(wrong) => parsed.reject(Some(role), index..index, wrong),
+                }
+                Some(role)
+            }
+            OperationRequest::Merge { ids, reason, content } => {
+                match merge(ids, reason, content) {
+                    Ok(operation) => parsed.accept(operation, index..index),
+                    Err(wrong) => parsed.reject(Some(Role::Learnings), index..index, wrong),
+                }
+                Some(Role::Learnings)
+            }
+            OperationRequest::Archive {
+                id,
+                reason,
+                duplicate_of,
+                superseded_by,
+                expired,
+            } => {
+                let archived =
+                    id_and_reason(id, reason, "an archiving").and_then(|(id, reason)| {
+                        match ground(id, duplicate_of.as_ref(), superseded_by.as_ref(), *expired) {
+                            Ok(ground) => Ok(Operation::Archive { id, reason, ground }),
+                            Err(wrong) => Err((Some(id), wrong)),
+                        }
+                    });
+                of_record(archived, index, &mut parsed)
+            }
+            OperationRequest::Mark {
+                id,
+                reason,
+                pinned,
+                until,
+            } => {
+                let marked = id_and_reason(id, reason, "a change of marks").and_then(|(id, reason)| {
+                    if pinned.is_none() && until.is_none() {
+                        return Err((Some(id), items::no_mark()));
+                    }
+                    Ok(Operation::Mark {
+                        id,
+                        reason,
+                        pinned: *pinned,
+                        until: *until,
+                    })
+                });
+                of_record(marked, index, &mut parsed)
+            }
+            OperationRequest::RewriteProgress {
+                completed,
+                in_progress,
+                remaining,
+            } => {
+                progress([completed, in_progress, remaining], index, &mut parsed);
+                Some(Role::Progress)
+            }
+        };
+        if let Some(role) = role {
+            parsed.open_section(role);
+        }
+    }
+    parsed
+}
+
+/// Adds the operation on an existing record, or its fault with its id, if it was readable. Returns its section.
+fn of_record(
+    outcome: Result<Operation, (Option<RecordId>, ItemFault)>,
+    index: usize,
+    parsed: &mut Parsed,
+) -> Option<Role> {
+    match outcome {
+        Ok(operation) => {
+            let role = operation.role();
+            parsed.accept(operation, index..index);
+            role
+        }
+        Err((id, (kind, detail))) => {
+            let section = id.and_then(|id| Role::of_records(id.kind));
+            parsed.fault(Fault {
+                kind,
+                section,
+                id,
+                range: index..index,
+                detail,
+            });
+            section
+        }
+    }
+}
+
+fn progress(lists: [&Vec<String>; 3], index: usize, parsed: &mut Parsed) {
+    let mut block = Block::new(index..index);
+    let faults = parsed.faults.len() + parsed.omitted.rejections();
+    for (list, bullets) in [List::Completed, List::InProgress, List::Remaining]
+        .into_iter()
+        .zip(lists)
+    {
+        for text in bullets {
+            block.bullet(Some(list), 0, &document_line(text), index..index, parsed);
+        }
+    }
+    match block.finish(parsed) {
+        Some(Ok(item)) => parsed.accept(item.operation, item.range),
+        Some(Err(missing)) => parsed.fault(missing),
+        None if faults == parsed.faults.len() + parsed.omitted.rejections() => {
+            let detail = "`in_progress` needs at least one bullet; the previous progress stays as it is";
+            let wrong = (FaultKind::MissingInProgress, detail.to_owned());
+            parsed.reject(Some(Role::Progress), index..index, wrong);
+        }
+        None => {}
+    }
+}
+
+/// Normalises a reason to one line, without a leading `because` and a trailing colon.
+fn reason_of(text: &str) -> String {
+    let text = document_line(text);
+    let bare = after_because(&text).unwrap_or(&text);
+    bare.trim().trim_end_matches(':').trim_end().to_owned()
+}
+
+/// Returns the operation of an addition, and whether its lines were joined.
+fn addition(
+    role: Role,
+    reason: &str,
+    label: Option<&str>,
+    content: &str,
+    replaces: Option<&str>,
+) -> Result<(Operation, bool), ItemFault> {
+    let reason = reason_of(reason);
+    if reason.is_empty() {
+        let detail = "an addition needs its `reason`: why it is worth keeping".to_owned();
+        return Err((FaultKind::MissingReason, detail));
+    }
+    if content.trim().is_empty() {
+        let detail = "`content` is blank: write what is to be kept".to_owned();
+        return Err((FaultKind::EmptyContent, detail));
+    }
+    let label = document_line(label.unwrap_or_default());
+    let label = label.trim();
+    if role == Role::Verbatim && label.is_empty() {
+        let detail =
+            "a snippet needs its `label`: what it is, such as a file path or a config key".to_owned();
+        return Err((FaultKind::MissingLabel, detail));
+    }
+    let replaces = replaces.map(|id| replaced(id, role)).transpose()?;
+    let insight = document_line(content);
+    let insight = insight.trim();
+    let is_template = match role {
+        Role::Verbatim => is_placeholder(label) || is_template_snippet(content),
+        _ => is_placeholder(insight),
+    };
+    if is_template || is_placeholder(&reason) {
+        return Err(placeholder());
+    }
+    let is_folded = role != Role::Verbatim && content.trim().contains('\n');
+    let operation = match role {
+        Role::Verbatim => Operation::AddVerbatim {
+            reason,
+            label: label.to_owned(),
+            snippet: content.to_owned(),
+            replaces,
+            marks: Marks::default(),
+        },
+        _ => Operation::AddLearning {
+            reason,
+            content: insight.to_owned(),
+            replaces,
+            merges: Vec::new(),
+            marks: Marks::default(),
+        },
+    };
+    Ok((operation, is_folded))
+}
+
+/// Parses the id of the record that an addition to a section replaces.
+fn replaced(id: &str, role: Role) -> Result<RecordId, ItemFault> {
+    let read = items::record_id(id, role.record_kind())?;
+    if Some(read.kind) == role.record_kind() {
+        return Ok(read);
+    }
+    let detail = format!("{read} is of another section than what replaces it");
+    Err((FaultKind::WrongSectionId, detail))
+}
+
+/// The operation of a merge; its content is joined to one line.
+fn merge(ids: &[String], reason: &str, content: &str) -> Result<Operation, ItemFault> {
+    let reason = reason_of(reason);
+    if reason.is_empty() {
+        return Err((FaultKind::MissingReason, "a merge needs its `reason`".to_owned()));
+    }
+    let content = document_line(content);
+    let content = content.trim();
+    if content.is_empty() {
+        let detail = "`content` is blank: write what all of them say".to_owned();
+        return Err((FaultKind::EmptyContent, detail));
+    }
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    items::merged(&ids, &reason, content)
+}
+
+/// The ground of an archiving, if it has one and needs none for its kind.
+fn ground(
+    id: RecordId,
+    duplicate_of: Option<&String>,
+    superseded_by: Option<&String>,
+    expired: bool,
+) -> Result<Option<Ground>, ItemFault> {
+    let ground = match (duplicate_of, superseded_by) {
+        (Some(name), _) => Some(Ground::DuplicateOf(items::record_id(name, None)?)),
+        (_, Some(name)) => Some(Ground::SupersededBy(items::record_id(name, None)?)),
+        _ => expired.then_some(Ground::Expired),
+    };
+    if ground.is_none() && !matches!(id.kind, RecordKind::Learning | RecordKind::Verbatim) {
+        let detail = format!("{id} is neither a learning (KL-) nor a snippet (VC-)");
+        return Err((FaultKind::WrongSectionId, detail));
+    }
+    Ok(ground)
+}
+
+/// The id and the reason of an operation on an existing record, or the id (if readable) and the fault.
+fn id_and_reason(
+    id: &str,
+    reason: &str,
+    what: &str,
+) -> Result<(RecordId, String), (Option<RecordId>, ItemFault)> {
+    let read = items::record_id(id, None);
+    let reason = reason_of(reason);
+    if reason.is_empty() {
+        let detail = format!("{what} needs its `reason`");
+        return Err((read.ok(), (FaultKind::MissingReason, detail)));
+    }
+    let id = read.map_err(|wrong| (None, wrong))?;
+    match is_placeholder(&reason) {
+        true => Err((Some(id), placeholder())),
+        false => Ok((id, reason)),
+    }
+}
