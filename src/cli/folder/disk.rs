@@ -7,10 +7,10 @@ use crate::cli::client::{Failure, note};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The hash by which texts are compared.
 pub(in crate::cli) fn hash(text: &[u8]) -> String {
@@ -121,21 +121,56 @@ impl Disk<'_> {
     }
 }
 
+/// A new file, which appears under its name when it is complete, and is removed if it never is.
+pub(in crate::cli) struct NewFile<'p> {
+    path: &'p Path,
+    part: PathBuf,
+}
+
+impl<'p> NewFile<'p> {
+    /// Creates it beside its final name: a rename is atomic only within one folder.
+    ///
+    /// # Errors
+    /// It cannot be created.
+    pub(in crate::cli) fn create(path: &'p Path, mode: u32) -> Result<(Self, File), Failure> {
+        let part = path.with_file_name(format!(".working-memory.{}.part", std::process::id()));
+        let new = Self { path, part };
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&new.part);
+        file.map_err(|error| new.failed(&error)).map(|file| (new, file))
+    }
+
+    /// Gives it its name; replaces an existing file only with `replace`.
+    ///
+    /// # Errors
+    /// An I/O error.
+    pub(in crate::cli) fn place(self, replace: bool) -> Result<(), Failure> {
+        let done = match replace {
+            true => fs::rename(&self.part, self.path),
+            false => fs::hard_link(&self.part, self.path),
+        };
+        done.map_err(|error| self.failed(&error))
+    }
+
+    pub(in crate::cli) fn failed(&self, error: &io::Error) -> Failure {
+        Failure::failed(format!("cannot write {}: {error}", self.path.display()))
+    }
+}
+
+impl Drop for NewFile<'_> {
+    fn drop(&mut self) {
+        // After a rename no file has that name any more.
+        let _ = fs::remove_file(&self.part);
+    }
+}
+
 /// Writes a file atomically; replaces an existing one only with `replace`.
 pub(in crate::cli) fn write_file(path: &Path, text: &str, mode: u32, replace: bool) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::failed(format!("cannot write {}: {error}", path.display()));
-    let part = path.with_file_name(format!(".working-memory.{}.part", std::process::id()));
-    let done = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(&part)
-        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| match replace {
-            true => fs::rename(&part, path),
-            false => fs::hard_link(&part, path),
-        });
-    // After the rename no file has that name any more.
-    let _ = fs::remove_file(&part);
-    done.map_err(failed)
+    let (new, mut file) = NewFile::create(path, mode)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    written.map_err(|error| new.failed(&error))?;
+    new.place(replace)
 }
