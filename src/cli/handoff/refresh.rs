@@ -41,11 +41,11 @@ impl Refresh {
             .of_memory(Method::POST, &["handoff", "refresh"])?
             .flag("force", self.force)
             .maybe("window", self.window)
-            .json(&request)?
+            .json(&request)
             .send()
             .await?;
         let body: Value = answer.json()?;
-        let url = service.url.as_str();
+        let url = service.connection.url.as_str();
         let written = workspace.write(&memory_ref, &body, url, SystemClock.now())?;
         if self.service.is_json() {
             return answer.print_json();

@@ -7,7 +7,7 @@ use crate::domain::text::one_line;
 use crate::domain::window::{ImportedDecision, ImportedTask, KnownEntries, Status, Task, TaskDetails};
 use crate::http::responses::{ArchivedBody, WindowBody};
 use chrono::{DateTime, SubsecRound as _, Utc};
-use reqwest::header::HeaderValue;
+use reqwest::header::{HeaderValue, IF_NONE_MATCH};
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -95,7 +95,11 @@ async fn newer(
     etag: Option<&HeaderValue>,
 ) -> Result<Option<(WindowBody, Option<HeaderValue>)>, Failure> {
     let call = service.of_memory(Method::GET, &["window"])?;
-    let answer = call.if_none_match(etag).send().await?;
+    let call = match etag {
+        Some(etag) => call.header(IF_NONE_MATCH, etag.clone()),
+        None => call,
+    };
+    let answer = call.send().await?;
     if answer.is_not_modified() {
         return Ok(None);
     }
