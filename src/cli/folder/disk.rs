@@ -2,7 +2,7 @@
 
 use super::engine::Bases;
 use super::swap::{self, Placed};
-use super::tree::{Lock, Tree};
+use super::tree::Tree;
 use crate::cli::client::{Failure, note};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,8 +21,7 @@ pub(in crate::cli) fn hash(text: &[u8]) -> String {
 pub(in crate::cli) struct Disk<'d> {
     /// Its path, for messages.
     pub(in crate::cli) shown: &'d Path,
-    pub(in crate::cli) tree: &'d Tree,
-    pub(in crate::cli) lock: Lock<'d>,
+    pub(in crate::cli) tree: Tree,
 }
 
 impl Disk<'_> {
@@ -41,14 +40,14 @@ impl Disk<'_> {
         expected: Option<&str>,
     ) -> Result<Placed, Failure> {
         let done = match expected {
-            Some(expected) => swap::replace(self.tree, path, text.as_bytes(), expected),
-            None => swap::create(self.tree, path, text.as_bytes()),
+            Some(expected) => swap::replace(&self.tree, path, text.as_bytes(), expected),
+            None => swap::create(&self.tree, path, text.as_bytes()),
         };
         self.placed(path, done)
     }
 
     pub(in crate::cli) fn remove(&self, path: &str, expected: &str) -> Result<Placed, Failure> {
-        self.placed(path, swap::remove(self.tree, path, expected))
+        self.placed(path, swap::remove(&self.tree, path, expected))
     }
 
     pub(in crate::cli) fn keep(
@@ -57,7 +56,7 @@ impl Disk<'_> {
         path: &str,
         text: &[u8],
     ) -> Result<String, Failure> {
-        swap::keep(self.tree, copies, text).map_err(|error| self.failed(path, &error))
+        swap::keep(&self.tree, copies, text).map_err(|error| self.failed(path, &error))
     }
 
     /// An error of a single file is reported and the other files continue; a full disk ends the work.
@@ -89,7 +88,7 @@ impl Disk<'_> {
         for above in folders {
             let names = self.tree.names(above).unwrap_or_default();
             for name in names.iter().filter(|name| swap::is_left_behind(name)) {
-                let kept = swap::recover(self.tree, above, name, base);
+                let kept = swap::recover(&self.tree, above, name, base);
                 if let Some(kept) = kept.map_err(|error| self.failed(&format!("{above}{name}"), &error))? {
                     note(&format!(
                         "an earlier run was interrupted; a text of it is kept as {kept}"
@@ -116,7 +115,7 @@ impl Disk<'_> {
     /// An I/O error.
     pub(in crate::cli) fn save(&self, name: &str, state: &impl Serialize) -> Result<(), Failure> {
         let json = serde_json::to_string_pretty(state).map_err(io::Error::from);
-        json.and_then(|json| self.lock.replace(name, format!("{json}\n").as_bytes()))
+        json.and_then(|json| self.tree.replace(name, format!("{json}\n").as_bytes()))
             .map_err(|error| self.failed(name, &error))
     }
 }

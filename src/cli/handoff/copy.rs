@@ -233,9 +233,9 @@ impl Workspace {
 /// readers detect by the hash that they read between the two replacements.
 fn write_pair((markdown, manifest): &(&[u8], String), folder: &FilePath, below: &str) -> io::Result<()> {
     let tree = Tree::create_private(folder)?;
-    let lock = tree.lock()?;
-    lock.replace(&format!("{below}{MARKDOWN}"), markdown)?;
-    lock.replace(&format!("{below}{MANIFEST}"), manifest.as_bytes())
+    tree.lock()?;
+    tree.replace(&format!("{below}{MARKDOWN}"), markdown)?;
+    tree.replace(&format!("{below}{MANIFEST}"), manifest.as_bytes())
 }
 
 impl Copy {

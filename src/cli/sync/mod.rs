@@ -47,7 +47,7 @@ impl Sync {
         let service = Service::of(&self.service)?;
         let failed = |error| Failure::failed(format!("{} {error}", self.folder.display()));
         let tree = Tree::create(&self.folder).map_err(failed)?;
-        let lock = tree.try_lock().map_err(|error| match error.kind() {
+        tree.try_lock().map_err(|error| match error.kind() {
             ErrorKind::WouldBlock => {
                 Failure::failed(format!("another sync of {} is running", self.folder.display()))
             }
@@ -55,12 +55,11 @@ impl Sync {
         })?;
         let disk = Disk {
             shown: &self.folder,
-            tree: &tree,
-            lock,
+            tree,
         };
         let stored = State::read(&disk)?;
         let state = self.state(stored, &service)?;
-        let found = ScanResult::of(&tree, self.all).map_err(failed)?;
+        let found = ScanResult::of(&disk.tree, self.all).map_err(failed)?;
         disk.recover(found.folders.iter().map(String::as_str), &state.files)?;
         let bases = state.files.clone();
         let mut root = Root::new(&service, disk, state, self.all);

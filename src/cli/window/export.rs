@@ -108,12 +108,8 @@ struct Rendered<'r> {
 async fn write(shown: &Path, texts: BTreeMap<String, String>) -> Result<Report, Failure> {
     let failed = |error| Failure::failed(format!("{} {error}", shown.display()));
     let tree = Tree::create(shown).map_err(failed)?;
-    let lock = tree.lock().map_err(failed)?;
-    let disk = Disk {
-        shown,
-        tree: &tree,
-        lock,
-    };
+    tree.lock().map_err(failed)?;
+    let disk = Disk { shown, tree };
     // In a file of another form nothing is known, so that every file counts as written by others.
     let own: OwnFiles = match disk.state(NAME) {
         Err(error) if error.kind() != ErrorKind::InvalidData => return Err(disk.failed(NAME, &error)),
