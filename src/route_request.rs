@@ -1,9 +1,10 @@
-//! A request to a route of the HTTP interface, as tools of `mcp` and pages of `dashboard` make them.
+//! A request to a route of the HTTP interface, as tools of `mcp`, pages of `dashboard` and commands of `cli` make them.
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
-use serde_json::Value;
+use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use url::form_urlencoded::Serializer;
 
@@ -15,10 +16,10 @@ pub(crate) struct RouteRequest<S = ()> {
     pub(crate) sender: S,
     /// Its method.
     pub(crate) method: Method,
-    /// The path, encoded.
+    /// The path, encoded, perhaps with parameters.
     path: String,
     /// Its parameters.
-    query: Vec<(&'static str, String)>,
+    query: Vec<(Cow<'static, str>, String)>,
     /// Its headers.
     pub(crate) headers: HeaderMap,
     /// Its body.
@@ -47,6 +48,25 @@ impl RouteRequest {
     pub(crate) fn new(method: Method, below: &[&str]) -> Self {
         Self::of((), method, &[&["v1"], below].concat())
     }
+
+    /// A request to an encoded path with its parameters, with a JSON response.
+    pub(crate) fn to_target(method: Method, target: &str) -> Self {
+        let mut request = Self::of((), method, &[]);
+        target.clone_into(&mut request.path);
+        request
+    }
+
+    /// The same request, which `sender` sends.
+    pub(crate) fn sent_by<S>(self, sender: S) -> RouteRequest<S> {
+        RouteRequest {
+            sender,
+            method: self.method,
+            path: self.path,
+            query: self.query,
+            headers: self.headers,
+            body: self.body,
+        }
+    }
 }
 
 impl<S> RouteRequest<S> {
@@ -74,8 +94,8 @@ impl<S> RouteRequest<S> {
     }
 
     /// Adds a parameter.
-    pub(crate) fn query(mut self, name: &'static str, value: impl ToString) -> Self {
-        self.query.push((name, value.to_string()));
+    pub(crate) fn query(mut self, name: impl Into<Cow<'static, str>>, value: impl ToString) -> Self {
+        self.query.push((name.into(), value.to_string()));
         self
     }
 
@@ -88,7 +108,7 @@ impl<S> RouteRequest<S> {
     }
 
     /// Sets a text body.
-    pub(crate) fn text(mut self, text: String) -> Self {
+    pub(crate) fn text(mut self, text: impl Into<Bytes>) -> Self {
         self.body = text.into();
         self.header(
             CONTENT_TYPE,
@@ -97,8 +117,9 @@ impl<S> RouteRequest<S> {
     }
 
     /// Sets a JSON body.
-    pub(crate) fn json(mut self, body: &Value) -> Self {
-        self.body = body.to_string().into();
+    pub(crate) fn json(mut self, body: &impl Serialize) -> Self {
+        // The keys of all bodies are strings, so that this cannot fail.
+        self.body = serde_json::to_vec(body).unwrap_or_default().into();
         self.header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
     }
 
@@ -106,9 +127,9 @@ impl<S> RouteRequest<S> {
     pub(crate) fn target(&self) -> String {
         let mut target = self.path.clone();
         if !self.query.is_empty() {
-            target.push('?');
+            target.push(if target.contains('?') { '&' } else { '?' });
             let mut query = Serializer::new(String::new());
-            query.extend_pairs(&self.query);
+            query.extend_pairs(self.query.iter());
             target.push_str(&query.finish());
         }
         target

@@ -1,6 +1,7 @@
 //! `working-memory api`: sends any request to the service, with the address, key, vault and memory of the other commands.
 
 use super::client::{Failure, Method, Output, Service, ServiceArgs, read, read_text};
+use crate::route_request::RouteRequest;
 use clap::Args;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -57,7 +58,8 @@ fn pair(text: &str, between: char) -> Option<(String, String)> {
 impl Api {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        let mut call = service.target(self.method.clone(), &self.target(&service)?)?;
+        let request = RouteRequest::to_target(self.method.clone(), &self.target(&service)?);
+        let mut call = service.sending(request);
         let is_body = self.input.is_none() && matches!(self.method, Method::POST | Method::PUT);
         let mut body = Map::new();
         for (name, value) in &self.field {
@@ -66,7 +68,7 @@ impl Api {
                 None => value.clone(),
             };
             if !is_body {
-                call = call.query(name, &text);
+                call = call.query(name.clone(), text);
                 continue;
             }
             let typed = serde_json::from_str(&text)
@@ -75,18 +77,18 @@ impl Api {
             body.insert(name.clone(), typed.unwrap_or(Value::String(text)));
         }
         if !body.is_empty() {
-            call = call.json(&body)?;
+            call = call.json(&body);
         }
         if let Some(file) = &self.input {
             let input = read(file)?;
             let typed: Option<Value> = serde_json::from_slice(&input).ok();
             call = match typed.is_some_and(|typed| typed.is_object() || typed.is_array()) {
-                true => call.header("content-type", "application/json")?.body(input),
+                true => call.raw_json(input),
                 false => call.text(input),
             };
         }
         for (name, value) in &self.header {
-            call = call.header(name, value)?;
+            call = call.named_header(name, value)?;
         }
         let answer = call.send().await?;
         match answer.text() {

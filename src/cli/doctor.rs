@@ -80,13 +80,10 @@ impl Doctor {
         let mut found = Findings::default();
         // A wrong setting is a finding of this command, not a failure of it.
         match Service::with_timeout(&self.service, ANSWER_TIME) {
-            Ok(service) => match service.connection() {
-                Ok(connection) => {
-                    configured(&connection, &mut found);
-                    reached(&service, &connection, &mut found).await;
-                }
-                Err(failure) => found.add("command line", bad(failure)),
-            },
+            Ok(service) => {
+                configured(&service.connection, &mut found);
+                reached(&service, &mut found).await;
+            }
             Err(failure) => found.add("command line", bad(failure)),
         }
         of_service(self.config.as_deref(), &mut found);
@@ -163,7 +160,8 @@ fn configured(connection: &Connection, found: &mut Findings) {
 }
 
 /// What the service reports.
-async fn reached(service: &Service, connection: &Connection, found: &mut Findings) {
+async fn reached(service: &Service, found: &mut Findings) {
+    let connection = &service.connection;
     match ready(service).await {
         Ok(detail) => found.add("reachable", ok(detail)),
         Err(failure) => {
@@ -176,7 +174,7 @@ async fn reached(service: &Service, connection: &Connection, found: &mut Finding
     }
     let access = match vaults(service).await {
         Ok(()) if connection.key != KeySource::None => ok("the service accepts the key, or requires none"),
-        Ok(()) if is_loopback(&service.url) => ok("the service requires no key"),
+        Ok(()) if is_loopback(&connection.url) => ok("the service requires no key"),
         Ok(()) => warning(
             "the service requires no key, and is not on this machine: anyone who reaches it can read and write everything",
         ),

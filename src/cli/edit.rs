@@ -2,8 +2,8 @@
 //! failure the edited text stays in a file.
 
 use super::client::{Exit, Failure, Method, Output, Service, ServiceArgs, ServiceResponse, found, note};
-use super::documents::print_version;
 use super::handoff;
+use super::show;
 use crate::cli::folder::disk::write_file;
 use crate::cli::folder::tree::Tree;
 use crate::clock::{Clock as _, SystemClock};
@@ -48,7 +48,7 @@ impl Edit {
         };
         let answer = put.map_err(kept)?;
         remove(&file);
-        print_version(&answer, self.service.is_json())
+        show::version(&answer, self.service.is_json())
     }
 
     async fn put(&self, service: &Service, base: &Base, text: Vec<u8>) -> Result<ServiceResponse, Failure> {

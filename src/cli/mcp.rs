@@ -2,7 +2,7 @@
 
 mod clients;
 
-use crate::cli::client::{Call, Failure, OpenResponse, Output, Service, ServiceArgs};
+use crate::cli::client::{Failure, Output, Service, ServiceArgs, whole};
 use crate::mcp::{Backend, Fixed, RouteRequest, RouteResponse, Server, StreamResponse, Unreachable};
 use clap::{Args, Subcommand};
 use clients::Client;
@@ -53,17 +53,17 @@ impl Mcp {
             service,
         }) = self.install
         {
-            let connection = Service::of(&service)?.connection()?;
+            let service = Service::of(&service)?;
             return Output::new()
-                .whole_lines(&client.install(file, &connection)?)
+                .whole_lines(&client.install(file, &service.connection)?)
                 .write();
         }
         let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         if let Some(client) = self.print_config {
-            let text = client.configuration(&service.connection()?)?;
+            let text = client.configuration(&service.connection)?;
             return Output::of_document().whole_lines(&text).write();
         }
-        let server = Server::new(Arc::new(Remote::new(service)?));
+        let server = Server::new(Arc::new(Remote(service)));
         let broken =
             |error: &dyn std::fmt::Display| Failure::failed(format!("the client cannot be served: {error}"));
         let running = match server.serve(rmcp::transport::stdio()).await {
@@ -77,44 +77,27 @@ impl Mcp {
 }
 
 /// The service of the command line's settings.
-pub(super) struct Remote {
-    service: Service,
-    fixed: Fixed,
-}
-
-impl Remote {
-    /// # Errors
-    /// A vault or memory has an invalid name.
-    pub(super) fn new(service: Service) -> Result<Self, Failure> {
-        let (vault, memory) = service.named()?;
-        Ok(Self {
-            service,
-            fixed: Fixed { vault, memory },
-        })
-    }
-
-    fn call(&self, ask: RouteRequest) -> Result<Call<'_>, Unreachable> {
-        let call = self.service.target(ask.method.clone(), &ask.target());
-        Ok(call.map_err(away)?.headers(ask.headers).body(ask.body))
-    }
-}
+struct Remote(Service);
 
 impl Backend for Remote {
     fn fixed(&self, _: &Extensions) -> Fixed {
-        self.fixed.clone()
+        Fixed {
+            vault: self.0.connection.vault.clone(),
+            memory: self.0.connection.memory.clone(),
+        }
     }
 
     async fn ask(&self, _: &Extensions, ask: RouteRequest) -> Result<RouteResponse, Unreachable> {
-        self.call(ask)?.exchange().await.map(Into::into).map_err(away)
+        let answer = self.0.sending(ask).exchange().await;
+        answer.map(Into::into).map_err(away)
     }
 
     async fn open(&self, _: &Extensions, ask: RouteRequest) -> Result<StreamResponse, Unreachable> {
-        Ok(match self.call(ask)?.begin().await.map_err(away)? {
-            OpenResponse::Success(response) => {
-                let lost = |_| Unreachable("the connection to the service was lost".to_owned());
-                StreamResponse::Stream(response.bytes_stream().map_err(lost).boxed())
-            }
-            OpenResponse::Other(answer) => StreamResponse::Whole(answer.into()),
+        let lost = |_| Unreachable("the connection to the service was lost".to_owned());
+        let response = self.0.sending(ask).begin().await.map_err(away)?;
+        Ok(match response.status().is_success() {
+            true => StreamResponse::Stream(response.bytes_stream().map_err(lost).boxed()),
+            false => StreamResponse::Whole(whole(response).await.map_err(lost)?.into()),
         })
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::cli::embedded::Embedded;
 use crate::cli::run::{Stop, load_config};
-use crate::cli::serve::{former_database, shown};
+use crate::cli::serve::shown;
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::domain::ids::{MemoryId, VaultId};
@@ -121,14 +121,8 @@ impl Offline {
 async fn embedded(config: &Config) -> Result<(Option<Embedded>, String), Box<dyn Error>> {
     let data_dir = config.database.data_dir.clone();
     if !has_cluster(&data_dir) {
-        let former = match former_database(config) {
-            Some(_) => {
-                "; that of an earlier version is here: WORKING_MEMORY__DATABASE__DATA_DIR=data names it"
-            }
-            None => "",
-        };
         return Err(format!(
-            "there is no database in the folder {}{former}; run this as the user that runs the service, name its folder with \
+            "there is no database in the folder {}; run this as the user that runs the service, name its folder with \
              WORKING_MEMORY__DATABASE__DATA_DIR, or set DATABASE_URL (a new database is made by `working-memory serve`)",
             shown(&data_dir)
         )

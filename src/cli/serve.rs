@@ -173,25 +173,8 @@ fn cannot_listen(bind: SocketAddr, error: &io::Error) -> String {
 
 type Prepared = (Models, Option<Embedder>, Prompts, Settings);
 
-/// A database that an earlier version kept in this folder, where a new one would otherwise be made in the user's own.
-pub(super) fn former_database(config: &Config) -> Option<&'static Path> {
-    let former = config
-        .database
-        .former_data_dir()
-        .filter(|_| config.database.url.is_none())?;
-    (has_cluster(former) && !has_cluster(&config.database.data_dir)).then_some(former)
-}
-
 /// What is made of the settings alone.
 fn prepared(config: &Config) -> Result<Prepared, Box<dyn Error>> {
-    if let Some(former) = former_database(config) {
-        let (former, now) = (shown(former), shown(&config.database.data_dir));
-        return Err(Failure::usage(format!(
-            "there is a database in {former}, where earlier versions kept it, and none in {now}, the folder of this user: start \
-             `working-memory serve --data-dir data` to use it as it is (or set database.data_dir), or move it there"
-        ))
-        .into());
-    }
     let models = Models::from_config(&config.llm)?;
     let embedder = config.embeddings.settings()?.map(Embedder::new).transpose()?;
     let prompts = Prompts::load(config.pipeline.prompts_dir.as_deref())?;

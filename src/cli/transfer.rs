@@ -1,7 +1,7 @@
 //! `working-memory export` and `import`: a vault as a file of JSON Lines, or a memory as Markdown.
 
 use crate::cli::client::{Failure, Method, Output, Service, ServiceArgs};
-use crate::cli::folder::disk::write_file;
+use crate::cli::folder::disk::{NewFile, write_file};
 use crate::cli::offline::{Access, on_database};
 use crate::config::limits::MOST_BYTES;
 use crate::domain::bring::as_markdown;
@@ -10,11 +10,9 @@ use crate::storage::Storage;
 use crate::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
 use clap::{Args, ValueEnum};
 use std::error::Error;
-use std::fs;
 use std::fs::File;
 use std::io::{IsTerminal, Write as _};
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufRead, AsyncWriteExt as _, BufReader, BufWriter};
@@ -90,23 +88,16 @@ impl Export {
 
     async fn write(&self, storage: &Storage) -> Result<(), Box<dyn Error>> {
         let Some(path) = self.file() else {
-            let stdout = fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
+            let stdout = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
             let mut out = BufWriter::new(tokio::fs::File::from_std(stdout));
             return self.write_to(storage, &mut out).await;
         };
-        let unfinished = Unfinished::beside(path)?;
-        let file = fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            // The file contains whole documents: readable by its owner only.
-            .mode(0o600)
-            .open(&unfinished.path);
-        let file = file.map_err(|error| format!("cannot create {}: {error}", unfinished.path.display()))?;
+        // It contains whole documents: readable by its owner only.
+        let (new, file) = NewFile::create(path, 0o600)?;
         let mut out = BufWriter::new(tokio::fs::File::from_std(file));
         self.write_to(storage, &mut out).await?;
         out.into_inner().sync_all().await?;
-        unfinished.take_place(path)?;
-        Ok(())
+        Ok(new.place(true)?)
     }
 
     async fn write_to(
@@ -118,44 +109,13 @@ impl Export {
             .vault
             .as_ref()
             .ok_or_else(|| Failure::usage("--vault is missing"))?;
-        let mut line = ProgressLine::new();
         let written = storage
-            .export_vault(vault, self.memory.as_ref(), out, &mut |progress| {
-                line.show(progress)
-            })
+            .export_vault(vault, self.memory.as_ref(), out, &mut progress())
             .await;
-        line.clear();
+        clear_progress();
         written?;
         out.flush().await?;
         Ok(())
-    }
-}
-
-/// A temporary file that is removed unless it is renamed to its final name.
-struct Unfinished {
-    path: PathBuf,
-}
-
-impl Unfinished {
-    /// A new name in the folder of `path`: a rename is atomic only within one folder.
-    fn beside(path: &Path) -> Result<Self, Box<dyn Error>> {
-        let name = path.file_name().ok_or("--output must name a file")?;
-        let mut unfinished = name.to_owned();
-        unfinished.push(format!(".{}.part", std::process::id()));
-        Ok(Self {
-            path: path.with_file_name(unfinished),
-        })
-    }
-
-    fn take_place(self, path: &Path) -> std::io::Result<()> {
-        fs::rename(&self.path, path)
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        // After the rename no file has that name any more.
-        let _ = fs::remove_file(&self.path);
     }
 }
 
@@ -237,11 +197,8 @@ impl Import {
             max_line_bytes: self.max_line_bytes,
             max_document_bytes: MOST_BYTES,
         };
-        let mut line = ProgressLine::new();
-        let read = storage
-            .import_vault(input, &options, done, &mut |progress| line.show(progress))
-            .await;
-        line.clear();
+        let read = storage.import_vault(input, &options, done, &mut progress()).await;
+        clear_progress();
         Ok(read?)
     }
 }
@@ -249,43 +206,33 @@ impl Import {
 /// The interval between two updates of the line.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Prints nothing if standard error is not a terminal.
-pub(super) struct ProgressLine {
-    on_terminal: bool,
-    shown: Option<Instant>,
-}
-
-impl ProgressLine {
-    pub(super) fn new() -> Self {
-        Self {
-            on_terminal: std::io::stderr().is_terminal(),
-            shown: None,
-        }
-    }
-
-    /// Prints the progress, unless it was just printed.
-    pub(super) fn show(&mut self, progress: &Progress) {
-        if !self.on_terminal || self.shown.is_some_and(|at| at.elapsed() < INTERVAL) {
+/// Prints progress in one line, if standard error is a terminal.
+fn progress() -> impl FnMut(&Progress) {
+    let on_terminal = std::io::stderr().is_terminal();
+    let mut shown: Option<Instant> = None;
+    move |Progress {
+              memories,
+              contexts,
+              bytes,
+          }| {
+        if !on_terminal || shown.is_some_and(|at| at.elapsed() < INTERVAL) {
             return;
         }
-        self.shown = Some(Instant::now());
-        let Progress {
-            memories,
-            contexts,
-            bytes,
-        } = progress;
+        shown = Some(Instant::now());
         let megabytes = bytes / 1_000_000;
         // A failure to print the line must not stop the work.
         let _ = write!(
             std::io::stderr(),
-            "\r\x1b[K{memories} memories, {contexts} versions, {megabytes} MB"
+            "{CLEAR}{memories} memories, {contexts} versions, {megabytes} MB"
         );
     }
+}
 
-    /// Clears the line.
-    pub(super) fn clear(&mut self) {
-        if self.shown.take().is_some() {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
+/// Clears the line of the progress.
+fn clear_progress() {
+    if std::io::stderr().is_terminal() {
+        let _ = write!(std::io::stderr(), "{CLEAR}");
     }
 }
+
+const CLEAR: &str = "\r\x1b[K";

@@ -67,12 +67,6 @@ fn default_data_dir() -> PathBuf {
 }
 
 impl DatabaseConfig {
-    /// A folder with a database of an earlier program, which kept it where it was started, if no folder is set.
-    #[must_use]
-    pub fn former_data_dir(&self) -> Option<&'static Path> {
-        Some(Path::new("data")).filter(|_| self.data_dir == default_data_dir())
-    }
-
     pub(super) fn validate(&self) -> Result<(), String> {
         for (key, url) in [
             ("database.url (DATABASE_URL)", &self.url),

@@ -3,10 +3,10 @@
 use super::failure::{Exit, Failure};
 use super::response::ServiceResponse;
 use super::service::Service;
-use super::settings::is_loopback;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
-use reqwest::{Method, Request};
-use serde::Serialize;
+use super::settings::{Connection, is_loopback};
+use crate::route_request::RouteRequest;
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+use reqwest::{Method, Request, Response};
 use std::error::Error as _;
 use std::time::Duration;
 use url::Url;
@@ -43,37 +43,21 @@ pub(in crate::cli) fn client_builder(url: &Url) -> reqwest::ClientBuilder {
     builder
 }
 
-/// A request under construction.
-pub(in crate::cli) struct Call<'s> {
+/// What sends a request.
+#[derive(Debug)]
+pub(in crate::cli) struct Sender<'s> {
     pub(super) service: &'s Service,
-    pub(super) request: Request,
-    /// Its subject, for messages.
+    /// The subject of the request, for messages.
     pub(super) about: String,
 }
 
+/// A request under construction.
+pub(in crate::cli) type Call<'s> = RouteRequest<Sender<'s>>;
+
 impl Call<'_> {
-    /// Adds a parameter.
-    pub(in crate::cli) fn query(mut self, name: &str, value: &str) -> Self {
-        self.request.url_mut().query_pairs_mut().append_pair(name, value);
-        self
-    }
-
-    /// Adds an optional parameter.
-    pub(in crate::cli) fn maybe<T: ToString>(self, name: &str, value: Option<T>) -> Self {
-        match value {
-            Some(value) => self.query(name, &value.to_string()),
-            None => self,
-        }
-    }
-
     /// Adds `name=true`, if `set`.
-    pub(in crate::cli) fn flag(self, name: &str, set: bool) -> Self {
+    pub(in crate::cli) fn flag(self, name: &'static str, set: bool) -> Self {
         self.maybe(name, set.then_some("true"))
-    }
-
-    /// Requests another media type than JSON.
-    pub(in crate::cli) fn accept(self, media_type: &'static str) -> Self {
-        self.with(ACCEPT, HeaderValue::from_static(media_type))
     }
 
     /// Sets `If-Match`: a context_id, with or without quotes, or `*`.
@@ -89,7 +73,7 @@ impl Call<'_> {
         };
         let tag = HeaderValue::from_str(&tag)
             .map_err(|_| Failure::usage("--if-match must be the context_id of a version"))?;
-        Ok(self.with(IF_MATCH, tag))
+        Ok(self.header(IF_MATCH, tag))
     }
 
     /// Lets a write succeed only on this version, or if there is none.
@@ -99,62 +83,27 @@ impl Call<'_> {
     pub(in crate::cli) fn on_version(self, version: Option<&str>) -> Result<Self, Failure> {
         match version {
             Some(_) => self.if_match(version),
-            None => Ok(self.with(IF_NONE_MATCH, HeaderValue::from_static("*"))),
+            None => Ok(self.header(IF_NONE_MATCH, HeaderValue::from_static("*"))),
         }
     }
 
-    /// Sets a header.
+    /// Sets a header by its name.
     ///
     /// # Errors
     /// It is not valid in a header.
-    pub(in crate::cli) fn header(self, name: &str, value: &str) -> Result<Self, Failure> {
+    pub(in crate::cli) fn named_header(self, name: &str, value: &str) -> Result<Self, Failure> {
         match (HeaderName::try_from(name), HeaderValue::from_str(value)) {
-            (Ok(name), Ok(value)) => Ok(self.with(name, value)),
+            (Ok(name), Ok(value)) => Ok(self.header(name, value)),
             _ => Err(Failure::usage(format!(
                 "{name} cannot be sent: it is not valid in a header"
             ))),
         }
     }
 
-    /// Sets headers.
-    pub(in crate::cli) fn headers(mut self, headers: HeaderMap) -> Self {
-        self.request.headers_mut().extend(headers);
-        self
-    }
-
-    fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.request.headers_mut().insert(name, value);
-        self
-    }
-
-    /// Sets `If-None-Match`: the response may be 304, without a body.
-    pub(in crate::cli) fn if_none_match(self, etag: Option<&HeaderValue>) -> Self {
-        match etag {
-            Some(etag) => self.with(IF_NONE_MATCH, etag.clone()),
-            None => self,
-        }
-    }
-
-    /// Sets the body; the caller sets its media type as a header.
-    pub(in crate::cli) fn body(mut self, body: impl Into<reqwest::Body>) -> Self {
-        *self.request.body_mut() = Some(body.into());
-        self
-    }
-
-    /// Sets a text body.
-    pub(in crate::cli) fn text(self, text: Vec<u8>) -> Self {
-        let plain = HeaderValue::from_static("text/plain; charset=utf-8");
-        self.with(CONTENT_TYPE, plain).body(text)
-    }
-
-    /// Sets a JSON body.
-    ///
-    /// # Errors
-    /// The value cannot be serialized as JSON.
-    pub(in crate::cli) fn json(self, body: &impl Serialize) -> Result<Self, Failure> {
-        let body = serde_json::to_vec(body).map_err(|error| Failure::failed(error.to_string()))?;
-        let json = HeaderValue::from_static("application/json");
-        Ok(self.with(CONTENT_TYPE, json).body(body))
+    /// Sets a body of JSON that is sent as it is.
+    pub(in crate::cli) fn raw_json(mut self, body: Vec<u8>) -> Self {
+        self.body = body.into();
+        self.header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
     }
 
     /// Sends the request and reads the response. If the connection is lost it is retried: a write carries a key, so that
@@ -164,7 +113,7 @@ impl Call<'_> {
     /// No response, or not in time, or an error status.
     pub(in crate::cli) async fn send(self) -> Result<ServiceResponse, Failure> {
         let answer = self.exchange().await?;
-        answer.into_success(&self.about)
+        answer.into_success(&self.sender.about)
     }
 
     /// Like [`Call::send`], with any status as success.
@@ -172,14 +121,14 @@ impl Call<'_> {
     /// # Errors
     /// No response, or not in time.
     pub(in crate::cli) async fn exchange(&self) -> Result<ServiceResponse, Failure> {
-        let mut pauses = match *self.request.method() {
+        let mut pauses = match self.method {
             Method::GET | Method::POST | Method::PUT => PAUSES.iter(),
             // A deletion has no key, and a retry would find nothing to delete.
             _ => [].iter(),
         };
         let mut lost = None;
         loop {
-            let error = match self.once().await {
+            let error = match self.once(self.request()?).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -200,60 +149,54 @@ impl Call<'_> {
     /// # Errors
     /// As [`Call::send`].
     pub(in crate::cli) async fn send_once(self) -> Result<ServiceResponse, Failure> {
-        let answer = self.once().await.map_err(|error| self.broken(&error))?;
-        answer.into_success(&self.about)
+        let answer = self.once(self.request()?).await;
+        let answer = answer.map_err(|error| self.broken(&error))?;
+        answer.into_success(&self.sender.about)
     }
 
-    /// Sends the request once and returns the response while its body is still open. Only its head has a timeout.
-    ///
-    /// # Errors
-    /// As [`Call::send`].
-    pub(super) async fn open(self) -> Result<reqwest::Response, Failure> {
-        let about = self.about.clone();
-        match self.begin().await? {
-            OpenResponse::Success(response) => Ok(response),
-            OpenResponse::Other(answer) => Err(answer
-                .into_success(&about)
-                .err()
-                .unwrap_or_else(|| Failure::failed("the response is not a stream"))),
-        }
-    }
-
-    /// Like [`Call::open`], with any status as success. It carries no `Idempotency-Key`, which would make the service
-    /// send the stream as a whole.
+    /// Sends the request once and returns the response while its body is still open. Only its head has a timeout. It
+    /// carries no `Idempotency-Key`, which would make the service send the stream as a whole.
     ///
     /// # Errors
     /// No response, or not in time.
-    pub(in crate::cli) async fn begin(mut self) -> Result<OpenResponse, Failure> {
-        self.request.headers_mut().remove(IDEMPOTENCY_KEY);
-        let timeout = self.service.timeout;
-        let sending = self.service.client.execute(self.copy());
-        let response = match tokio::time::timeout(timeout, sending).await {
-            Ok(begun) => begun.map_err(|error| self.broken(&error))?,
-            Err(_) => return Err(self.too_slow()),
+    pub(in crate::cli) async fn begin(mut self) -> Result<Response, Failure> {
+        self.headers.remove(IDEMPOTENCY_KEY);
+        let Service { client, timeout, .. } = self.sender.service;
+        let sending = client.execute(self.request()?);
+        match tokio::time::timeout(*timeout, sending).await {
+            Ok(begun) => begun.map_err(|error| self.broken(&error)),
+            Err(_) => Err(self.too_slow()),
+        }
+    }
+
+    async fn once(&self, mut request: Request) -> reqwest::Result<ServiceResponse> {
+        let Service { client, timeout, .. } = self.sender.service;
+        *request.timeout_mut() = Some(*timeout);
+        whole(client.execute(request).await?).await
+    }
+
+    /// The request to the address of the service.
+    fn request(&self) -> Result<Request, Failure> {
+        let target = self.target();
+        let (path, query) = match target.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (&*target, None),
         };
-        if response.status().is_success() {
-            return Ok(OpenResponse::Success(response));
+        let is_dots =
+            |part: &str| matches!(part.replace("%2E", ".").replace("%2e", ".").as_str(), "." | "..");
+        if let Some(bad) = path.split('/').find(|part| is_dots(part)) {
+            return Err(Failure::usage(format!("\"{bad}\" is not an id")));
         }
-        match tokio::time::timeout(timeout, whole(response)).await {
-            Ok(Ok(answer)) => Ok(OpenResponse::Other(answer)),
-            _ => Err(Failure::failed(format!(
-                "the answer of {} was lost",
-                self.service.url
-            ))),
+        let mut url = self.sender.service.connection.url.clone();
+        let whole = format!("{}{path}", url.path().trim_end_matches('/'));
+        url.set_path(&whole);
+        url.set_query(query);
+        let mut request = Request::new(self.method.clone(), url);
+        *request.headers_mut() = self.headers.clone();
+        if !self.body.is_empty() {
+            *request.body_mut() = Some(self.body.clone().into());
         }
-    }
-
-    async fn once(&self) -> reqwest::Result<ServiceResponse> {
-        let mut request = self.copy();
-        *request.timeout_mut() = Some(self.service.timeout);
-        whole(self.service.client.execute(request).await?).await
-    }
-
-    /// The request, to be sent. Its body is in memory and can be copied.
-    fn copy(&self) -> Request {
-        let empty = || Request::new(self.request.method().clone(), self.request.url().clone());
-        self.request.try_clone().unwrap_or_else(empty)
+        Ok(request)
     }
 
     fn broken(&self, error: &reqwest::Error) -> Failure {
@@ -263,7 +206,7 @@ impl Call<'_> {
                 format!(
                     "no service answers at {} ({}); start one with `working-memory serve`, or name another with --url \
                      or WORKING_MEMORY_URL",
-                    self.service.url,
+                    self.sender.service.connection.url,
                     innermost(error)
                 ),
             );
@@ -275,7 +218,11 @@ impl Call<'_> {
     }
 
     fn too_slow(&self) -> Failure {
-        let Service { url, timeout, .. } = self.service;
+        let Service {
+            connection: Connection { url, .. },
+            timeout,
+            ..
+        } = self.sender.service;
         let time = match timeout.as_secs() {
             0 => format!("{} ms", timeout.as_millis()),
             seconds => format!("{seconds} s"),
@@ -287,20 +234,20 @@ impl Call<'_> {
     }
 
     fn lost(&self, error: &reqwest::Error) -> Failure {
-        let unknown = match *self.request.method() {
+        let unknown = match self.method {
             Method::GET => "",
             _ => "; whether the request was executed is unknown",
         };
         Failure::failed(format!(
             "the connection to {} was lost ({}){unknown}",
-            self.service.url,
+            self.sender.service.connection.url,
             innermost(error)
         ))
     }
 }
 
 /// Reads a response with its body.
-async fn whole(response: reqwest::Response) -> reqwest::Result<ServiceResponse> {
+pub(in crate::cli) async fn whole(response: Response) -> reqwest::Result<ServiceResponse> {
     Ok(ServiceResponse {
         status: response.status().as_u16(),
         headers: response.headers().clone(),
@@ -317,12 +264,4 @@ pub(in crate::cli) fn innermost(error: &reqwest::Error) -> String {
         cause = inner.source();
     }
     text
-}
-
-/// A response whose head has arrived.
-pub(in crate::cli) enum OpenResponse {
-    /// A success; the body is still to be read.
-    Success(reqwest::Response),
-    /// Any other status, with its whole body.
-    Other(ServiceResponse),
 }

@@ -1,15 +1,16 @@
 //! The events of a memory or vault (docs/events.md): a stream that reconnects when its connection is lost.
 
-use super::failure::{Exit, Failure};
+use super::call::whole;
+use super::failure::{Exit, Failure, note};
 use super::service::Service;
 use crate::mcp::{Unreachable, events};
 use bytes::Bytes;
-use futures::stream::{BoxStream, unfold};
+use futures::stream::unfold;
 use futures::{Stream, StreamExt as _};
 use reqwest::Method;
 use sse_stream::Sse;
+use std::pin::pin;
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// The backoff between attempts to open the stream: doubled from the first to the last.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
@@ -21,88 +22,75 @@ const REFUSED_PAUSE: Duration = Duration::from_secs(300);
 /// configured a longer heartbeat, the stream is reopened and resumes after the last event.
 const SILENCE: Duration = Duration::from_secs(120);
 
-/// The result of waiting for an event.
-#[derive(Debug)]
-pub(in crate::cli) enum FeedEvent {
-    /// The stream is open: from now on every event is received.
-    Opened,
-    /// An event arrived; its data is JSON.
-    Happened(String),
-    /// The stream broke or could not be opened, with the error.
-    Broken(Failure),
-}
-
-/// The events of a vault, of some kinds and of one memory, or of all.
-pub(in crate::cli) struct Feed<'s> {
-    service: &'s Service,
-    memory: Option<String>,
-    kinds: Option<String>,
-    stream: Option<BoxStream<'static, Result<Sse, Unreachable>>>,
-    /// The id of the last event.
-    last_id: Option<String>,
-    retry_at: Instant,
-    pause: Duration,
-}
-
-impl<'s> Feed<'s> {
-    /// Opens no connection yet.
-    pub(in crate::cli) fn new(service: &'s Service, memory: Option<String>, kinds: Option<String>) -> Self {
-        Self {
-            service,
-            memory,
-            kinds,
-            stream: None,
-            last_id: None,
-            retry_at: Instant::now(),
-            pause: PAUSES.0,
-        }
-    }
-
-    /// Waits for the next event. Cancellation safe.
-    pub(in crate::cli) async fn next(&mut self) -> FeedEvent {
-        let event = match &mut self.stream {
-            None => {
-                tokio::time::sleep_until(self.retry_at).await;
-                self.open().await.map(|()| FeedEvent::Opened)
-            }
-            Some(stream) => happened(stream, &mut self.last_id).await.map(FeedEvent::Happened),
-        };
-        event.unwrap_or_else(|failure| {
-            self.stream = None;
-            let wait = match failure.exit {
-                Exit::NoService | Exit::Failed | Exit::Busy => self.pause,
-                _ => REFUSED_PAUSE,
-            };
-            self.pause = (self.pause * 2).min(PAUSES.1);
-            self.retry_at = Instant::now() + wait;
-            FeedEvent::Broken(failure)
-        })
-    }
-
-    async fn open(&mut self) -> Result<(), Failure> {
-        let call = self.service.of_vault(Method::GET, &["events"])?;
-        let mut call = call
-            .maybe("memory_id", self.memory.as_ref())
-            .maybe("kinds", self.kinds.as_ref())
-            .accept("text/event-stream");
-        if let Some(id) = &self.last_id {
-            call = call.header("last-event-id", id)?;
-        }
-        match call.open().await {
+/// Calls `happened` with the JSON of each event, of some kinds and of one memory or of all, and opens the stream again
+/// after the last event whenever it breaks.
+///
+/// # Errors
+/// It cannot be opened the first time, or `happened` fails.
+pub(in crate::cli) async fn follow(
+    service: &Service,
+    memory: Option<&str>,
+    kinds: Option<&str>,
+    happened: impl Fn(&str) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let (mut last_id, mut was_open, mut pause) = (None::<String>, false, PAUSES.0);
+    loop {
+        let failure = match open(service, memory, kinds, last_id.as_deref()).await {
             Ok(stream) => {
-                self.stream = Some(events(pieces(stream)).boxed());
-                self.pause = PAUSES.0;
-                Ok(())
-            }
-            Err(failure) => {
-                // A position that the service rejects is not sent again.
-                if failure.exit == Exit::Refused {
-                    self.last_id = None;
+                if std::mem::replace(&mut was_open, true) {
+                    note("the stream is open again and resumes after the last event");
                 }
-                Err(failure)
+                pause = PAUSES.0;
+                let mut stream = pin!(stream);
+                loop {
+                    match stream.next().await {
+                        None => break Failure::failed("the event stream ended"),
+                        Some(Err(Unreachable(sentence))) => break Failure::failed(sentence),
+                        Some(Ok(Sse { id, data, .. })) => {
+                            last_id = id.or(last_id);
+                            data.as_deref().map(&happened).transpose()?;
+                        }
+                    }
+                }
             }
+            Err(failure) if !was_open => return Err(failure),
+            Err(failure) => failure,
+        };
+        note(&format!("{}; trying again", failure.sentence));
+        if failure.exit == Exit::Refused {
+            // A position that the service rejects is not sent again.
+            last_id = None;
         }
+        tokio::time::sleep(match failure.exit {
+            Exit::NoService | Exit::Failed | Exit::Busy => pause,
+            _ => REFUSED_PAUSE,
+        })
+        .await;
+        pause = (pause * 2).min(PAUSES.1);
     }
+}
+
+async fn open(
+    service: &Service,
+    memory: Option<&str>,
+    kinds: Option<&str>,
+    last_id: Option<&str>,
+) -> Result<impl Stream<Item = Result<Sse, Unreachable>> + use<>, Failure> {
+    let call = service.of_vault(Method::GET, &["events"])?;
+    let mut call = call
+        .maybe("memory_id", memory)
+        .maybe("kinds", kinds)
+        .accept("text/event-stream");
+    if let Some(id) = last_id {
+        call = call.named_header("last-event-id", id)?;
+    }
+    let response = call.begin().await?;
+    if !response.status().is_success() {
+        let lost = |_| Failure::failed("the answer of the service was lost");
+        whole(response).await.map_err(lost)?.into_success("")?;
+        return Err(Failure::failed("the response is not a stream"));
+    }
+    Ok(events(pieces(response)))
 }
 
 /// The pieces of a stream, which must not fall silent: the service sends comments.
@@ -117,21 +105,4 @@ fn pieces(response: reqwest::Response) -> impl Stream<Item = Result<Bytes, Unrea
             Ok(Ok(Some(piece))) => Some((Ok(piece), Some(response))),
         }
     })
-}
-
-/// Waits for an event with data.
-async fn happened(
-    stream: &mut BoxStream<'static, Result<Sse, Unreachable>>,
-    last_id: &mut Option<String>,
-) -> Result<String, Failure> {
-    while let Some(event) = stream.next().await {
-        let Sse { id, data, .. } = event.map_err(|Unreachable(sentence)| Failure::failed(sentence))?;
-        if id.is_some() {
-            *last_id = id;
-        }
-        if let Some(data) = data {
-            return Ok(data);
-        }
-    }
-    Err(Failure::failed("the event stream ended"))
 }

@@ -15,8 +15,8 @@ mod service;
 mod settings;
 mod table;
 
-pub(super) use call::{Call, OpenResponse, client_builder, innermost};
-pub(super) use events::{Feed, FeedEvent};
+pub(super) use call::{Call, client_builder, innermost, whole};
+pub(super) use events::follow;
 pub(super) use failure::{EXIT_CODES, Exit, Failure, found, note};
 pub(super) use input::{confirm, members, read, read_json, read_text};
 pub use output::Color;

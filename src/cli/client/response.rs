@@ -104,23 +104,6 @@ impl ServiceResponse {
         std::str::from_utf8(&self.body).map_err(|_| Failure::failed("the answer is not UTF-8"))
     }
 
-    /// Prints it: with `json` unchanged, otherwise as `show` does.
-    ///
-    /// # Errors
-    /// It is no JSON, or standard output cannot be written.
-    pub(in crate::cli) fn print(
-        &self,
-        json: bool,
-        show: impl FnOnce(&mut Output, &Value),
-    ) -> Result<(), Failure> {
-        if json {
-            return self.print_json();
-        }
-        let mut out = Output::new();
-        show(&mut out, &self.json()?);
-        out.end().write()
-    }
-
     /// Prints the body unchanged, as `--json` does.
     ///
     /// # Errors

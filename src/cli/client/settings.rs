@@ -83,11 +83,13 @@ pub(in crate::cli) struct MemoryRef {
     pub(in crate::cli) memory: MemoryId,
 }
 
-/// The connection settings of a service, for the configuration of another program.
+/// The connection settings of a service.
 #[derive(Debug)]
 pub(in crate::cli) struct Connection {
     /// Its address.
     pub(in crate::cli) url: Url,
+    /// Whether only a file in the folder names it.
+    pub(in crate::cli) by_file: bool,
     /// The vault, if one is named.
     pub(in crate::cli) vault: Option<VaultId>,
     /// The memory, if one is named.
@@ -157,9 +159,10 @@ impl MemoryArgs {
     /// The memory of the command.
     pub(in crate::cli) fn memory_ref(&self) -> Result<MemoryRef, Failure> {
         let surroundings = SettingSources::of_process()?;
+        let (vault, memory) = (surroundings.vault(self)?, surroundings.memory(self)?);
         Ok(MemoryRef {
-            vault: surroundings.vault(self)?,
-            memory: surroundings.memory(self)?,
+            vault: vault.ok_or_else(|| not_named("vault"))?,
+            memory: memory.ok_or_else(|| not_named("memory"))?,
         })
     }
 }
@@ -233,33 +236,23 @@ impl SettingSources {
             .map_err(|rule| Failure::usage(format!("{origin} {rule}")))
     }
 
-    /// The vault.
-    pub(super) fn vault(&self, args: &MemoryArgs) -> Result<VaultId, Failure> {
-        self.named_vault(args)?.ok_or_else(|| not_named("vault"))
-    }
-
     /// The vault, if one is named.
-    pub(super) fn named_vault(&self, args: &MemoryArgs) -> Result<Option<VaultId>, Failure> {
+    fn vault(&self, args: &MemoryArgs) -> Result<Option<VaultId>, Failure> {
         self.id(args.vault.as_ref(), "vault", |entries| entries.vault.as_ref())
     }
 
-    /// The memory.
-    pub(super) fn memory(&self, args: &MemoryArgs) -> Result<MemoryId, Failure> {
-        self.named_memory(args)?.ok_or_else(|| not_named("memory"))
-    }
-
     /// The memory, if one is named.
-    pub(super) fn named_memory(&self, args: &MemoryArgs) -> Result<Option<MemoryId>, Failure> {
+    fn memory(&self, args: &MemoryArgs) -> Result<Option<MemoryId>, Failure> {
         self.id(args.memory.as_ref(), "memory", |entries| entries.memory.as_ref())
     }
 
     /// The author of changes, if one is named.
-    pub(super) fn actor(&self, args: &ServiceArgs) -> Result<Option<ActorId>, Failure> {
+    fn actor(&self, args: &ServiceArgs) -> Result<Option<ActorId>, Failure> {
         self.id(args.actor.as_ref(), "actor", |entries| entries.actor.as_ref())
     }
 
-    /// Where the key is stored, if there is one, in the order in which [`Self::service`] looks.
-    pub(super) fn key_source(&self, args: &ServiceArgs) -> KeySource {
+    /// Where the key is stored, if there is one, in the order in which [`Self::connection`] looks.
+    fn key_source(&self, args: &ServiceArgs) -> KeySource {
         let of_project = || self.project.as_ref()?.entries.key_file.clone();
         match &args.key_file {
             Some(path) => KeySource::File(path.clone()),
@@ -283,14 +276,11 @@ impl SettingSources {
         })
     }
 
-    /// Whether only a file in the folder names the address of the service, and the address is not this machine.
-    pub(super) fn is_elsewhere_by_file(&self, args: &ServiceArgs) -> Result<bool, Failure> {
-        let address = self.address(args.url.as_ref())?;
-        Ok(address.by_file && !is_loopback(&address.url))
-    }
-
-    /// The address of the service, and its key if there is one.
-    pub(super) fn service(&self, args: &ServiceArgs) -> Result<(Url, Option<SecretString>), Failure> {
+    /// The service with what is selected there, and its key if there is one.
+    pub(super) fn connection(
+        &self,
+        args: &ServiceArgs,
+    ) -> Result<(Connection, Option<SecretString>), Failure> {
         let Address { url, origin, by_file } = self.address(args.url.as_ref())?;
         let key = self.key(args)?;
         // A folder that came from someone else must not be able to have a key sent to its own address; on this machine
@@ -306,7 +296,15 @@ impl SettingSources {
                  trust it, set WORKING_MEMORY_URL or --url too"
             )));
         }
-        Ok((url, key))
+        let connection = Connection {
+            url,
+            by_file,
+            vault: self.vault(&args.memory_ref)?,
+            memory: self.memory(&args.memory_ref)?,
+            actor: self.actor(args)?,
+            key: self.key_source(args),
+        };
+        Ok((connection, key))
     }
 
     /// The key, if there is one.
@@ -333,7 +331,7 @@ impl SettingSources {
     }
 }
 
-fn not_named(what: &str) -> Failure {
+pub(super) fn not_named(what: &str) -> Failure {
     let variable = what.to_uppercase();
     Failure::usage(format!(
         "no {what} is named: pass --{what}, set WORKING_MEMORY_{variable}, or write {what} = \"…\" into {FILE_NAME}"

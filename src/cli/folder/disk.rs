@@ -2,15 +2,15 @@
 
 use super::engine::Bases;
 use super::swap::{self, Placed};
-use super::tree::{Lock, Tree};
+use super::tree::Tree;
 use crate::cli::client::{Failure, note};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The hash by which texts are compared.
 pub(in crate::cli) fn hash(text: &[u8]) -> String {
@@ -21,8 +21,7 @@ pub(in crate::cli) fn hash(text: &[u8]) -> String {
 pub(in crate::cli) struct Disk<'d> {
     /// Its path, for messages.
     pub(in crate::cli) shown: &'d Path,
-    pub(in crate::cli) tree: &'d Tree,
-    pub(in crate::cli) lock: Lock<'d>,
+    pub(in crate::cli) tree: Tree,
 }
 
 impl Disk<'_> {
@@ -41,14 +40,14 @@ impl Disk<'_> {
         expected: Option<&str>,
     ) -> Result<Placed, Failure> {
         let done = match expected {
-            Some(expected) => swap::replace(self.tree, path, text.as_bytes(), expected),
-            None => swap::create(self.tree, path, text.as_bytes()),
+            Some(expected) => swap::replace(&self.tree, path, text.as_bytes(), expected),
+            None => swap::create(&self.tree, path, text.as_bytes()),
         };
         self.placed(path, done)
     }
 
     pub(in crate::cli) fn remove(&self, path: &str, expected: &str) -> Result<Placed, Failure> {
-        self.placed(path, swap::remove(self.tree, path, expected))
+        self.placed(path, swap::remove(&self.tree, path, expected))
     }
 
     pub(in crate::cli) fn keep(
@@ -57,7 +56,7 @@ impl Disk<'_> {
         path: &str,
         text: &[u8],
     ) -> Result<String, Failure> {
-        swap::keep(self.tree, copies, text).map_err(|error| self.failed(path, &error))
+        swap::keep(&self.tree, copies, text).map_err(|error| self.failed(path, &error))
     }
 
     /// An error of a single file is reported and the other files continue; a full disk ends the work.
@@ -89,7 +88,7 @@ impl Disk<'_> {
         for above in folders {
             let names = self.tree.names(above).unwrap_or_default();
             for name in names.iter().filter(|name| swap::is_left_behind(name)) {
-                let kept = swap::recover(self.tree, above, name, base);
+                let kept = swap::recover(&self.tree, above, name, base);
                 if let Some(kept) = kept.map_err(|error| self.failed(&format!("{above}{name}"), &error))? {
                     note(&format!(
                         "an earlier run was interrupted; a text of it is kept as {kept}"
@@ -116,26 +115,61 @@ impl Disk<'_> {
     /// An I/O error.
     pub(in crate::cli) fn save(&self, name: &str, state: &impl Serialize) -> Result<(), Failure> {
         let json = serde_json::to_string_pretty(state).map_err(io::Error::from);
-        json.and_then(|json| self.lock.replace(name, format!("{json}\n").as_bytes()))
+        json.and_then(|json| self.tree.replace(name, format!("{json}\n").as_bytes()))
             .map_err(|error| self.failed(name, &error))
+    }
+}
+
+/// A new file, which appears under its name when it is complete, and is removed if it never is.
+pub(in crate::cli) struct NewFile<'p> {
+    path: &'p Path,
+    part: PathBuf,
+}
+
+impl<'p> NewFile<'p> {
+    /// Creates it beside its final name: a rename is atomic only within one folder.
+    ///
+    /// # Errors
+    /// It cannot be created.
+    pub(in crate::cli) fn create(path: &'p Path, mode: u32) -> Result<(Self, File), Failure> {
+        let part = path.with_file_name(format!(".working-memory.{}.part", std::process::id()));
+        let new = Self { path, part };
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&new.part);
+        file.map_err(|error| new.failed(&error)).map(|file| (new, file))
+    }
+
+    /// Gives it its name; replaces an existing file only with `replace`.
+    ///
+    /// # Errors
+    /// An I/O error.
+    pub(in crate::cli) fn place(self, replace: bool) -> Result<(), Failure> {
+        let done = match replace {
+            true => fs::rename(&self.part, self.path),
+            false => fs::hard_link(&self.part, self.path),
+        };
+        done.map_err(|error| self.failed(&error))
+    }
+
+    pub(in crate::cli) fn failed(&self, error: &io::Error) -> Failure {
+        Failure::failed(format!("cannot write {}: {error}", self.path.display()))
+    }
+}
+
+impl Drop for NewFile<'_> {
+    fn drop(&mut self) {
+        // After a rename no file has that name any more.
+        let _ = fs::remove_file(&self.part);
     }
 }
 
 /// Writes a file atomically; replaces an existing one only with `replace`.
 pub(in crate::cli) fn write_file(path: &Path, text: &str, mode: u32, replace: bool) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::failed(format!("cannot write {}: {error}", path.display()));
-    let part = path.with_file_name(format!(".working-memory.{}.part", std::process::id()));
-    let done = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(&part)
-        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| match replace {
-            true => fs::rename(&part, path),
-            false => fs::hard_link(&part, path),
-        });
-    // After the rename no file has that name any more.
-    let _ = fs::remove_file(&part);
-    done.map_err(failed)
+    let (new, mut file) = NewFile::create(path, mode)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    written.map_err(|error| new.failed(&error))?;
+    new.place(replace)
 }

@@ -11,7 +11,7 @@
 //! | `.NAME.sync-gone` | a file that was being removed: it is restored |
 
 use super::disk::hash;
-use super::tree::Tree;
+use super::tree::{Tree, no_folder, unlink};
 use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
 use std::io;
@@ -45,7 +45,7 @@ pub(in crate::cli) enum Placed {
 pub(in crate::cli) fn create(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<Placed> {
     let (folder, name) = tree.parent(path, true)?.ok_or_else(no_folder)?;
     let part = format!(".{name}{PART}");
-    write_part(tree, &folder, &part, bytes)?;
+    tree.write_part(&folder, &part, bytes)?;
     match rename_new(&folder, &part, name) {
         Ok(()) => synced(&folder).map(|()| Placed::Done),
         Err(error) => {
@@ -64,7 +64,7 @@ pub(in crate::cli) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &
         format!(".{name}{PART}"),
         format!(".{name}.{}{SWAP}", short(bytes)),
     );
-    write_part(tree, &folder, &part, bytes)?;
+    tree.write_part(&folder, &part, bytes)?;
     rustix::fs::renameat(&folder, &part, &folder, &swap)?;
     match rustix::fs::renameat_with(&folder, &swap, &folder, name, RenameFlags::EXCHANGE) {
         Ok(()) => {}
@@ -216,14 +216,6 @@ fn short(bytes: &[u8]) -> String {
     hash(bytes).chars().take(16).collect()
 }
 
-fn write_part(tree: &Tree, folder: &OwnedFd, part: &str, bytes: &[u8]) -> io::Result<()> {
-    unlink(folder, part)?;
-    tree.write_new(folder, part, bytes).inspect_err(|_| {
-        // The first error is returned.
-        let _ = unlink(folder, part);
-    })
-}
-
 /// Renames to a name that must not exist.
 fn rename_new(folder: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {
     match rustix::fs::renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE) {
@@ -240,13 +232,6 @@ fn is_taken(error: Errno) -> io::Result<()> {
     match error {
         Errno::EXIST | Errno::NOTEMPTY | Errno::ISDIR => Ok(()),
         other => Err(other.into()),
-    }
-}
-
-fn unlink(folder: &OwnedFd, name: &str) -> io::Result<()> {
-    match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(error) => Err(error.into()),
     }
 }
 
@@ -306,10 +291,6 @@ fn conflict_path(relative: &str, sha256: &str, number: u32) -> String {
         number => format!("-{number}"),
     };
     format!("{folder}{}{CONFLICT}{hash}{number}{extension}", &stem[..end])
-}
-
-fn no_folder() -> io::Error {
-    io::Error::other("its folder cannot be created")
 }
 
 #[cfg(test)]

@@ -55,22 +55,21 @@ impl Tree {
         })
     }
 
-    /// Locks out other writers until the value is dropped; waits for the lock.
+    /// Locks out other writers for as long as the value exists; waits for the lock.
     ///
     /// # Errors
     /// The file system does not support locks.
-    pub(in crate::cli) fn lock(&self) -> io::Result<Lock<'_>> {
-        rustix::fs::flock(&self.root, FlockOperation::LockExclusive)?;
-        Ok(Lock(self))
+    pub(in crate::cli) fn lock(&self) -> io::Result<()> {
+        Ok(rustix::fs::flock(&self.root, FlockOperation::LockExclusive)?)
     }
 
     /// Locks out other writers, without waiting.
     ///
     /// # Errors
     /// Another writer holds the lock, which is [`io::ErrorKind::WouldBlock`]; or the file system does not support locks.
-    pub(in crate::cli) fn try_lock(&self) -> io::Result<Lock<'_>> {
-        rustix::fs::flock(&self.root, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Lock(self))
+    pub(in crate::cli) fn try_lock(&self) -> io::Result<()> {
+        let operation = FlockOperation::NonBlockingLockExclusive;
+        Ok(rustix::fs::flock(&self.root, operation)?)
     }
 
     /// The folder of a path's file, and the file's name. `None` if that folder is missing.
@@ -102,15 +101,31 @@ impl Tree {
         Mode::from_raw_mode(if self.is_private { bits & 0o700 } else { bits })
     }
 
-    /// Writes a new file and syncs it to disk.
+    /// Writes a temporary file in place of one that an earlier writer left behind, and syncs it to disk.
     ///
     /// # Errors
-    /// It exists, or an I/O error.
-    pub(in crate::cli) fn write_new(&self, folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
+    /// An I/O error; then there is no such file.
+    pub(in crate::cli) fn write_part(&self, folder: &OwnedFd, part: &str, bytes: &[u8]) -> io::Result<()> {
+        unlink(folder, part)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = File::from(rustix::fs::openat(folder, name, flags, self.mode(0o666))?);
-        file.write_all(bytes)?;
-        file.sync_all()
+        let mut file = File::from(rustix::fs::openat(folder, part, flags, self.mode(0o666))?);
+        let written = file.write_all(bytes).and_then(|()| file.sync_all());
+        written.inspect_err(|_| {
+            // The first error is returned.
+            let _ = unlink(folder, part);
+        })
+    }
+
+    /// Writes a file atomically: a reader sees the old or the new content. Only for the only writer, who holds the lock.
+    ///
+    /// # Errors
+    /// A folder above it is a symbolic link, or an I/O error.
+    pub(in crate::cli) fn replace(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let (folder, name) = self.parent(path, true)?.ok_or_else(no_folder)?;
+        let part = format!(".{name}.working-memory.part");
+        self.write_part(&folder, &part, bytes)?;
+        rustix::fs::renameat(&folder, &part, &folder, name)?;
+        Ok(rustix::fs::fsync(&folder)?)
     }
 
     /// The bytes of a file; `None` if it does not exist.
@@ -162,41 +177,6 @@ impl Tree {
     }
 }
 
-/// A locked folder, with the operations of its only writer.
-pub(in crate::cli) struct Lock<'t>(&'t Tree);
-
-impl Lock<'_> {
-    /// Writes a file atomically: a reader sees the old or the new content.
-    ///
-    /// # Errors
-    /// A folder above it is a symbolic link, or an I/O error.
-    pub(in crate::cli) fn replace(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
-        let (folder, name) = self.0.parent(path, true)?.ok_or_else(no_folder)?;
-        let part = format!(".{name}.working-memory.part");
-        // Remove a part that an earlier writer left behind.
-        match rustix::fs::unlinkat(&folder, &part, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let done = self.0.write_new(&folder, &part, bytes).and_then(|()| {
-            rustix::fs::renameat(&folder, &part, &folder, name)?;
-            Ok(rustix::fs::fsync(&folder)?)
-        });
-        if done.is_err() {
-            // The first error is returned.
-            let _ = rustix::fs::unlinkat(&folder, &part, AtFlags::empty());
-        }
-        done
-    }
-}
-
-impl Drop for Lock<'_> {
-    fn drop(&mut self) {
-        // The lock ends with the folder at the latest.
-        let _ = rustix::fs::flock(&self.0.root, FlockOperation::Unlock);
-    }
-}
-
 /// Opens the subfolder of this name, and creates it first with the permissions of `make`.
 fn step(folder: &OwnedFd, name: &str, make: Option<Mode>) -> io::Result<OwnedFd> {
     if matches!(name, "." | "..") {
@@ -227,6 +207,14 @@ fn is_link() -> io::Error {
     io::Error::other("is or is behind a symbolic link, which is not followed")
 }
 
-fn no_folder() -> io::Error {
+/// Removes a file, if it exists.
+pub(in crate::cli) fn unlink(folder: &OwnedFd, name: &str) -> io::Result<()> {
+    match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(in crate::cli) fn no_folder() -> io::Error {
     io::Error::other("its folder cannot be created")
 }

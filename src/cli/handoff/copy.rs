@@ -1,20 +1,16 @@
-//! The local copy of a memory's handoff, a consistent pair of text and manifest, and `working-memory path`.
+//! The local copy of a memory's handoff, a consistent pair of text and manifest.
 //!
 //! `WORKING_MEMORY.manifest.json` is the service's manifest with one additional member, `local`, which contains the hash of
 //! the Markdown beside it and the source of both.
 
 use super::home;
-use super::live::Checked;
-use crate::cli::client::{Failure, MemoryArgs, MemoryRef, Output, ago, note, text};
+use crate::cli::client::{Failure, MemoryRef, ago, text};
 use crate::cli::folder::disk::hash;
 use crate::cli::folder::tree::Tree;
-use crate::clock::{Clock as _, SystemClock};
 use crate::domain::handoff::Window;
 use crate::domain::ids::HandoffId;
 use chrono::{DateTime, TimeDelta, Utc};
-use clap::Args;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -34,44 +30,16 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// The maximum number of runs of one handoff in one second.
 const MAX_RUNS: u32 = 1_000;
 
-/// What this machine adds to the manifest.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Local {
-    /// As the service sent it.
-    #[serde(flatten)]
-    pub(super) handoff: Handoff,
-    /// When it was copied.
-    pub(super) refreshed_at: DateTime<Utc>,
-    /// The service it came from.
-    pub(super) url: String,
-    /// The SHA-256 of the Markdown, in hexadecimal.
-    sha256: String,
-    /// Its size.
-    bytes: usize,
-}
-
-/// The source of a copy.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Handoff {
-    pub(super) handoff_id: String,
-    pub(super) vault_id: String,
-    pub(super) memory_id: String,
-    /// When it was made.
-    pub(super) generated_at: DateTime<Utc>,
-    /// Its window, as an ISO 8601 duration.
-    pub(super) window: String,
-    /// The version it was made of.
-    pub(super) base_version: i64,
-    /// Its freshness when the service returned it.
-    #[serde(default)]
-    freshness: Value,
-}
-
-impl Handoff {
-    fn is_of(&self, memory_ref: &MemoryRef) -> bool {
-        self.vault_id == memory_ref.vault.as_str() && self.memory_id == memory_ref.memory.as_str()
-    }
-}
+/// What the copy has of the handoff; the rest is when it was copied and from where, and the hash and size of its text.
+const SOURCE: [&str; 7] = [
+    "handoff_id",
+    "vault_id",
+    "memory_id",
+    "generated_at",
+    "window",
+    "base_version",
+    "freshness",
+];
 
 /// The reasons why a handoff is stale, as sentences.
 pub(super) fn reasons(freshness: &Value) -> Vec<String> {
@@ -82,8 +50,8 @@ pub(super) fn reasons(freshness: &Value) -> Vec<String> {
 /// An intact copy.
 #[derive(Debug)]
 pub(super) struct Copy {
-    /// Its local metadata.
-    pub(super) local: Local,
+    /// What this machine added to the manifest.
+    pub(super) local: Value,
     /// Its text.
     pub(super) markdown: String,
     /// The path of its text.
@@ -99,28 +67,42 @@ pub(super) enum NoCopy {
     Damaged(String),
 }
 
-/// The folder of the copies.
-pub(super) struct Workspace(PathBuf);
+/// The folder of the copies, and the memory whose they are.
+pub(super) struct Workspace {
+    folder: PathBuf,
+    pub(super) memory_ref: MemoryRef,
+}
 
 impl Workspace {
     /// That of this process.
     ///
     /// # Errors
     /// The environment names no home folder.
-    pub(super) fn of_process() -> Result<Self, Failure> {
-        Ok(Self(home()?.join("workspace")))
+    pub(super) fn of(memory_ref: MemoryRef) -> Result<Self, Failure> {
+        let folder = home()?.join("workspace");
+        Ok(Self { folder, memory_ref })
     }
 
-    /// The folder of the current copy of a memory's handoff. Ids begin with a letter or digit and contain no slash, so
-    /// that each names exactly one folder.
-    fn current(&self, memory_ref: &MemoryRef) -> PathBuf {
-        let MemoryRef { vault, memory } = memory_ref;
-        self.0.join("current").join(vault.as_str()).join(memory.as_str())
+    /// The current copy of the handoff below the folder of all of them. Ids begin with a letter or digit and contain no
+    /// slash, so that each names exactly one folder.
+    fn below(&self) -> String {
+        let MemoryRef { vault, memory } = &self.memory_ref;
+        format!("{vault}/{memory}")
+    }
+
+    fn current(&self) -> PathBuf {
+        self.folder.join("current").join(self.below())
+    }
+
+    /// Whether a handoff is of the memory.
+    fn is_of(&self, handoff: &Value) -> bool {
+        handoff["vault_id"] == self.memory_ref.vault.as_str()
+            && handoff["memory_id"] == self.memory_ref.memory.as_str()
     }
 
     /// The message for the user.
-    pub(super) fn failure(&self, none: NoCopy, memory_ref: &MemoryRef) -> Failure {
-        let MemoryRef { vault, memory } = memory_ref;
+    pub(super) fn failure(&self, none: NoCopy) -> Failure {
+        let MemoryRef { vault, memory } = &self.memory_ref;
         match none {
             NoCopy::Missing => Failure::not_found(format!(
                 "there is no local copy of the handoff of memory {memory} of vault {vault}; run \
@@ -128,26 +110,25 @@ impl Workspace {
             )),
             NoCopy::Damaged(what) => Failure::failed(format!(
                 "the local copy in {} is damaged: {what}; run `working-memory refresh` to repair it",
-                self.current(memory_ref).display()
+                self.current().display()
             )),
         }
     }
 
-    /// Reads the copy of a memory's handoff.
-    pub(super) fn read(&self, memory_ref: &MemoryRef) -> Result<Copy, NoCopy> {
-        let folder = self.current(memory_ref);
+    /// Reads the copy of the handoff.
+    pub(super) fn read(&self) -> Result<Copy, NoCopy> {
         for _ in 1..TRIES {
-            match try_read(&folder, memory_ref) {
+            match self.try_read() {
                 Err(NoCopy::Damaged(_)) => std::thread::sleep(PAUSE),
                 other => return other,
             }
         }
-        try_read(&folder, memory_ref)
+        self.try_read()
     }
 
     /// The path of the current Markdown.
-    pub(super) fn markdown(&self, memory_ref: &MemoryRef) -> PathBuf {
-        self.current(memory_ref).join(MARKDOWN)
+    pub(super) fn markdown(&self) -> PathBuf {
+        self.current().join(MARKDOWN)
     }
 
     /// Writes a handoff that the service sent, into a folder of its own and as the current copy; false if the current copy is
@@ -155,53 +136,77 @@ impl Workspace {
     ///
     /// # Errors
     /// It is not of this memory, or a file cannot be written.
-    pub(super) fn write(
-        &self,
-        memory_ref: &MemoryRef,
-        body: &Value,
-        url: &str,
-        now: DateTime<Utc>,
-    ) -> Result<bool, Failure> {
-        let unreadable = |error| Failure::failed(format!("the service's handoff cannot be read: {error}"));
-        let handoff = Handoff::deserialize(body).map_err(unreadable)?;
-        let markdown = text(body, "markdown");
-        let local = Local {
-            handoff,
-            refreshed_at: now,
-            url: url.to_owned(),
-            sha256: hash(markdown.as_bytes()),
-            bytes: markdown.len(),
-        };
-        if !local.handoff.is_of(memory_ref) {
+    pub(super) fn write(&self, body: &Value, url: &str, now: DateTime<Utc>) -> Result<bool, Failure> {
+        if !self.is_of(body) {
             return Err(Failure::failed(
                 "the service answered with the handoff of another memory",
             ));
         }
         // It becomes part of a path, so it is validated.
-        let id: HandoffId = local
-            .handoff
-            .handoff_id
+        let id: HandoffId = text(body, "handoff_id")
             .parse()
             .map_err(|rule| Failure::failed(format!("the service's handoff_id {rule}")))?;
-        let is_current = |copy: Copy| {
-            copy.local.handoff.handoff_id == local.handoff.handoff_id && copy.local.sha256 == local.sha256
-        };
-        if self.read(memory_ref).is_ok_and(is_current) {
+        let markdown = text(body, "markdown");
+        let sha256 = hash(markdown.as_bytes());
+        let is_current =
+            |copy: Copy| copy.local["handoff_id"] == id.as_str() && copy.local["sha256"] == sha256;
+        if self.read().is_ok_and(is_current) {
             return Ok(false);
         }
+        let mut local = json!({ "refreshed_at": now, "url": url, "sha256": sha256, "bytes": markdown.len() });
+        for name in SOURCE {
+            local[name] = body[name].clone();
+        }
         let mut manifest = body["manifest"].as_object().cloned().unwrap_or_default();
-        manifest.insert(LOCAL.to_owned(), json!(local));
+        manifest.insert(LOCAL.to_owned(), local);
         let pair = (markdown.as_bytes(), format!("{:#}\n", Value::Object(manifest)));
-        let unwritable =
-            |error: io::Error| Failure::failed(format!("cannot write below {}: {error}", self.0.display()));
+        let unwritable = |error: io::Error| {
+            Failure::failed(format!("cannot write below {}: {error}", self.folder.display()))
+        };
         self.write_run(&pair, &id, now).map_err(unwritable)?;
-        let below = format!("{}/{}/", memory_ref.vault, memory_ref.memory);
-        write_pair(&pair, &self.0.join("current"), &below).map_err(unwritable)?;
+        let below = format!("{}/", self.below());
+        write_pair(&pair, &self.folder.join("current"), &below).map_err(unwritable)?;
         Ok(true)
     }
 
+    fn try_read(&self) -> Result<Copy, NoCopy> {
+        let folder = self.current();
+        let damaged = |what: &str| NoCopy::Damaged(what.to_owned());
+        let unreadable = |name: &str, error: io::Error| {
+            let path = folder.join(name);
+            NoCopy::Damaged(format!("{} cannot be read: {error}", path.display()))
+        };
+        let tree = match Tree::open(&folder) {
+            Ok(tree) => tree,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(NoCopy::Missing),
+            Err(error) => return Err(unreadable("", error)),
+        };
+        let content = |name: &str| tree.read(name).map_err(|error| unreadable(name, error));
+        let (manifest, markdown) = match (content(MANIFEST)?, content(MARKDOWN)?) {
+            (Some(manifest), Some(markdown)) => (manifest, markdown),
+            (None, None) => return Err(NoCopy::Missing),
+            (None, Some(_)) => return Err(damaged("its manifest is missing")),
+            (Some(_), None) => return Err(damaged("its text is missing")),
+        };
+        let mut manifest: Value = serde_json::from_slice(&manifest).unwrap_or_default();
+        let local = manifest.get_mut(LOCAL).map(Value::take);
+        let local =
+            local.ok_or_else(|| damaged("its manifest is not a JSON object with a member `local`"))?;
+        if local["sha256"] != hash(&markdown) {
+            return Err(damaged("its text is not the one its manifest names"));
+        }
+        if !self.is_of(&local) {
+            return Err(damaged("its manifest is of another memory"));
+        }
+        Ok(Copy {
+            local,
+            markdown: String::from_utf8(markdown).map_err(|_| damaged("its text is not UTF-8"))?,
+            path: self.markdown(),
+        })
+    }
+
     fn write_run(&self, pair: &(&[u8], String), id: &HandoffId, now: DateTime<Utc>) -> io::Result<()> {
-        let day = self.0.join(now.format("%Y/%m/%d").to_string());
+        let day = self.folder.join(now.format("%Y/%m/%d").to_string());
         Tree::create_private(&day)?;
         let name = format!("working-memory-{}-{id}", now.format("%Y%m%dT%H%M%SZ"));
         for number in 1..=MAX_RUNS {
@@ -228,119 +233,34 @@ impl Workspace {
 /// readers detect by the hash that they read between the two replacements.
 fn write_pair((markdown, manifest): &(&[u8], String), folder: &FilePath, below: &str) -> io::Result<()> {
     let tree = Tree::create_private(folder)?;
-    let lock = tree.lock()?;
-    lock.replace(&format!("{below}{MARKDOWN}"), markdown)?;
-    lock.replace(&format!("{below}{MANIFEST}"), manifest.as_bytes())
-}
-
-fn try_read(folder: &FilePath, memory_ref: &MemoryRef) -> Result<Copy, NoCopy> {
-    let damaged = |what: &str| NoCopy::Damaged(what.to_owned());
-    let unreadable = |name: &str, error: io::Error| {
-        let path = folder.join(name);
-        NoCopy::Damaged(format!("{} cannot be read: {error}", path.display()))
-    };
-    let tree = match Tree::open(folder) {
-        Ok(tree) => tree,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Err(NoCopy::Missing),
-        Err(error) => return Err(unreadable("", error)),
-    };
-    let content = |name: &str| tree.read(name).map_err(|error| unreadable(name, error));
-    let (manifest, markdown) = match (content(MANIFEST)?, content(MARKDOWN)?) {
-        (Some(manifest), Some(markdown)) => (manifest, markdown),
-        (None, None) => return Err(NoCopy::Missing),
-        (None, Some(_)) => return Err(damaged("its manifest is missing")),
-        (Some(_), None) => return Err(damaged("its text is missing")),
-    };
-    let manifest: Option<Map<String, Value>> = serde_json::from_slice(&manifest).ok();
-    let mut manifest = manifest.ok_or_else(|| damaged("its manifest is not a JSON object"))?;
-    let local = manifest.remove(LOCAL);
-    let local = local.ok_or_else(|| damaged("its manifest has no member `local`"))?;
-    let local: Local = serde_json::from_value(local)
-        .map_err(|error| NoCopy::Damaged(format!("its manifest cannot be read: {error}")))?;
-    if !local.handoff.is_of(memory_ref) {
-        return Err(damaged("its manifest is of another memory"));
-    }
-    if local.bytes != markdown.len() || local.sha256 != hash(&markdown) {
-        return Err(damaged("its text is not the one its manifest names"));
-    }
-    Ok(Copy {
-        local,
-        markdown: String::from_utf8(markdown).map_err(|_| damaged("its text is not UTF-8"))?,
-        path: folder.join(MARKDOWN),
-    })
+    tree.lock()?;
+    tree.replace(&format!("{below}{MARKDOWN}"), markdown)?;
+    tree.replace(&format!("{below}{MANIFEST}"), manifest.as_bytes())
 }
 
 impl Copy {
-    /// How long ago it was copied.
-    pub(super) fn age(&self, now: DateTime<Utc>) -> TimeDelta {
-        now - self.local.refreshed_at
+    /// A time that the manifest has.
+    pub(super) fn time(&self, name: &str) -> DateTime<Utc> {
+        text(&self.local, name).parse().unwrap_or_default()
     }
 
-    /// The reasons why the copy is stale: the service's if it answered, otherwise those of the copy.
-    pub(super) fn reasons(&self, checked: &Checked, now: DateTime<Utc>) -> Vec<String> {
-        let live = match checked {
-            Checked::Local(_) => return self.stale(now),
-            Checked::NoHandoff => return vec!["the service has no handoff of this memory".to_owned()],
-            Checked::NoMemory => return vec!["the service has no such memory".to_owned()],
-            Checked::Service(live) => live,
-        };
-        if live["handoff_id"] != self.local.handoff.handoff_id {
-            let made = live["generated_at"].as_str();
-            let made = made.map_or_else(String::new, |time| format!(", made at {time}"));
-            return vec![format!("the service has another handoff{made}")];
-        }
-        let mut reasons = reasons(live);
-        if reasons.is_empty() && live["status"] != "fresh" {
-            reasons.push(format!("the service calls it {}", text(live, "status")));
-        }
-        reasons
+    /// How long ago it was copied.
+    pub(super) fn age(&self, now: DateTime<Utc>) -> TimeDelta {
+        now - self.time("refreshed_at")
     }
 
     /// The reasons why it is stale, as far as this machine knows; empty if it is not.
-    fn stale(&self, now: DateTime<Utc>) -> Vec<String> {
-        let Handoff {
-            freshness,
-            window,
-            generated_at,
-            ..
-        } = &self.local.handoff;
+    pub(super) fn stale(&self, now: DateTime<Utc>) -> Vec<String> {
+        let freshness = &self.local["freshness"];
         let mut reasons = reasons(freshness);
         if reasons.is_empty() && freshness["status"] == "stale" {
             reasons.push("it was stale when it was copied".to_owned());
         }
-        let age = now - *generated_at;
+        let (age, window) = (now - self.time("generated_at"), text(&self.local, "window"));
         if window.parse::<Window>().is_ok_and(|window| age > window.length()) {
             reasons.push(format!("it was made {} with the window {window}", ago(age)));
         }
         reasons
-    }
-}
-
-/// Arguments of `path`.
-#[derive(Debug, Args)]
-pub struct Path {
-    /// Print it as JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    memory_ref: MemoryArgs,
-}
-
-impl Path {
-    /// Prints the path on standard output, for `cat "$(working-memory path)"`, and its age on standard error.
-    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let (memory_ref, workspace) = (self.memory_ref.memory_ref()?, Workspace::of_process()?);
-        let copy = workspace
-            .read(&memory_ref)
-            .map_err(|none| workspace.failure(none, &memory_ref))?;
-        let path = copy.path.to_string_lossy();
-        if self.json {
-            let body = json!({ "path": path, "refreshed_at": copy.local.refreshed_at });
-            return Output::new().text(&body.to_string()).end().write();
-        }
-        Output::new().text(&path).end().write()?;
-        note(&format!("refreshed {}", ago(copy.age(SystemClock.now()))));
-        Ok(())
     }
 }
 

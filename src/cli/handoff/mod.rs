@@ -13,16 +13,14 @@
 
 mod copy;
 mod git;
-mod live;
 mod refresh;
 mod show;
 
 use super::client::Failure;
 use std::path::PathBuf;
 
-pub(super) use copy::Path;
 pub(super) use refresh::Refresh;
-pub(super) use show::{Show, Status};
+pub(super) use show::{Path, Show, Status};
 
 /// The home folder of this process: `$WORKING_MEMORY_HOME`, or `~/.working-memory`.
 ///

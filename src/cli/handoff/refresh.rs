@@ -31,7 +31,7 @@ pub struct Refresh {
 impl Refresh {
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
         let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
-        let (memory_ref, workspace) = (service.memory_ref()?, Workspace::of_process()?);
+        let workspace = Workspace::of(service.memory_ref()?)?;
         let snapshot = match self.no_workspace {
             true => None,
             false => git::snapshot().await,
@@ -41,12 +41,12 @@ impl Refresh {
             .of_memory(Method::POST, &["handoff", "refresh"])?
             .flag("force", self.force)
             .maybe("window", self.window)
-            .json(&request)?
+            .json(&request)
             .send()
             .await?;
         let body: Value = answer.json()?;
-        let url = service.url.as_str();
-        let written = workspace.write(&memory_ref, &body, url, SystemClock.now())?;
+        let url = service.connection.url.as_str();
+        let written = workspace.write(&body, url, SystemClock.now())?;
         if self.service.is_json() {
             return answer.print_json();
         }
@@ -55,7 +55,7 @@ impl Refresh {
             true if body["refreshed"] == true => "refreshed",
             true => "fresh, copied",
         };
-        let path = workspace.markdown(&memory_ref).display().to_string();
+        let path = workspace.markdown().display().to_string();
         Output::new().text(done).text(": ").text(&path).end().write()
     }
 }

@@ -116,9 +116,9 @@ async fn send(service: &Service, key: &str, conversation: &Conversation) -> Resu
     let body = json!({ "task": task, "messages": conversation.messages });
     let call = service
         .of_memory(Method::POST, &["update"])?
-        .header("prefer", "respond-async")?
-        .header("idempotency-key", key)?;
-    match call.json(&body)?.send_once().await {
+        .named_header("prefer", "respond-async")?
+        .named_header("idempotency-key", key)?;
+    match call.json(&body).send_once().await {
         Err(failure) if failure.exit == Exit::Refused => {
             note(&format!("working-memory: {}", failure.sentence));
             Ok(())

@@ -280,6 +280,7 @@ mod tests {
     fn connection(key: KeySource) -> Connection {
         Connection {
             url: "https://memory.example/base/".parse().unwrap(),
+            by_file: false,
             vault: Some("acme".parse().unwrap()),
             memory: None,
             actor: None,

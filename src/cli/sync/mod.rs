@@ -5,21 +5,17 @@ mod scan;
 
 use self::root::{NAME, Root, State};
 use self::scan::ScanResult;
-use super::client::{Exit, Failure, Look, Output, Service, ServiceArgs, note};
+use super::client::{Failure, Look, Output, Service, ServiceArgs, note};
 use crate::cli::folder::disk::Disk;
 use crate::cli::folder::engine::{Engine, Report, Sides as _};
 use crate::cli::folder::tree::Tree;
-use crate::cli::folder::watch::{Backoff, until_stopped};
+use crate::cli::folder::watch::watch;
 use crate::domain::handoff::Window as Length;
 use crate::domain::ids::RootName;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
-use std::time::Duration;
-
-/// Failures after which a watching sync is tried again.
-const MAY_PASS: [Exit; 3] = [Exit::NoService, Exit::Failed, Exit::Busy];
 
 /// Arguments of `sync`.
 #[derive(Debug, Args)]
@@ -51,7 +47,7 @@ impl Sync {
         let service = Service::of(&self.service)?;
         let failed = |error| Failure::failed(format!("{} {error}", self.folder.display()));
         let tree = Tree::create(&self.folder).map_err(failed)?;
-        let lock = tree.try_lock().map_err(|error| match error.kind() {
+        tree.try_lock().map_err(|error| match error.kind() {
             ErrorKind::WouldBlock => {
                 Failure::failed(format!("another sync of {} is running", self.folder.display()))
             }
@@ -59,21 +55,32 @@ impl Sync {
         })?;
         let disk = Disk {
             shown: &self.folder,
-            tree: &tree,
-            lock,
+            tree,
         };
         let stored = State::read(&disk)?;
         let state = self.state(stored, &service)?;
-        let found = ScanResult::of(&tree, self.all).map_err(failed)?;
+        let found = ScanResult::of(&disk.tree, self.all).map_err(failed)?;
         disk.recover(found.folders.iter().map(String::as_str), &state.files)?;
         let bases = state.files.clone();
         let mut root = Root::new(&service, disk, state, self.all);
         let mut engine = Engine::new(&mut root, bases);
-        if self.watch {
-            return until_stopped(self.watch(engine)).await;
+        if !self.watch {
+            let report = self.sync(&mut engine).await?;
+            return self.print(&report);
         }
-        let report = self.sync(&mut engine).await?;
-        self.print(&report)
+        let mut reported: BTreeMap<String, String> = BTreeMap::new();
+        watch(&self.every, async |is_first| {
+            let mut report = self.sync(&mut engine).await?;
+            // Skipped files are reported once, not every two seconds.
+            let skipped = report.skipped.clone();
+            report.skipped.retain(|path, why| reported.get(path) != Some(why));
+            reported = skipped;
+            match is_first || !report.is_quiet() || !report.skipped.is_empty() {
+                true => self.print(&report),
+                false => Ok(()),
+            }
+        })
+        .await
     }
 
     /// The state of the folder, which must match the vault and root given now.
@@ -108,31 +115,6 @@ impl Sync {
         }
         report.skipped.append(&mut engine.sides.skipped);
         Ok(report)
-    }
-
-    /// Repeats it: the first time no failure passes.
-    async fn watch(&self, mut engine: Engine<'_, Root<'_>>) -> Result<(), Failure> {
-        let mut is_first = true;
-        let mut reported: BTreeMap<String, String> = BTreeMap::new();
-        let mut backoff = Backoff::new(Duration::from_secs(self.every.seconds().unsigned_abs()));
-        loop {
-            match self.sync(&mut engine).await {
-                Ok(mut report) => {
-                    backoff.succeeded();
-                    // Skipped files are reported once, not every two seconds.
-                    let skipped = report.skipped.clone();
-                    report.skipped.retain(|path, why| reported.get(path) != Some(why));
-                    reported = skipped;
-                    if is_first || !report.is_quiet() || !report.skipped.is_empty() {
-                        self.print(&report)?;
-                    }
-                }
-                Err(failure) if is_first => return Err(failure),
-                Err(failure) => backoff.failed(failure, &MAY_PASS)?,
-            }
-            is_first = false;
-            tokio::time::sleep(backoff.wait()).await;
-        }
     }
 
     /// Prints what was done: one line per file, or with `--json` an object in one line.

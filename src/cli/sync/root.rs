@@ -103,7 +103,7 @@ impl Sides for Root<'_> {
     }
 
     async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
-        let found = ScanResult::of(self.disk.tree, self.all);
+        let found = ScanResult::of(&self.disk.tree, self.all);
         let found = found.map_err(|error| self.disk.failed("", &error))?;
         self.skipped = found.skipped;
         let mut files = found.files;

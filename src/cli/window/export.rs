@@ -2,13 +2,13 @@
 
 use super::folder::{EPICS, FILES, render};
 use super::memory::Memory;
-use crate::cli::client::{Exit, Failure, Feed, FeedEvent, Output, Service, ServiceArgs, note};
+use crate::cli::client::{Failure, Output, Service, ServiceArgs, note};
 use crate::cli::folder::disk::{Disk, hash};
 use crate::cli::folder::engine::{Bases, Engine, Report, Sent, Sides};
 use crate::cli::folder::plan::{Base, Local};
 use crate::cli::folder::swap::kept_paths;
 use crate::cli::folder::tree::Tree;
-use crate::cli::folder::watch::{Backoff, until_stopped};
+use crate::cli::folder::watch::watch;
 use crate::domain::handoff::Window as Length;
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use tokio::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Arguments of `window export`.
 #[derive(Debug, Args)]
@@ -28,84 +27,37 @@ pub struct Export {
     /// Keep it up to date until interrupted.
     #[arg(long)]
     watch: bool,
-    /// With --watch, the polling interval for changes without an event: rules, and everything if there is no event
-    /// stream.
+    /// With --watch, the interval at which the memory is looked at.
     #[arg(long, value_name = "TIME", default_value = "2s", requires = "watch")]
     every: Length,
     #[command(flatten)]
     service: ServiceArgs,
 }
 
-/// Everything is read again at this interval, also without events: a redaction makes no version.
+/// Everything is read again at this interval, also if nothing seems to have changed: a redaction makes no version.
 const FULL_LOOK: Duration = Duration::from_secs(60);
-
-/// Failures after which the folder is looked at again. A memory that is gone may be written again.
-const MAY_PASS: [Exit; 4] = [Exit::NoService, Exit::Failed, Exit::Busy, Exit::NotFound];
 
 impl Export {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        match self.watch {
-            // Dropped at a signal; writing files has no await point at which that could happen.
-            true => until_stopped(self.watch(&service)).await,
-            false => self.write(&Memory::read(&service).await?, true).await,
+        if !self.watch {
+            return self.write(&Memory::read(&service).await?, true).await;
         }
-    }
-
-    /// Writes the folder again whenever the memory changes.
-    async fn watch(&self, service: &Service) -> Result<(), Failure> {
-        // A wrong setting is reported at once.
-        let mut memory = Memory::read(service).await?;
-        self.write(&memory, true).await?;
-        let every = Duration::from_secs(self.every.seconds().unsigned_abs());
-        let mut backoff = Backoff::new(every);
-        let memory_id = service.memory_ref()?.memory.to_string();
-        let mut feed = Feed::new(
-            service,
-            Some(memory_id),
-            Some("version,memory_deleted".to_owned()),
-        );
-        let mut read_at = Instant::now();
-        let mut reported_unavailable = false;
-        loop {
-            let wait = backoff.wait();
-            let mut is_changed = tokio::select! {
-                event = feed.next() => match event {
-                    FeedEvent::Opened => {
-                        reported_unavailable = false;
-                        true
-                    }
-                    FeedEvent::Happened(_) => true,
-                    FeedEvent::Broken(failure) => {
-                        if !std::mem::replace(&mut reported_unavailable, true) {
-                            let (sentence, every) = (&failure.sentence, every.as_secs());
-                            note(&format!(
-                                "no events: {sentence}; polling every {every} s until the stream is open"
-                            ));
-                        }
-                        continue;
-                    }
-                },
-                () = tokio::time::sleep(wait) => false,
-            };
-            is_changed |= read_at.elapsed() >= FULL_LOOK || backoff.is_failing();
-            let look = async {
-                match is_changed || memory.has_changed(service).await? {
-                    true => Memory::read(service).await.map(Some),
-                    false => Ok(None),
-                }
-            };
-            match look.await {
-                Ok(Some(read)) => {
-                    backoff.succeeded();
-                    read_at = Instant::now();
-                    memory = read;
-                    self.write(&memory, false).await?;
-                }
-                Ok(None) => backoff.succeeded(),
-                Err(failure) => backoff.failed(failure, &MAY_PASS)?,
+        let mut last: Option<(Memory, Instant)> = None;
+        // Writing files has no await point at which it could be dropped.
+        watch(&self.every, async |is_first| {
+            if let Some((memory, read_at)) = &last
+                && read_at.elapsed() < FULL_LOOK
+                && !memory.has_changed(&service).await?
+            {
+                return Ok(());
             }
-        }
+            let memory = Memory::read(&service).await?;
+            self.write(&memory, is_first).await?;
+            last = Some((memory, Instant::now()));
+            Ok(())
+        })
+        .await
     }
 
     async fn write(&self, memory: &Memory, is_first: bool) -> Result<(), Failure> {
@@ -156,12 +108,8 @@ struct Rendered<'r> {
 async fn write(shown: &Path, texts: BTreeMap<String, String>) -> Result<Report, Failure> {
     let failed = |error| Failure::failed(format!("{} {error}", shown.display()));
     let tree = Tree::create(shown).map_err(failed)?;
-    let lock = tree.lock().map_err(failed)?;
-    let disk = Disk {
-        shown,
-        tree: &tree,
-        lock,
-    };
+    tree.lock().map_err(failed)?;
+    let disk = Disk { shown, tree };
     // In a file of another form nothing is known, so that every file counts as written by others.
     let own: OwnFiles = match disk.state(NAME) {
         Err(error) if error.kind() != ErrorKind::InvalidData => return Err(disk.failed(NAME, &error)),

@@ -126,7 +126,7 @@ impl Import {
         }
         for chunk in chunks(folder.into())? {
             let call = service.of_memory(Method::POST, &["window", "import"])?;
-            report.add(call.json(&chunk)?.send().await?.json()?);
+            report.add(call.json(&chunk).send().await?.json()?);
         }
         if folder_rules.is_empty() {
             return Ok(());
@@ -135,7 +135,7 @@ impl Import {
         // One after the other, so that they keep their order.
         for rule in &rules {
             let call = service.of_memory(Method::POST, &["items"])?;
-            let call = call.json(&json!({ "content": rule, "category": prompt::RULES }))?;
+            let call = call.json(&json!({ "content": rule, "category": prompt::RULES }));
             call.send()
                 .await
                 .map_err(|failure| not_added(failure, report, rules.len()))?;

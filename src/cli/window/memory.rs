@@ -4,13 +4,15 @@ use super::folder::Folder;
 use crate::cli::client::{Exit, Failure, Method, Service, all, found, text};
 use crate::domain::prompt::RULES;
 use crate::domain::text::one_line;
-use crate::domain::window::{ImportedDecision, ImportedTask, KnownEntries, Status, Task, TaskDetails};
-use crate::http::responses::{ArchivedBody, WindowBody};
-use chrono::{DateTime, SubsecRound as _, Utc};
-use reqwest::header::HeaderValue;
+use crate::domain::window::{
+    ImportedDecision, ImportedTask, KnownEntries, Status, Task, TaskDetails, first_sentence,
+};
+use crate::http::responses::{RecordBody, WindowBody};
+use chrono::SubsecRound as _;
+use reqwest::header::{HeaderValue, IF_NONE_MATCH};
 use serde_json::Value;
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// How often the window is read again because it changed while the archive was read.
 const MAX_READINGS: usize = 10;
@@ -19,12 +21,14 @@ const MAX_READINGS: usize = 10;
 const REDACTED: &str = "[redacted]";
 
 /// A memory that was read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Memory {
     /// The version of its document.
     pub(super) version: i64,
     /// Its content for a folder.
     pub(super) folder: Folder,
+    /// Its decisions, archived ones too.
+    decisions: Vec<RecordBody>,
     /// The entity tag of its window.
     etag: Option<HeaderValue>,
 }
@@ -37,34 +41,29 @@ impl Memory {
     pub(super) async fn read(service: &Service) -> Result<Self, Failure> {
         let mut newest = match newer(service, None).await {
             Err(failure) if failure.exit == Exit::NotFound && has_rules(service).await => {
-                return Ok(Self {
-                    version: 0,
-                    folder: Folder {
-                        rules: rules(service).await?,
-                        ..Folder::default()
-                    },
-                    etag: None,
-                });
+                let mut memory = Self::default();
+                memory.folder.rules = rules(service).await?;
+                return Ok(memory);
             }
-            newest => newest?.ok_or_else(|| Failure::failed("the service sent no window"))?,
+            newest => newest?,
         };
         for _ in 0..MAX_READINGS {
-            let history = history(service).await?;
-            // A task archived meanwhile would appear in both or in neither.
-            let (window, etag) = newest;
-            match newer(service, etag.as_ref()).await? {
-                Some(changed) => newest = changed,
-                None => {
-                    return Ok(Self {
-                        version: window.version,
-                        folder: Folder {
-                            rules: rules(service).await?,
-                            history,
-                            ..of_window(service, window).await?
-                        },
-                        etag,
-                    });
-                }
+            let Some((window, etag)) = newest else {
+                return Err(Failure::failed("the service sent no window"));
+            };
+            let (tasks, decisions) = (records(service, "T").await?, records(service, "D").await?);
+            // A task archived meanwhile would be told as it was before or as it is now.
+            newest = newer(service, etag.as_ref()).await?;
+            if newest.is_none() {
+                let version = window.version;
+                let mut folder = content(window, tasks, &decisions);
+                folder.rules = rules(service).await?;
+                return Ok(Self {
+                    version,
+                    folder,
+                    decisions,
+                    etag,
+                });
             }
         }
         Err(Failure::new(
@@ -95,7 +94,11 @@ async fn newer(
     etag: Option<&HeaderValue>,
 ) -> Result<Option<(WindowBody, Option<HeaderValue>)>, Failure> {
     let call = service.of_memory(Method::GET, &["window"])?;
-    let answer = call.if_none_match(etag).send().await?;
+    let call = match etag {
+        Some(etag) => call.header(IF_NONE_MATCH, etag.clone()),
+        None => call,
+    };
+    let answer = call.send().await?;
     if answer.is_not_modified() {
         return Ok(None);
     }
@@ -133,107 +136,82 @@ async fn has_rules(service: &Service) -> bool {
     own_rules(service).await.is_ok_and(|items| !items.is_empty())
 }
 
-async fn history(service: &Service) -> Result<Vec<ImportedTask>, Failure> {
-    let tasks: Vec<ArchivedBody> = all(|| service.of_memory(Method::GET, &["archive", "history"])).await?;
-    if tasks.is_empty() {
-        return Ok(Vec::new());
-    }
-    // A line of the archive has no outcome, its record has.
-    let records = records(service, "T", "archived").await?;
-    let outcomes = records
-        .into_iter()
-        .map(|mut record| (text(&record, "record_id"), record["outcome"].take()));
-    let mut outcomes: HashMap<String, Value> = outcomes.collect();
-    let tasks = tasks.into_iter().map(|task| {
-        let details = TaskDetails {
-            outcome: outcomes.remove(&task.record_id),
-            epic: task.epic,
-        };
-        let task_of_record = Task {
-            task_id: task.task_id.and_then(|id| id.parse().ok()),
-            intent: task.intent,
-            summary: task.summary,
-            details,
-        };
-        imported(task.time, &task.record_id, task_of_record)
-    });
-    Ok(tasks.collect())
-}
-
-async fn records(service: &Service, kind: &str, status: &str) -> Result<Vec<Value>, Failure> {
+/// All records of a kind, as of now.
+async fn records(service: &Service, kind: &str) -> Result<Vec<RecordBody>, Failure> {
     all(|| {
         let call = service.of_memory(Method::GET, &["records"])?;
-        Ok(call.query("kind", kind).query("status", status))
+        Ok(call.query("kind", kind).query("status", "all"))
     })
     .await
 }
 
-/// Newest first, even if a person changed the order in the document, so that the folder is deterministic.
-async fn of_window(service: &Service, window: WindowBody) -> Result<Folder, Failure> {
-    let mut tasks = Vec::new();
-    for task in window.tasks {
-        let time = time_of(service, task.time, &task.record_id).await?;
-        let (outcome, epic) = (task.outcome, task.epic);
-        let of_record = Task {
-            task_id: task.task_id.and_then(|id| id.parse().ok()),
-            intent: task.intent,
-            summary: task.summary,
-            details: TaskDetails { outcome, epic },
-        };
-        tasks.push(imported(time, &task.record_id, of_record));
+/// The content of a folder but for its rules: newest first, even if a person changed the order in the document, and the
+/// history oldest first, so that the folder is deterministic. The records say in full what the document's lines do not.
+fn content(window: WindowBody, tasks: Vec<RecordBody>, decisions: &[RecordBody]) -> Folder {
+    let mut folder = Folder::default();
+    for record in tasks {
+        let is_archived = record.ended_version.is_some();
+        let task = imported(record);
+        match is_archived {
+            true => folder.history.push(in_history(task)),
+            false => folder.tasks.push(task),
+        }
     }
-    tasks.sort_by_key(|task| Reverse(task.time));
-    let mut decisions = Vec::new();
-    for made in window.decisions {
-        decisions.push(ImportedDecision {
-            time: time_of(service, made.time, &made.record_id).await?,
-            decision: one_line(&made.decision),
-            reason: made.reason.as_deref().map(one_line),
-        });
-    }
-    decisions.sort_by_key(|made| Reverse(made.time));
+    folder.tasks.sort_by_key(|task| Reverse(task.time));
+    folder.history.sort_by_key(|task| task.time);
+    let added = |id: &str| decisions.iter().find(|record| record.record_id == id);
+    let made = window.decisions.into_iter().map(|made| ImportedDecision {
+        time: made
+            .time
+            .or_else(|| Some(added(&made.record_id)?.created_at))
+            .unwrap_or_default()
+            .trunc_subsecs(0),
+        decision: one_line(&made.decision),
+        reason: made.reason.as_deref().map(one_line),
+    });
+    folder.decisions = made.collect();
+    folder.decisions.sort_by_key(|made| Reverse(made.time));
     let Status {
         goal,
         blocker,
         updated,
     } = window.status;
-    Ok(Folder {
-        status: Status {
-            updated: updated.map(|time| time.trunc_subsecs(0)),
-            ..Status::new(goal.as_deref(), blocker.as_deref())
-        },
-        tasks,
-        decisions,
-        ..Folder::default()
-    })
-}
-
-/// When a record was added, if its line does not say.
-async fn time_of(
-    service: &Service,
-    time: Option<DateTime<Utc>>,
-    record_id: &str,
-) -> Result<DateTime<Utc>, Failure> {
-    let time = match time {
-        Some(time) => time,
-        None => {
-            let call = service.of_memory(Method::GET, &["records", record_id])?;
-            let record: Value = call.send().await?.json()?;
-            let created = text(&record, "created_at").parse();
-            created.map_err(|_| Failure::failed("the service's record has no time"))?
-        }
+    folder.status = Status {
+        updated: updated.map(|time| time.trunc_subsecs(0)),
+        ..Status::new(goal.as_deref(), blocker.as_deref())
     };
-    Ok(time.trunc_subsecs(0))
+    folder
 }
 
-fn imported(time: DateTime<Utc>, record_id: &str, mut task: Task) -> ImportedTask {
+/// An archived task as a line tells it.
+fn in_history(mut task: ImportedTask) -> ImportedTask {
+    task.task.summary = first_sentence(&task.task.summary);
+    task
+}
+
+fn imported(record: RecordBody) -> ImportedTask {
+    let (time, mut task) = match record.task {
+        Some(task) => {
+            let details = TaskDetails {
+                outcome: task.outcome,
+                epic: task.epic,
+            };
+            let of_record = Task {
+                task_id: task.task_id.and_then(|id| id.parse().ok()),
+                intent: task.intent,
+                summary: task.summary,
+                details: details.normalized(),
+            };
+            (task.time, of_record)
+        }
+        None => (record.created_at, Task::default()),
+    };
     if one_line(&task.intent).is_empty() {
         REDACTED.clone_into(&mut task.intent);
     }
-    task.details = task.details.normalized();
     let imported = ImportedTask {
         time: time.trunc_subsecs(0),
-        record: record_id.parse().ok(),
+        record: record.record_id.parse().ok(),
         task,
     };
     imported.without_derived_id()
@@ -246,14 +224,17 @@ fn imported(time: DateTime<Utc>, record_id: &str, mut task: Task) -> ImportedTas
 /// The service cannot be reached.
 pub(super) async fn known(service: &Service) -> Result<(KnownEntries, bool, Vec<String>), Failure> {
     let mut known = KnownEntries::default();
-    let Some(Memory { folder, .. }) = found(Memory::read(service).await)? else {
+    let Some(memory) = found(Memory::read(service).await)? else {
         return Ok((known, false, rules(service).await?));
     };
+    let Memory {
+        folder, decisions, ..
+    } = memory;
     for ImportedTask { time, task, .. } in folder.tasks.iter().chain(&folder.history) {
         known.task(*time, task);
     }
-    for record in records(service, "D", "all").await? {
-        known.decision(&text(&record, "content"), record["reason"].as_str());
+    for record in decisions {
+        known.decision(&record.content, record.reason.as_deref());
     }
     Ok((known, folder.status.goal.is_some(), folder.rules))
 }

@@ -1,11 +1,14 @@
 //! Applies `create`, `str_replace` and `insert` to a file.
 
 use super::path::FilePath;
+use super::push_numbered;
 use super::refusal::Refusal;
-use super::{occurrences, push_numbered};
 
 /// Number of lines shown before and after a replaced line.
 const LINES_AROUND: usize = 2;
+
+/// The most occurrences of a text whose lines are listed: each is searched for anew.
+const LISTED_OCCURRENCES: usize = 1_000;
 
 /// A file to be saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,14 +54,14 @@ pub fn str_replace(
     (old, new): (&str, &str),
     limit: usize,
 ) -> Result<Edited, Refusal> {
-    let places = occurrences::all(text, old);
-    let Some(first) = places.first().copied() else {
+    let Some(first) = text.find(old) else {
         return Err(Refusal::new(format!(
             "No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
         )));
     };
-    if occurrences::count_apart(&places, old.len()) > 1 {
-        let lines: Vec<_> = lines_of(text, &places).iter().map(usize::to_string).collect();
+    if text.matches(old).nth(1).is_some() {
+        let lines = lines_of(text, &occurrences(text, old));
+        let lines: Vec<_> = lines.iter().map(usize::to_string).collect();
         return Err(Refusal::new(format!(
             "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {}. Please ensure it is \
              unique",
@@ -108,6 +111,18 @@ pub fn insert(
     }
     let response = format!("The file {path} has been edited.");
     Edited::new(path, edited, response, limit)
+}
+
+/// The byte offsets of a text in another, overlapping ones too.
+fn occurrences(text: &str, wanted: &str) -> Vec<usize> {
+    let (mut places, mut from) = (Vec::new(), 0);
+    while places.len() < LISTED_OCCURRENCES
+        && let Some(at) = text.get(from..).and_then(|rest| rest.find(wanted))
+    {
+        places.push(from + at);
+        from += at + text[from + at..].chars().next().map_or(1, char::len_utf8);
+    }
+    places
 }
 
 /// The line numbers of byte offsets, which must be in ascending order.

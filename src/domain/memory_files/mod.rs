@@ -12,7 +12,6 @@
 mod command;
 mod edit;
 mod listing;
-mod occurrences;
 mod path;
 mod refusal;
 mod view;

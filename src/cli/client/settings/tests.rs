@@ -64,23 +64,26 @@ fn options_count_more_than_variables_and_those_more_than_the_file() {
         vault: Some("v1".parse().unwrap()),
         memory: None,
     };
-    assert_eq!(all.vault(&by_hand).unwrap().as_str(), "v1");
-    assert_eq!(all.vault(&none.memory_ref).unwrap().as_str(), "v2");
-    assert_eq!(all.memory(&by_hand).unwrap().as_str(), "m3");
+    assert_eq!(all.vault(&by_hand).unwrap().unwrap().as_str(), "v1");
+    assert_eq!(all.vault(&none.memory_ref).unwrap().unwrap().as_str(), "v2");
+    assert_eq!(all.memory(&by_hand).unwrap().unwrap().as_str(), "m3");
     assert_eq!(all.actor(&none).unwrap().unwrap().as_str(), "a3");
-    assert_eq!(all.service(&none).unwrap().0.as_str(), "http://127.0.0.1:2/x");
     assert_eq!(
-        all.service(&named("http://h:1")).unwrap().0.as_str(),
+        all.connection(&none).unwrap().0.url.as_str(),
+        "http://127.0.0.1:2/x"
+    );
+    assert_eq!(
+        all.connection(&named("http://h:1")).unwrap().0.url.as_str(),
         "http://h:1/"
     );
     let file_only = surroundings(&[], file).unwrap();
     assert_eq!(
-        file_only.service(&none).unwrap().0.as_str(),
+        file_only.connection(&none).unwrap().0.url.as_str(),
         "http://127.0.0.1:3/"
     );
     let nothing = surroundings(&[], "").unwrap();
     assert_eq!(
-        nothing.service(&none).unwrap().0.as_str(),
+        nothing.connection(&none).unwrap().0.url.as_str(),
         "http://127.0.0.1:8080/"
     );
     assert!(nothing.actor(&none).unwrap().is_none());
@@ -94,7 +97,7 @@ fn an_error_names_its_source() {
     };
     let none = ServiceArgs::default();
     let missing = surroundings(&[], "").unwrap();
-    let sentence = message(missing.memory(&none.memory_ref).unwrap_err());
+    let sentence = message(not_named("memory"));
     assert!(
         sentence.contains("--memory")
             && sentence.contains("WORKING_MEMORY_MEMORY")
@@ -113,9 +116,9 @@ fn an_error_names_its_source() {
     assert!(
         message(bad.memory(&none.memory_ref).unwrap_err()).contains("/.working-memory.toml: memory must be")
     );
-    assert!(message(bad.service(&none).unwrap_err()).contains("url must begin with http://"));
+    assert!(message(bad.connection(&none).unwrap_err()).contains("url must begin with http://"));
     for url in ["http://u:p@h", "http://h/?q", "h", "file:///x", "http://h#f"] {
-        message(missing.service(&named(url)).unwrap_err());
+        message(missing.connection(&named(url)).unwrap_err());
     }
     for file in ["vaults = \"x\"", "url = ", "[client]\nurl = \"http://h\""] {
         let sentence = message(surroundings(&[], file).err().unwrap());
@@ -141,20 +144,26 @@ fn a_key_comes_from_a_variable_or_a_file_and_is_never_shown() {
     .unwrap();
     assert_eq!(key(&both, &none).as_deref(), Some("from-variable"));
     let bad = surroundings(&[("WORKING_MEMORY_API_KEY", "sec ret\nx")], "").unwrap();
-    let failure = bad.service(&none).unwrap_err();
+    let failure = bad.connection(&none).unwrap_err();
     assert!(!failure.sentence.contains("sec"), "{}", failure.sentence);
     let missing = surroundings(&[], "key_file = \"no-such\"").unwrap();
-    assert!(missing.service(&none).unwrap_err().sentence.contains("no-such"));
+    assert!(
+        missing
+            .connection(&none)
+            .unwrap_err()
+            .sentence
+            .contains("no-such")
+    );
 }
 
 #[test]
 fn the_variables_key_goes_to_no_address_that_only_a_file_names() {
     let elsewhere = surroundings(&[("WORKING_MEMORY_API_KEY", "k")], "url = \"https://else.where\"").unwrap();
     let none = ServiceArgs::default();
-    assert_eq!(elsewhere.service(&none).unwrap_err().exit, Exit::Usage);
+    assert_eq!(elsewhere.connection(&none).unwrap_err().exit, Exit::Usage);
     assert!(
         elsewhere
-            .service(&named("https://else.where"))
+            .connection(&named("https://else.where"))
             .unwrap()
             .1
             .is_some()
@@ -167,8 +176,8 @@ fn the_variables_key_goes_to_no_address_that_only_a_file_names() {
     ] {
         let file: &'static str = Box::leak(format!("url = \"{url}\"").into_boxed_str());
         let here = surroundings(&[("WORKING_MEMORY_API_KEY", "k")], file).unwrap();
-        assert_eq!(here.service(&none).unwrap_err().exit, Exit::Usage, "{url}");
-        assert!(here.service(&named(url)).unwrap().1.is_some(), "{url}");
+        assert_eq!(here.connection(&none).unwrap_err().exit, Exit::Usage, "{url}");
+        assert!(here.connection(&named(url)).unwrap().1.is_some(), "{url}");
     }
     // The key would be sent there without the file, too.
     let default = surroundings(
@@ -176,28 +185,28 @@ fn the_variables_key_goes_to_no_address_that_only_a_file_names() {
         "url = \"http://127.0.0.1:8080\"",
     )
     .unwrap();
-    assert!(default.service(&none).unwrap().1.is_some());
+    assert!(default.connection(&none).unwrap().1.is_some());
     // The file that names the key names the address.
     let own = "url = \"http://127.0.0.1:18999\"\nkey_file = \"key\"";
     assert!(
         surroundings(&[], own)
             .unwrap()
-            .service(&none)
+            .connection(&none)
             .unwrap()
             .1
             .is_some()
     );
     let other = surroundings(&[("WORKING_MEMORY_API_KEY", "k")], own).unwrap();
-    assert_eq!(other.service(&none).unwrap_err().exit, Exit::Usage);
+    assert_eq!(other.connection(&none).unwrap_err().exit, Exit::Usage);
     let own = "url = \"https://else.where\"\nkey_file = \"key\"";
-    let refused = surroundings(&[], own).unwrap().service(&none).unwrap_err();
+    let refused = surroundings(&[], own).unwrap().connection(&none).unwrap_err();
     assert!(
         refused.sentence.contains("https://else.where"),
         "{}",
         refused.sentence
     );
     let trusted = surroundings(&[("WORKING_MEMORY_URL", "https://else.where")], own).unwrap();
-    assert!(trusted.service(&none).unwrap().1.is_some());
+    assert!(trusted.connection(&none).unwrap().1.is_some());
 }
 
 #[test]
@@ -205,7 +214,7 @@ fn a_key_file_that_a_folder_names_is_inside_it() {
     let none = ServiceArgs::default();
     for outside in ["../../../../../../../../../etc/hostname", "/etc/hostname"] {
         let file = surroundings(&[], &format!("key_file = \"{outside}\"")).unwrap();
-        let failure = file.service(&none).unwrap_err();
+        let failure = file.connection(&none).unwrap_err();
         assert_eq!(failure.exit, Exit::Usage);
         assert!(
             failure.sentence.contains("key_file must be inside"),

@@ -11,8 +11,11 @@ fn memory_ref(vault: &str, memory: &str) -> MemoryRef {
     }
 }
 
-fn workspace(home: &FilePath) -> Workspace {
-    Workspace(home.join("workspace"))
+fn workspace(home: &FilePath, memory_ref: &MemoryRef) -> Workspace {
+    Workspace {
+        folder: home.join("workspace"),
+        memory_ref: memory_ref.clone(),
+    }
 }
 
 fn handoff(memory_ref: &MemoryRef, id: &str, markdown: &str) -> Value {
@@ -24,18 +27,18 @@ fn handoff(memory_ref: &MemoryRef, id: &str, markdown: &str) -> Value {
     })
 }
 
-fn put(workspace: &Workspace, memory_ref: &MemoryRef, handoff: &Value) -> Result<PathBuf, Failure> {
+fn put(workspace: &Workspace, handoff: &Value) -> Result<PathBuf, Failure> {
     let now = "2026-11-21T10:55:00Z".parse().unwrap();
-    assert!(workspace.write(memory_ref, handoff, "http://h/", now)?);
-    Ok(workspace.markdown(memory_ref))
+    assert!(workspace.write(handoff, "http://h/", now)?);
+    Ok(workspace.markdown())
 }
 
 #[test]
 fn a_handoff_is_in_its_runs_folder_and_current() {
     let home = tempfile::tempdir().unwrap();
-    let workspace = workspace(home.path());
     let memory_ref = memory_ref("a:b@c", "m..x");
-    let path = put(&workspace, &memory_ref, &handoff(&memory_ref, "h1", "# One\n")).unwrap();
+    let workspace = workspace(home.path(), &memory_ref);
+    let path = put(&workspace, &handoff(&memory_ref, "h1", "# One\n")).unwrap();
     assert_eq!(
         path,
         home.path().join("workspace/current/a:b@c/m..x/WORKING_MEMORY.md")
@@ -52,7 +55,7 @@ fn a_handoff_is_in_its_runs_folder_and_current() {
         assert_eq!(mode & 0o077, 0, "{}", private.display());
     }
     // A second run in the same second has a folder of its own, and no temporary file is left.
-    put(&workspace, &memory_ref, &handoff(&memory_ref, "h1", "# Two\n")).unwrap();
+    put(&workspace, &handoff(&memory_ref, "h1", "# Two\n")).unwrap();
     let mut names: Vec<_> = fs::read_dir(run.parent().unwrap())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -65,28 +68,28 @@ fn a_handoff_is_in_its_runs_folder_and_current() {
             "working-memory-20261121T105500Z-h1-2"
         ]
     );
-    assert_eq!(workspace.read(&memory_ref).unwrap().markdown, "# Two\n");
+    assert_eq!(workspace.read().unwrap().markdown, "# Two\n");
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 2);
 }
 
 #[test]
 fn a_handoff_of_another_memory_or_with_a_path_for_an_id_is_not_written() {
     let home = tempfile::tempdir().unwrap();
-    let workspace = workspace(home.path());
     let (mine, other) = (memory_ref("v", "mine"), memory_ref("v", "other"));
-    put(&workspace, &mine, &handoff(&other, "h1", "x")).unwrap_err();
-    put(&workspace, &mine, &handoff(&mine, "../../../../h1", "x")).unwrap_err();
+    let workspace = workspace(home.path(), &mine);
+    put(&workspace, &handoff(&other, "h1", "x")).unwrap_err();
+    put(&workspace, &handoff(&mine, "../../../../h1", "x")).unwrap_err();
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
 }
 
 #[test]
 fn a_damaged_copy_is_reported_and_repaired_by_the_next() {
     let home = tempfile::tempdir().unwrap();
-    let workspace = workspace(home.path());
     let memory_ref = memory_ref("v", "m");
-    assert_eq!(workspace.read(&memory_ref).unwrap_err(), NoCopy::Missing);
+    let workspace = workspace(home.path(), &memory_ref);
+    assert_eq!(workspace.read().unwrap_err(), NoCopy::Missing);
     let first = handoff(&memory_ref, "h1", "# One\n");
-    let path = put(&workspace, &memory_ref, &first).unwrap();
+    let path = put(&workspace, &first).unwrap();
     let manifest = path.with_file_name(MANIFEST);
     let damages: [&dyn Fn(); 5] = [
         &|| fs::write(&manifest, "{").unwrap(),
@@ -97,25 +100,25 @@ fn a_damaged_copy_is_reported_and_repaired_by_the_next() {
     ];
     for damage in damages {
         damage();
-        let error = workspace.read(&memory_ref).unwrap_err();
+        let error = workspace.read().unwrap_err();
         assert!(matches!(error, NoCopy::Damaged(_)), "{error:?}");
-        put(&workspace, &memory_ref, &first).unwrap();
-        assert_eq!(workspace.read(&memory_ref).unwrap().markdown, "# One\n");
+        put(&workspace, &first).unwrap();
+        assert_eq!(workspace.read().unwrap().markdown, "# One\n");
     }
 }
 
 #[test]
 fn readers_never_meet_half_a_copy_nor_a_mixed_one() {
     let home = tempfile::tempdir().unwrap();
-    let workspace = workspace(home.path());
     let memory_ref = memory_ref("v", "m");
-    put(&workspace, &memory_ref, &handoff(&memory_ref, "h", "0\n")).unwrap();
+    let workspace = workspace(home.path(), &memory_ref);
+    put(&workspace, &handoff(&memory_ref, "h", "0\n")).unwrap();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
             let mut read = 0;
             while !stop.load(Ordering::Relaxed) {
-                workspace.read(&memory_ref).unwrap();
+                workspace.read().unwrap();
                 read += 1;
             }
             read
@@ -125,7 +128,7 @@ fn readers_never_meet_half_a_copy_nor_a_mixed_one() {
             scope.spawn(move || {
                 for number in 0..15 {
                     let text = format!("{writer} {number}\n").repeat(500);
-                    put(workspace, memory_ref, &handoff(memory_ref, "h", &text)).unwrap();
+                    put(workspace, &handoff(memory_ref, "h", &text)).unwrap();
                 }
             })
         });
