@@ -39,10 +39,10 @@ struct Label {
 async fn play(service: &Service, session: &Session) -> (Value, Vec<String>) {
     let memory = service.memory(&session.id);
     if let Some(prior) = &session.prior {
-        memory.put(prior.as_str()).await.is(201);
+        memory.write(prior.as_str()).await;
     }
     let body = json!({ "task": session.task, "messages": session.messages });
-    let answer = memory.update(body).await.is(200).json();
+    let answer = memory.updated(body).await;
     assert_eq!(
         answer["rejected"],
         json!([]),
