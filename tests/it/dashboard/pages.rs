@@ -2,7 +2,6 @@
 
 use super::{Browser, furnish, pages};
 use crate::harness::{Service, holds};
-use serde_json::Value;
 
 const HOSTILE: &str = "# <script>alert(1)</script>\n<img src=x onerror=alert(1)>\n</main><!-- \u{202e}desrever\n\n\
                        [a](javascript:alert(1))\n\n# Key Learnings\n- KL-1 because <b>x</b>: \"><script>alert(1)</script>\n\n\
