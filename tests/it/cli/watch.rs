@@ -10,8 +10,6 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, Command};
 
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// `serve` on this port.
 fn serve(user: &User, database: &Database, port: u16) -> Child {
     let mut command: Command = user.command(PROGRAM, &["serve"]);
