@@ -1,6 +1,6 @@
 //! Property test: however a text is indented under its bullet, its lines keep their relative indentation.
 
-use crate::expect::read;
+use crate::table::read;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,8 +1,8 @@
 //! Property tests for any text and any operations.
 
-use crate::expect::{kinds, operations, read, read_cut_off};
 use crate::generated::{all_operations, fragments, learnings, verbatims};
 use crate::print::print;
+use crate::table::{kinds, operations, read, read_cut_off};
 use proptest::prelude::*;
 use proptest::sample::select;
 use working_memory::domain::dsl::parse;

@@ -1,268 +1,151 @@
 //! `KEY_LEARNINGS / ADD`: where the reason ends, what the content is, and insights over several lines.
 
-use crate::expect::{accepts, faults_at, learning, learnings_add, reads, rejects};
-use working_memory::domain::operation::FaultKind::{EmptyContent, MissingReason, MultiLineInsight};
-use working_memory::domain::operation::Role;
+use crate::table::LEARNINGS;
 
-/// One bullet and the operation it is.
-#[track_caller]
-fn bullet(line: &str, reason: &str, content: &str) {
-    accepts(
-        &learnings_add(&format!("    {line}")),
-        [learning(reason, content)],
+#[test]
+fn an_addition_has_a_reason_and_a_content() {
+    LEARNINGS.table(
+        "an addition is a reason and a content",
+        r"
+        - because CI has no database: commit the query data ⇒ KL CI has no database | commit the query data
+    ",
+    );
+    LEARNINGS.table(
+        "additions are in the order of their bullets",
+        r"
+        - because a: b\n    - because c: d\n    - because e: f ⇒ KL a | b + KL c | d + KL e | f
+    ",
+    );
+    let because = ["- BECAUSE a: b", "- Because a: b", "- bEcAuSe a: b"];
+    LEARNINGS.all("because is recognized in any case", "KL a | b", &because);
+    let blanks = ["-    because    a  :    b   ", "- because\ta:\tb\t"];
+    LEARNINGS.all("blanks around reason and content go", "KL a | b", &blanks);
+    LEARNINGS.table(
+        "tabs in a line count to the next multiple of four",
+        r"
+        - because a: x\ty ⇒ KL a | x  y
+    ",
+    );
+    LEARNINGS.table(
+        "a content keeps markdown, arrows and brackets, and is in any language",
+        r"
+        - because a: **b** => `c` [d](e) <f> # g ⇒ KL a | **b** => `c` [d](e) <f> # g
+        - because 接続が切れる: 再試行する ⇒ KL 接続が切れる | 再試行する
+        - because l’été: déjà vu 🦀 ⇒ KL l’été | déjà vu 🦀
+    ",
     );
 }
 
 #[test]
-fn a_reason_and_a_content_are_an_addition() {
-    bullet(
-        "- because CI has no database: commit the prepared query data",
-        "CI has no database",
-        "commit the prepared query data",
+fn the_reason_ends_at_a_colon() {
+    LEARNINGS.table(
+        "at the first that a blank follows",
+        r"
+        - because std::fs blocks: use tokio ⇒ KL std::fs blocks | use tokio
+        - because https://ci.example/1 is red: fix it ⇒ KL https://ci.example/1 is red | fix it
+        - because it runs at 10:30: go ⇒ KL it runs at 10:30 | go
+        - because a:b:c: d ⇒ KL a:b:c | d
+        - because a: b: c: d ⇒ KL a | b: c: d
+        - because a: see https://x.example/y ⇒ KL a | see https://x.example/y
+        - because a:\tb ⇒ KL a | b
+    ",
+    );
+    LEARNINGS.table(
+        "without one, at the first",
+        r"
+        - because a:b ⇒ KL a | b
+        - because a:b:c ⇒ KL a | b:c
+        - because a :b ⇒ KL a | b
+    ",
+    );
+    LEARNINGS.all(
+        "a colon at the line end ends the reason and leaves nothing",
+        "! EmptyContent",
+        &[
+            "- because std::fs blocks:",
+            "- because a:b:   ",
+            "- because a:b:\r\n",
+        ],
     );
 }
 
 #[test]
-fn several_bullets_are_several_additions_in_their_order() {
-    accepts(
-        &learnings_add("    - because a: b\n    - because c: d\n    - because e: f"),
-        [learning("a", "b"), learning("c", "d"), learning("e", "f")],
+fn what_has_no_reason_or_no_content_is_rejected() {
+    LEARNINGS.all(
+        "an item that does not begin with because has no reason",
+        "! MissingReason",
+        &[
+            "- commit the prepared query data",
+            "- CI has no database: commit the query data",
+            "- it fails because of CI: fix it",
+            "- becauseful: b",
+            "- becaus a: b",
+            "- **Insight**: b",
+            "- : b",
+        ],
     );
-}
-
-#[test]
-fn because_is_recognized_in_any_case() {
-    bullet("- BECAUSE a: b", "a", "b");
-    bullet("- Because a: b", "a", "b");
-    bullet("- bEcAuSe a: b", "a", "b");
-}
-
-#[test]
-fn the_reason_ends_at_the_first_colon_that_a_blank_follows() {
-    bullet(
-        "- because std::fs blocks: use tokio",
-        "std::fs blocks",
-        "use tokio",
+    LEARNINGS.all(
+        "an item with nothing between because and the colon has no reason",
+        "! MissingReason",
+        &[
+            "- because: b",
+            "- because : b",
+            "- because",
+            "- because:",
+            "- because \u{3000}\u{a0}: b",
+            "- BECAUSE  :  b",
+        ],
     );
-    bullet(
-        "- because https://ci.example/1 is red: fix it",
-        "https://ci.example/1 is red",
-        "fix it",
+    LEARNINGS.all(
+        "nothing after the reason is an empty content",
+        "! EmptyContent",
+        &[
+            "- because a:",
+            "- because a: ",
+            "- because a",
+            "- because CI has no database",
+            "- because a: \u{a0}",
+            "- because a: \u{3000}\u{2003}",
+            "- because a:\t \t",
+        ],
     );
-    bullet(
-        "- because it runs at 10:30: start early",
-        "it runs at 10:30",
-        "start early",
-    );
-    bullet("- because a:b:c: d", "a:b:c", "d");
-    bullet("- because a: b: c: d", "a", "b: c: d");
-    bullet(
-        "- because a: see https://x.example/y",
-        "a",
-        "see https://x.example/y",
-    );
-    bullet("- because a:\tb", "a", "b");
-}
-
-#[test]
-fn without_such_a_colon_the_reason_ends_at_the_first_one() {
-    bullet("- because a:b", "a", "b");
-    bullet("- because a:b:c", "a", "b:c");
-    bullet("- because a :b", "a", "b");
-}
-
-#[test]
-fn a_colon_at_the_line_end_ends_the_reason_and_leaves_nothing() {
-    rejects(&learnings_add("    - because std::fs blocks:"), [EmptyContent]);
-    rejects(&learnings_add("    - because a:b:   "), [EmptyContent]);
-    rejects("KEY_LEARNINGS:\n  ADD:\n    - because a:", [EmptyContent]);
-    rejects(
-        "KEY_LEARNINGS:\r\n  ADD:\r\n    - because a:b:\r\n",
-        [EmptyContent],
-    );
-}
-
-#[test]
-fn blanks_around_reason_and_content_are_removed() {
-    bullet("-    because    a  :    b   ", "a", "b");
-    bullet("- because\ta:\tb\t", "a", "b");
-}
-
-#[test]
-fn tabs_in_a_line_count_to_the_next_multiple_of_four() {
-    // `x` is in column 17, so the tab after it reaches from 18 to 20.
-    bullet("- because a: x\ty", "a", "x  y");
-}
-
-#[test]
-fn a_content_keeps_markdown_arrows_and_brackets() {
-    bullet(
-        "- because a: **b** => `c` [d](e) <f> # g",
-        "a",
-        "**b** => `c` [d](e) <f> # g",
-    );
-}
-
-#[test]
-fn a_reason_and_a_content_may_be_in_any_language() {
-    bullet("- because 接続が切れる: 再試行する", "接続が切れる", "再試行する");
-    bullet("- because l’été: déjà vu 🦀", "l’été", "déjà vu 🦀");
-}
-
-#[test]
-fn an_item_that_does_not_begin_because_has_no_reason() {
-    for line in [
-        "- commit the prepared query data",
-        "- CI has no database: commit the query data",
-        "- it fails because of CI: fix it",
-        "- becauseful: b",
-        "- becaus a: b",
-        "- **Insight**: b",
-        "- : b",
-    ] {
-        rejects(&learnings_add(&format!("    {line}")), [MissingReason]);
-    }
-}
-
-#[test]
-fn an_item_with_nothing_between_because_and_the_colon_has_no_reason() {
-    for line in [
-        "- because: b",
-        "- because : b",
-        "- because",
-        "- because:",
-        "- because \u{3000}\u{a0}: b",
-        "- BECAUSE  :  b",
-    ] {
-        rejects(&learnings_add(&format!("    {line}")), [MissingReason]);
-    }
-}
-
-#[test]
-fn nothing_after_the_reason_is_an_empty_content() {
-    for line in [
-        "- because a:",
-        "- because a: ",
-        "- because a",
-        "- because CI has no database",
-        "- because a: \u{a0}",
-        "- because a: \u{3000}\u{2003}",
-        "- because a:\t \t",
-    ] {
-        rejects(&learnings_add(&format!("    {line}")), [EmptyContent]);
-    }
+    LEARNINGS.table("a faulty item hides no good one", r"
+        - x\n    - because a: b\n    - because c:\n    - because d: e\n    - because: f ⇒ KL a | b + KL d | e ! MissingReason EmptyContent MissingReason
+    ");
 }
 
 #[test]
 fn an_insight_over_several_lines_is_folded() {
-    reads(
-        "
-KEY_LEARNINGS:
-  ADD:
-    - because a: the first line
-      the second line
-        and the third
-    - because b: c
-",
-        [
-            learning("a", "the first line the second line and the third"),
-            learning("b", "c"),
+    LEARNINGS.rule(
+        "with one blank between the lines, tabs expanded, and a warning each",
+        &[
+            (
+                "- because a: the first line\n      the second line\n        and the third\n    - because b: c",
+                "KL a | the first line the second line and the third + KL b | c ! MultiLineInsight",
+            ),
+            (
+                "- because a: b   \n\t\t\tc  \r\n      d",
+                "KL a | b c d ! MultiLineInsight",
+            ),
+            (
+                "- because a: b\n      c\td\n      \u{3000}e\u{b}",
+                "KL a | b c d e ! MultiLineInsight",
+            ),
+            ("- because a:\n      b", "KL a | b ! MultiLineInsight"),
+            (
+                "- because a: b\n      c\n    - because d: e\n      f",
+                "KL a | b c + KL d | e f ! MultiLineInsight MultiLineInsight",
+            ),
+            (
+                "- because: a\n      b\n    - no reason\n      c",
+                "! MissingReason MissingReason",
+            ),
         ],
-        [MultiLineInsight],
     );
-}
-
-#[test]
-fn folding_puts_one_blank_between_lines() {
-    reads(
-        &learnings_add("    - because a: b   \n\t\t\tc  \r\n      d"),
-        [learning("a", "b c d")],
-        [MultiLineInsight],
+    LEARNINGS.table(
+        "lines not deeper than the bullet are not folded",
+        r"
+        - because a: b\n    c\n  d\ne ⇒ KL a | b
+    ",
     );
-}
-
-#[test]
-fn folded_lines_expand_tabs_like_the_first() {
-    // `c` is in column 6, so the tab after it reaches from 7 to 8.
-    reads(
-        &learnings_add("    - because a: b\n      c\td\n      \u{3000}e\u{b}"),
-        [learning("a", "b c d e")],
-        [MultiLineInsight],
-    );
-}
-
-#[test]
-fn an_insight_that_begins_on_the_next_line_is_an_insight() {
-    reads(
-        &learnings_add("    - because a:\n      b"),
-        [learning("a", "b")],
-        [MultiLineInsight],
-    );
-}
-
-#[test]
-fn lines_not_deeper_than_the_bullet_are_not_folded() {
-    accepts(
-        &learnings_add("    - because a: b\n    c\n  d\ne"),
-        [learning("a", "b")],
-    );
-}
-
-#[test]
-fn each_folded_insight_has_its_own_warning() {
-    reads(
-        &learnings_add("    - because a: b\n      c\n    - because d: e\n      f"),
-        [learning("a", "b c"), learning("d", "e f")],
-        [MultiLineInsight, MultiLineInsight],
-    );
-    faults_at(
-        &learnings_add("    - because a: b\n      c\n    - because d: e"),
-        MultiLineInsight,
-        "",
-        &["because d"],
-    );
-}
-
-#[test]
-fn a_fault_has_its_section_and_its_position() {
-    let fault = faults_at(
-        &learnings_add("    - because a: b\n    - no reason here\n    - because c: d"),
-        MissingReason,
-        "no reason here",
-        &["because a", "because c"],
-    );
-    assert_eq!(fault.section, Some(Role::Learnings));
-}
-
-#[test]
-fn a_faulty_item_hides_no_good_one() {
-    reads(
-        &learnings_add("    - x\n    - because a: b\n    - because c:\n    - because d: e\n    - because: f"),
-        [learning("a", "b"), learning("d", "e")],
-        [MissingReason, EmptyContent, MissingReason],
-    );
-}
-
-#[test]
-fn two_blocks_of_a_section_are_combined() {
-    accepts(
-        "
-KEY_LEARNINGS:
-  ADD:
-    - because a: b
-  ADD:
-    - because c: d
-KEY_LEARNINGS:
-  ADD:
-    - because e: f
-",
-        [learning("a", "b"), learning("c", "d"), learning("e", "f")],
-    );
-}
-
-#[test]
-fn more_additions_than_a_section_accepts_are_still_parsed() {
-    let lines: Vec<_> = (0..7).map(|n| format!("    - because a: b{n}")).collect();
-    let parsed = crate::expect::read(&learnings_add(&lines.join("\n")));
-    assert_eq!((parsed.items.len(), parsed.faults.len()), (7, 0));
 }

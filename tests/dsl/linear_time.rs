@@ -18,112 +18,82 @@ fn time_of(text: &str) -> Duration {
 
 /// Eight times the text takes about eight times as long; quadratic work would take sixty-four times as long.
 #[track_caller]
-fn is_linear(text_of: impl Fn(usize) -> String) {
+fn is_linear(rule: &str, text_of: impl Fn(usize) -> String) {
     let (small, large) = (text_of(SMALL), text_of(SMALL * 8));
     let base = time_of(&small).max(FLOOR);
     let is_slow = || time_of(&large) >= base * 40;
     // Only a text that is slow repeatedly is slow.
     assert!(
         !(is_slow() && is_slow() && is_slow()),
-        "{} bytes take at most {base:?}, {} bytes forty times that",
+        "{rule:?}: {} bytes take at most {base:?}, {} bytes forty times that",
         small.len(),
         large.len()
     );
-}
-
-fn repeated(head: &str, piece: &str) -> impl Fn(usize) -> String {
-    move |bytes| format!("{head}{}", piece.repeat(bytes / piece.len()))
 }
 
 const LEARNINGS: &str = "KEY_LEARNINGS:\n  ADD:\n";
 const VERBATIM: &str = "VERBATIM_CONTEXT:\n  ADD:\n";
 
 #[test]
-fn nothing_but_fences() {
-    is_linear(repeated("", "```\n"));
-    is_linear(repeated(VERBATIM, "```\n"));
-    is_linear(repeated(VERBATIM, "```rust\n"));
-    is_linear(repeated("KEY_LEARNINGS:\n", "~~~\n```\n"));
+fn repeated_pieces_are_parsed_in_linear_time() {
+    for (head, piece) in [
+        ("", "```\n"),
+        (VERBATIM, "```rust\n"),
+        ("KEY_LEARNINGS:\n", "~~~\n```\n"),
+        // Fences that are opened and never closed.
+        (VERBATIM, "- because a: b => ```\n"),
+        (VERBATIM, "- because a: b =>\n  ```rust\n"),
+        (VERBATIM, "- because a: b => ```\n- because a: b => ~~~\n"),
+        // One huge line.
+        ("", "a"),
+        ("KEY_LEARNINGS:\n  ADD:\n    - because ", "a:"),
+        ("VERBATIM_CONTEXT:\n  ADD:\n    - because a: ", "= >"),
+        ("KEY_LEARNINGS:\n  ARCHIVE:\n    - ", "KL-1, "),
+        ("KEY_LEARNINGS:\n  ADD:\n    - because a: <", "b "),
+        ("", "\t"),
+        ("", "**"),
+        ("", "["),
+        ("", "\r"),
+        // Very many bullets and headers.
+        (LEARNINGS, "- because a: b\n"),
+        (LEARNINGS, "- x\n"),
+        ("CURRENT_PROGRESS:\n  In Progress:\n", "- x\n"),
+        ("", "CURRENT_PROGRESS:\n  In Progress:\n    - a\n"),
+        ("", "UNKNOWN:\n"),
+        // Insights and snippets of very many lines.
+        ("KEY_LEARNINGS:\n  ADD:\n- because a: b\n", "  c\n"),
+        ("VERBATIM_CONTEXT:\n  ADD:\n- because a: b =>\n", "  c\n"),
+        ("VERBATIM_CONTEXT:\n  ADD:\n- because a: b => c\n", "\n"),
+        (VERBATIM, "- because a: b =>\n\n\n"),
+    ] {
+        is_linear(piece, |bytes| {
+            format!("{head}{}", piece.repeat(bytes / piece.len()))
+        });
+    }
 }
 
 #[test]
-fn items_that_open_a_fence_and_never_close_it() {
-    is_linear(repeated(VERBATIM, "- because a: b => ```\n"));
-    is_linear(repeated(VERBATIM, "- because a: b =>\n  ```rust\n"));
-    is_linear(repeated(
-        VERBATIM,
-        "- because a: b => ```\n- because a: b => ~~~\n",
-    ));
-    is_linear(|bytes| {
-        // Each fence is longer than all before it, so that none closes another.
-        let fences = (3..).map(|length| format!("- because a: b => {}\n", "`".repeat(length)));
-        let mut text = VERBATIM.to_owned();
-        for fence in fences {
-            if text.len() > bytes {
-                return text;
-            }
-            text.push_str(&fence);
-        }
-        text
+fn growing_pieces_are_parsed_in_linear_time() {
+    let fence = |length| format!("- because a: b => {}\n", "`".repeat(length));
+    // Fences of which none closes another, in both directions.
+    is_linear("longer fences", |bytes| {
+        format!(
+            "{VERBATIM}{}",
+            (3..2 * bytes.isqrt()).map(fence).collect::<String>()
+        )
     });
-}
-
-#[test]
-fn fences_that_grow_shorter() {
-    is_linear(|bytes| {
-        let longest = 2 * bytes.isqrt();
-        let fences = (3..longest)
-            .rev()
-            .map(|length| format!("- because a: b => {}\n", "`".repeat(length)));
-        format!("{VERBATIM}{}", fences.collect::<String>())
+    is_linear("shorter fences", |bytes| {
+        format!(
+            "{VERBATIM}{}",
+            (3..2 * bytes.isqrt()).rev().map(fence).collect::<String>()
+        )
     });
-}
-
-#[test]
-fn deep_indentation() {
-    is_linear(|bytes| {
-        let deepest = bytes.isqrt();
-        let lines = (0..deepest).map(|depth| format!("{}x\n", " ".repeat(depth)));
+    is_linear("deeper lines of a snippet", |bytes| {
+        let lines = (0..bytes.isqrt()).map(|depth| format!("{}x\n", " ".repeat(depth)));
         format!("{VERBATIM}- because a: b =>\n{}", lines.collect::<String>())
     });
-    is_linear(|bytes| {
-        let deepest = bytes.isqrt();
-        let lines = (0..deepest).map(|depth| format!("{}- because a: b\n", "\t".repeat(depth)));
+    is_linear("deeper bullets", |bytes| {
+        let lines = (0..bytes.isqrt()).map(|depth| format!("{}- because a: b\n", "\t".repeat(depth)));
         format!("{LEARNINGS}{}", lines.collect::<String>())
     });
-}
-
-#[test]
-fn one_huge_line() {
-    is_linear(repeated("", "a"));
-    is_linear(repeated("KEY_LEARNINGS:\n  ADD:\n    - because ", "a:"));
-    is_linear(repeated("VERBATIM_CONTEXT:\n  ADD:\n    - because a: ", "= >"));
-    is_linear(repeated("KEY_LEARNINGS:\n  ARCHIVE:\n    - ", "KL-1, "));
-    is_linear(repeated("KEY_LEARNINGS:\n  ADD:\n    - because a: <", "b "));
-    is_linear(repeated("", "\t"));
-    is_linear(repeated("", "**"));
-    is_linear(repeated("", "["));
-    is_linear(repeated("", "\r"));
-}
-
-#[test]
-fn very_many_bullets_and_headers() {
-    is_linear(repeated("KEY_LEARNINGS:\n  ADD:\n", "- because a: b\n"));
-    is_linear(repeated("KEY_LEARNINGS:\n  ADD:\n", "- x\n"));
-    is_linear(repeated("CURRENT_PROGRESS:\n  In Progress:\n", "- x\n"));
-    is_linear(repeated("", "CURRENT_PROGRESS:\n  In Progress:\n    - a\n"));
-    is_linear(repeated("", "KEY_LEARNINGS:\n"));
-    is_linear(repeated("", "UNKNOWN:\n"));
-}
-
-#[test]
-fn insights_and_snippets_of_very_many_lines() {
-    is_linear(repeated("KEY_LEARNINGS:\n  ADD:\n- because a: b\n", "  c\n"));
-    is_linear(repeated(
-        "VERBATIM_CONTEXT:\n  ADD:\n- because a: b =>\n",
-        "  c\n",
-    ));
-    is_linear(repeated("VERBATIM_CONTEXT:\n  ADD:\n- because a: b =>\n", "c\n"));
-    is_linear(repeated("VERBATIM_CONTEXT:\n  ADD:\n- because a: b => c\n", "\n"));
-    is_linear(repeated("VERBATIM_CONTEXT:\n  ADD:\n", "- because a: b =>\n\n\n"));
 }

@@ -1,231 +1,59 @@
 //! `CURRENT_PROGRESS`: three lists, replaced as a whole.
 
-use crate::expect::{accepts, faults_at, kinds, progress, read, reads, rejects};
-use working_memory::domain::operation::FaultKind::MissingInProgress;
-use working_memory::domain::operation::Role;
+use crate::table::PROGRESS;
 
 #[test]
 fn three_lists_replace_the_section() {
-    accepts(
-        "
-CURRENT_PROGRESS:
-  Completed:
-    - Wrote the parser
-    - Wrote its tests
-  In Progress:
-    - Wire the parser to the update route
-  Remaining:
-    - Benchmarks
-    - Documentation
-",
-        [progress(
-            &["Wrote the parser", "Wrote its tests"],
-            &["Wire the parser to the update route"],
-            &["Benchmarks", "Documentation"],
-        )],
-    );
-}
-
-#[test]
-fn completed_and_remaining_are_optional() {
-    accepts(
-        "CURRENT_PROGRESS:\n  In Progress:\n    - a\n",
-        [progress(&[], &["a"], &[])],
-    );
-    accepts(
-        "CURRENT_PROGRESS:\n  In Progress:\n    - a\n  Remaining:\n    - b\n",
-        [progress(&[], &["a"], &["b"])],
-    );
-    accepts(
-        "CURRENT_PROGRESS:\n  Completed:\n    - b\n  In Progress:\n    - a\n",
-        [progress(&["b"], &["a"], &[])],
-    );
-}
-
-#[test]
-fn an_empty_list_is_an_absent_list() {
-    accepts(
-        "CURRENT_PROGRESS:\n  Completed:\n  In Progress:\n    - a\n  Remaining:\n",
-        [progress(&[], &["a"], &[])],
-    );
-}
-
-#[test]
-fn the_lists_come_in_any_order() {
-    accepts(
-        "CURRENT_PROGRESS:\n  Remaining:\n    - c\n  In Progress:\n    - b\n  Completed:\n    - a\n",
-        [progress(&["a"], &["b"], &["c"])],
-    );
-}
-
-#[test]
-fn two_blocks_of_a_list_are_combined() {
-    accepts(
-        "
-CURRENT_PROGRESS:
-  Completed:
-    - a
-  In Progress:
-    - b
-  Completed:
-    - c
-",
-        [progress(&["a", "c"], &["b"], &[])],
-    );
-}
-
-#[test]
-fn of_two_blocks_the_last_is_used() {
-    accepts(
-        "
-CURRENT_PROGRESS:
-  Completed:
-    - old
-  In Progress:
-    - older
-CURRENT_PROGRESS:
-  In Progress:
-    - new
-",
-        [progress(&[], &["new"], &[])],
-    );
-    let parsed = read(
-        "CURRENT_PROGRESS:\n  In Progress:\n    - good\nCURRENT_PROGRESS:\n  Completed:\n    - everything\n",
-    );
-    assert_eq!(kinds(&parsed), [MissingInProgress]);
-}
-
-#[test]
-fn blocks_with_another_section_between_are_still_two_blocks() {
-    accepts(
-        "
-CURRENT_PROGRESS:
-  In Progress:
-    - old
-KEY_LEARNINGS:
-  ADD: none
-CURRENT_PROGRESS:
-  In Progress:
-    - new
-",
-        [progress(&[], &["new"], &[])],
-    );
+    PROGRESS.table("completed and remaining are optional, and an empty list is an absent one", r"
+        \u{20} Completed:\n    - a\n    - b\n  In Progress:\n    - c\n  Remaining:\n    - d\n    - e\n ⇒ progress a, b | c | d, e
+        \u{20} In Progress:\n    - a\n ⇒ progress  | a |\u{20}
+        \u{20} In Progress:\n    - a\n  Remaining:\n    - b\n ⇒ progress  | a | b
+        \u{20} Completed:\n    - b\n  In Progress:\n    - a\n ⇒ progress b | a |\u{20}
+        \u{20} Completed:\n  In Progress:\n    - a\n  Remaining:\n ⇒ progress  | a |\u{20}
+        \u{20} Completed:\n    - none\n  In Progress:\n    - a\n  Remaining: (none)\n ⇒ progress  | a |\u{20}
+    ");
+    PROGRESS.table("the lists come in any order and indentation, and two blocks of one are combined", r"
+        \u{20} Remaining:\n    - c\n  In Progress:\n    - b\n  Completed:\n    - a\n ⇒ progress a | b | c
+        \u{20} Completed:\n    - a\n  In Progress:\n    - b\n  Completed:\n    - c\n ⇒ progress a, c | b |\u{20}
+        Completed:\n- a\nIn Progress:\n- b\nRemaining:\n- c\n ⇒ progress a | b | c
+        \u{20} Completed:\n      - a\n    - b\n  - c\n- d\n  In Progress:\n- e\n ⇒ progress a, b, c, d | e |\u{20}
+        \n  Completed:\n\n    - a\n\n    - b\n\n\n  In Progress:\n   \n    - c\n\n ⇒ progress a, b | c |\u{20}
+    ");
+    PROGRESS.table("of two sections the last is used, also if it is faulty", r"
+        \u{20} Completed:\n    - old\n  In Progress:\n    - older\nCURRENT_PROGRESS:\n  In Progress:\n    - new\n ⇒ progress  | new |\u{20}
+        \u{20} In Progress:\n    - old\nKEY_LEARNINGS:\n  ADD: none\nCURRENT_PROGRESS:\n  In Progress:\n    - new\n ⇒ progress  | new |\u{20}
+        \u{20} In Progress:\n    - good\nCURRENT_PROGRESS:\n  Completed:\n    - everything\n ⇒ ! MissingInProgress
+    ");
+    PROGRESS.table("a bullet keeps its marks, colons and inner blanks", r"
+        \u{20} In Progress:\n    - Run `cargo test`: see **notes**, because CI  fails => later\n ⇒ progress  | Run `cargo test`: see **notes**, because CI  fails => later |\u{20}
+        \u{20} In Progress:\n    - Wire these routes:\n    - b\n ⇒ progress  | Wire these routes:, b |\u{20}
+    ");
 }
 
 #[test]
 fn bullets_without_one_in_progress_are_a_fault() {
-    rejects("CURRENT_PROGRESS:\n  Completed:\n    - a\n", [MissingInProgress]);
-    rejects("CURRENT_PROGRESS:\n  Remaining:\n    - a\n", [MissingInProgress]);
-    rejects(
-        "CURRENT_PROGRESS:\n  Completed:\n    - a\n  In Progress:\n  Remaining:\n    - b\n",
-        [MissingInProgress],
+    PROGRESS.all(
+        "in progress is required beside any bullet",
+        "! MissingInProgress",
+        &[
+            "  Completed:\n    - a\n",
+            "  Remaining:\n    - a\n",
+            "  Completed:\n    - a\n  In Progress:\n  Remaining:\n    - b\n",
+            "  Completed:\n    - a\n  In Progress:\n    - none\n",
+            "  Completed:\n    - a\n  In Progress: (none)\n",
+            "  - a\n  - b\n",
+        ],
     );
-    rejects(
-        "CURRENT_PROGRESS:\n  Completed:\n    - a\n  In Progress:\n    - none\n",
-        [MissingInProgress],
-    );
-    rejects(
-        "CURRENT_PROGRESS:\n  Completed:\n    - a\n  In Progress: (none)\n",
-        [MissingInProgress],
-    );
-}
-
-#[test]
-fn bullets_outside_a_list_are_bullets_but_not_in_progress() {
-    rejects("CURRENT_PROGRESS:\n  - a\n  - b\n", [MissingInProgress]);
-}
-
-#[test]
-fn a_missing_in_progress_is_a_fault_of_the_progress_section() {
-    let fault = faults_at(
-        "CURRENT_PROGRESS:\n  Completed:\n    - a\nKEY_LEARNINGS: none\n",
-        MissingInProgress,
+    PROGRESS.all(
+        "no bullet at all is no change",
         "",
-        &["KEY_LEARNINGS"],
+        &[
+            "",
+            "  Completed:\n  In Progress:\n  Remaining:\n",
+            "  Completed: none\n  In Progress:\n    - (none)\n  Remaining: N/A\n",
+        ],
     );
-    assert_eq!(fault.section, Some(Role::Progress));
-    assert_eq!(fault.id, None);
-}
-
-#[test]
-fn no_bullet_at_all_is_no_change() {
-    accepts("CURRENT_PROGRESS:\n", []);
-    accepts("CURRENT_PROGRESS:", []);
-    accepts(
-        "CURRENT_PROGRESS:\n  Completed:\n  In Progress:\n  Remaining:\n",
-        [],
-    );
-    accepts(
-        "CURRENT_PROGRESS:\n  Completed: none\n  In Progress:\n    - (none)\n  Remaining: N/A\n",
-        [],
-    );
-}
-
-#[test]
-fn a_list_that_says_none_is_empty_beside_lists_with_bullets() {
-    accepts(
-        "CURRENT_PROGRESS:\n  Completed:\n    - none\n  In Progress:\n    - a\n  Remaining: (none)\n",
-        [progress(&[], &["a"], &[])],
-    );
-}
-
-#[test]
-fn a_bullet_keeps_its_marks_colons_and_inner_blanks() {
-    accepts(
-        "CURRENT_PROGRESS:\n  In Progress:\n    - Run `cargo test`: see **notes**, because CI  fails => later\n",
-        [progress(
-            &[],
-            &["Run `cargo test`: see **notes**, because CI  fails => later"],
-            &[],
-        )],
-    );
-}
-
-#[test]
-fn a_bullet_belongs_to_the_last_list_header_also_when_indented_less() {
-    accepts(
-        "
-CURRENT_PROGRESS:
-  Completed:
-      - a
-    - b
-  - c
-- d
-  In Progress:
-- e
-",
-        [progress(&["a", "b", "c", "d"], &["e"], &[])],
-    );
-}
-
-#[test]
-fn a_flat_progress_is_read() {
-    accepts(
-        "CURRENT_PROGRESS:\nCompleted:\n- a\nIn Progress:\n- b\nRemaining:\n- c\n",
-        [progress(&["a"], &["b"], &["c"])],
-    );
-}
-
-#[test]
-fn blank_lines_between_bullets_and_lists_are_ignored() {
-    accepts(
-        "\n\nCURRENT_PROGRESS:\n\n  Completed:\n\n    - a\n\n    - b\n\n\n  In Progress:\n   \n    - c\n\n",
-        [progress(&["a", "b"], &["c"], &[])],
-    );
-}
-
-#[test]
-fn a_faulty_progress_hides_no_other_section() {
-    reads(
-        "
-CURRENT_PROGRESS:
-  Completed:
-    - a
-KEY_LEARNINGS:
-  ADD:
-    - because b: c
-",
-        [crate::expect::learning("b", "c")],
-        [MissingInProgress],
-    );
+    PROGRESS.table("a faulty progress hides no other section", r"
+        \u{20} Completed:\n    - a\nKEY_LEARNINGS:\n  ADD:\n    - because b: c\n ⇒ KL b | c ! MissingInProgress
+    ");
 }

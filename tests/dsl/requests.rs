@@ -1,14 +1,10 @@
 //! Single operations of a request are validated like the items of a text.
 
-use crate::expect::{archive, kinds, learning, operations, progress, verbatim};
+use crate::table::{operations, said};
 use serde_json::{Value, json};
 use working_memory::domain::dsl::requests::{OperationRequest, first_nul, read};
 use working_memory::domain::dsl::{Parsed, parse};
-use working_memory::domain::operation::FaultKind::{
-    EmptyContent, MalformedId, MissingInProgress, MissingLabel, MissingReason, MultiLineInsight, Placeholder,
-    WrongSectionId,
-};
-use working_memory::domain::operation::{FaultKind, Operation};
+use working_memory::domain::operation::Operation;
 
 fn requests(list: Value) -> Vec<OperationRequest> {
     serde_json::from_value(list).expect("operations")
@@ -16,15 +12,6 @@ fn requests(list: Value) -> Vec<OperationRequest> {
 
 fn reads(list: Value) -> Parsed {
     read(&requests(list))
-}
-
-#[track_caller]
-fn rejects(request: Value, expected: FaultKind) {
-    let good = json!({"op": "archive", "id": "KL-7", "reason": "b"});
-    let parsed = reads(json!([good, request]));
-    assert_eq!(operations(&parsed), [archive("KL-7", "b")], "{request}");
-    assert_eq!(kinds(&parsed), [expected], "{request}");
-    assert_eq!(parsed.faults[0].range, 1..1);
 }
 
 #[test]
@@ -40,15 +27,9 @@ fn every_operation_means_the_same_as_the_item_of_a_text() {
                 VERBATIM_CONTEXT:\n  ADD:\n    - because d: e => f\n";
     assert_eq!(operations(&parsed), operations(&parse(text)));
     assert_eq!(
-        operations(&parsed),
-        [
-            progress(&["c"], &["i", "j"], &[]),
-            learning("a", "b"),
-            archive("KL-3", "c"),
-            verbatim("d", "e", "f"),
-        ]
+        said(&parsed),
+        "progress c | i, j |  + KL a | b + archive KL-3 | c + VC d | e | f"
     );
-    assert_eq!(parsed.faults, []);
 }
 
 #[test]
@@ -64,56 +45,61 @@ fn a_snippet_is_exact_with_any_lines() {
         let parsed = reads(
             json!([{"op": "add", "section": "verbatim", "reason": "a", "label": "l", "content": snippet}]),
         );
-        assert_eq!(operations(&parsed), [verbatim("a", "l", snippet)]);
-        assert_eq!(parsed.faults, []);
+        assert_eq!(said(&parsed), format!("VC a | l | {snippet}"));
     }
 }
 
 #[test]
-fn an_insight_of_several_lines_is_folded_with_a_warning() {
-    let parsed = reads(json!([{"op": "add", "section": "learnings", "reason": "a", "content": "b\n  c\n"}]));
-    assert_eq!(operations(&parsed), [learning("a", "b c")]);
-    assert_eq!(kinds(&parsed), [MultiLineInsight]);
-}
-
-#[test]
 fn faults_are_those_of_a_text_and_have_a_position() {
+    let good = json!({"op": "archive", "id": "KL-7", "reason": "b"});
     let add = |reason: &str, content: &str| json!({"op": "add", "section": "learnings", "reason": reason, "content": content});
-    rejects(add(" ", "b"), MissingReason);
-    rejects(add("because", "b"), MissingReason);
-    rejects(
-        json!({"op": "add", "section": "learnings", "content": "b"}),
-        MissingReason,
-    );
-    rejects(add("a", "\u{3000}\n"), EmptyContent);
-    rejects(
-        json!({"op": "add", "section": "learnings", "reason": "a"}),
-        EmptyContent,
-    );
-    rejects(add("<reason>", "b"), Placeholder);
-    rejects(add("a", "<one-line insight>"), Placeholder);
     let keep = |label: Value, content: &str| json!({"op": "add", "section": "verbatim", "reason": "a", "label": label, "content": content});
-    rejects(keep(json!(null), "x"), MissingLabel);
-    rejects(keep(json!(" "), "x"), MissingLabel);
-    rejects(keep(json!("l"), "<snippet>"), Placeholder);
-    let archive_of = |id: &str, reason: &str| json!({"op": "archive", "id": id, "reason": reason});
-    rejects(archive_of("KL-1", ""), MissingReason);
-    rejects(archive_of("KL-01", "b"), MalformedId);
-    rejects(archive_of("", "b"), MalformedId);
-    rejects(archive_of("KL-<n>", "b"), Placeholder);
-    rejects(archive_of("T-1", "b"), WrongSectionId);
-    rejects(
-        json!({"op": "rewrite_progress", "completed": ["a"], "in_progress": [], "remaining": []}),
-        MissingInProgress,
-    );
-    rejects(
-        json!({"op": "rewrite_progress", "in_progress": [" "]}),
-        MissingInProgress,
-    );
-    rejects(
-        json!({"op": "rewrite_progress", "in_progress": ["<bullet>"]}),
-        Placeholder,
-    );
+    let archive = |id: &str, reason: &str| json!({"op": "archive", "id": id, "reason": reason});
+    let progress = |in_progress: &[&str]| json!({"op": "rewrite_progress", "completed": ["a"], "in_progress": in_progress});
+    for (request, expected) in [
+        (add(" ", "b"), "MissingReason"),
+        (add("because", "b"), "MissingReason"),
+        (
+            json!({"op": "add", "section": "learnings", "content": "b"}),
+            "MissingReason",
+        ),
+        (add("a", "\u{3000}\n"), "EmptyContent"),
+        (
+            json!({"op": "add", "section": "learnings", "reason": "a"}),
+            "EmptyContent",
+        ),
+        (add("<reason>", "b"), "Placeholder"),
+        (add("a", "<one-line insight>"), "Placeholder"),
+        (keep(json!(null), "x"), "MissingLabel"),
+        (keep(json!(" "), "x"), "MissingLabel"),
+        (keep(json!("l"), "<snippet>"), "Placeholder"),
+        (archive("KL-1", ""), "MissingReason"),
+        (archive("KL-01", "b"), "MalformedId"),
+        (archive("", "b"), "MalformedId"),
+        (archive("KL-<n>", "b"), "Placeholder"),
+        (archive("T-1", "b"), "WrongSectionId"),
+        (progress(&[]), "MissingInProgress"),
+        (progress(&[" "]), "MissingInProgress"),
+        (progress(&["<bullet>"]), "Placeholder"),
+        (
+            json!({"op": "add", "section": "learnings", "reason": "a", "content": "b", "replaces": "VC-3"}),
+            "WrongSectionId",
+        ),
+        (
+            json!({"op": "add", "section": "learnings", "reason": "a", "content": "b", "replaces": "three"}),
+            "MalformedId",
+        ),
+    ] {
+        let parsed = reads(json!([good, request]));
+        assert_eq!(
+            said(&parsed),
+            format!("archive KL-7 | b ! {expected}"),
+            "{request}"
+        );
+        assert_eq!(parsed.faults[0].range, 1..1, "{request}");
+    }
+    let folded = reads(json!([add("a", "b\n  c\n")]));
+    assert_eq!(said(&folded), "KL a | b c ! MultiLineInsight");
 }
 
 #[test]
@@ -122,8 +108,6 @@ fn an_addition_names_the_record_that_it_replaces() {
     let parsed = reads(json!([add("KL-3")]));
     let replaces: Vec<_> = operations(&parsed).iter().map(Operation::replaces).collect();
     assert_eq!(replaces, ["KL-3".parse().ok()]);
-    rejects(add("VC-3"), WrongSectionId);
-    rejects(add("three"), MalformedId);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `bring` and `export --format`: the real program, against a real service.
 
 use crate::cli::program::{Done, User};
-use crate::harness::Service;
+use crate::harness::{Service, holds};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -92,10 +92,7 @@ async fn each_system_moves_in_by_one_command_and_a_second_run_changes_nothing() 
         let (service, user) = service_and_user().await;
         let before = vault(&service).await;
         let tried = bring(&user, system, &["--dry-run", file]).await.is(0);
-        assert!(
-            tried.out.contains(" would be added; 0 already there\n  "),
-            "{tried:?}"
-        );
+        holds(&tried.out, &[" would be added; 0 already there\n  "]);
         assert!(tried.out.contains(&format!(" from {file}:")), "{tried:?}");
         assert_eq!(
             vault(&service).await,
@@ -108,10 +105,7 @@ async fn each_system_moves_in_by_one_command_and_a_second_run_changes_nothing() 
         let after = vault(&service).await;
         assert_ne!(after, before);
         let again = bring(&user, system, &[file]).await.is(0);
-        assert!(
-            again.out.contains(": 0 learnings, 0 sections added; "),
-            "{again:?}"
-        );
+        holds(&again.out, &[": 0 learnings, 0 sections added; "]);
         assert_eq!(
             vault(&service).await,
             after,
@@ -333,11 +327,9 @@ async fn a_memory_that_would_be_too_large_is_named_with_those_that_are_finished(
         ),
     );
     let refused = bring(&user, "mem0", &["big.json"]).await.is(5);
-    assert!(
-        refused.err.contains("memory user-b: body has ")
-            && refused.err.contains("102400")
-            && refused.err.contains("; finished before: user-a"),
-        "{refused:?}"
+    holds(
+        &refused.err,
+        &["memory user-b: body has ", "102400", "; finished before: user-a"],
     );
     assert_eq!(
         user.run(&["memories", "--json"]).await.is(0).json()["items"]

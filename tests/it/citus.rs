@@ -23,7 +23,7 @@ async fn on_citus_every_operation_on_a_memory_works_in_every_vault() {
     // The harness creates a database for every service; this one stays empty.
     let second_database = Arc::new(Database::create().await);
     let models = Dictated::new();
-    let service = Service::start_with_at(
+    let service = Service::start_at(
         second_database,
         |config| config.database.url = Some(url.into()),
         Some(models.models()),
@@ -43,7 +43,7 @@ async fn on_citus_every_operation_on_a_memory_works_in_every_vault() {
     for vault in &vaults {
         exercise_memory(&service, vault).await;
     }
-    let listed = service.get("/v1/vaults?limit=100").await.is(200).json();
+    let listed = service.read("/v1/vaults?limit=100").await;
     assert!(
         listed["items"]
             .as_array()
@@ -69,7 +69,7 @@ async fn on_citus_every_operation_on_a_memory_works_in_every_vault() {
     storage.prune_runs(service.clock.now()).await.unwrap();
     for vault in &vaults {
         let memory = Memory::new(&service, vault, "agent");
-        let left = memory.get("contexts").await.is(200).json();
+        let left = memory.read("contexts").await;
         assert_eq!(left["items"].as_array().unwrap().len(), 1, "{left}");
         memory.delete().await.is(204);
     }
@@ -77,8 +77,8 @@ async fn on_citus_every_operation_on_a_memory_works_in_every_vault() {
 
 async fn exercise_memory(service: &Service, vault: &str) {
     let memory = Memory::new(service, vault, "agent");
-    memory.put("# Notes\nthe parser\n").await.is(201);
-    memory.put("# Notes\nthe parser keeps tokens\n").await.is(201);
+    memory.write("# Notes\nthe parser\n").await;
+    memory.write("# Notes\nthe parser keeps tokens\n").await;
     let operation = json!({"op": "add", "section": "learnings", "reason": "seen", "content": "an insight"});
     let operations = json!({ "operations": [operation] });
     let request = memory.request(Method::POST, "operations").json(&operations);
@@ -87,20 +87,13 @@ async fn exercise_memory(service: &Service, vault: &str) {
         .request(Method::POST, "update")
         .json(&dictate(json!({ "learnings": learning("another insight") })));
     Answer::to(update).await.is(200);
-    assert!(
-        memory
-            .get("context")
-            .await
-            .is(200)
-            .text()
-            .contains("another insight")
-    );
+    assert!(memory.text().await.contains("another insight"));
     for (rest, count) in [("contexts", 4), ("log", 4), ("records", 2), ("updates", 2)] {
         let list = memory.get_json(rest).await.is(200).json();
         assert_eq!(list["items"].as_array().unwrap().len(), count, "{rest}: {list}");
     }
     let search = format!("/v1/vaults/{vault}/search?q=tokens&consistent=true");
-    let found = service.get(&search).await.is(200).json();
+    let found = service.read(&search).await;
     assert_eq!(found["items"].as_array().unwrap().len(), 1, "{found}");
     memory.redact("1").await.is(200);
     memory.get("contexts/1").await.is(410);
@@ -119,7 +112,7 @@ async fn run_queued_update(memory: &Memory<'_>) {
     let answer = Answer::to(request.header("Prefer", "respond-async")).await;
     let id = answer.is(202).json()["update_id"].as_str().unwrap().to_owned();
     let ended = async {
-        while memory.get(&format!("updates/{id}")).await.is(200).json()["status"] != "applied" {
+        while memory.read(&format!("updates/{id}")).await["status"] != "applied" {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };

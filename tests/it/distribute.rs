@@ -120,7 +120,7 @@ async fn distribution_is_detected_by_the_tables_and_not_by_the_extension() {
         "{local:?}"
     );
     // The service works nevertheless.
-    service.memory("agent").put("one").await.is(201);
+    service.memory("agent").write("one").await;
 
     storage.distribute().await.unwrap();
     assert_eq!(distribution().await, Distribution::ByVault);
@@ -155,7 +155,7 @@ async fn a_lost_node_means_an_unknown_outcome_with_nodes_and_an_error_without() 
     assert_eq!(answer.header("retry-after"), "1");
     answer.problem(503, "unavailable", None);
     // The other vaults are on other nodes.
-    service.memory("agent").put("one").await.is(201);
+    service.memory("agent").write("one").await;
 }
 
 /// The rows of a memory, without the ids that are random.
@@ -185,11 +185,10 @@ async fn written(service: &Service) -> Vec<Vec<String>> {
 /// Versions by puts, by operations that add, change and archive records, and by an update with a run.
 async fn live(service: &Service) {
     let memory = service.memory("agent");
-    memory.put("# Notes\none\n").await.is(201);
+    memory.write("# Notes\none\n").await;
     memory
-        .put("# Notes\none\n\n# Key Learnings\n- KL-1 because it was seen: old\n")
-        .await
-        .is(201);
+        .write("# Notes\none\n\n# Key Learnings\n- KL-1 because it was seen: old\n")
+        .await;
     let operations = json!({ "operations": [
         {"op": "add", "section": "learnings", "reason": "seen", "content": "new", "replaces": "KL-1"},
         {"op": "add", "section": "verbatim", "reason": "said", "label": "l", "content": "x = 1"},
@@ -200,7 +199,7 @@ async fn live(service: &Service) {
     Answer::to(update.json(&dictate(json!({ "learnings": learning("by a model") }))))
         .await
         .is(200);
-    memory.put("# Notes\nleft alone\n").await.is(201);
+    memory.write("# Notes\nleft alone\n").await;
     let unchanged = memory.put("# Notes\nleft alone\n").await.is(200).json();
     assert_eq!(unchanged["unchanged"], true);
 }

@@ -1,5 +1,6 @@
 //! The embedded PostgreSQL, started from the binaries installed on this machine.
 
+use crate::harness::{eventually, holds, lacks};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
@@ -45,15 +46,6 @@ async fn start(data_dir: &Path) -> EmbeddedServer {
     EmbeddedServer::start(options(data_dir)).await.unwrap()
 }
 
-async fn start_durable(data_dir: &Path) -> EmbeddedServer {
-    EmbeddedServer::start(EmbeddedOptions {
-        throw_away: false,
-        ..options(data_dir)
-    })
-    .await
-    .unwrap()
-}
-
 async fn execute(url: &str, sql: &'static str) -> Result<(), sqlx::Error> {
     let mut connection = PgConnection::connect(url).await?;
     sqlx::raw_sql(sql).execute(&mut connection).await?;
@@ -75,61 +67,13 @@ fn server_pid(data_dir: &Path) -> Option<Pid> {
     Pid::from_raw(text.lines().next()?.parse().ok()?)
 }
 
-async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
-    let began = Instant::now();
-    while !done().await {
-        assert!(
-            began.elapsed() < Duration::from_secs(30),
-            "not within 30 seconds: {what}"
-        );
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
-#[tokio::test]
-async fn a_new_cluster_is_ready_in_seconds_and_keeps_its_data_after_a_restart() {
-    if ran_as_account() {
-        return;
-    }
-    let dir = TempDir::new().unwrap();
-    let began = Instant::now();
-    let server = start_durable(dir.path()).await;
-    assert!(
-        began.elapsed() < Duration::from_secs(5),
-        "new cluster: {:?}",
-        began.elapsed()
-    );
-    execute(&server.url(), "CREATE TABLE kept AS SELECT 'still here' AS word")
-        .await
-        .unwrap();
-    let url = server.url();
-    server.stop().await.unwrap();
-    assert!(
-        PgConnection::connect(&url).await.is_err(),
-        "a stopped server answers"
-    );
-
-    let began = Instant::now();
-    let server = start_durable(dir.path()).await;
-    assert!(
-        began.elapsed() < Duration::from_secs(2),
-        "existing cluster: {:?}",
-        began.elapsed()
-    );
-    assert_eq!(
-        setting(&server.url(), "SELECT word FROM kept").await,
-        "still here"
-    );
-    server.stop().await.unwrap();
-}
-
 #[tokio::test]
 async fn the_server_is_private_durable_and_reads_unicode() {
     if ran_as_account() {
         return;
     }
     let dir = TempDir::new().unwrap();
-    let server = start_durable(dir.path()).await;
+    let server = start(dir.path()).await;
     let url = server.url();
     assert!(
         url.starts_with("postgres://working_memory@localhost:5432/working_memory?host=/"),
@@ -176,10 +120,8 @@ async fn the_server_log_does_not_repeat_what_clients_send() {
         .unwrap_err();
     server.stop().await.unwrap();
     let log = fs::read_to_string(dir.path().join("postgres/server.log")).unwrap();
-    assert!(
-        log.contains("database system is ready") && !log.contains("hush"),
-        "{log}"
-    );
+    holds(&log, &["database system is ready"]);
+    lacks(&log, &["hush"]);
 }
 
 #[tokio::test]
@@ -188,7 +130,7 @@ async fn a_killed_server_restarts_with_all_committed_data() {
         return;
     }
     let dir = TempDir::new().unwrap();
-    let server = start_durable(dir.path()).await;
+    let server = start(dir.path()).await;
     let url = server.url();
     execute(&url, "CREATE TABLE kept AS SELECT 'still here' AS word")
         .await
@@ -227,25 +169,6 @@ async fn a_dropped_server_stops_and_releases_its_folder() {
         }
     })
     .await;
-}
-
-#[tokio::test]
-async fn a_second_service_on_one_folder_is_rejected_with_the_owner_in_the_error() {
-    if ran_as_account() {
-        return;
-    }
-    let dir = TempDir::new().unwrap();
-    let server = start(dir.path()).await;
-    let refused = EmbeddedServer::start(options(dir.path())).await.unwrap_err();
-    assert!(matches!(refused, EmbeddedError::InUse { pid: Some(pid), .. } if pid == std::process::id()));
-    assert!(
-        refused
-            .to_string()
-            .contains("is in use by another working-memory service"),
-        "{refused}"
-    );
-    assert_eq!(setting(&server.url(), "SELECT 'fine'").await, "fine");
-    server.stop().await.unwrap();
 }
 
 #[tokio::test]
@@ -531,9 +454,9 @@ fn as_root_the_service_becomes_the_account() {
     kill_process(Pid::from_child(&service), Signal::TERM).unwrap();
     service.wait().unwrap();
     assert_ne!(owner, 0);
-    assert!(
-        status.contains(&format!("\nUid:\t{owner}\t{owner}\t{owner}\t{owner}\n")),
-        "{status}"
+    holds(
+        &status,
+        &[&format!("\nUid:\t{owner}\t{owner}\t{owner}\t{owner}\n")],
     );
     let groups = status.lines().find_map(|line| line.strip_prefix("Groups:"));
     assert_eq!(groups.map(str::trim), Some(""), "{status}");

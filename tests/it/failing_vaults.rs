@@ -1,6 +1,6 @@
 //! Jobs over all vaults continue with the other vaults when one fails: because of a trigger that raises, or of a locked row.
 
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, eventually, holds};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
 use chrono::TimeDelta;
 use reqwest::Method;
@@ -40,16 +40,6 @@ async fn break_vault(service: &Service, event_and_table: &str) {
         .unwrap();
 }
 
-async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
-    let wanted = async {
-        while !done().await {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    let came = tokio::time::timeout(Duration::from_secs(60), wanted).await;
-    assert!(came.is_ok(), "not in time: {what}");
-}
-
 async fn pending(service: &Service, vault: &str) -> i64 {
     sqlx::query_scalar("SELECT count(*) FROM memories WHERE vault_id = $1 AND search_pending")
         .bind(vault)
@@ -64,7 +54,7 @@ async fn a_vault_that_cannot_be_indexed_does_not_block_others_and_is_indexed_lat
     break_vault(&service, "INSERT OR UPDATE ON search_entries").await;
     for vault in [BROKEN, "b-sound", "c-sound"] {
         let memory = Memory::new(&service, vault, "agent");
-        memory.put("a parser\n").await.is(201);
+        memory.write("a parser\n").await;
     }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let background = Background::start(service.storage(), &clock, None);
@@ -76,13 +66,7 @@ async fn a_vault_that_cannot_be_indexed_does_not_block_others_and_is_indexed_lat
     }
     assert_eq!(pending(&service, BROKEN).await, 1);
     let metrics = service.get("/metrics").await;
-    assert!(
-        metrics
-            .text()
-            .contains("vaults_passed_over_total{work=\"search\"}"),
-        "{}",
-        metrics.text()
-    );
+    holds(metrics.text(), &["vaults_passed_over_total{work=\"search\"}"]);
     execute(&service, "DROP TRIGGER broken ON search_entries").await;
     eventually("it is tried again", async || pending(&service, BROKEN).await == 0).await;
     background.stop().await;
@@ -130,7 +114,7 @@ async fn a_locked_row_does_not_block_indexing_of_other_vaults() {
     let service = Service::start().await;
     for vault in [BROKEN, "b-sound"] {
         let memory = Memory::new(&service, vault, "agent");
-        memory.put("a parser\n").await.is(201);
+        memory.write("a parser\n").await;
     }
     let mut locking = service.rows().begin().await.unwrap();
     sqlx::query("SELECT FROM memories WHERE vault_id = $1 FOR UPDATE")
@@ -168,7 +152,7 @@ async fn updates_that_cannot_be_claimed_do_not_block_other_vaults() {
     break_vault(&service, "UPDATE ON updates").await;
     let workers = service.work(Duration::from_secs(30));
     let status = async |(memory, id): &(Memory<'_>, String)| {
-        memory.get(&format!("updates/{id}")).await.is(200).json()["status"].clone()
+        memory.read(&format!("updates/{id}")).await["status"].clone()
     };
     eventually("the other is run", async || {
         status(&waiting[1]).await == "applied"
@@ -190,7 +174,7 @@ async fn retention_continues_after_a_vault_that_fails() {
     for vault in [BROKEN, "b-sound"] {
         let memory = Memory::new(&service, vault, "agent");
         for text in ["one\n", "two\n", "three\n"] {
-            memory.put(text).await.is(201);
+            memory.write(text).await;
         }
     }
     break_vault(&service, "DELETE ON memory_contexts").await;

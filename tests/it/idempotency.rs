@@ -1,7 +1,6 @@
 //! `Idempotency-Key`: a request is executed once, however often and to whichever instance it is sent.
 
-use crate::exactly_once::died::die_before_keeping_answers;
-use crate::harness::{Answer, Memory, Service, scripted};
+use crate::harness::{Answer, Memory, Service, has, scripted};
 use crate::pipeline::dictated::{Gate, dictate, learning};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
@@ -58,13 +57,13 @@ async fn a_retry_returns_the_first_response_also_when_the_memory_has_changed() {
     let first = Answer::to(put(&memory, "k1", "one").header("If-None-Match", "*"))
         .await
         .is(201);
-    memory.put("two").await.is(201);
+    memory.write("two").await;
     let again = Answer::to(put(&memory, "k1", "one").header("If-None-Match", "*")).await;
 
     is_replay_of(&again, &first);
     assert_eq!(again.header("x-content-type-options"), "nosniff");
     assert_ne!(again.header("x-request-id"), first.header("x-request-id"));
-    assert_eq!(memory.get("context").await.text(), "two");
+    assert_eq!(memory.text().await, "two");
     assert_eq!(service.count("memory_contexts").await, 2);
 
     let first = Answer::to(memory.applying("", ADD).header(KEY, "k2"))
@@ -181,10 +180,7 @@ async fn a_retry_waits_for_an_abandoned_claim_and_then_runs_itself() {
         .problem(422, "key-reused", Some(KEY));
     let taken_over = Answer::to(put(&memory, "k", "one")).await.is(200);
 
-    assert_eq!(
-        (&taken_over.json()["version"], &taken_over.json()["unchanged"]),
-        (&json!(1), &json!(true))
-    );
+    has(&taken_over.json(), json!({"version": 1, "unchanged": true}));
     is_replay_of(&Answer::to(put(&memory, "k", "one")).await, &taken_over);
     assert_eq!(service.count("memory_contexts").await, 1);
 }
@@ -295,72 +291,6 @@ async fn a_key_expires_after_a_day() {
 }
 
 #[tokio::test]
-async fn a_retry_after_a_crash_returns_the_stored_response_and_saves_nothing() {
-    let service = Service::with_models(scripted(|_| Step::answer("(none)"))).await;
-    let memory = service.memory("agent");
-    memory.put("# Facts\nfirst\n").await.is(201);
-    let post = |below: &'static str, body: serde_json::Value| memory.request(Method::POST, below).json(&body);
-    let learn = || json!({"task": "another", "roles": ["learnings"]});
-    let requests: Vec<Box<dyn Fn() -> RequestBuilder + '_>> = vec![
-        Box::new(|| memory.putting("# Facts\n- KL-1 because of that: a learning\n")),
-        Box::new(|| memory.applying("", ADD)),
-        Box::new(|| memory.applying("?dry_run=true", ADD)),
-        Box::new(|| post("tasks", json!({"intent": "i", "summary": "s"}))),
-        Box::new(|| post("decisions", json!({"decision": "d", "reason": "r"}))),
-        Box::new(|| memory.request(Method::PUT, "status").json(&json!({"goal": "g"}))),
-        Box::new(|| memory.request(Method::POST, "contexts/1/restore")),
-        Box::new(|| post("items", json!({"content": "c", "category": "notes"}))),
-        Box::new(|| post("update", json!({"task": "one", "roles": ["learnings"]}))),
-        Box::new(|| post("update", learn()).header("Accept", "text/event-stream")),
-        Box::new(|| post("update", json!({"task": "later"})).header("Prefer", "respond-async")),
-    ];
-    let ask = |number: usize| Answer::to(requests[number]().header(KEY, format!("k{number}")));
-    die_before_keeping_answers(&service).await;
-    let mut first = Vec::new();
-    for number in 0..requests.len() {
-        let answer = ask(number).await;
-        assert!((200..300).contains(&answer.status), "{number}: {}", answer.text());
-        first.push(answer);
-    }
-    let rows = async || {
-        let mut all = Vec::new();
-        for table in ["memory_contexts", "records", "updates", "events", "prompt_items"] {
-            all.push(service.count(table).await);
-        }
-        all
-    };
-    let before = rows().await;
-
-    for (number, first) in first.iter().enumerate() {
-        is_replay_of(&ask(number).await, first);
-    }
-    assert_eq!(rows().await, before);
-}
-
-#[tokio::test]
-async fn a_put_with_a_key_warns_of_ids_that_are_used_again_like_one_without() {
-    let service = Service::start().await;
-    let (with_key, without) = (service.memory("with"), service.memory("without"));
-    for (number, text) in ["old", "none", "new"].iter().enumerate() {
-        let text = match *text {
-            "none" => "# Facts\n".to_owned(),
-            content => format!("# Key Learnings\n- KL-1 because x: {content}\n"),
-        };
-        let first = Answer::to(put(&with_key, &format!("k{number}"), &text))
-            .await
-            .is(201);
-        let other = without.put(&text).await.is(201);
-        assert_eq!(first.json()["warnings"], other.json()["warnings"], "{number}");
-        is_replay_of(
-            &Answer::to(put(&with_key, &format!("k{number}"), &text)).await,
-            &first,
-        );
-    }
-    let told = Answer::to(put(&with_key, "k2", "# Key Learnings\n- KL-1 because x: new\n")).await;
-    assert!(told.text().contains("KL-1"), "{}", told.text());
-}
-
-#[tokio::test]
 async fn a_claim_that_is_not_renewed_is_taken_over_long_before_its_lease_ends() {
     let service = Service::start().await;
     let memory = service.memory("agent");
@@ -398,50 +328,4 @@ async fn a_request_whose_claim_was_taken_over_saves_nothing() {
     answer.problem(409, "still-running", Some(KEY));
     assert_eq!(service.count("memory_contexts").await, 0);
     assert_eq!(service.count("idempotency_keys").await, 1);
-}
-
-#[tokio::test]
-async fn a_late_retry_does_not_restore_deleted_data() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    Answer::to(put(&memory, "k", "one")).await.is(201);
-    memory.delete().await.is(204);
-
-    let again = Answer::to(put(&memory, "k", "one")).await;
-
-    let problem = again.problem(410, "gone", Some(KEY));
-    assert!(
-        problem["detail"].as_str().unwrap().contains("deleted"),
-        "{problem}"
-    );
-    assert_eq!(service.count("memories").await, 0);
-    Answer::to(put(&memory, "k", "two"))
-        .await
-        .problem(422, "key-reused", None);
-    Answer::to(put(&memory, "k2", "one")).await.is(201);
-}
-
-#[tokio::test]
-async fn a_redaction_removes_only_the_stored_responses_that_it_affects() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    let secret = "# Facts\nthe secret that nobody is to read again\n";
-    Answer::to(put(&memory, "secret", secret)).await.is(201);
-    let other = Answer::to(put(&memory, "other", "# Facts\nharmless\n"))
-        .await
-        .is(201);
-    memory.redact("1").await.is(200);
-
-    let again = Answer::to(put(&memory, "secret", secret)).await;
-    let problem = again.problem(410, "gone", Some(KEY));
-    assert!(
-        problem["detail"].as_str().unwrap().contains("redacted"),
-        "{problem}"
-    );
-    is_replay_of(
-        &Answer::to(put(&memory, "other", "# Facts\nharmless\n")).await,
-        &other,
-    );
-    assert_eq!(service.count("memory_contexts").await, 2);
-    assert_eq!(memory.get("context").await.text(), "# Facts\nharmless\n");
 }

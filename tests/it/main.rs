@@ -19,7 +19,6 @@ mod gathered;
 mod given_up;
 mod harness;
 mod head_cache;
-mod health;
 mod idempotency;
 mod life;
 mod mcp;

@@ -1,9 +1,8 @@
 //! Migrations are added and never changed, a database from before the first release is refused untouched, and what a newer
 //! program wrote to the same tables stays.
 
-use crate::harness::{Answer, Database, Service};
+use crate::harness::{Database, Service, has};
 use crate::transfer::program::PROGRAM;
-use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::{AssertSqlSafe, PgPool, raw_sql};
@@ -76,7 +75,7 @@ async fn relations(pool: &PgPool) -> Vec<String> {
 async fn the_way_back_removes_everything_and_the_way_up_works_again() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("# Notes\none\n").await.is(201);
+    memory.write("# Notes\none\n").await;
     let before = relations(service.rows()).await;
     assert!(before.len() > 40, "{before:?}");
 
@@ -85,7 +84,7 @@ async fn the_way_back_removes_everything_and_the_way_up_works_again() {
 
     service.storage().migrate().await.unwrap();
     assert_eq!(relations(service.rows()).await, before);
-    memory.put("# Notes\ntwo\n").await.is(201);
+    memory.write("# Notes\ntwo\n").await;
 }
 
 /// What the migrations from before the first release leave, as far as it matters here.
@@ -159,9 +158,9 @@ async fn a_database_without_any_migration_is_migrated() {
         .execute(&pool)
         .await
         .unwrap();
-    let service = Service::on(database).await;
+    let service = Service::start_at(database, |_| {}, None).await;
     service.storage().migrate().await.unwrap();
-    service.memory("agent").put("# Notes\none\n").await.is(201);
+    service.memory("agent").write("# Notes\none\n").await;
 }
 
 async fn sql(service: &Service, statement: &str) {
@@ -175,17 +174,14 @@ async fn sql(service: &Service, statement: &str) {
 async fn counters_that_are_absent_count_as_0_and_those_of_a_newer_program_stay() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory
-        .put("# Key Learnings\n- KL-3 because a: one\n")
-        .await
-        .is(201);
+    memory.write("# Key Learnings\n- KL-3 because a: one\n").await;
     for (stored, next) in [("{}", "KL-4"), ("{6}", "KL-7"), ("{9,1,0,0,7}", "KL-10")] {
         sql(&service, &format!("UPDATE memories SET counters = '{stored}'")).await;
         let learned = format!("KEY_LEARNINGS:\n  ADD:\n    - because it was seen: {stored}\n");
-        let answer = memory.apply(&learned).await.is(200).json();
+        let answer = memory.applied(&learned).await;
         assert_eq!(answer["operations"][0]["id"], next, "{stored}");
     }
-    memory.put("# Notes\ntwo\n").await.is(201);
+    memory.write("# Notes\ntwo\n").await;
     let stored: Vec<i64> = sqlx::query_scalar("SELECT counters FROM memories")
         .fetch_one(service.rows())
         .await
@@ -198,8 +194,8 @@ async fn what_a_newer_program_told_of_a_task_stays_until_its_text_is_redacted() 
     let service = Service::start().await;
     let memory = service.memory("agent");
     let task = json!({"intent": "Parser", "summary": "built", "epic": "e", "outcome": {"n": 1}});
-    memory.put("# Notes\none\n").await.is(201);
-    let posted = Answer::to(memory.request(Method::POST, "tasks").json(&task)).await;
+    memory.write("# Notes\none\n").await;
+    let posted = memory.post("tasks", &task).await;
     assert_eq!(posted.is(201).json()["record_id"], "T-1");
     let details = json!({"priority": "high", "note": ["about the secret word"]});
     sql(&service, &format!("UPDATE records SET details = '{details}'")).await;
@@ -209,17 +205,14 @@ async fn what_a_newer_program_told_of_a_task_stays_until_its_text_is_redacted() 
             .await
             .unwrap()
     };
-    let with_task = memory.get("context").await.is(200).text().to_owned();
-    memory.put("# Notes\nthe secret word\n").await.is(201);
-    assert_eq!(
-        memory.get("records/T-1").await.is(200).json()["status"],
-        "archived"
-    );
-    memory.put(with_task).await.is(201);
-    let record = memory.get("records/T-1").await.is(200).json();
-    assert_eq!(
-        (&record["status"], &record["epic"], &record["outcome"]),
-        (&json!("active"), &json!("e"), &json!({"n": 1}))
+    let with_task = memory.text().await;
+    memory.write("# Notes\nthe secret word\n").await;
+    assert_eq!(memory.read("records/T-1").await["status"], "archived");
+    memory.write(with_task).await;
+    let record = memory.read("records/T-1").await;
+    has(
+        &record,
+        json!({"status": "active", "epic": "e", "outcome": {"n": 1}}),
     );
     service.storage().rebuild_records(None, None).await.unwrap();
     assert_eq!(stored().await, Some(details));
@@ -230,7 +223,7 @@ async fn what_a_newer_program_told_of_a_task_stays_until_its_text_is_redacted() 
         Some(json!({"priority": "high", "note": ["[redacted]"]}))
     );
     // A task that no version contains any more has no text.
-    memory.put("# Notes\nthree\n").await.is(201);
+    memory.write("# Notes\nthree\n").await;
     for version in ["2", "4"] {
         memory.redact(version).await.is(200);
     }

@@ -1,13 +1,12 @@
 //! Records and their history, rebuilt from the versions alone.
 
 use crate::harness::{Answer, Memory, Service};
-use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 use working_memory::storage::Rebuilt;
 
 async fn post(memory: &Memory<'_>, below: &str, body: Value) -> Answer {
-    Answer::to(memory.request(Method::POST, below).json(&body)).await
+    memory.post(below, &body).await
 }
 
 async fn rows(service: &Service) -> Vec<String> {
@@ -24,18 +23,15 @@ async fn lost_records_are_rebuilt_from_the_versions() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory
-        .put("# Key Learnings\n- KL-1 because a: one\n- KL-2 because b: two\n")
-        .await
-        .is(201);
+        .write("# Key Learnings\n- KL-1 because a: one\n- KL-2 because b: two\n")
+        .await;
     service.clock.advance(Duration::from_secs(60));
     memory
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because c: three\n  ARCHIVE:\n    - KL-1 because it is over\n")
-        .await
-        .is(200);
-    memory
-        .put("# Key Learnings\n- KL-2 because b: zwei\n")
-        .await
-        .is(201);
+        .applied(
+            "KEY_LEARNINGS:\n  ADD:\n    - because c: three\n  ARCHIVE:\n    - KL-1 because it is over\n",
+        )
+        .await;
+    memory.write("# Key Learnings\n- KL-2 because b: zwei\n").await;
     memory.restore("1").await.is(201);
     let before = rows(&service).await;
     let history: Vec<(String, i64, i64, String)> = sqlx::query_as(

@@ -1,6 +1,6 @@
 //! Retention: which versions are pruned, and the responses for them afterwards.
 
-use crate::harness::{Service, scripted};
+use crate::harness::{Service, has, scripted};
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -36,49 +36,39 @@ async fn prune(service: &Service, retention: &Retention) -> u64 {
 async fn the_newest_versions_and_those_that_introduced_active_records_stay() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("one").await.is(201);
+    memory.write("one").await;
     memory
-        .put("# Key Learnings\n- KL-1 because a: b\n- KL-2 because a: c\n")
-        .await
-        .is(201);
+        .write("# Key Learnings\n- KL-1 because a: b\n- KL-2 because a: c\n")
+        .await;
     memory
-        .put("# Key Learnings\n- KL-1 because a: b\n- KL-3 because a: d\n")
-        .await
-        .is(201);
+        .write("# Key Learnings\n- KL-1 because a: b\n- KL-3 because a: d\n")
+        .await;
     for number in 4..=6 {
         let text = format!("{number}\n# Key Learnings\n- KL-1 because a: b\n");
-        memory.put(text).await.is(201);
+        memory.write(text).await;
     }
-    service.memory("small").put("x").await.is(201);
+    service.memory("small").write("x").await;
 
     assert_eq!(prune(&service, &NEWEST_TWO).await, 3);
 
     assert_eq!(versions(&service, "agent").await, [6, 5, 2]);
     assert_eq!(versions(&service, "small").await, [1]);
     assert_eq!(prune(&service, &NEWEST_TWO).await, 0);
-    memory
-        .get("contexts/1")
-        .await
-        .problem(404, "not-found", Some("ref"));
+    memory.refuses("contexts/1", 404, "not-found", Some("ref")).await;
     memory.get("contexts/2").await.is(200);
     memory.restore("3").await.problem(404, "not-found", Some("ref"));
-    let archived = memory.get("records/KL-3").await.is(200).json();
-    assert_eq!(
-        (&archived["created_version"], &archived["content"]),
-        (&json!(3), &json!("d"))
-    );
+    let archived = memory.read("records/KL-3").await;
+    has(&archived, json!({"created_version": 3, "content": "d"}));
     let regardless = Retention {
         keep_provenance: false,
         ..NEWEST_TWO
     };
     assert_eq!(prune(&service, &regardless).await, 1);
-    assert_eq!(memory.put("next").await.is(201).json()["version"], 7);
+    assert_eq!(memory.write("next").await["version"], 7);
     assert_eq!(
         memory
-            .apply("KEY_LEARNINGS:\n  ADD:\n    - because e: f\n")
-            .await
-            .is(200)
-            .json()["operations"][0]["id"],
+            .applied("KEY_LEARNINGS:\n  ADD:\n    - because e: f\n")
+            .await["operations"][0]["id"],
         "KL-4"
     );
 }
@@ -88,7 +78,7 @@ async fn a_version_stays_as_long_as_its_time_can_be_requested() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for text in ["one", "two", "three"] {
-        memory.put(text).await.is(201);
+        memory.write(text).await;
         service.clock.advance(Duration::from_secs(60));
     }
     let retention = Retention {
@@ -110,12 +100,16 @@ async fn a_version_stays_as_long_as_its_time_can_be_requested() {
         "two"
     );
     memory
-        .get("context?as_of=2026-11-21T02:00:30Z")
-        .await
-        .problem(404, "not-found", Some("as_of"));
+        .refuses(
+            "context?as_of=2026-11-21T02:00:30Z",
+            404,
+            "not-found",
+            Some("as_of"),
+        )
+        .await;
     service.clock.advance(Duration::from_secs(86_400));
     assert_eq!(prune(&service, &retention).await, 1);
-    assert_eq!(memory.get("context").await.is(200).text(), "three");
+    assert_eq!(memory.text().await, "three");
 }
 
 #[tokio::test]
@@ -124,7 +118,7 @@ async fn a_version_retained_for_its_records_is_not_returned_for_a_later_time() {
     let memory = service.memory("agent");
     for number in 1..=5 {
         let text = format!("# Key Learnings\n- KL-1 because a: b\n\n# Notes\n{number}\n");
-        memory.put(text).await.is(201);
+        memory.write(text).await;
         service.clock.advance(Duration::from_secs(60));
     }
 
@@ -132,9 +126,13 @@ async fn a_version_retained_for_its_records_is_not_returned_for_a_later_time() {
 
     assert_eq!(versions(&service, "agent").await, [5, 4, 1]);
     memory
-        .get("context?as_of=2026-11-21T02:02:30Z")
-        .await
-        .problem(404, "not-found", Some("as_of"));
+        .refuses(
+            "context?as_of=2026-11-21T02:02:30Z",
+            404,
+            "not-found",
+            Some("as_of"),
+        )
+        .await;
     memory.get("context?as_of=2026-11-21T02:03:30Z").await.is(200);
     memory.get("context?as_of=2026-11-21T02:04:30Z").await.is(200);
 }
@@ -176,7 +174,7 @@ async fn old_runs_are_deleted_and_their_versions_stay() {
     .await;
     let memory = service.memory("agent");
     let task = json!({"task": "Next time pin the tool chain."});
-    let old = memory.update(task).await.is(200).json();
+    let old = memory.updated(task).await;
     let proposal = json!({"task": "Next time pin the tool chain.", "mode": "propose"});
     let waiting = service.memory("other").update(proposal).await.json();
     service.clock.advance(Duration::from_secs(3600));
@@ -187,9 +185,9 @@ async fn old_runs_are_deleted_and_their_versions_stay() {
     assert_eq!(service.storage().prune_runs(before).await.unwrap(), 1);
 
     let run = |answer: &Value| format!("updates/{}", answer["update_id"].as_str().unwrap());
-    memory.get(&run(&old)).await.problem(404, "not-found", None);
+    memory.refuses(&run(&old), 404, "not-found", None).await;
     memory.get(&run(&new)).await.is(200);
-    let waiting = service.memory("other").get(&run(&waiting)).await.is(200).json();
+    let waiting = service.memory("other").read(&run(&waiting)).await;
     assert_eq!(waiting["status"], "proposed");
     let version = memory.get("contexts/1").await.is(200);
     assert!(version.text().contains("pin the tool chain"));

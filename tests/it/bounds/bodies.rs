@@ -28,7 +28,7 @@ async fn of_many_faults_the_first_are_listed_and_the_others_counted() {
     assert_eq!(answer["more_rejected"], bullets - 200);
     assert!(answer.get("more_warnings").is_none());
     let run = format!("updates/{}", answer["update_id"].as_str().unwrap());
-    let run = memory.get(&run).await.is(200).json();
+    let run = memory.read(&run).await;
     assert_eq!(run["outcome"]["more_rejected"], bullets - 200);
     assert_eq!(run["outcome"]["rejected"].as_array().unwrap().len(), 200);
 
@@ -43,9 +43,8 @@ async fn a_fault_after_the_listed_ones_still_fails_the_request() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because a: b\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - because a: b\n")
+        .await;
     // 300 duplicates do not fail the request; the last item does.
     let text = ADD.to_owned() + &"    - because a: b\n".repeat(300) + "    - no reason\n";
     let response = Answer::to(memory.applying("?on_invalid=fail", &text))
@@ -65,7 +64,7 @@ async fn the_list_of_accepted_operations_is_limited_too() {
 
     let bullets = "- a\n".repeat(10_001);
     let progress = format!("CURRENT_PROGRESS:\n  In Progress:\n{bullets}");
-    let answer = memory.apply(&progress).await.is(200).json();
+    let answer = memory.applied(&progress).await;
     assert_eq!(answer["status"], "applied");
     assert_eq!(answer["rejected"][0]["kind"], "too_large");
 
@@ -83,11 +82,11 @@ async fn one_reason_for_many_records_is_short() {
     let memory = service.memory("agent");
     let reason = "x".repeat(1_001);
     let text = format!("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1, KL-2 because {reason}\n");
-    let answer = memory.apply(&text).await.is(200).json();
+    let answer = memory.applied(&text).await;
     assert_eq!(answer["rejected"][0]["kind"], "too_large");
     assert_eq!(answer["rejected"].as_array().unwrap().len(), 1);
     let alone = format!("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because {reason}\n");
-    let answer = memory.apply(&alone).await.is(200).json();
+    let answer = memory.applied(&alone).await;
     assert_eq!(answer["rejected"][0]["kind"], "unknown_id");
 }
 

@@ -1,7 +1,7 @@
 //! The storage of a vault is counted by every change, and may be limited.
 
 use super::{of, put};
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has};
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::Row;
@@ -12,11 +12,7 @@ use working_memory::domain::retention::Retention;
 
 /// What `GetUsage` returns, which must match the stored rows.
 async fn held(service: &Service, vault: &str) -> (i64, i64) {
-    let usage = service
-        .get(&format!("/v1/vaults/{vault}/usage"))
-        .await
-        .is(200)
-        .json();
+    let usage = service.read(&format!("/v1/vaults/{vault}/usage")).await;
     let reported = (
         usage["memories"].as_i64().unwrap(),
         usage["bytes"].as_i64().unwrap(),
@@ -90,16 +86,10 @@ async fn a_vault_over_its_quota_rejects_writes_and_accepts_deletions() {
     put(&service, "v", "b", "# B\n").await.is(201);
 
     let third = put(&service, "v", "c", "# C\n").await.problem(507, "quota", None);
-    assert_eq!(
-        (&third["limit_name"], &third["limit"]),
-        (&json!("limits.vault_memories"), &json!(2))
-    );
+    has(&third, json!({"limit_name": "limits.vault_memories", "limit": 2}));
     let larger = "# A\n".to_owned() + &"y".repeat(50);
     let larger = put(&service, "v", "a", larger).await.problem(507, "quota", None);
-    assert_eq!(
-        (&larger["limit_name"], &larger["limit"]),
-        (&json!("limits.vault_bytes"), &json!(100))
-    );
+    has(&larger, json!({"limit_name": "limits.vault_bytes", "limit": 100}));
     let text = "KEY_LEARNINGS:\n  ADD:\n    - because of this: that, at some length, and more\n";
     let applied = of(&service, Method::POST, "v", "b/operations")
         .header("Content-Type", "text/plain")
@@ -108,11 +98,8 @@ async fn a_vault_over_its_quota_rejects_writes_and_accepts_deletions() {
     assert_eq!(service.count("memory_contexts").await, 2);
     assert_eq!(service.count("memories").await, 2);
 
-    let usage: Value = service.get("/v1/vaults/v/usage").await.is(200).json();
-    assert_eq!(
-        (&usage["memories_limit"], &usage["bytes_limit"]),
-        (&json!(2), &json!(100))
-    );
+    let usage: Value = service.read("/v1/vaults/v/usage").await;
+    has(&usage, json!({"memories_limit": 2, "bytes_limit": 100}));
     put(&service, "w", "c", "# C\n").await.is(201);
     Answer::to(of(&service, Method::DELETE, "v", "a")).await.is(204);
     tokio::time::sleep(Duration::from_millis(1_100)).await;

@@ -106,6 +106,9 @@ async fn health_and_the_commands_of_the_database_have_the_documented_exit_codes(
     drop(listener);
     let dead = user.run(&["health", "--url", &url, "--json"]).await.is(3);
     assert_eq!(dead.json()["healthy"], false);
+    let named = User::nobody().with("WORKING_MEMORY_URL", &format!("{url}/below"));
+    let named = named.run(&["health", "--json"]).await.is(3).json();
+    assert_eq!(named["url"], format!("{url}/below/readyz"));
     let unready = Stub::json(503, json!({})).await;
     user.run(&["health", "--url", &unready.url]).await.is(1);
     let ready = Stub::json(200, json!({})).await;

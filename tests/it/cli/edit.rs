@@ -1,7 +1,7 @@
 //! `edit` with scripts as editors, and `init`.
 
 use super::program::User;
-use crate::harness::Service;
+use crate::harness::{Service, holds};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -99,10 +99,7 @@ async fn init_writes_the_memory_of_a_folder() {
         ])
         .await
         .is(0);
-    assert!(
-        done.out.contains("memory agent of vault acme") && done.out.contains("no git hook"),
-        "{done:?}"
-    );
+    holds(&done.out, &["memory agent of vault acme", "no git hook"]);
     let text = fs::read_to_string(user.path().join(".working-memory.toml")).unwrap();
     assert!(
         text.ends_with("url = \"http://127.0.0.1:9/\"\nvault = \"acme\"\nmemory = \"agent\"\n"),

@@ -1,7 +1,7 @@
 //! `window export` and `window import` between a running service and folders of all kinds.
 
 use super::program::{Done, User};
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, each, has, holds, lacks};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -124,7 +124,7 @@ async fn a_folder_imported_into_another_memory_is_exported_unchanged() {
         first["taken"],
         json!({"status": 1, "tasks": 5, "decisions": 3, "history": 9, "rules": 3})
     );
-    assert_eq!((&first["unplaced"], &first["unread"]), (&json!([]), &json!([])));
+    has(&first, json!({"unplaced": [], "unread": []}));
     export(&user, "other", "b").await;
     let (a, b) = (files(&user.path().join("a")), files(&user.path().join("b")));
     assert!(
@@ -139,10 +139,7 @@ async fn a_folder_imported_into_another_memory_is_exported_unchanged() {
     assert_eq!(a.len(), b.len());
 
     let again = import(&user, "other", "a").await;
-    assert_eq!(
-        (&again["unchanged"], &again["version"]),
-        (&json!(true), &first["version"])
-    );
+    has(&again, json!({"unchanged": true, "version": first["version"]}));
     assert_eq!(again["taken"]["rules"], 0);
     assert_eq!(again["present"]["history"], 9);
 }
@@ -193,10 +190,7 @@ async fn files_of_users_stay_and_files_of_old_epics_are_removed_only_if_exported
     // Another memory in the same folder has none of these epics.
     assert!(service.memory("bare").put("x").await.status == 201);
     let output = export(&user, "bare", "a").await;
-    assert!(
-        output.err.contains("archive/epics/start.md is no longer needed"),
-        "{output:?}"
-    );
+    holds(&output.err, &["archive/epics/start.md is no longer needed"]);
     let left: Vec<_> = files(&epics).into_keys().collect();
     assert_eq!(left, ["mine.md", "start.md"]);
 
@@ -235,10 +229,7 @@ async fn links_are_not_followed() {
     user.file("in/archive/history.md", "- 2026-11-20 Began\n");
     let report = import(&user, "other", "in").await;
     assert_eq!(report["unread"][0]["file"], "CONTEXT.md");
-    assert_eq!(
-        (&report["taken"]["rules"], &report["taken"]["history"]),
-        (&json!(0), &json!(1))
-    );
+    has(&report["taken"], json!({"rules": 0, "history": 1}));
 }
 
 #[tokio::test]
@@ -269,23 +260,20 @@ async fn incomplete_folders_are_imported_as_far_as_possible() {
         .run(&["window", "import", "in", "--dry-run", "--lenient"])
         .await
         .is(0);
-    assert!(
-        dry.out.contains("goal: ship\n") && dry.out.contains("history 2026-10-03T00:00:00Z: good\n"),
-        "{dry:?}"
+    holds(
+        &dry.out,
+        &["goal: ship\n", "history 2026-10-03T00:00:00Z: good\n"],
     );
-    assert!(
-        dry.out
-            .contains("would be imported: 1 status, 1 task, 1 decision, 2 history;"),
-        "{dry:?}"
+    holds(
+        &dry.out,
+        &["would be imported: 1 status, 1 task, 1 decision, 2 history;"],
     );
     assert_eq!(service.count("memories").await, 0);
 
     let import_output = user.run(&["window", "import", "in"]).await.is(1);
-    assert!(
-        import_output
-            .out
-            .contains("imported: 1 status, 1 task, 1 decision, 2 history;"),
-        "{import_output:?}"
+    holds(
+        &import_output.out,
+        &["imported: 1 status, 1 task, 1 decision, 2 history;"],
     );
     for place in [
         "active/decisions.log.md:2: no date\n",
@@ -314,33 +302,11 @@ async fn an_empty_folder_and_a_missing_one_are_different_errors() {
     assert!(output.err.contains("contains none of CONTEXT.md"), "{output:?}");
     user.file("blank/CONTEXT.md", "");
     let report = import(&user, "agent", "blank").await;
-    assert_eq!(
-        (&report["unchanged"], &report["version"]),
-        (&json!(true), &json!(null))
-    );
+    has(&report, json!({"unchanged": true, "version": null}));
     assert_eq!(service.count("memories").await, 0);
     let output = user.run(&["window", "export", "out"]).await.is(4);
     assert!(output.err.contains("memory agent of vault acme"), "{output:?}");
     assert!(!user.path().join("out").exists());
-}
-
-#[tokio::test]
-async fn a_folder_with_rules_alone_is_imported() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
-    user.file("in/CONTEXT.md", "# Rules\n\n- be brief\n");
-    let dry = user
-        .run(&["window", "import", "in", "--dry-run", "--lenient"])
-        .await
-        .is(0);
-    assert!(dry.out.contains("rule: "), "{dry:?}");
-    let report = import(&user, "agent", "in").await;
-    assert_eq!(report["taken"]["rules"], 1, "{report}");
-    let again = import(&user, "agent", "in").await;
-    assert_eq!(
-        (&again["taken"]["rules"], &again["present"]["rules"]),
-        (&json!(0), &json!(1))
-    );
 }
 
 #[tokio::test]
@@ -363,10 +329,7 @@ async fn a_long_history_is_imported_in_several_requests() {
         "Goal: ship\nUpdated: 2026-01-02T00:00:00Z\n",
     );
     let report = import(&user, "agent", "in").await;
-    assert_eq!(
-        (&report["taken"]["history"], &report["taken"]["status"]),
-        (&json!(2_500), &json!(1))
-    );
+    has(&report["taken"], json!({"history": 2_500, "status": 1}));
     assert_eq!(report["version"], 3, "{report}");
     assert_eq!(import(&user, "agent", "in").await["version"], 3);
     export(&user, "agent", "out").await;
@@ -398,70 +361,32 @@ async fn unknown_content_of_a_folder_is_exit_code_1_unless_lenient() {
     assert!(strict.err.contains("nothing was imported"), "{strict:?}");
     service
         .memory("agent")
-        .get("context")
-        .await
-        .problem(404, "not-found", None);
+        .refuses("context", 404, "not-found", None)
+        .await;
 
     let import_output = user.run(&["window", "import", "notes"]).await.is(1);
-    assert!(
-        import_output
-            .err
-            .contains("active/current_status.md:12: - ask Ann")
-            && import_output.err.contains("--lenient"),
-        "{import_output:?}"
+    holds(
+        &import_output.err,
+        &["active/current_status.md:12: - ask Ann", "--lenient"],
     );
     let window = service.memory("agent").get_json("window").await.is(200).json();
-    assert_eq!(
-        (
-            &window["status"]["goal"],
-            &window["status"]["blocker"],
-            &window["status"]["updated"]
-        ),
-        (
-            &json!("ship it"),
-            &json!("the net"),
-            &json!("2026-11-20T00:00:00Z")
-        )
+    has(
+        &window["status"],
+        json!({"goal": "ship it", "blocker": "the net", "updated": "2026-11-20T00:00:00Z"}),
     );
-    let tasks: Vec<_> = window["tasks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|task| &task["intent"])
-        .collect();
+    let tasks = each(&window["tasks"], "intent");
     assert_eq!(tasks, ["Bootstrapped", "Wired it"]);
     assert_eq!(window["tasks"][0]["task_id"], "task-1");
     assert_eq!(window["decisions"][0]["reason"], "it is everywhere");
     let document = service.memory("agent").get("context").await;
-    assert!(
-        document.text().contains("] task-1: Bootstrapped\n") && !document.text().contains("import-"),
-        "{}",
-        document.text()
-    );
+    holds(document.text(), &["] task-1: Bootstrapped\n"]);
+    lacks(document.text(), &["import-"]);
 
     let again = user.run(&["window", "import", "notes", "--lenient"]).await.is(0);
     assert!(again.out.contains("imported: nothing"), "{again:?}");
     export(&user, "agent", "out").await;
     let status = fs::read_to_string(user.path().join("out/active/current_status.md")).unwrap();
     assert!(status.contains("Z] T-2 task-1: Bootstrapped\n"), "{status}");
-}
-
-#[tokio::test]
-async fn a_folder_of_another_kind_is_an_error_that_names_the_expected_files() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
-    user.file("other/README.md", "- 2026-11-20 no window\n");
-    for flags in [&[][..], &["--lenient"], &["--json"]] {
-        let refused = user
-            .run(&[&["window", "import", "other"], flags].concat())
-            .await
-            .is(1);
-        assert!(
-            refused.err.contains("active/current_status.md") && refused.err.contains("nothing was changed"),
-            "{refused:?}"
-        );
-    }
-    assert_eq!(service.count("memory_contexts").await, 0);
 }
 
 #[tokio::test]
@@ -524,28 +449,6 @@ async fn the_newest_of_an_undated_window_stay_in_it() {
 }
 
 #[tokio::test]
-async fn outcomes_of_archived_tasks_survive_export_and_import() {
-    let (service, user) = full().await;
-    export(&user, "agent", "a").await;
-    import(&user, "other", "a").await;
-    for memory in ["agent", "other"] {
-        let records = service
-            .memory(memory)
-            .get("records?kind=T&status=archived")
-            .await
-            .is(200)
-            .json();
-        let outcomes: Vec<_> = records["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter_map(|record| record["outcome"]["tests"].as_u64())
-            .collect();
-        assert_eq!(outcomes.len(), 9, "{memory}: {records}");
-    }
-}
-
-#[tokio::test]
 async fn a_memory_that_has_only_rules_is_exported() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address()));
@@ -576,9 +479,5 @@ async fn a_strict_import_fails_for_a_heading_without_text() {
     );
     user.run(&["window", "import", "in", "--strict"]).await.is(0);
     let prompt = service.memory("agent").get("prompt").await.is(200);
-    assert!(
-        prompt.text().contains("# Anti-Goals\n- An ORM"),
-        "{}",
-        prompt.text()
-    );
+    holds(prompt.text(), &["# Anti-Goals\n- An ORM"]);
 }

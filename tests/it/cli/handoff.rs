@@ -2,7 +2,7 @@
 
 use super::program::User;
 use super::stub::Stub;
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has, holds, lacks};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::fs;
@@ -61,9 +61,9 @@ async fn a_refresh_stores_a_copy_that_is_shown_without_the_service() {
     );
     assert!(path.err.starts_with("refreshed "), "{path:?}");
     let status = user.run(&["status", "--json", "--offline"]).await.is(8).json();
-    assert_eq!(
-        (&status["status"], &status["handoff_id"], &status["checked"]),
-        (&json!("stale"), &json!("h-1"), &json!("local"))
+    has(
+        &status,
+        json!({"status": "stale", "handoff_id": "h-1", "checked": "local"}),
     );
     user.run(&["status", "--offline"]).await.is(8);
     let manifest = fs::read(current(&user).join("WORKING_MEMORY.manifest.json")).unwrap();
@@ -84,10 +84,7 @@ async fn a_damaged_copy_is_an_error_and_refresh_repairs_it() {
         fs::write(current(&user).join(name), "{\"local\": 1").unwrap();
         for command in [&["show", "--offline"][..], &["status"], &["path"]] {
             let output = user.run(command).await.is(1);
-            assert!(
-                output.err.contains("damaged") && output.err.contains("refresh"),
-                "{output:?}"
-            );
+            holds(&output.err, &["damaged", "refresh"]);
         }
         user.run(&["refresh"]).await.is(0);
         user.run(&["show", "--offline"]).await.is(8);
@@ -172,24 +169,15 @@ async fn a_script_can_show_and_refresh_by_exit_codes() {
     let memory = service.memory("agent");
     let user = User::of(&format!("http://{}", service.socket_address()));
     let unwritten = user.run(&["show"]).await.is(4);
-    assert!(
-        unwritten.err.contains("has not been written yet") && unwritten.err.contains("put"),
-        "{unwritten:?}"
-    );
-    memory
-        .put("# Key Learnings\n- KL-1 because a: one\n")
-        .await
-        .is(201);
+    holds(&unwritten.err, &["has not been written yet", "put"]);
+    memory.write("# Key Learnings\n- KL-1 because a: one\n").await;
     let missing = user.run(&["show"]).await.is(4);
     assert!(missing.err.contains("working-memory refresh"), "{missing:?}");
     user.run(&["refresh"]).await.is(0);
     let shown = user.run(&["show"]).await.is(0);
     assert!(shown.out.starts_with("> Freshness: fresh. "), "{shown:?}");
     let status = user.run(&["status", "--json"]).await.is(0).json();
-    assert_eq!(
-        (&status["status"], &status["checked"]),
-        (&json!("fresh"), &json!("service"))
-    );
+    has(&status, json!({"status": "fresh", "checked": "service"}));
 
     // A cited record is archived: only the service knows this.
     let archive = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is no more\n";
@@ -203,15 +191,10 @@ async fn a_script_can_show_and_refresh_by_exit_codes() {
         shown.out.starts_with("> Freshness: stale. ") && shown.out.contains("cited_record_archived"),
         "{shown:?}"
     );
-    assert!(
-        shown.out.contains("Refresh it with `working-memory refresh`") && !shown.out.contains("POST"),
-        "{shown:?}"
-    );
+    holds(&shown.out, &["Refresh it with `working-memory refresh`"]);
+    lacks(&shown.out, &["POST"]);
     let output = user.run(&["status"]).await.is(8);
-    assert!(
-        output.out.contains("stale") && output.out.contains("by the service"),
-        "{output:?}"
-    );
+    holds(&output.out, &["stale", "by the service"]);
     let offline = user.run(&["status", "--offline", "--json"]).await;
     assert_eq!(offline.json()["checked"], "local");
     let json = user.run(&["show", "--json"]).await.is(8).json();
@@ -228,7 +211,7 @@ async fn a_script_can_show_and_refresh_by_exit_codes() {
 async fn without_the_service_the_copy_is_shown_as_unchecked() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address()));
-    service.memory("agent").put("# Facts\nx\n").await.is(201);
+    service.memory("agent").write("# Facts\nx\n").await;
     user.run(&["refresh"]).await.is(0);
     // Nobody listens there.
     let away = ["--url", "http://127.0.0.1:9"];
@@ -242,13 +225,7 @@ async fn without_the_service_the_copy_is_shown_as_unchecked() {
         .await
         .json();
     assert_eq!(status["checked"], "local");
-    assert!(
-        status["unchecked_because"]
-            .as_str()
-            .unwrap()
-            .contains("127.0.0.1:9"),
-        "{status}"
-    );
+    holds(status["unchecked_because"].as_str().unwrap(), &["127.0.0.1:9"]);
 }
 
 #[tokio::test]
@@ -264,14 +241,8 @@ async fn a_service_that_does_not_answer_in_time_is_not_waited_for() {
         "{:?}",
         began.elapsed()
     );
-    assert_eq!(
-        (&output["status"], &output["checked"]),
-        (&json!("missing"), &json!("local"))
-    );
-    assert!(
-        output["unchecked_because"].as_str().unwrap().contains("300 ms"),
-        "{output}"
-    );
+    has(&output, json!({"status": "missing", "checked": "local"}));
+    holds(output["unchecked_because"].as_str().unwrap(), &["300 ms"]);
 }
 
 #[tokio::test]
@@ -279,12 +250,9 @@ async fn show_and_status_tell_the_same_after_every_change_of_the_memory() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let user = User::of(&format!("http://{}", service.socket_address()));
-    memory.put("# Facts\none\n").await.is(201);
+    memory.write("# Facts\none\n").await;
     user.run(&["refresh"]).await.is(0);
-    memory
-        .put("# Key Learnings\n- KL-1 because a: one\n")
-        .await
-        .is(201);
+    memory.write("# Key Learnings\n- KL-1 because a: one\n").await;
     for command in ["show", "status"] {
         let output = user.run(&[command]).await.is(8);
         assert!(output.out.contains("stale"), "{output:?}");
@@ -292,11 +260,9 @@ async fn show_and_status_tell_the_same_after_every_change_of_the_memory() {
     user.run(&["refresh"]).await.is(0);
     memory.delete().await.is(204);
     let shown = user.run(&["show"]).await.is(8);
-    assert!(
-        shown
-            .out
-            .contains("Stale (the service has no such memory): write the memory with `working-memory put`"),
-        "{shown:?}"
+    holds(
+        &shown.out,
+        &["Stale (the service has no such memory): write the memory with `working-memory put`"],
     );
     // A refresh would be refused, so nothing advises it alone.
     user.run(&["refresh"]).await.is(4);
@@ -305,9 +271,9 @@ async fn show_and_status_tell_the_same_after_every_change_of_the_memory() {
         assert!(output.err.contains("write the memory with"), "{output:?}");
     }
     let elsewhere = user.run(&["show", "--memory", "never"]).await.is(4);
-    assert!(
-        elsewhere.err.contains("has not been written yet") && elsewhere.err.contains("`working-memory put`"),
-        "{elsewhere:?}"
+    holds(
+        &elsewhere.err,
+        &["has not been written yet", "`working-memory put`"],
     );
     let json = user.run(&["show", "--json"]).await.is(8).json();
     let status = user.run(&["status", "--json"]).await.is(8).json();
@@ -317,7 +283,7 @@ async fn show_and_status_tell_the_same_after_every_change_of_the_memory() {
     );
     assert_eq!(json["freshness"]["reasons"], status["reasons"]);
     // Another memory with this name has another handoff.
-    memory.put("# Facts\nnew\n").await.is(201);
+    memory.write("# Facts\nnew\n").await;
     for command in ["show", "status"] {
         user.run(&[command]).await.is(8);
     }

@@ -2,7 +2,7 @@
 
 use super::program::{Done, User};
 use super::stub::{Asked, Stub};
-use crate::harness::Service;
+use crate::harness::{Service, holds, lacks};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -60,27 +60,21 @@ async fn a_session_is_recorded_and_shown_to_the_next_one() {
     user.run_with(&["hook", "pre-compact"], &input).await.is(0);
     let run = ended(&memory, 2).await;
     let request = run["request"].to_string();
-    assert!(
-        request.contains("linter") && !request.contains("staging"),
-        "{request}"
-    );
+    holds(&request, &["linter"]);
+    lacks(&request, &["staging"]);
 
     let out = start(&user).await.out;
     assert!(out.starts_with("Working memory acme/agent, version 2: "), "{out}");
-    assert!(
-        out.contains("<handoff>\n") && out.contains("2027-03-01") && out.contains("linter"),
-        "{out}"
-    );
+    holds(&out, &["<handoff>\n", "2027-03-01", "linter"]);
 }
 
 /// The newest run, when there are this many and it has finished.
 async fn ended(memory: &crate::harness::Memory<'_>, count: usize) -> Value {
     for _ in 0..600 {
-        let runs = memory.get("updates").await.is(200).json();
+        let runs = memory.read("updates").await;
         let newest = &runs["items"][0];
         if runs["items"].as_array().unwrap().len() == count && !newest["finished_at"].is_null() {
-            let id = newest["update_id"].as_str().unwrap();
-            return memory.get(&format!("updates/{id}")).await.is(200).json();
+            return memory.run_of(&newest).await;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

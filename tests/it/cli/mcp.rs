@@ -1,7 +1,7 @@
 //! `working-memory mcp`, as a client starts it.
 
 use super::program::{PROGRAM, User};
-use crate::harness::Service;
+use crate::harness::{Service, holds};
 use serde_json::{Value, json};
 use std::process::Stdio;
 use std::time::Duration;
@@ -129,10 +129,7 @@ async fn it_starts_and_lists_tools_while_the_service_is_unreachable() {
     let read = session.call("memory_read", json!({})).await;
     assert_eq!(read["isError"], true);
     let text = read["content"][0]["text"].as_str().unwrap();
-    assert!(
-        text.contains("no service answers at http://127.0.0.1:9") && text.contains("Next: "),
-        "{text}"
-    );
+    holds(&text, &["no service answers at http://127.0.0.1:9", "Next: "]);
     session.end().await;
 }
 
@@ -200,10 +197,6 @@ async fn install_adds_to_what_a_file_holds_and_a_second_time_changes_nothing() {
         .run(&["mcp", "install", "cursor", "--file", "broken.json"])
         .await
         .is(1);
-    assert!(
-        failed.err.contains("line") && failed.err.contains("nothing was written"),
-        "{}",
-        failed.err
-    );
+    holds(&failed.err, &["line", "nothing was written"]);
     assert_eq!(read("broken.json"), "{\n  \"mcpServers\": [\n");
 }

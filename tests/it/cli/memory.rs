@@ -1,7 +1,7 @@
 //! The common commands against a real service.
 
 use super::program::User;
-use crate::harness::Service;
+use crate::harness::{Service, holds};
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
@@ -74,10 +74,7 @@ async fn an_update_and_operations_report_applied_and_rejected_items() {
     let operations =
         "KEY_LEARNINGS:\n  ADD:\n    - because it was measured: small pools are fast\n    - no reason\n";
     let done = user.run_with(&["operations"], operations).await.is(0);
-    assert!(
-        done.out.contains("rejected missing_reason in learnings: "),
-        "{done:?}"
-    );
+    holds(&done.out, &["rejected missing_reason in learnings: "]);
     assert!(done.out.contains("    - no reason"), "{done:?}");
     let none = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-99: it is gone\n";
     let none = user.run_with(&["operations"], none).await.is(9);
@@ -94,17 +91,12 @@ async fn an_update_and_operations_report_applied_and_rejected_items() {
         .is(5);
     assert!(refused.err.contains("\n  missing_reason: "), "{refused:?}");
     let records = user.run(&["records", "--kind", "kl"]).await.is(0);
-    assert!(
-        records
-            .out
-            .contains(" because it was measured: small pools are fast\n"),
-        "{records:?}"
+    holds(
+        &records.out,
+        &[" because it was measured: small pools are fast\n"],
     );
     let sections = user.run(&["sections"]).await.is(0);
-    assert!(
-        sections.out.contains("Key Learnings") && sections.out.contains("managed: learnings"),
-        "{sections:?}"
-    );
+    holds(&sections.out, &["Key Learnings", "managed: learnings"]);
     let archived = user
         .run(&["records", "--status", "archived", "--json"])
         .await
@@ -141,10 +133,9 @@ async fn memories_are_listed_and_searched() {
         .json();
     assert_eq!(some["items"].as_array().unwrap().len(), 1);
     let none = user.run(&["get", "--memory", "nowhere"]).await.is(4);
-    assert!(
-        none.err
-            .contains("the memory does not exist (memory nowhere of vault acme)"),
-        "{none:?}"
+    holds(
+        &none.err,
+        &["the memory does not exist (memory nowhere of vault acme)"],
     );
 }
 
@@ -229,6 +220,17 @@ async fn items_are_added_and_removed_one_by_one_and_by_category() {
         .await
         .is(0);
     assert_eq!(removed.out, "removed 1 of User notes\n");
+    let put = ["items", "put", "--category", "rules", "--file", "-"];
+    user.run_with(&put, "be\nbrief").await.is(0);
+    let again = user.run_with(&put, "be\nbrief").await.is(0);
+    assert_eq!(again.out, "rules unchanged\n");
+    let list = ["items", "list", "--category", "rules"];
+    let listed = user.run(&list).await.is(0);
+    assert!(listed.out.ends_with(" rules: be brief\n"), "{listed:?}");
+    let of_vault = user.run(&[&list[..], &["--vault-wide"]].concat()).await.is(0);
+    assert_eq!(of_vault.out, "");
+    user.run(&["items", "remove", "--category", "rules"]).await.is(0);
+    user.run(&["items", "remove", ".."]).await.is(2);
     user.run(&["items", "remove"]).await.is(2);
     user.run(&["items", "remove", "x", "--category", "y"]).await.is(2);
     assert_eq!(user.run(&["prompt"]).await.is(0).out, "");

@@ -2,6 +2,7 @@
 
 use super::program::User;
 use super::stub::Stub;
+use crate::harness::{has, holds, lacks};
 use serde_json::json;
 
 #[tokio::test]
@@ -59,10 +60,7 @@ async fn missing_or_wrong_settings_are_usage_errors() {
     assert!(none.err.contains("no vault is named"), "{none:?}");
     user.file(".working-memory.toml", "vault = \"v\"\nmemry = \"m\"\n");
     let wrong = user.run(&["show"]).await.is(2);
-    assert!(
-        wrong.err.contains("memry") && wrong.err.contains(".working-memory.toml"),
-        "{wrong:?}"
-    );
+    holds(&wrong.err, &["memry", ".working-memory.toml"]);
     user.run(&["get", "--vault", "../x"]).await.is(2);
     user.run(&["restore", "..", "--vault", "v", "--memory", "m"])
         .await
@@ -76,10 +74,8 @@ async fn help_names_the_exit_codes_and_no_key() {
     let help = user.run(&["--help"]).await.is(0);
     assert!(help.out.contains("3  no service answers at the URL"), "{help:?}");
     let help = user.run(&["put", "--help"]).await.is(0);
-    assert!(
-        help.out.contains("WORKING_MEMORY_API_KEY") && !help.out.contains("wm_secret"),
-        "{help:?}"
-    );
+    holds(&help.out, &["WORKING_MEMORY_API_KEY"]);
+    lacks(&help.out, &["wm_secret"]);
 }
 
 #[tokio::test]
@@ -119,10 +115,7 @@ async fn errors_are_json_when_json_is_requested() {
     let user = User::of(&stub.url);
     let refused = user.run(&["set-status", "--goal", "x", "--json"]).await.is(5);
     let error_json: serde_json::Value = serde_json::from_str(&refused.err).unwrap();
-    assert_eq!(
-        (&error_json["error"], &error_json["exit_code"]),
-        (&json!("it is refused"), &json!(5))
-    );
+    has(&error_json, json!({"error": "it is refused", "exit_code": 5}));
     assert_eq!(error_json["problem"]["field"], "goal");
     let misused = user.run(&["get", "--no-such-option", "--json"]).await.is(2);
     let error_json: serde_json::Value = serde_json::from_str(&misused.err).unwrap();

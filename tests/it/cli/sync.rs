@@ -1,7 +1,7 @@
 //! `sync` between a running service and folders of all kinds.
 
 use super::program::{Done, PROGRAM, User};
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, eventually, has, holds};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const TOOL: &str = "/v1/vaults/acme/memory-tool?root=agent";
 const FILES: &str = "/v1/vaults/acme/memory-tool/files?root=agent";
@@ -22,10 +22,7 @@ async fn service_and_user() -> (Service, User) {
 }
 
 async fn tool(service: &Service, command: Value) {
-    let answer = Answer::to(service.request(Method::POST, TOOL).json(&command))
-        .await
-        .is(200)
-        .json();
+    let answer = service.post(TOOL, &command).await.is(200).json();
     assert_eq!(answer["is_error"], false, "{answer}");
 }
 
@@ -40,15 +37,12 @@ async fn create(service: &Service, path: &str, text: &str) {
 
 /// The files of the service, by path below `/memories`.
 async fn there(service: &Service) -> BTreeMap<String, String> {
-    let list = service.get(&format!("{FILES}&limit=500")).await.is(200).json();
+    let list = service.read(&format!("{FILES}&limit=500")).await;
     let mut files = BTreeMap::new();
     for file in list["items"].as_array().unwrap() {
         let path = file["path"].as_str().unwrap().strip_prefix("/memories/").unwrap();
         let memory = service.memory(file["memory_id"].as_str().unwrap());
-        files.insert(
-            path.to_owned(),
-            memory.get("context").await.is(200).text().to_owned(),
-        );
+        files.insert(path.to_owned(), memory.text().await);
     }
     files
 }
@@ -136,13 +130,10 @@ async fn both_sides_become_equal_and_stay_equal() {
         ("changed here", false)
     );
     assert_eq!(here(&folder).len(), 2);
-    let list = service.get(FILES).await.is(200).json();
+    let list = service.read(FILES).await;
     let memory = list["items"][0]["memory_id"].as_str().unwrap().to_owned();
     let head = service.memory(&memory).get_json("context").await.json();
-    assert_eq!(
-        (&head["actor_id"], &head["version"]),
-        (&json!("me@desk"), &json!(2))
-    );
+    has(&head, json!({"actor_id": "me@desk", "version": 2}));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -215,10 +206,7 @@ async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
     create(&service, ".config/x.md", "hidden").await;
     let done = sync(&user).await.is(0);
     // It would be behind a symbolic link.
-    assert!(
-        done.err.contains("up/a.md: is or is behind a symbolic link"),
-        "{done:?}"
-    );
+    holds(&done.err, &["up/a.md: is or is behind a symbolic link"]);
     assert!(!user.path().join("a.md").exists());
     fs::remove_file(folder.join("up")).unwrap();
     let done = sync(&user).await.is(0);
@@ -263,12 +251,7 @@ async fn wrong_arguments_change_nothing() {
     }
     sync(&user).await.is(0);
     let other = user.run(&["sync", "notes", "--root", "other"]).await.is(2);
-    assert!(
-        other
-            .err
-            .contains("is synchronised with root agent of vault acme"),
-        "{other:?}"
-    );
+    holds(&other.err, &["is synchronised with root agent of vault acme"]);
     user.run(&["sync", "notes", "--vault", "other"]).await.is(2);
     let unreachable = user
         .run(&["sync", "notes", "--url", "http://127.0.0.1:9"])
@@ -279,10 +262,7 @@ async fn wrong_arguments_change_nothing() {
     let empty = Service::start().await;
     let url = format!("http://{}", empty.socket_address());
     let refused = user.run(&["sync", "notes", "--url", &url]).await.is(5);
-    assert!(
-        refused.err.contains("5 files would be removed") && refused.err.contains("--allow-deletions"),
-        "{refused:?}"
-    );
+    holds(&refused.err, &["5 files would be removed", "--allow-deletions"]);
     assert_eq!(here(&folder).len(), 5);
     for number in 0..5 {
         fs::remove_file(folder.join(format!("{number}.md"))).unwrap();
@@ -294,14 +274,6 @@ async fn wrong_arguments_change_nothing() {
     fs::write(folder.join(".working-memory-sync.json"), "{").unwrap();
     let damaged = sync(&user).await.is(1);
     assert!(damaged.err.contains("is damaged"), "{damaged:?}");
-}
-
-async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
-    let began = Instant::now();
-    while !done().await {
-        assert!(began.elapsed() < Duration::from_secs(60), "not in time: {what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -321,10 +293,7 @@ async fn a_watched_folder_is_synced_continuously_by_one_process() {
     })
     .await;
     let second = sync(&user).await.is(1);
-    assert!(
-        second.err.contains("another sync of notes is running"),
-        "{second:?}"
-    );
+    holds(&second.err, &["another sync of notes is running"]);
     create(&service, "a.md", "there").await;
     eventually("a file comes", async || folder.join("a.md").exists()).await;
     user.file("notes/b.md", "here");
@@ -359,7 +328,7 @@ impl Alive {
 async fn rewrite(service: &Service, name: &str, alive: &mut Alive, text: Option<String>) {
     let file = format!("{FILES}&path=/memories/{name}");
     loop {
-        let list = service.get(&format!("{FILES}&limit=500")).await.is(200).json();
+        let list = service.read(&format!("{FILES}&limit=500")).await;
         let path = format!("/memories/{name}");
         if let Some(there) = list["items"]
             .as_array()

@@ -1,7 +1,7 @@
 //! Output on a terminal, which is a pseudo-terminal here.
 
 use super::program::{PROGRAM, User};
-use crate::harness::{Service, terminal};
+use crate::harness::{Service, holds, terminal};
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 
@@ -82,10 +82,7 @@ async fn a_terminal_is_asked_for_confirmation_before_a_deletion() {
     let user = User::of(&format!("http://{}", service.socket_address())).with("TERM", "xterm");
     user.run_with(&["put"], "text").await.is(0);
     let (shown, code) = on_terminal(&user, &["delete"], "n\n").await;
-    assert!(
-        shown.contains("Delete memory agent of vault acme") && shown.contains("nothing was done"),
-        "{shown}"
-    );
+    holds(&shown, &["Delete memory agent of vault acme", "nothing was done"]);
     assert_eq!((code, service.count("memories").await), (Some(1), 1));
     let (shown, code) = on_terminal(&user, &["delete"], "y\n").await;
     assert_eq!((code, service.count("memories").await), (Some(0), 0), "{shown}");

@@ -1,24 +1,14 @@
 //! `window export --watch` while the service is stopped and started again.
 
 use super::program::{PROGRAM, User};
-use crate::harness::Database;
+use crate::harness::{Database, eventually};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, Command};
-
-const PATIENCE: Duration = Duration::from_secs(60);
-
-async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
-    let began = Instant::now();
-    while !done().await {
-        assert!(began.elapsed() < PATIENCE, "not in time: {what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
 
 /// `serve` on this port.
 fn serve(user: &User, database: &Database, port: u16) -> Child {

@@ -78,47 +78,6 @@ async fn a_decision_and_the_status_are_sent() {
 }
 
 #[tokio::test]
-async fn items_are_replaced_listed_and_removed() {
-    let stub = Stub::by(|request| {
-        let body = match request.method {
-            Method::PUT => json!({"unchanged": true}),
-            Method::GET => json!({"items": [{"item_id": "i1", "category": "rules", "content": "be\nbrief",
-                                             "metadata": null, "expires_at": null}], "next_cursor": null}),
-            _ => return (204, "text/plain", String::new()),
-        };
-        (200, "application/json", body.to_string())
-    })
-    .await;
-    let user = User::of(&stub.url);
-    let put = user
-        .run_with(
-            &["items", "put", "--category", "rules", "--file", "-"],
-            "be brief",
-        )
-        .await
-        .is(0);
-    assert_eq!(put.out, "rules unchanged\n");
-    let listed = user
-        .run(&["items", "list", "--category", "rules", "--vault-wide"])
-        .await
-        .is(0);
-    assert_eq!(listed.out, "i1 rules: be brief\n");
-    user.run(&["items", "remove", "i1"]).await.is(0);
-    user.run(&["items", "remove", ".."]).await.is(2);
-    let request = stub.asked();
-    assert_eq!(request[0].uri, format!("{MEMORY}/items/rules"));
-    assert_eq!(
-        (request[0].body.as_str(), request[0].header("content-type")),
-        ("be brief", Some("text/plain; charset=utf-8"))
-    );
-    assert_eq!(request[1].uri, "/v1/vaults/acme/items?category=rules&limit=50");
-    assert_eq!(
-        (request[2].method.clone(), request[2].uri.clone()),
-        (Method::DELETE, format!("{MEMORY}/items/i1"))
-    );
-}
-
-#[tokio::test]
 async fn the_prompt_is_printed_as_text_with_what_was_left_out() {
     let dropped =
         json!([{"name": "decisions", "whole": true}, {"name": "recent_tasks", "records": ["T-1", "T-2"]}]);

@@ -2,7 +2,7 @@
 
 use super::{Browser, Form, furnish, place, shows};
 use crate::access::first_admin;
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, holds, lacks};
 use reqwest::Method;
 use working_memory::config::Config;
 use working_memory::config::limits::Collapse;
@@ -33,11 +33,7 @@ async fn a_cross_site_form_is_rejected() {
         with(&token).header("Sec-Fetch-Site", "same-site"),
     ] {
         let answer = Answer::to(forged).await.is(403);
-        assert!(
-            answer.text().contains("was not sent by a page of this service"),
-            "{}",
-            answer.text()
-        );
+        holds(answer.text(), &["was not sent by a page of this service"]);
     }
     let as_json = browser
         .request(Method::POST, EDIT)
@@ -59,7 +55,7 @@ async fn forms_have_tokens_also_without_keys() {
         .is(403);
     browser.visit("/ui/").await;
     browser.send(EDIT, &FIRST).await.is(303);
-    assert_eq!(service.memory("agent").get("context").await.text(), "mine\n");
+    assert_eq!(service.memory("agent").text().await, "mine\n");
 }
 
 #[tokio::test]
@@ -67,16 +63,13 @@ async fn a_consolidation_is_proposed_and_marks_are_shown() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let text = "# Key Learnings\n- KL-1 [pinned, until 2030-01-01] tests are slow\n- KL-2 tests are slow\n";
-    memory.put(text).await.is(201);
+    memory.write(text).await;
     let mut browser = Browser::new(&service);
     for page in ["", "/records", "/records/KL-1"] {
         let shown = browser
             .visit(&format!("/ui/vaults/acme/memories/agent{page}"))
             .await;
-        assert!(
-            shown.text().contains(">pinned<") && shown.text().contains("until 2030-01-01"),
-            "{page}"
-        );
+        holds(shown.text(), &[">pinned<", "until 2030-01-01"]);
     }
     // The record that holds for ever is no duplicate of one that ends.
     let consolidate = "/ui/vaults/acme/memories/agent/consolidate";
@@ -89,7 +82,7 @@ async fn a_consolidation_is_proposed_and_marks_are_shown() {
         "/ui/vaults/acme/memories/agent/updates?done=consolidated"
     );
 
-    memory.put(text.replace(", until 2030-01-01", "")).await.is(201);
+    memory.write(text.replace(", until 2030-01-01", "")).await;
     let answer = browser
         .send(consolidate, &[("form", "consolidate"), ("once", "b")])
         .await
@@ -137,7 +130,7 @@ async fn a_stale_form_shows_the_changes_and_preserves_the_entered_text() {
     ] {
         assert!(shows(&answer, part), "{part}: {}", answer.text());
     }
-    assert_eq!(memory.get("context").await.text(), "# Plan\n<theirs>\n");
+    assert_eq!(memory.text().await, "# Plan\n<theirs>\n");
     for (below, form) in [
         ("versions/1/restore", "restore"),
         ("versions/1/redact", "redact"),
@@ -174,7 +167,7 @@ async fn a_stale_decision_leaves_the_proposal_pending() {
     let page = browser.visit(&here).await.is(200);
     let (_, behind) = page.text().split_once(r#"name="if_match" value=""#).unwrap();
     let seen = behind.split('"').next().unwrap().to_owned();
-    service.memory("agent").put("meanwhile\n").await.is(201);
+    service.memory("agent").write("meanwhile\n").await;
     let fields = [
         ("if_match", seen.as_str()),
         ("once", "a"),
@@ -215,10 +208,8 @@ async fn only_selected_operations_are_approved() {
     let answer = browser.send(&format!("{here}/approve"), &fields).await.is(303);
     assert_eq!(place(&answer), format!("{here}?done=approved"));
     let text = head().await["context"].as_str().unwrap().to_owned();
-    assert!(
-        text.contains("two is proposed") && !text.contains("one is proposed"),
-        "{text}"
-    );
+    holds(&text, &["two is proposed"]);
+    lacks(&text, &["one is proposed"]);
     let there = format!("/ui/vaults/acme/memories/agent/updates/{second}");
     let id = head().await["context_id"].as_str().unwrap().to_owned();
     let fields = [("if_match", id.as_str()), ("once", "b"), ("reason", "<no>")];
@@ -269,11 +260,7 @@ async fn a_form_preserves_a_document_byte_for_byte() {
         let put = memory.put(text).await.json();
         let page = browser.get(EDIT).await.is(200);
         let ends = if text.contains('\r') { "crlf" } else { "lf" };
-        assert!(
-            page.text()
-                .contains(&format!(r#"name="line_ends" value="{ends}""#)),
-            "{text:?}"
-        );
+        holds(page.text(), &[&format!(r#"name="line_ends" value="{ends}""#)]);
         // As a browser does: every line ends with CRLF.
         let sent = text.replace("\r\n", "\n").replace('\n', "\r\n");
         let id = put["context_id"].as_str().unwrap();
@@ -483,11 +470,11 @@ async fn an_edited_text_is_kept_until_its_collapse_is_confirmed() {
 async fn the_edit_page_knows_that_another_version_was_saved_meanwhile() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("one\n").await.is(201);
+    memory.write("one\n").await;
     let browser = Browser::new(&service);
     let page = browser.get(&format!("{EDIT}?since=1")).await.is(200);
     assert!(!page.text().contains("saved meanwhile"));
-    memory.put("two\n").await.is(201);
+    memory.write("two\n").await;
     let page = browser.get(&format!("{EDIT}?since=1")).await.is(200);
     assert!(page.text().contains("Version 2 by <bdi>"), "{}", page.text());
     assert!(page.text().contains("diff?base=1&amp;to=2"));

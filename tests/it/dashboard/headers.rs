@@ -2,7 +2,7 @@
 
 use super::{Browser, place};
 use crate::access::first_admin;
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, holds};
 use reqwest::Method;
 
 #[tokio::test]
@@ -14,11 +14,7 @@ async fn the_root_redirects_to_the_vaults() {
         assert_eq!(place(&answer), "/ui/");
     }
     let answer = browser.get("/ui/").await.is(200);
-    assert!(
-        answer.text().contains("There is no vault yet"),
-        "{}",
-        answer.text()
-    );
+    holds(answer.text(), &["There is no vault yet"]);
 }
 
 #[tokio::test]
@@ -116,7 +112,7 @@ async fn errors_are_pages_with_the_text_of_the_problem() {
     let answer = Answer::to(foreign).await.is(403);
     assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
     // Routes of the API still return problems.
-    service.get("/v1/nothing").await.problem(404, "not-found", None);
+    service.refuses("/v1/nothing", 404, "not-found", None).await;
 }
 
 #[tokio::test]

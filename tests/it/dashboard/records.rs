@@ -2,8 +2,7 @@
 
 use super::{Browser, place, shows};
 use crate::access::first_admin;
-use crate::harness::{Answer, Service, scripted};
-use reqwest::Method;
+use crate::harness::{Service, has, holds, scripted};
 use serde_json::json;
 use working_memory::llm::scripted::Step;
 
@@ -14,7 +13,7 @@ const TEXT: &str = "# Key Learnings\n- KL-1 because a test: port 1 is used\n\n# 
 async fn a_learning_is_corrected_archived_and_added_without_editing_the_text() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(TEXT).await.is(201);
+    memory.write(TEXT).await;
     let mut browser = Browser::new(&service);
     let page = browser.visit(&format!("{MEMORY}/records/KL-1")).await.is(200);
     for part in [
@@ -39,10 +38,7 @@ async fn a_learning_is_corrected_archived_and_added_without_editing_the_text() {
     assert_eq!(old["superseded_by"], "KL-2");
     assert_eq!(old["archive_reason"], "the port moved");
     let new = memory.get("records/KL-2").await.json();
-    assert_eq!(
-        (&new["content"], &new["reason"]),
-        (&json!("port 2 is used"), &json!("a test"))
-    );
+    has(&new, json!({"content": "port 2 is used", "reason": "a test"}));
 
     let fields = [("form", "archive"), ("once", "b"), ("reason", "nobody needs it")];
     let answer = browser
@@ -75,11 +71,9 @@ async fn a_learning_is_corrected_archived_and_added_without_editing_the_text() {
 async fn a_snippet_and_a_decision_are_corrected_as_well() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(TEXT).await.is(201);
+    memory.write(TEXT).await;
     let decision = json!({"decision": "Use one queue", "reason": "it is simple"});
-    Answer::to(memory.request(Method::POST, "decisions").json(&decision))
-        .await
-        .is(201);
+    memory.post("decisions", &decision).await.is(201);
     let mut browser = Browser::new(&service);
     browser.visit("/ui/").await;
     let fields = [
@@ -116,7 +110,7 @@ async fn a_snippet_and_a_decision_are_corrected_as_well() {
 async fn a_faulty_change_of_a_record_is_told_in_its_form() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(TEXT).await.is(201);
+    memory.write(TEXT).await;
     let mut browser = Browser::new(&service);
     browser.visit("/ui/").await;
     for (below, form) in [
@@ -146,7 +140,7 @@ async fn a_faulty_change_of_a_record_is_told_in_its_form() {
     assert_eq!(service.count("memory_contexts").await, 1);
     // Somebody archived it meanwhile.
     let archive = json!({"operations": [{"op": "archive", "id": "KL-1", "reason": "gone"}]});
-    memory.ask("", archive).await.is(200);
+    memory.asked("", archive).await;
     let fields = [("form", "archive"), ("once", "z"), ("reason", "<mine>")];
     let answer = browser
         .send(&format!("{MEMORY}/records/KL-1/archive"), &fields)
@@ -176,11 +170,7 @@ async fn a_proposer_proposes_and_a_reader_sees_no_form() {
         .is(303);
     assert!(place(&answer).ends_with("?done=proposed"), "{}", place(&answer));
     let page = proposer.get(place(&answer)).await.is(200);
-    assert!(
-        page.text().contains("It is applied when somebody approves it"),
-        "{}",
-        page.text()
-    );
+    holds(page.text(), &["It is applied when somebody approves it"]);
     let reader = Browser::signed_in(&service, &key("reader").await).await;
     for below in ["", "/records", "/records/KL-1"] {
         let page = reader.get(&format!("{MEMORY}{below}")).await.is(200);
@@ -208,16 +198,12 @@ async fn a_record_leads_to_its_run_and_to_the_passage_that_it_quotes() {
     );
     let update = json!({"task": "Find out why jobs vanish", "messages": [
         {"role": "user", "content": "Go on."}, {"role": "assistant", "content": said}]});
-    let update = memory.update(update).await.is(200).json();
+    let update = memory.updated(update).await;
     let run = format!("{MEMORY}/updates/{}", update["update_id"].as_str().unwrap());
     let browser = Browser::new(&service);
 
     let record = browser.get(&format!("{MEMORY}/records/KL-1")).await.is(200);
-    assert!(
-        record.text().contains(&format!(r#"href="{run}""#)),
-        "{}",
-        record.text()
-    );
+    holds(record.text(), &[&format!(r#"href="{run}""#)]);
     let passage = format!(r##"href="{run}#message-2-at-"##);
     let (_, behind) = record
         .text()
@@ -244,6 +230,6 @@ async fn a_record_leads_to_its_run_and_to_the_passage_that_it_quotes() {
     }
     let version = memory.get_json("contexts/1").await.json();
     assert_eq!(version["update_id"], update["update_id"]);
-    memory.put("by hand\n").await.is(201);
+    memory.write("by hand\n").await;
     assert_eq!(memory.get_json("contexts/2").await.json().get("update_id"), None);
 }

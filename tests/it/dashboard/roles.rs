@@ -113,25 +113,3 @@ async fn nothing_of_another_tenant_is_on_any_page() {
     // An administrator of some vaults does not see data of all vaults.
     browser.get("/ui/service").await.is(403);
 }
-
-#[tokio::test]
-async fn a_stream_needs_a_session() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
-    let stranger = Browser::new(&service);
-    stranger.get("/ui/vaults/acme/stream").await.is(303);
-    let browser = Browser::signed_in(&service, &admin.token).await;
-    let request = browser.request(reqwest::Method::GET, "/ui/vaults/acme/stream");
-    let mut response = request.send().await.unwrap();
-    assert_eq!(response.headers()["content-type"], "text/event-stream");
-    admin.put("acme", "one\n").await.is(201);
-    let mut received = String::new();
-    while !received.contains("event: version") {
-        received.push_str(&String::from_utf8_lossy(
-            &response.chunk().await.unwrap().unwrap(),
-        ));
-    }
-    // The stream ends with the key of the session.
-    admin.delete(&format!("/v1/keys/{}", admin.key_id)).await.is(204);
-    while let Ok(Some(_)) = response.chunk().await {}
-}

@@ -2,7 +2,7 @@
 
 use super::Browser;
 use crate::access::first_admin;
-use crate::harness::Service;
+use crate::harness::{Service, holds};
 use serde_json::json;
 
 #[tokio::test]
@@ -29,11 +29,7 @@ async fn all_vaults_of_the_key_are_searched_and_no_others() {
         page = browser.get("/ui/search?q=kingfisher").await.is(200);
     }
     for vault in ["alpha", "beta"] {
-        assert!(
-            page.text().contains(&format!("<bdi>{vault}</bdi>")),
-            "{}",
-            page.text()
-        );
+        holds(page.text(), &[&format!("<bdi>{vault}</bdi>")]);
         assert!(page.text().contains(&format!("/ui/vaults/{vault}/memories/")));
     }
     assert!(!page.text().contains("gamma"));

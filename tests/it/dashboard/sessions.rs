@@ -153,6 +153,7 @@ async fn an_open_stream_ends_with_its_session_at_once() {
         response.chunk().await.unwrap().unwrap();
         response
     };
+    Browser::new(&service).get("/ui/vaults/acme/stream").await.is(303);
     let (mut stream, mut stays) = (open(&browser).await, open(&other).await);
     browser.send("/ui/sign-out", &[]).await.is(303);
     let ended = async { while stream.chunk().await.unwrap().is_some() {} };

@@ -1,7 +1,7 @@
 //! `POST M/update` with `Accept: text/event-stream`.
 
 use super::watch::Watch;
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, has};
 use crate::pipeline::dictated::{Dictated, Gate, dictate, learning};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -28,15 +28,9 @@ async fn the_steps_are_streamed_one_by_one_and_the_response_last() {
     assert_eq!(names.iter().filter(|name| **name == "answered").count(), 4);
     assert_eq!(names[names.len() - 3..], ["merged", "saved", "done"]);
     let again = received.iter().find(|event| event.name == "asked_again").unwrap();
-    assert_eq!(
-        (&again.data["role"], &again.data["round"]),
-        (&json!("learnings"), &json!(1))
-    );
+    has(&again.data, json!({"role": "learnings", "round": 1}));
     let answer = &received.last().unwrap().data;
-    assert_eq!(
-        (&answer["status"], &answer["version"]),
-        (&json!("applied"), &json!(1))
-    );
+    has(&answer, json!({"status": "applied", "version": 1}));
     assert_eq!(received[0].data["update_id"], answer["update_id"]);
 }
 
@@ -49,10 +43,7 @@ async fn a_failure_is_a_problem_before_the_stream_or_its_last_event() {
     let received = Watch::of(streaming(&memory, &fails)).await.rest().await;
     let last = received.last().unwrap();
     assert_eq!(last.name, "problem");
-    assert_eq!(
-        (&last.data["status"], &last.data["role"]),
-        (&json!(502), &json!("learnings"))
-    );
+    has(&last.data, json!({"status": 502, "role": "learnings"}));
 
     let stale = streaming(&memory, &fails).header("If-Match", "\"other\"");
     Answer::to(stale).await.problem(412, "precondition-failed", None);

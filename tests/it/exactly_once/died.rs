@@ -225,7 +225,7 @@ async fn stored_responses_are_deleted_with_the_data_they_contain() {
     approve.ask(&service, "approve").await.is(200);
     let items = Saving::text("PutItems", Method::PUT, "memories/m/items/notes", "a text");
     items.ask(&service, "items").await.is(200);
-    memory.put("# Facts\nnothing\n").await.is(201);
+    memory.write("# Facts\nnothing\n").await;
 
     memory.redact("1").await.is(200);
     expect_deleted(&import, "import", "redacted").await;
@@ -240,7 +240,7 @@ async fn stored_responses_are_deleted_with_the_data_they_contain() {
 async fn a_retry_returns_a_proposal_as_proposed_after_it_was_decided() {
     let service = Service::start().await;
     let memory = service.memory("m");
-    memory.put("# Facts\nfirst\n").await.is(201);
+    memory.write("# Facts\nfirst\n").await;
     let propose = Saving::text(
         "ApplyOperations",
         Method::POST,

@@ -115,13 +115,13 @@ impl Saving {
 async fn savings(service: &Service) -> Vec<Saving> {
     for memory in ["put", "redacted", "restored", "applied", "handed"] {
         let memory = service.memory(memory);
-        memory.put("# Facts\nfirst\n").await.is(201);
-        memory.put("# Facts\nsecond\n").await.is(201);
+        memory.write("# Facts\nfirst\n").await;
+        memory.write("# Facts\nsecond\n").await;
     }
     let twice = "# Key Learnings\n- KL-1 said twice\n- KL-2 said twice\n";
-    service.memory("consolidated").put(twice).await.is(201);
+    service.memory("consolidated").write(twice).await;
     let reviewed = service.memory("reviewed");
-    reviewed.put(LEARNING).await.is(201);
+    reviewed.write(LEARNING).await;
     let mut proposals = Vec::new();
     for text in [
         "KEY_LEARNINGS:\n  ADD:\n    - because a: one\n    - because b: two\n",
@@ -133,9 +133,8 @@ async fn savings(service: &Service) -> Vec<Saving> {
     }
     // The operations of the second proposal no longer apply: its approval creates no version.
     reviewed
-        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because somebody was faster\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because somebody was faster\n")
+        .await;
     let decide = |number: usize, what| format!("memories/reviewed/updates/{}/{what}", proposals[number]);
     let post = |operation, path: &str, body| Saving::json(operation, Method::POST, path, body);
     let items = json!([{"content": "c", "metadata": {"n": 1}}, {"content": "d"}]);

@@ -3,7 +3,7 @@
 
 mod law;
 
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has};
 use crate::pipeline::dictated::{Dictated, dictate, learning, progress};
 use futures::future::join_all;
 use reqwest::Method;
@@ -104,7 +104,7 @@ async fn transactions(service: &Service) -> i64 {
 async fn with_memories(count: usize) -> Service {
     let service = Service::start().await;
     for number in 0..count {
-        service.memory(&format!("m{number}")).put("before").await.is(201);
+        service.memory(&format!("m{number}")).write("before").await;
     }
     service
 }
@@ -131,12 +131,9 @@ async fn puts_that_wait_for_the_previous_batch_share_a_transaction() {
         );
         let name = format!("m{number}");
         let memory = service.memory(&name);
-        assert_eq!(memory.get("context").await.is(200).text(), texts[number]);
-        assert_eq!(
-            memory.get("records/KL-1").await.is(200).json()["created_version"],
-            2
-        );
-        assert_eq!(memory.get("log").await.is(200).json()["items"][0]["version"], 2);
+        assert_eq!(memory.text().await, texts[number]);
+        assert_eq!(memory.read("records/KL-1").await["created_version"], 2);
+        assert_eq!(memory.read("log").await["items"][0]["version"], 2);
     }
     assert_eq!(
         transactions(&service).await,
@@ -152,7 +149,7 @@ async fn waiting_updates_share_a_transaction_with_their_runs_and_records() {
     let service = models.service().await;
     let before = "# Key Learnings\n- KL-1 because x: goes\n- KL-2 because x: stays\n";
     for number in 0..6 {
-        service.memory(&format!("m{number}")).put(before).await.is(201);
+        service.memory(&format!("m{number}")).write(before).await;
     }
     let learnings = format!(
         "{}  ARCHIVE:\n    - KL-1 because it is over\n",
@@ -176,25 +173,18 @@ async fn waiting_updates_share_a_transaction_with_their_runs_and_records() {
         );
         let name = format!("m{number}");
         let memory = service.memory(&name);
-        let record = memory.get("records/KL-1").await.is(200).json();
-        assert_eq!(
-            (
-                &record["status"],
-                &record["archive_reason"],
-                &record["ended_version"]
-            ),
-            (&json!("archived"), &json!("it is over"), &json!(2))
+        let record = memory.read("records/KL-1").await;
+        has(
+            &record,
+            json!({"status": "archived", "archive_reason": "it is over", "ended_version": 2}),
         );
-        let new = memory.get("records/KL-3").await.is(200).json();
-        assert_eq!(
-            (&new["status"], &new["created_version"]),
-            (&json!("active"), &json!(2))
-        );
+        let new = memory.read("records/KL-3").await;
+        has(&new, json!({"status": "active", "created_version": 2}));
         let id = answer["update_id"].as_str().unwrap();
-        let run = memory.get(&format!("updates/{id}")).await.is(200).json();
-        assert_eq!(
-            (&run["status"], &run["base_version"], &run["version"]),
-            (&json!("applied"), &json!(1), &json!(2))
+        let run = memory.read(&format!("updates/{id}")).await;
+        has(
+            &run,
+            json!({"status": "applied", "base_version": 1, "version": 2}),
         );
         let ended: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM events WHERE update_id = $1 AND details ->> 'step' = 'finished'",
@@ -261,7 +251,7 @@ async fn an_error_of_one_change_does_not_affect_the_others_in_its_batch() {
         ("m4", "before"),
         ("m5", "together 5"),
     ] {
-        assert_eq!(service.memory(memory).get("context").await.is(200).text(), text);
+        assert_eq!(service.memory(memory).text().await, text);
     }
 }
 
@@ -324,7 +314,7 @@ async fn a_cancelled_request_does_not_fail_its_batch() {
     for other in others {
         other.await.unwrap().is(201);
     }
-    service.memory("m0").put("afterwards").await.is(201);
+    service.memory("m0").write("afterwards").await;
 }
 
 #[tokio::test]
@@ -371,9 +361,8 @@ async fn batched_reads_each_return_their_own_version() {
     for number in 0..6 {
         service
             .memory(&format!("m{number}"))
-            .put(format!("text {number}"))
-            .await
-            .is(201);
+            .write(format!("text {number}"))
+            .await;
     }
     // Some request the same memory, some a missing one; more than fit into one statement.
     let wanted: Vec<usize> = (0..60).map(|number| number % 9).collect();
@@ -400,7 +389,7 @@ async fn a_read_sees_every_write_acknowledged_before_it() {
             let name = format!("m{number}");
             let memory = service.memory(&name);
             for text in (0..25).map(|count| format!("text {count}")) {
-                memory.put(text.clone()).await.is(201);
+                memory.write(text.clone()).await;
                 let request = memory.request(Method::GET, "context");
                 let read = Answer::to(request.header("Cache-Control", "no-cache")).await;
                 assert_eq!(read.is(200).text(), text);

@@ -4,6 +4,42 @@ use reqwest::RequestBuilder;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
+/// Checks members of a JSON object; others may be there too.
+#[track_caller]
+pub(crate) fn has(object: &Value, members: Value) {
+    for (name, expected) in members.as_object().unwrap() {
+        assert_eq!(object[name], *expected, "{name} of {object}");
+    }
+}
+
+/// Checks that a text has all of these parts.
+#[track_caller]
+pub(crate) fn holds(text: impl AsRef<str>, parts: &[&str]) {
+    let text = text.as_ref();
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in: {text}");
+    }
+}
+
+/// Checks that a text has none of these parts.
+#[track_caller]
+pub(crate) fn lacks(text: impl AsRef<str>, parts: &[&str]) {
+    let text = text.as_ref();
+    for part in parts {
+        assert!(!text.contains(part), "{part:?} is in: {text}");
+    }
+}
+
+/// One member of each object of a list, which is text.
+#[track_caller]
+pub(crate) fn each<'v>(list: &'v Value, member: &str) -> Vec<&'v str> {
+    let list = list
+        .as_array()
+        .unwrap_or_else(|| panic!("no list of {member}: {list}"));
+    let text = |object: &'v Value| object[member].as_str();
+    list.iter().map(|object| text(object).unwrap()).collect()
+}
+
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

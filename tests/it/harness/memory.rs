@@ -2,6 +2,7 @@
 
 use super::{Answer, Service};
 use reqwest::{Method, RequestBuilder};
+use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) struct Memory<'s> {
@@ -32,6 +33,16 @@ impl<'s> Memory<'s> {
         Answer::to(self.request(Method::GET, below)).await
     }
 
+    /// GET a resource below the memory that exists, as JSON.
+    pub(crate) async fn read(&self, below: &str) -> Value {
+        self.get(below).await.is(200).json()
+    }
+
+    /// GET a resource below the memory that is refused: the problem, of this status and type, about `field` where one is given.
+    pub(crate) async fn refuses(&self, below: &str, status: u16, name: &str, field: Option<&str>) -> Value {
+        self.get(below).await.problem(status, name, field)
+    }
+
     /// GET a resource below the memory as JSON.
     pub(crate) async fn get_json(&self, below: &str) -> Answer {
         Answer::to(
@@ -39,6 +50,57 @@ impl<'s> Memory<'s> {
                 .header("Accept", "application/json"),
         )
         .await
+    }
+
+    /// POST JSON to a resource below the memory.
+    pub(crate) async fn post(&self, below: &str, body: impl Serialize) -> Answer {
+        Answer::to(self.request(Method::POST, below).json(&body)).await
+    }
+
+    /// POST to a resource below the memory, without a body.
+    pub(crate) async fn post_empty(&self, below: &str) -> Answer {
+        Answer::to(self.request(Method::POST, below)).await
+    }
+
+    /// PUT JSON to a resource below the memory.
+    pub(crate) async fn put_json(&self, below: &str, body: impl Serialize) -> Answer {
+        Answer::to(self.request(Method::PUT, below).json(&body)).await
+    }
+
+    /// DELETE a resource below the memory.
+    pub(crate) async fn delete_at(&self, below: &str) -> Answer {
+        Answer::to(self.request(Method::DELETE, below)).await
+    }
+
+    /// PUT a document that makes a new version.
+    pub(crate) async fn write(&self, text: impl Into<String>) -> Value {
+        self.put(text).await.is(201).json()
+    }
+
+    /// POST operations that are accepted.
+    pub(crate) async fn applied(&self, text: &str) -> Value {
+        self.apply(text).await.is(200).json()
+    }
+
+    /// POST operations as JSON, with a query, that are accepted.
+    pub(crate) async fn asked(&self, query: &str, body: Value) -> Value {
+        self.ask(query, body).await.is(200).json()
+    }
+
+    /// POST an update that is accepted.
+    pub(crate) async fn updated(&self, body: Value) -> Value {
+        self.update(body).await.is(200).json()
+    }
+
+    /// The newest document.
+    pub(crate) async fn text(&self) -> String {
+        self.get("context").await.is(200).text().to_owned()
+    }
+
+    /// GET the run of an answer or of a problem.
+    pub(crate) async fn run_of(&self, answer: &Value) -> Value {
+        let id = answer["update_id"].as_str().unwrap();
+        self.read(&format!("updates/{id}")).await
     }
 
     /// PUT a document.

@@ -3,6 +3,8 @@
 use super::{Answer, Database, Memory, TestClock};
 use reqwest::Method;
 use secrecy::ExposeSecret;
+use serde::Serialize;
+use serde_json::Value;
 use sqlx::PgPool;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,18 +74,8 @@ impl Service {
         Self::start_on(database, Arc::new(TestClock::new()), configure, None).await
     }
 
-    /// A service on a database of any schema.
-    pub(crate) async fn on(database: Arc<Database>) -> Self {
-        Self::start_on(database, Arc::new(TestClock::new()), |_| {}, None).await
-    }
-
-    /// A service on a database, with another configuration.
-    pub(crate) async fn start_at(database: Arc<Database>, configure: impl FnOnce(&mut Config)) -> Self {
-        Self::start_on(database, Arc::new(TestClock::new()), configure, None).await
-    }
-
-    /// The same with models.
-    pub(crate) async fn start_with_at(
+    /// A service on a database of any schema, with another configuration.
+    pub(crate) async fn start_at(
         database: Arc<Database>,
         configure: impl FnOnce(&mut Config),
         models: Option<Models>,
@@ -97,12 +89,7 @@ impl Service {
     }
 
     /// Another service on the database of this one, with a clock of its own that the test sets.
-    pub(crate) async fn beside_with_clock(&self, set: impl FnOnce(&TestClock)) -> Self {
-        self.beside_with_models_and_clock(None, set).await
-    }
-
-    /// The same with models.
-    pub(crate) async fn beside_with_models_and_clock(
+    pub(crate) async fn beside_with_clock(
         &self,
         models: Option<Models>,
         set: impl FnOnce(&TestClock),
@@ -250,6 +237,46 @@ impl Service {
         Answer::to(self.request(Method::GET, path)).await
     }
 
+    /// GET any path that exists, as JSON.
+    pub(crate) async fn read(&self, path: &str) -> Value {
+        self.get(path).await.is(200).json()
+    }
+
+    /// GET any path that is refused: the problem, of this status and type, about `field` where one is given.
+    pub(crate) async fn refuses(&self, path: &str, status: u16, name: &str, field: Option<&str>) -> Value {
+        self.get(path).await.problem(status, name, field)
+    }
+
+    /// POST JSON to any path.
+    pub(crate) async fn post(&self, path: &str, body: impl Serialize) -> Answer {
+        Answer::to(self.request(Method::POST, path).json(&body)).await
+    }
+
+    /// PUT JSON to any path.
+    pub(crate) async fn put_json(&self, path: &str, body: impl Serialize) -> Answer {
+        Answer::to(self.request(Method::PUT, path).json(&body)).await
+    }
+
+    /// DELETE any path.
+    pub(crate) async fn delete_at(&self, path: &str) -> Answer {
+        Answer::to(self.request(Method::DELETE, path)).await
+    }
+
+    /// The items of all pages of a list, whose path has a query.
+    pub(crate) async fn pages(&self, path: &str) -> Vec<Value> {
+        let (mut items, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = self.request(Method::GET, &format!("{path}{cursor}"));
+            let page = Answer::to(page.header("Accept", "application/json")).await;
+            let page = page.is(200).json();
+            items.extend(page["items"].as_array().unwrap().iter().cloned());
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return items,
+            }
+        }
+    }
+
     /// Where the service listens, as `host:port`.
     pub(crate) fn socket_address(&self) -> &str {
         self.address.trim_start_matches("http://")
@@ -303,6 +330,15 @@ impl Service {
     /// The rows behind the service.
     pub(crate) fn rows(&self) -> &PgPool {
         self.storage.pool()
+    }
+
+    /// How many rows each of these tables has.
+    pub(crate) async fn counts<const N: usize>(&self, tables: [&'static str; N]) -> [i64; N] {
+        let mut counts = [0; N];
+        for (count, table) in counts.iter_mut().zip(tables) {
+            *count = self.count(table).await;
+        }
+        counts
     }
 
     /// How many rows a table has.

@@ -1,7 +1,7 @@
 //! Resources and pages.
 
 use super::{agent, ask, call, done};
-use crate::harness::Service;
+use crate::harness::{Service, each, has};
 use serde_json::{Value, json};
 
 async fn read(service: &Service, uri: &str) -> Value {
@@ -29,10 +29,7 @@ async fn all_resources_of_a_memory_can_be_read() {
         ("memory://acme/agent/records/KL-1", "application/json", "a fact"),
     ] {
         let contents = read(&service, uri).await["result"]["contents"][0].clone();
-        assert_eq!(
-            (&contents["uri"], &contents["mimeType"]),
-            (&json!(uri), &json!(media_type))
-        );
+        has(&contents, json!({"uri": uri, "mimeType": media_type}));
         assert!(
             contents["text"].as_str().unwrap().contains(holds),
             "{uri}: {contents}"
@@ -90,11 +87,7 @@ async fn lists_continue_after_their_cursor() {
     assert_eq!(bad["error"]["code"], -32602, "{bad}");
 
     for number in 0..60 {
-        service
-            .memory(&format!("m{number:02}"))
-            .put("a word")
-            .await
-            .is(201);
+        service.memory(&format!("m{number:02}")).write("a word").await;
     }
     let first = call(&service, "memory_list", json!({"vault": "acme"})).await;
     let second = json!({"vault": "acme", "cursor": done(&first)["next_cursor"]});
@@ -116,7 +109,7 @@ async fn lists_continue_after_their_cursor() {
 #[tokio::test]
 async fn a_memory_without_a_document_is_listed_and_is_no_resource() {
     let service = Service::start().await;
-    service.memory("written").put("a word").await.is(201);
+    service.memory("written").write("a word").await;
     let items = service.memory("items").request(reqwest::Method::PUT, "items/a");
     crate::harness::Answer::to(items.json(&json!([{"content": "x"}])))
         .await
@@ -130,12 +123,7 @@ async fn a_memory_without_a_document_is_listed_and_is_no_resource() {
         .collect();
     assert_eq!(listed, [(json!("items"), json!(0)), (json!("written"), json!(1))]);
     let page = ask(&service, "resources/list", json!({})).await["result"].clone();
-    let uris: Vec<&str> = page["resources"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|resource| resource["uri"].as_str().unwrap())
-        .collect();
+    let uris = each(&page["resources"], "uri");
     assert_eq!(
         uris,
         [

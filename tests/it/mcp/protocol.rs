@@ -1,7 +1,7 @@
 //! Versions, lists, prompts: the protocol around the tools.
 
 use super::{ask, message, posting};
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, each, holds};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -55,11 +55,9 @@ async fn every_version_is_served_without_a_session() {
         }
         assert!(capabilities["resources"]["subscribe"].is_null(), "{capabilities}");
         assert!(capabilities["completions"].is_null(), "{capabilities}");
-        assert!(
-            answer["result"]["instructions"]
-                .as_str()
-                .unwrap()
-                .contains("memory_edit")
+        holds(
+            answer["result"]["instructions"].as_str().unwrap(),
+            &["memory_edit"],
         );
     }
     let reply = posting(&service, "").json(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -128,16 +126,10 @@ async fn prompts_contain_the_text_of_the_memory() {
     let service = Service::start().await;
     service
         .memory("agent")
-        .put("# Description\nThe parser.\n")
-        .await
-        .is(201);
+        .write("# Description\nThe parser.\n")
+        .await;
     let list = ask(&service, "prompts/list", json!({})).await;
-    let names: Vec<&str> = list["result"]["prompts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|prompt| prompt["name"].as_str().unwrap())
-        .collect();
+    let names = each(&list["result"]["prompts"], "name");
     assert_eq!(names, ["resume", "wrap_up", "review_memory"]);
     for name in names {
         let arguments = json!({"vault": "acme", "memory": "agent"});
@@ -156,10 +148,7 @@ async fn prompts_contain_the_text_of_the_memory() {
     }
     let fresh = json!({"name": "resume", "arguments": {"vault": "acme", "memory": "new", "task": "begin"}});
     let fresh = ask(&service, "prompts/get", fresh).await["result"].to_string();
-    assert!(
-        fresh.contains("there is none yet") && fresh.contains("begin"),
-        "{fresh}"
-    );
+    holds(&fresh, &["there is none yet", "begin"]);
     for bad in [
         json!({"name": "resume"}),
         json!({"name": "none", "arguments": {}}),
@@ -173,7 +162,7 @@ async fn prompts_contain_the_text_of_the_memory() {
 #[tokio::test]
 async fn no_message_begins_something_that_lasts() {
     let service = Service::start().await;
-    service.memory("agent").put("a").await.is(201);
+    service.memory("agent").write("a").await;
     let uri = "memory://acme/agent/context";
     let subscribed = ask(&service, "resources/subscribe", json!({"uri": uri})).await;
     assert_eq!(subscribed["error"]["code"], -32601, "{subscribed}");

@@ -1,11 +1,8 @@
 //! `memory_update`: queued, synchronous, and with progress.
 
 use super::{agent, call, done, message, posting};
-use crate::harness::{Answer, Service, scripted};
+use crate::harness::{Answer, Service};
 use serde_json::{Value, json};
-use working_memory::domain::evidence::Strictness;
-use working_memory::domain::operation::Role;
-use working_memory::llm::scripted::Step;
 
 const MESSAGES: &str = "The root cause was that CI has no database, so we commit the prepared query data.";
 
@@ -65,12 +62,7 @@ async fn a_history_of_a_model_s_interface_is_taken_and_its_schema_says_so() {
     told["messages"] = history;
     let updated = call(&service, "memory_update", told).await;
     let id = done(&updated)["update_id"].as_str().unwrap().to_owned();
-    let run = service
-        .memory("agent")
-        .get(&format!("updates/{id}"))
-        .await
-        .is(200)
-        .json();
+    let run = service.memory("agent").read(&format!("updates/{id}")).await;
     let request = run["request"].to_string();
     for part in [
         "Why is the build red?",
@@ -82,32 +74,6 @@ async fn a_history_of_a_model_s_interface_is_taken_and_its_schema_says_so() {
     ] {
         assert!(request.contains(part), "{part}: {request}");
     }
-}
-
-/// Models whose answer neither the task nor the messages support, on a service that only warns of it.
-pub(crate) async fn service_that_warns() -> Service {
-    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because x: Kubernetes clusters scale horizontally\n";
-    let models = scripted(move |role: Role| match role {
-        Role::Learnings => Step::answer(learnings),
-        _ => Step::answer(&format!("{}: NO CHANGE", role.header())),
-    });
-    Service::start_with(|config| config.pipeline.evidence = Strictness::Warn, Some(models)).await
-}
-
-#[tokio::test]
-async fn evidence_is_as_strict_as_the_call_asks() {
-    let service = service_that_warns().await;
-    let update = |more: Value| call(&service, "memory_update", arguments(more));
-    let strict = update(json!({"wait": true, "evidence": "reject"})).await;
-    assert_eq!(done(&strict)["rejected"][0]["kind"], "ungrounded", "{strict}");
-    let as_configured = update(json!({"wait": true})).await;
-    assert_eq!(done(&as_configured)["warnings"][0]["kind"], "ungrounded");
-    let laxer = update(json!({"wait": true, "evidence": "off"})).await;
-    assert_eq!(laxer["isError"], true, "{laxer}");
-    assert!(
-        laxer.to_string().contains("laxer than this service allows"),
-        "{laxer}"
-    );
 }
 
 #[tokio::test]

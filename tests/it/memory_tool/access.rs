@@ -38,34 +38,3 @@ async fn a_reader_views_and_does_not_edit() {
     }
     assert_eq!(service.count("memory_contexts").await, 1);
 }
-
-#[tokio::test]
-async fn the_actor_of_an_edit_is_the_key_and_a_vault_of_another_tenant_is_not_found() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
-    let writer = admin
-        .make(json!({"name": "w", "role": "writer", "vaults": ["acme"]}))
-        .await;
-    let create = json!({"command": "create", "path": "/memories/a", "file_text": "x"});
-    let made = Answer::to(writer.request(Method::POST, TOOL).json(&create))
-        .await
-        .is(200)
-        .json();
-    let id = made["memory_id"].as_str().unwrap();
-    let path = format!("/v1/vaults/acme/memories/{id}/contexts");
-    let versions = Answer::to(writer.request(Method::GET, &path))
-        .await
-        .is(200)
-        .json();
-    assert_eq!(versions["items"][0]["actor_id"], "w");
-    let spoken = writer
-        .request(Method::POST, TOOL)
-        .header("X-Actor-Id", "somebody");
-    Answer::to(spoken.json(&create))
-        .await
-        .problem(403, "forbidden", Some("X-Actor-Id"));
-    let foreign = writer.request(Method::POST, "/v1/vaults/other/memory-tool?root=agent");
-    Answer::to(foreign.json(&create))
-        .await
-        .problem(404, "not-found", None);
-}

@@ -1,6 +1,6 @@
 //! Concurrent agents on one file tree.
 
-use super::{Files, text_of};
+use super::Files;
 use crate::harness::Service;
 use futures::future::join_all;
 use serde_json::json;
@@ -26,7 +26,7 @@ async fn sixteen_concurrent_replacements_in_one_file_are_all_applied() {
     versions.sort_unstable();
     assert_eq!(versions, (2..=17).collect::<Vec<_>>());
     let done: String = (0..16).map(|n| format!("done {n}\n")).collect();
-    assert_eq!(text_of(&service.memory(&id)).await, done);
+    assert_eq!(service.memory(&id).text().await, done);
 }
 
 #[tokio::test]

@@ -5,6 +5,14 @@ use crate::harness::{Answer, Service};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+/// Commands in their order, and the answer of each.
+const ANSWERS: &str = r#"{"command": "create", "path": "/memories/notes.md", "file_text": "one\ntwo\nthree\n"} → File created successfully at: /memories/notes.md
+{"command": "view", "path": "/memories/notes.md"} → Here's the content of /memories/notes.md with line numbers:\n     1\tone\n     2\ttwo\n     3\tthree\n     4\t
+{"command": "view", "path": "/memories/notes.md", "view_range": [2, 3]} → Here's the content of /memories/notes.md with line numbers:\n     2\ttwo\n     3\tthree
+{"command": "str_replace", "path": "/memories/notes.md", "old_str": "two", "new_str": "2"} → The memory file has been edited. Here is the snippet showing the change (with line numbers):\n     1\tone\n     2\t2\n     3\tthree\n     4\t
+{"command": "insert", "path": "/memories/notes.md", "insert_line": 0, "insert_text": "zero\n"} → The file /memories/notes.md has been edited.
+{"command": "rename", "old_path": "/memories/notes.md", "new_path": "/memories/d/n.md"} → Successfully renamed /memories/notes.md to /memories/d/n.md"#;
+
 #[tokio::test]
 async fn every_command_returns_the_text_of_the_reference() {
     let service = Service::start().await;
@@ -13,46 +21,12 @@ async fn every_command_returns_the_text_of_the_reference() {
         files.view("/memories").await,
         "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n0B\t/memories"
     );
-    let create = json!({"command": "create", "path": "/memories/notes.md", "file_text": "one\ntwo\nthree\n"});
-    assert_eq!(
-        files.told(create.clone()).await,
-        "File created successfully at: /memories/notes.md"
-    );
-    assert_eq!(
-        files.refused(create).await,
-        "File /memories/notes.md already exists"
-    );
-    assert_eq!(
-        files.view("/memories/notes.md").await,
-        "Here's the content of /memories/notes.md with line numbers:\n     1\tone\n     2\ttwo\n     3\tthree\n     4\t"
-    );
-    assert_eq!(
-        files
-            .told(json!({"command": "view", "path": "/memories/notes.md", "view_range": [2, 3]}))
-            .await,
-        "Here's the content of /memories/notes.md with line numbers:\n     2\ttwo\n     3\tthree"
-    );
-    assert_eq!(
-        files
-            .told(json!({"command": "str_replace", "path": "/memories/notes.md", "old_str": "two", "new_str": "2"}))
-            .await,
-        "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n     1\tone\n     \
-         2\t2\n     3\tthree\n     4\t"
-    );
-    assert_eq!(
-        files
-            .told(json!({"command": "insert", "path": "/memories/notes.md", "insert_line": 0, "insert_text": "zero\n"}))
-            .await,
-        "The file /memories/notes.md has been edited."
-    );
-    assert_eq!(
-        files
-            .told(
-                json!({"command": "rename", "old_path": "/memories/notes.md", "new_path": "/memories/d/n.md"})
-            )
-            .await,
-        "Successfully renamed /memories/notes.md to /memories/d/n.md"
-    );
+    for row in ANSWERS.lines() {
+        let (command, told) = row.split_once(" → ").unwrap();
+        let command = serde_json::from_str(command).unwrap();
+        let told = told.replace("\\n", "\n").replace("\\t", "\t");
+        assert_eq!(files.told(command).await, told, "{row}");
+    }
     files.create("/memories/d/.hidden", "12345").await;
     files.create("/memories/d/e/f", "").await;
     assert_eq!(
@@ -69,87 +43,36 @@ async fn every_command_returns_the_text_of_the_reference() {
     assert!(files.view("/memories").await.ends_with("items:\n0B\t/memories"));
 }
 
+/// Commands, and the error of each.
+const ERRORS: &str = r#"{"command": "view", "path": "/memories/none"} → The path /memories/none does not exist. Please provide a valid path.
+{"command": "view", "path": "/memories/a/none"} → The path /memories/a/none does not exist. Please provide a valid path.
+{"command": "create", "path": "/memories/d", "file_text": ""} → File /memories/d already exists
+{"command": "create", "path": "/memories", "file_text": ""} → File /memories already exists
+{"command": "str_replace", "path": "/memories/none", "old_str": "x", "new_str": ""} → The path /memories/none does not exist. Please provide a valid path.
+{"command": "str_replace", "path": "/memories/d", "old_str": "x", "new_str": ""} → The path /memories/d is not a file.
+{"command": "str_replace", "path": "/memories/a", "old_str": "z", "new_str": ""} → No replacement was performed, old_str `z` did not appear verbatim in /memories/a.
+{"command": "str_replace", "path": "/memories/a", "old_str": "x", "new_str": ""} → No replacement was performed. Multiple occurrences of old_str `x` in lines: 1, 2. Please ensure it is unique
+{"command": "insert", "path": "/memories", "insert_line": 0, "insert_text": "x"} → The path /memories is not a file.
+{"command": "insert", "path": "/memories/a", "insert_line": 3, "insert_text": "x"} → Invalid `insert_line` parameter: 3. It should be within the range [0, 2].
+{"command": "delete", "path": "/memories/none"} → The path /memories/none does not exist
+{"command": "delete", "path": "/memories/"} → Cannot delete the /memories directory itself
+{"command": "rename", "old_path": "/memories/none", "new_path": "/memories/m"} → The path /memories/none does not exist
+{"command": "rename", "old_path": "/memories/a", "new_path": "/memories/d/b"} → The destination /memories/d/b already exists
+{"command": "rename", "old_path": "/memories/none", "new_path": "/memories/d"} → The destination /memories/d already exists
+{"command": "rename", "old_path": "/memories", "new_path": "/memories/m"} → Cannot rename the /memories directory itself
+{"command": "view", "path": "/etc/passwd"} → Path must start with /memories, got: /etc/passwd
+{"command": "view", "path": "/memories/../etc/passwd"} → Path /memories/../etc/passwd would escape /memories directory"#;
+
 #[tokio::test]
 async fn errors_have_the_text_of_the_reference() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     files.create("/memories/a", "x\nx\n").await;
     files.create("/memories/d/b", "y").await;
-    for (command, told) in [
-        (
-            json!({"command": "view", "path": "/memories/none"}),
-            "The path /memories/none does not exist. Please provide a valid path.",
-        ),
-        (
-            json!({"command": "view", "path": "/memories/a/none"}),
-            "The path /memories/a/none does not exist. Please provide a valid path.",
-        ),
-        (
-            json!({"command": "create", "path": "/memories/d", "file_text": ""}),
-            "File /memories/d already exists",
-        ),
-        (
-            json!({"command": "create", "path": "/memories", "file_text": ""}),
-            "File /memories already exists",
-        ),
-        (
-            json!({"command": "str_replace", "path": "/memories/none", "old_str": "x", "new_str": ""}),
-            "The path /memories/none does not exist. Please provide a valid path.",
-        ),
-        (
-            json!({"command": "str_replace", "path": "/memories/d", "old_str": "x", "new_str": ""}),
-            "The path /memories/d is not a file.",
-        ),
-        (
-            json!({"command": "str_replace", "path": "/memories/a", "old_str": "z", "new_str": ""}),
-            "No replacement was performed, old_str `z` did not appear verbatim in /memories/a.",
-        ),
-        (
-            json!({"command": "str_replace", "path": "/memories/a", "old_str": "x", "new_str": ""}),
-            "No replacement was performed. Multiple occurrences of old_str `x` in lines: 1, 2. Please ensure it is unique",
-        ),
-        (
-            json!({"command": "insert", "path": "/memories", "insert_line": 0, "insert_text": "x"}),
-            "The path /memories is not a file.",
-        ),
-        (
-            json!({"command": "insert", "path": "/memories/a", "insert_line": 3, "insert_text": "x"}),
-            "Invalid `insert_line` parameter: 3. It should be within the range [0, 2].",
-        ),
-        (
-            json!({"command": "delete", "path": "/memories/none"}),
-            "The path /memories/none does not exist",
-        ),
-        (
-            json!({"command": "delete", "path": "/memories/"}),
-            "Cannot delete the /memories directory itself",
-        ),
-        (
-            json!({"command": "rename", "old_path": "/memories/none", "new_path": "/memories/m"}),
-            "The path /memories/none does not exist",
-        ),
-        (
-            json!({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/d/b"}),
-            "The destination /memories/d/b already exists",
-        ),
-        (
-            json!({"command": "rename", "old_path": "/memories/none", "new_path": "/memories/d"}),
-            "The destination /memories/d already exists",
-        ),
-        (
-            json!({"command": "rename", "old_path": "/memories", "new_path": "/memories/m"}),
-            "Cannot rename the /memories directory itself",
-        ),
-        (
-            json!({"command": "view", "path": "/etc/passwd"}),
-            "Path must start with /memories, got: /etc/passwd",
-        ),
-        (
-            json!({"command": "view", "path": "/memories/../etc/passwd"}),
-            "Path /memories/../etc/passwd would escape /memories directory",
-        ),
-    ] {
-        assert_eq!(files.refused(command.clone()).await, told, "{command}");
+    for row in ERRORS.lines() {
+        let (command, told) = row.split_once(" → ").unwrap();
+        let command = serde_json::from_str(command).unwrap();
+        assert_eq!(files.refused(command).await, told, "{row}");
     }
     for command in [
         json!({"command": "create", "path": "/memories/a/b", "file_text": ""}),

@@ -8,7 +8,7 @@ mod memories;
 mod paths;
 mod transfer;
 
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Service};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -63,9 +63,4 @@ impl<'s> Files<'s> {
     pub(super) async fn view(&self, path: &str) -> String {
         self.told(json!({"command": "view", "path": path})).await
     }
-}
-
-/// The text of a memory.
-pub(super) async fn text_of(memory: &Memory<'_>) -> String {
-    memory.get("context").await.is(200).text().to_owned()
 }

@@ -1,37 +1,10 @@
 //! Files in an exported vault, and the previous schema.
 
 use super::Files;
-use crate::harness::Service;
+use crate::harness::{Service, has};
+use crate::transfer::program::{exported, imported};
 use serde_json::json;
-use working_memory::domain::ids::VaultId;
-use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict};
-
-async fn export(service: &Service) -> Vec<u8> {
-    let vault: VaultId = "acme".parse().unwrap();
-    let mut file = Vec::new();
-    service
-        .storage()
-        .export_vault(&vault, None, &mut file, &mut |_| {})
-        .await
-        .unwrap();
-    file
-}
-
-async fn import(service: &Service, file: &[u8], on_conflict: OnConflict) -> Result<Imported, String> {
-    let options = ImportOptions {
-        into_vault: None,
-        on_conflict,
-        max_line_bytes: 1 << 20,
-        max_document_bytes: 1 << 20,
-    };
-    let mut done = Imported::default();
-    service
-        .storage()
-        .import_vault(file, &options, &mut done, &mut |_| {})
-        .await
-        .map_err(|error| error.to_string())?;
-    Ok(done)
-}
+use working_memory::storage::transfer::OnConflict;
 
 #[tokio::test]
 async fn files_are_exported_with_their_paths_empty_ones_too() {
@@ -46,20 +19,29 @@ async fn files_are_exported_with_their_paths_empty_ones_too() {
     files
         .told(json!({"command": "delete", "path": "/memories/gone"}))
         .await;
-    service.memory("plain").put("no file").await.is(201);
-    let file = export(&service).await;
+    service.memory("plain").write("no file").await;
+    let file = exported(service.storage(), "acme").await;
 
     let other = Service::start().await;
-    assert_eq!(import(&other, &file, OnConflict::Fail).await.unwrap().created, 4);
-    assert_eq!(export(&other).await, file);
+    assert_eq!(
+        imported(other.storage(), &file, None, OnConflict::Fail)
+            .await
+            .unwrap()
+            .created,
+        4
+    );
+    assert_eq!(exported(other.storage(), "acme").await, file);
     let there = Files::of(&other, "agent");
     assert_eq!(there.view("/memories").await, files.view("/memories").await);
     let view = there
         .run(json!({"command": "view", "path": "/memories/d/a"}))
         .await;
-    assert_eq!((&view["memory_id"], &view["version"]), (&json!(moved), &json!(2)));
+    has(&view, json!({"memory_id": moved, "version": 2}));
     assert_eq!(
-        import(&other, &file, OnConflict::Fail).await.unwrap().unchanged,
+        imported(other.storage(), &file, None, OnConflict::Fail)
+            .await
+            .unwrap()
+            .unchanged,
         4
     );
 }
@@ -70,15 +52,23 @@ async fn an_existing_file_at_the_path_stays() {
     Files::of(&service, "agent")
         .create("/memories/a/b", "theirs")
         .await;
-    let file = export(&service).await;
+    let file = exported(service.storage(), "acme").await;
 
     let other = Service::start().await;
     let files = Files::of(&other, "agent");
     files.create("/memories/a", "ours").await;
-    let refused = import(&other, &file, OnConflict::Fail).await.unwrap_err();
+    let refused = imported(other.storage(), &file, None, OnConflict::Fail)
+        .await
+        .unwrap_err();
     assert!(refused.contains("/memories/a/b"), "{refused}");
     assert_eq!(other.count("memories").await, 1);
-    assert_eq!(import(&other, &file, OnConflict::Skip).await.unwrap().created, 1);
+    assert_eq!(
+        imported(other.storage(), &file, None, OnConflict::Skip)
+            .await
+            .unwrap()
+            .created,
+        1
+    );
     assert!(files.view("/memories/a").await.ends_with("\tours"));
     assert_eq!(other.count("memories").await, 2);
 }
@@ -87,7 +77,8 @@ async fn an_existing_file_at_the_path_stays() {
 async fn invalid_paths_are_rejected() {
     let service = Service::start().await;
     Files::of(&service, "agent").create("/memories/name", "x").await;
-    let file = String::from_utf8(export(&service).await).unwrap();
+    let file = String::from_utf8(exported(service.storage(), "acme").await).unwrap();
+    let other = Service::start().await;
     for (to, said) in [
         ("/memories/../etc", "would escape"),
         ("/memories/", "path"),
@@ -95,10 +86,9 @@ async fn invalid_paths_are_rejected() {
         ("/memories/cafe\u{301}", "spelling"),
         ("/memories/a\\u0000", "path"),
     ] {
-        let other = Service::start().await;
         let changed = file.replace("/memories/name", to);
         assert_ne!(changed, file);
-        let error = import(&other, changed.as_bytes(), OnConflict::Skip)
+        let error = imported(other.storage(), changed.as_bytes(), None, OnConflict::Skip)
             .await
             .unwrap_err();
         assert!(error.contains(said), "{to}: {error}");

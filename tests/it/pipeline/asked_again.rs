@@ -2,7 +2,7 @@
 
 use super::dictated::{Dictated, LEARNING, PROGRESS, dictate, learning};
 use super::stored::is_sound;
-use crate::harness::Service;
+use crate::harness::{Service, has, holds};
 use serde_json::{Value, json};
 use working_memory::domain::operation::Role;
 use working_memory::llm::ChatRole;
@@ -29,18 +29,15 @@ async fn a_retry_prompt_has_the_models_answer_the_faults_and_the_existing_ids() 
     let service = models.service().await;
     let memory = service.memory("agent");
     memory
-        .put("# Key Learnings\n- KL-3 because x: old\n- KL-8 because y: older\n")
-        .await
-        .is(201);
+        .write("# Key Learnings\n- KL-3 because x: old\n- KL-8 because y: older\n")
+        .await;
     let first = "KEY_LEARNINGS:\n  ADD:\n    - no reason here\n  ARCHIVE:\n    - KL-99 because gone\n";
     let second =
         "KEY_LEARNINGS:\n  ADD:\n    - because mended: no reason here\n  ARCHIVE:\n    - KL-3 because gone\n";
 
     let answer = memory
-        .update(dictate(json!({"learnings": [first, second]})))
-        .await
-        .is(200)
-        .json();
+        .updated(dictate(json!({"learnings": [first, second]})))
+        .await;
 
     let requests = models.asked(Role::Learnings);
     assert_eq!(requests.len(), 2);
@@ -69,18 +66,11 @@ async fn a_retry_prompt_has_the_models_answer_the_faults_and_the_existing_ids() 
         (1, 1)
     );
     let report = &answer["models"]["learnings"];
-    assert_eq!(
-        (&report["attempts"], &report["reprompts"]),
-        (&json!(2), &json!(1))
-    );
-    assert_eq!(
-        (&report["input_tokens"], &report["output_tokens"]),
-        (&json!(200), &json!(20))
-    );
+    has(&report, json!({"attempts": 2, "reprompts": 1}));
+    has(&report, json!({"input_tokens": 200, "output_tokens": 20}));
     assert_eq!(answer["models"]["progress"]["reprompts"], 0);
     assert_eq!(answer["rejected"], json!([]));
-    let id = answer["update_id"].as_str().unwrap();
-    let run = memory.get(&format!("updates/{id}")).await.is(200).json();
+    let run = memory.run_of(&answer).await;
     let answers: Vec<_> = run["exchanges"]
         .as_array()
         .unwrap()
@@ -89,10 +79,7 @@ async fn a_retry_prompt_has_the_models_answer_the_faults_and_the_existing_ids() 
         .map(|exchange| exchange["answer"].as_str().unwrap())
         .collect();
     assert_eq!(answers, [first, second]);
-    assert_eq!(
-        memory.get("records/KL-3").await.is(200).json()["archive_reason"],
-        "gone"
-    );
+    assert_eq!(memory.read("records/KL-3").await["archive_reason"], "gone");
     is_sound(&service, "agent").await;
 }
 
@@ -123,7 +110,7 @@ async fn the_second_answer_replaces_faulty_items_and_valid_ones_are_preserved() 
     for (number, (second, expected, rejected)) in cases.into_iter().enumerate() {
         let name = format!("agent-{number}");
         let update = dictate(json!({"learnings": [FAULTY, second]}));
-        let answer = service.memory(&name).update(update).await.is(200).json();
+        let answer = service.memory(&name).updated(update).await;
 
         assert_eq!(contents(&answer), expected, "{second}");
         assert_eq!(kinds(&answer, "rejected"), rejected, "{second}: {answer}");
@@ -149,73 +136,41 @@ async fn a_valid_progress_of_the_first_answer_is_used_unless_the_second_has_one(
         let memory = service.memory(&name);
 
         let update = dictate(json!({"progress": [first, second]}));
-        let answer = memory.update(update).await.is(200).json();
+        let answer = memory.updated(update).await;
 
         assert_eq!(answer["models"]["progress"]["reprompts"], 1);
-        let text = memory.get("context").await.is(200).text().to_owned();
+        let text = memory.text().await;
         assert!(text.contains(bullet), "{second}: {text}");
     }
 }
+
+/// A model, the part of its answer that is faulty, and the fault.
+const CORRECTABLE: [&str; 9] = [
+    "learnings / ADD: - because: x / missing_reason",
+    "learnings / ADD: - because x: / empty_content",
+    "verbatim / ADD: - because x: no arrow / missing_label",
+    "learnings / ARCHIVE: - KL-01 because x / malformed_id",
+    "learnings / ARCHIVE: - VC-1 because x / wrong_section_id",
+    "learnings / ARCHIVE: - KL-7 because x / unknown_id",
+    "progress / Completed: - x / missing_in_progress",
+    "learnings / REPLACE: - because x: y / unknown_header",
+    "learnings / ADD: - because <reason>: <one-line insight> / placeholder",
+];
 
 #[tokio::test]
 async fn every_correctable_fault_is_retried_and_the_rest_is_reported() {
     let models = Dictated::new();
     let service = models.service().await;
-    let cases = [
-        (
-            "learnings",
-            "KEY_LEARNINGS:\n  ADD:\n    - because: x\n",
-            "missing_reason",
-        ),
-        (
-            "learnings",
-            "KEY_LEARNINGS:\n  ADD:\n    - because x:\n",
-            "empty_content",
-        ),
-        (
-            "verbatim",
-            "VERBATIM_CONTEXT:\n  ADD:\n    - because x: no arrow\n",
-            "missing_label",
-        ),
-        (
-            "learnings",
-            "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-01 because x\n",
-            "malformed_id",
-        ),
-        (
-            "learnings",
-            "KEY_LEARNINGS:\n  ARCHIVE:\n    - VC-1 because x\n",
-            "wrong_section_id",
-        ),
-        (
-            "learnings",
-            "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-7 because x\n",
-            "unknown_id",
-        ),
-        (
-            "progress",
-            "CURRENT_PROGRESS:\n  Completed:\n    - x\n",
-            "missing_in_progress",
-        ),
-        (
-            "learnings",
-            "KEY_LEARNINGS:\n  REPLACE:\n    - because x: y\n",
-            "unknown_header",
-        ),
-        (
-            "learnings",
-            "KEY_LEARNINGS:\n  ADD:\n    - because <reason>: <one-line insight>\n",
-            "placeholder",
-        ),
-    ];
-    for (number, (role, text, kind)) in cases.into_iter().enumerate() {
+    for (number, row) in CORRECTABLE.into_iter().enumerate() {
+        let [role, item, kind] = row.split(" / ").collect::<Vec<_>>().try_into().unwrap();
+        let header = Role::ALL
+            .into_iter()
+            .find(|known| known.name() == role)
+            .unwrap()
+            .header();
+        let text = format!("{header}:\n  {}\n", item.replacen(": ", ":\n    ", 1));
         let name = format!("agent-{number}");
-        let answer = service
-            .memory(&name)
-            .update(dictate(json!({role: text})))
-            .await
-            .is(200)
-            .json();
+        let answer = service.memory(&name).updated(dictate(json!({role: text}))).await;
         assert_eq!(kinds(&answer, "rejected"), [kind], "{answer}");
         assert_eq!(answer["models"][role]["reprompts"], 1, "{kind}");
         assert_eq!(answer["rejected"][0]["section"], role);
@@ -240,10 +195,8 @@ async fn an_answer_without_a_section_is_retried_with_a_warning() {
         let name = format!("agent-{number}");
         let answer = service
             .memory(&name)
-            .update(dictate(json!({"learnings": text})))
-            .await
-            .is(200)
-            .json();
+            .updated(dictate(json!({"learnings": text})))
+            .await;
         assert_eq!(kinds(&answer, "warnings"), ["no_section"], "{text}: {answer}");
         assert_eq!(answer["models"]["learnings"]["reprompts"], 1);
         let again = models.asked(Role::Learnings).pop().unwrap();
@@ -251,10 +204,8 @@ async fn an_answer_without_a_section_is_retried_with_a_warning() {
     }
     let answer = service
         .memory("agent")
-        .update(dictate(json!({"verbatim": template})))
-        .await
-        .is(200)
-        .json();
+        .updated(dictate(json!({"verbatim": template})))
+        .await;
     assert_eq!(answer["operations"], json!([]), "{answer}");
     assert!(
         kinds(&answer, "rejected")
@@ -284,18 +235,14 @@ async fn faults_that_a_retry_cannot_correct_are_not_retried() {
     for (number, (text, kind)) in cases.into_iter().enumerate() {
         let name = format!("agent-{number}");
         let memory = service.memory(&name);
+        memory.write("# Key Learnings\n- KL-1 because x: gone\n").await;
         memory
-            .put("# Key Learnings\n- KL-1 because x: gone\n")
-            .await
-            .is(201);
-        memory
-            .put("# Key Learnings\n- KL-2 because x: old insight\n")
-            .await
-            .is(201);
+            .write("# Key Learnings\n- KL-2 because x: old insight\n")
+            .await;
 
         let mut update = dictate(json!({"learnings": text}));
         update["on_invalid"] = json!("fail");
-        let answer = memory.update(update).await.is(200).json();
+        let answer = memory.updated(update).await;
 
         assert_eq!(kinds(&answer, "rejected"), [kind], "{answer}");
         assert_eq!(answer["models"]["learnings"]["reprompts"], 0, "{kind}");
@@ -312,15 +259,11 @@ async fn a_truncated_answer_is_retried_and_its_last_item_dropped() {
         "KEY_LEARNINGS:\n  ADD:\n    - because whole: this one is whole\n    - because cut: this one is c";
     let update = dictate(json!({"learnings": [cut, learning("mended")], "cut_off": "learnings"}));
 
-    let answer = service.memory("agent").update(update).await.is(200).json();
+    let answer = service.memory("agent").updated(update).await;
 
     assert_eq!(contents(&answer), ["mended", "this one is whole"]);
     assert_eq!(models.asked(Role::Learnings).len(), 2);
-    assert!(
-        models.asked(Role::Learnings)[1].messages[2]
-            .text
-            .contains("truncated")
-    );
+    holds(&models.asked(Role::Learnings)[1].messages[2].text, &["truncated"]);
     assert_eq!(answer["warnings"], json!([]));
 }
 
@@ -332,7 +275,7 @@ async fn the_number_of_retries_is_configured() {
         let service = Service::start_with(configure, Some(models.models())).await;
         let update = dictate(json!({"learnings": [FAULTY, FAULTY, learning("third")]}));
 
-        let answer = service.memory("agent").update(update).await.is(200).json();
+        let answer = service.memory("agent").updated(update).await;
 
         assert_eq!(models.asked(Role::Learnings).len() as u32, rounds + 1);
         assert_eq!(answer["models"]["learnings"]["reprompts"], rounds);
@@ -353,7 +296,7 @@ async fn a_valid_item_over_the_limit_after_the_second_answer_is_reported() {
         "KEY_LEARNINGS:\n  ADD:\n    - because a: 1\n    - because a: 2\n    - because a: 3\n    - faulty\n";
 
     let update = dictate(json!({"learnings": [first, learning("mended")]}));
-    let answer = service.memory("agent").update(update).await.is(200).json();
+    let answer = service.memory("agent").updated(update).await;
 
     assert_eq!(contents(&answer), ["mended", "1", "2"]);
     assert_eq!(kinds(&answer, "rejected"), ["too_many_additions"], "{answer}");

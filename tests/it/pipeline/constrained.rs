@@ -1,7 +1,7 @@
 //! Model servers that constrain the output to a JSON schema.
 
 use super::stub::{Reply, Stub};
-use crate::harness::Service;
+use crate::harness::{Service, each, holds};
 use serde_json::json;
 use working_memory::config::Config;
 use working_memory::config::llm::{Constrain, Provider};
@@ -23,9 +23,9 @@ async fn each_role_gets_the_schema_of_its_section_with_the_ids_of_the_memory() {
     let service = Service::start_with(configure, None).await;
     let memory = service.memory("agent");
     let text = "# Key Learnings\n- KL-4 because old: stays\n- KL-7 because new: too\n";
-    memory.put(text).await.is(201);
+    memory.write(text).await;
 
-    memory.update(json!({"task": "wired it"})).await.is(200);
+    memory.updated(json!({"task": "wired it"})).await;
 
     let schema = |role| stub.asked(role)[0].body["response_format"]["json_schema"]["schema"].clone();
     let learnings = &schema(Role::Learnings)["properties"];
@@ -62,27 +62,16 @@ async fn an_answer_of_the_schema_is_applied_and_its_faults_name_what_was_written
     let memory = service.memory("agent");
 
     let task = json!({"task": "wired it: the parser needs wiring"});
-    let answer = memory.update(task).await.is(200).json();
+    let answer = memory.updated(task).await;
 
-    let kinds: Vec<_> = answer["rejected"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| &one["kind"])
-        .collect();
+    let kinds = each(&answer["rejected"], "kind");
     assert_eq!(kinds, ["missing_reason", "unknown_id"], "{answer}");
-    assert!(
-        answer["rejected"][0]["text"]
-            .as_str()
-            .unwrap()
-            .contains("the parser is slow"),
-        "{answer}"
+    holds(
+        answer["rejected"][0]["text"].as_str().unwrap(),
+        &["the parser is slow"],
     );
-    let text = memory.get("context").await.is(200).text().to_owned();
-    assert!(
-        text.contains("because it bit us; twice: the parser needs wiring\n"),
-        "{text}"
-    );
+    let text = memory.text().await;
+    holds(&text, &["because it bit us; twice: the parser needs wiring\n"]);
     assert!(text.contains("because next: run => wired it\n"), "{text}");
     assert!(text.contains("## In Progress\n- Wire the parser\n"), "{text}");
     // The model reads its own answer again, as it wrote it.

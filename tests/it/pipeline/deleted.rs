@@ -1,7 +1,7 @@
 //! What began before its memory was deleted is not saved into the memory that was made anew under the same id.
 
 use super::dictated::{Gate, dictate, learning, progress};
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, has};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -15,21 +15,20 @@ const SECRET: &str = "sesame-4711";
 /// The document of a memory that is to be deleted, as its third version.
 async fn old_memory(memory: &Memory<'_>) {
     for text in ["# Notes\none\n", "# Notes\ntwo\n"] {
-        memory.put(text).await.is(201);
+        memory.write(text).await;
     }
     memory
-        .put(format!(
+        .write(format!(
             "# Notes\n{SECRET}\n\n# Key Learnings\n- KL-1 because a: b\n"
         ))
-        .await
-        .is(201);
+        .await;
 }
 
 /// Deletes the memory, and makes another one under its id with at least as many versions.
 async fn made_anew(memory: &Memory<'_>) {
     memory.delete().await.is(204);
     for number in 0..4 {
-        memory.put(format!("# Notes\nanew {number}\n")).await.is(201);
+        memory.write(format!("# Notes\nanew {number}\n")).await;
     }
 }
 
@@ -39,7 +38,7 @@ async fn is_untouched(service: &Service, memory: &Memory<'_>) {
     assert_eq!(held, [""; 0]);
     let document = memory.get("context").await.is(200);
     assert_eq!(document.text(), "# Notes\nanew 3\n");
-    let runs = memory.get("updates").await.is(200).json();
+    let runs = memory.read("updates").await;
     assert_eq!(runs["items"], json!([]));
     assert_eq!(service.count("memory_contexts").await, 4);
 }
@@ -158,7 +157,7 @@ async fn progress_is_not_written_again_on_the_memory_made_anew() {
     let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
         gate.asked().await;
         // Asked again, on a newer version of the same memory.
-        memory.apply(&progress("sooner")).await.is(200);
+        memory.applied(&progress("sooner")).await;
         gate.open();
         gate.asked().await;
         made_anew(&memory).await;
@@ -174,7 +173,7 @@ async fn every_acknowledged_proposal_was_stored() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for round in 0..120 {
-        memory.put(format!("# Notes\n{round}\n")).await.is(201);
+        memory.write(format!("# Notes\n{round}\n")).await;
         let text = learning(&format!("insight {round}"));
         let propose = Answer::to(memory.applying("?mode=propose", &text));
         let (answer, deleted) = tokio::join!(propose, memory.delete());
@@ -202,7 +201,7 @@ async fn every_acknowledged_proposal_was_stored() {
             .await
             .unwrap();
     }
-    memory.put("# Notes\n").await.is(201);
+    memory.write("# Notes\n").await;
     let undisturbed = Answer::to(memory.applying("?mode=propose", &learning("last")));
     assert_eq!(undisturbed.await.is(200).json()["status"], "proposed");
     assert_eq!(service.count("updates").await, 1);
@@ -227,9 +226,8 @@ async fn operations_are_repeated_only_so_often_while_progress_moves() {
     let service = Service::start_with(configure, None).await;
     let memory = service.memory("agent");
     memory
-        .put("# Current Progress\n## In Progress\n- first\n")
-        .await
-        .is(201);
+        .write("# Current Progress\n## In Progress\n- first\n")
+        .await;
     let mut holder = service.rows().begin().await.unwrap();
     sqlx::query("SELECT FROM memories FOR UPDATE")
         .execute(&mut *holder)
@@ -250,7 +248,7 @@ async fn operations_are_repeated_only_so_often_while_progress_moves() {
     put.is(201);
     let problem = answer.problem(409, "conflict", None);
     let run = problem["update_id"].as_str().unwrap();
-    let run = memory.get(&format!("updates/{run}")).await.is(200).json();
+    let run = memory.read(&format!("updates/{run}")).await;
     assert_eq!(run["status"], "conflict");
     let document = memory.get("context").await.is(200);
     assert_eq!(document.text(), "# Current Progress\n## In Progress\n- second\n");
@@ -298,10 +296,10 @@ async fn an_update_that_began_without_a_memory_does_not_bring_one_back() {
 
         let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
             gate.asked().await;
-            memory.put(format!("# Notes\n{SECRET}\n")).await.is(201);
+            memory.write(format!("# Notes\n{SECRET}\n")).await;
             memory.delete().await.is(204);
             if anew {
-                memory.put("# Notes\nanew 3\n").await.is(201);
+                memory.write("# Notes\nanew 3\n").await;
             }
             gate.open();
         });
@@ -320,22 +318,19 @@ async fn an_update_of_a_memory_that_others_make_meanwhile_is_merged_into_it() {
     let service = Service::with_models(gate.before(Role::Learnings)).await;
     let memory = service.memory("agent");
     // Of an earlier life of the memory, which the update knows of.
-    memory.put("# Notes\n").await.is(201);
+    memory.write("# Notes\n").await;
     memory.delete().await.is(204);
     let body = dictate(json!({ "learnings": learning("late") }));
 
     let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
         gate.asked().await;
-        memory.put("# Notes\ntheirs\n").await.is(201);
+        memory.write("# Notes\ntheirs\n").await;
         gate.open();
     });
 
     let answer = answer.is(200).json();
-    assert_eq!(
-        (&answer["rebased"], &answer["version"]),
-        (&json!(true), &json!(2))
-    );
-    let text = memory.get("context").await.is(200).text().to_owned();
+    has(&answer, json!({"rebased": true, "version": 2}));
+    let text = memory.text().await;
     assert!(text.contains("theirs") && text.contains("late"), "{text}");
 }
 
@@ -345,15 +340,14 @@ async fn a_proposal_that_models_made_of_a_version_that_was_redacted_meanwhile_qu
     let service = Service::with_models(gate.before(Role::Learnings)).await;
     let memory = service.memory("agent");
     memory
-        .put(format!("# Key Learnings\n- KL-1 because a: {SECRET}\n"))
-        .await
-        .is(201);
+        .write(format!("# Key Learnings\n- KL-1 because a: {SECRET}\n"))
+        .await;
     let mut body = dictate(json!({ "learnings": learning("late") }));
     body["mode"] = json!("propose");
 
     let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
         gate.asked().await;
-        memory.put("# Notes\nwithout it\n").await.is(201);
+        memory.write("# Notes\nwithout it\n").await;
         let redact = memory.request(Method::POST, "contexts/1/redact");
         Answer::to(redact.json(&json!({ "reason": "a secret" })))
             .await

@@ -1,8 +1,7 @@
 //! Operations are checked against the caller's input: unsupported examples, snippets and insights, archives without a cause,
 //! and credentials are rejected; and the evidence of a change is returned wherever the change is.
 
-use crate::harness::{Answer, Service, scripted};
-use reqwest::Method;
+use crate::harness::{Service, each, has, holds, scripted};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use working_memory::domain::evidence::Strictness;
@@ -31,19 +30,11 @@ fn body() -> Value {
 }
 
 fn kinds(answer: &Value) -> Vec<&str> {
-    let rejected = answer["rejected"].as_array().unwrap();
-    rejected
-        .iter()
-        .map(|entry| entry["kind"].as_str().unwrap())
-        .collect()
+    each(&answer["rejected"], "kind")
 }
 
 fn contents(answer: &Value) -> Vec<&str> {
-    let operations = answer["operations"].as_array().unwrap();
-    operations
-        .iter()
-        .map(|op| op["content"].as_str().unwrap())
-        .collect()
+    each(&answer["operations"], "content")
 }
 
 #[tokio::test]
@@ -57,7 +48,7 @@ async fn additions_without_evidence_in_the_input_are_rejected_one_by_one() {
     let service = service(json!({"learnings": learnings, "verbatim": verbatim})).await;
     let memory = service.memory("agent");
 
-    let answer = memory.update(body()).await.is(200).json();
+    let answer = memory.updated(body()).await;
 
     assert_eq!(
         kinds(&answer),
@@ -73,7 +64,7 @@ async fn additions_without_evidence_in_the_input_are_rejected_one_by_one() {
     );
     assert!(!answer.to_string().contains("hunter2"), "{answer}");
     assert_eq!(answer["models"]["learnings"]["reprompts"], 1);
-    let record = memory.get("records/VC-1").await.is(200).json();
+    let record = memory.read("records/VC-1").await;
     assert_eq!(record["content"], "\ttest:\n\t\tcargo  test --all");
 }
 
@@ -82,18 +73,16 @@ async fn a_secret_alone_causes_no_retry() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because asked: the RabbitMQ queue takes password=hunter2 for the renderer\n";
     let service = service(json!({"learnings": learnings})).await;
 
-    let answer = service.memory("agent").update(body()).await.is(200).json();
+    let answer = service.memory("agent").updated(body()).await;
 
     assert_eq!(
         (kinds(&answer), &answer["status"]),
         (vec!["secret"], &json!("unchanged"))
     );
     assert_eq!(answer["models"]["learnings"]["reprompts"], 0);
-    assert!(
-        answer["rejected"][0]["text"]
-            .as_str()
-            .unwrap()
-            .contains("password=[secret]")
+    holds(
+        answer["rejected"][0]["text"].as_str().unwrap(),
+        &["password=[secret]"],
     );
 }
 
@@ -107,17 +96,12 @@ async fn an_archive_needs_evidence_in_the_input_or_a_related_addition() {
         - KL-3 because it gets a queue of its own\n";
     let service = service(json!({"learnings": learnings})).await;
     let memory = service.memory("agent");
-    memory.put(LEARNED).await.is(201);
+    memory.write(LEARNED).await;
 
-    let answer = memory.update(body()).await.is(200).json();
+    let answer = memory.updated(body()).await;
 
     assert_eq!(kinds(&answer), ["uncalled_archive"], "{answer}");
-    let archived: Vec<_> = answer["operations"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|op| &op["id"])
-        .collect();
+    let archived = each(&answer["operations"], "id");
     assert_eq!(archived, ["KL-2", "KL-3"]);
     assert_eq!(
         answer["operations"][0]["evidence"][0]["quote"],
@@ -131,9 +115,9 @@ async fn too_many_archives_are_all_rejected() {
         - KL-4 because gone\n";
     let service = service(json!({"learnings": learnings})).await;
     let memory = service.memory("agent");
-    memory.put(LEARNED).await.is(201);
+    memory.write(LEARNED).await;
 
-    let answer = memory.update(body()).await.is(200).json();
+    let answer = memory.updated(body()).await;
 
     let mut kinds = kinds(&answer);
     kinds.sort_unstable();
@@ -159,18 +143,18 @@ async fn an_archive_is_rejected_with_its_related_addition() {
     let unfounded = learnings("logs live forever, days of zebras agree");
     let first = service(json!({"learnings": unfounded})).await;
     let memory = first.memory("agent");
-    memory.put(LEARNED).await.is(201);
-    let answer = memory.update(body()).await.is(200).json();
+    memory.write(LEARNED).await;
+    let answer = memory.updated(body()).await;
     assert_eq!(kinds(&answer), ["ungrounded", "uncalled_archive"], "{answer}");
 
     let founded = learnings("logs are kept 90 days, the retention limit of the renderer");
     let second = service(json!({"learnings": founded})).await;
     let memory = second.memory("agent");
-    memory.put(LEARNED).await.is(201);
-    let answer = memory.update(body()).await.is(200).json();
+    memory.write(LEARNED).await;
+    let answer = memory.updated(body()).await;
     assert_eq!(kinds(&answer), Vec::<&str>::new(), "{answer}");
     assert_eq!(answer["operations"][0]["superseded_by"], "KL-6", "{answer}");
-    let record = memory.get("records/KL-2").await.is(200).json();
+    let record = memory.read("records/KL-2").await;
     assert_eq!(record["superseded_by"], "KL-6");
 }
 
@@ -186,9 +170,9 @@ async fn a_replacement_is_linked_across_a_retry() {
     });
     let service = Service::with_models(models).await;
     let memory = service.memory("agent");
-    memory.put(LEARNED).await.is(201);
+    memory.write(LEARNED).await;
 
-    let answer = memory.update(body()).await.is(200).json();
+    let answer = memory.updated(body()).await;
 
     assert_eq!(answer["models"]["learnings"]["reprompts"], 1, "{answer}");
     assert_eq!(answer["operations"][0]["superseded_by"], "KL-6", "{answer}");
@@ -201,15 +185,13 @@ async fn evidence_is_stored_with_a_proposal() {
     let memory = service.memory("agent");
     let mut body = body();
     body["mode"] = json!("propose");
-    let proposed = memory.update(body).await.is(200).json();
+    let proposed = memory.updated(body).await;
     let id = proposed["update_id"].as_str().unwrap();
 
     let path = format!("updates/{id}/approve");
-    Answer::to(memory.request(Method::POST, &path).json(&json!({})))
-        .await
-        .is(200);
+    memory.post(&path, json!({})).await.is(200);
 
-    let record = memory.get("records/KL-1").await.is(200).json();
+    let record = memory.read("records/KL-1").await;
     assert_eq!(record["evidence"], proposed["operations"][0]["evidence"]);
     assert_eq!(record["evidence"][0]["from"], "message");
 }
@@ -221,11 +203,10 @@ async fn bullets_are_checked_one_by_one_and_counted_once() {
     let first = service(json!({"progress": progress})).await;
     let memory = first.memory("agent");
     memory
-        .put("# Current Progress\n## Remaining\n- Buy a lantern\n")
-        .await
-        .is(201);
+        .write("# Current Progress\n## Remaining\n- Buy a lantern\n")
+        .await;
 
-    let answer = memory.update(body()).await.is(200).json();
+    let answer = memory.updated(body()).await;
 
     assert_eq!(kinds(&answer), ["example", "ungrounded"], "{answer}");
     assert_eq!(answer["rejected"][1]["text"], "Painted fences blue");
@@ -236,18 +217,14 @@ async fn bullets_are_checked_one_by_one_and_counted_once() {
 
     let none_left = "CURRENT_PROGRESS:\n  Completed:\n    - Moved the renderer\n  In Progress:\n    - Zorbled the first quonx\n";
     let second = service(json!({"progress": none_left})).await;
-    let answer = second.memory("agent").update(body()).await.is(200).json();
+    let answer = second.memory("agent").updated(body()).await;
     assert_eq!(kinds(&answer), ["example", "missing_in_progress"], "{answer}");
     assert_eq!(answer["status"], "unchanged");
 }
 
 /// What the answer warns of.
 fn warned(answer: &Value) -> Vec<&str> {
-    let warnings = answer["warnings"].as_array().unwrap();
-    warnings
-        .iter()
-        .map(|warning| warning["kind"].as_str().unwrap())
-        .collect()
+    each(&answer["warnings"], "kind")
 }
 
 #[tokio::test]
@@ -255,7 +232,7 @@ async fn a_plan_in_words_of_its_own_is_kept_with_a_warning_and_a_claim_is_not() 
     let progress = "CURRENT_PROGRESS:\n  Completed:\n    - Painted fences blue\n  In Progress:\n    - Paint fences\n  \
         Remaining:\n    - Sell tulips\n";
     let service = service(json!({"progress": progress})).await;
-    let answer = service.memory("agent").update(body()).await.is(200).json();
+    let answer = service.memory("agent").updated(body()).await;
     assert_eq!(kinds(&answer), ["ungrounded"], "{answer}");
     assert_eq!(answer["rejected"][0]["text"], "Painted fences blue");
     assert_eq!(warned(&answer), ["ungrounded", "ungrounded"], "{answer}");
@@ -273,12 +250,11 @@ async fn without_messages_nothing_is_refused_for_its_words_and_no_model_is_asked
     let service = service(json!({"progress": progress, "learnings": learnings})).await;
     let memory = service.memory("agent");
     memory
-        .put("# Current Progress\n## In Progress\n- Design the form\n")
-        .await
-        .is(201);
+        .write("# Current Progress\n## In Progress\n- Design the form\n")
+        .await;
 
     let task = json!({"task": "Add refresh tokens to the login flow"});
-    let answer = memory.update(task).await.is(200).json();
+    let answer = memory.updated(task).await;
 
     assert_eq!(
         (kinds(&answer), &answer["status"]),
@@ -294,7 +270,7 @@ async fn without_messages_nothing_is_refused_for_its_words_and_no_model_is_asked
             "{answer}"
         );
     }
-    let text = memory.get("context").await.is(200).text().to_owned();
+    let text = memory.text().await;
     assert!(text.contains("- Rotate session cookies on each use\n"), "{text}");
 }
 
@@ -309,19 +285,16 @@ async fn a_request_may_be_stricter_than_the_service_and_not_laxer() {
         body["evidence"] = json!(evidence);
         body
     };
-    let strict = memory.update(with("reject")).await.is(200).json();
+    let strict = memory.updated(with("reject")).await;
     assert_eq!(kinds(&strict), ["ungrounded"], "{strict}");
     let problem = memory
         .update(with("off"))
         .await
         .problem(422, "invalid", Some("evidence"));
     let detail = problem["detail"].as_str().unwrap();
-    assert!(
-        detail.contains("pipeline.evidence = warn") && detail.contains("`warn` or `reject`"),
-        "{detail}"
-    );
+    holds(&detail, &["pipeline.evidence = warn", "`warn` or `reject`"]);
     memory.update(with("never")).await.is(422);
-    let configured = memory.update(with("warn")).await.is(200).json();
+    let configured = memory.updated(with("warn")).await;
     assert_eq!(
         (kinds(&configured), warned(&configured)),
         (vec![], vec!["ungrounded"]),
@@ -334,7 +307,7 @@ async fn a_fence_that_only_the_model_wrote_is_no_part_of_the_snippet() {
     let verbatim = "VERBATIM_CONTEXT:\n  ADD:\n    - because next: test target =>\n        ```make\n        test:\n            \
         cargo test --all\n        ```\n    - because odd: foreign =>\n        ```\n        cargo bench\n        ```\n";
     let service = service(json!({"verbatim": verbatim})).await;
-    let answer = service.memory("agent").update(body()).await.is(200).json();
+    let answer = service.memory("agent").updated(body()).await;
     assert_eq!(contents(&answer), ["\ttest:\n\t\tcargo  test --all"], "{answer}");
     assert_eq!(kinds(&answer), ["not_verbatim"], "{answer}");
     let detail = answer["rejected"][0]["detail"].as_str().unwrap();
@@ -349,7 +322,7 @@ async fn text_in_another_script_than_the_input_is_only_a_warning() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because 重要: 未確認のジョブは破棄される\n";
     let service = service(json!({"learnings": learnings})).await;
 
-    let answer = service.memory("agent").update(body()).await.is(200).json();
+    let answer = service.memory("agent").updated(body()).await;
 
     assert_eq!(
         (kinds(&answer), contents(&answer)),
@@ -371,9 +344,9 @@ async fn a_credential_is_accepted_only_without_an_evidence_check() {
         let configure = |config: &mut working_memory::config::Config| config.pipeline.evidence = evidence;
         let service = Service::start_with(configure, Some(models(answers.clone()))).await;
         let memory = service.memory("agent");
-        let answer = memory.update(body()).await.is(200).json();
+        let answer = memory.updated(body()).await;
         assert_eq!(kinds(&answer), vec!["secret"; secrets], "{answer}");
-        let text = memory.get("context").await.is(200).text().to_owned();
+        let text = memory.text().await;
         assert_eq!(text.matches("hunter").count(), 4 - secrets, "{text}");
     }
 }
@@ -389,7 +362,7 @@ async fn strictness_is_configured_and_operations_of_agents_are_not_checked() {
         let configure = |config: &mut working_memory::config::Config| config.pipeline.evidence = evidence;
         let service = Service::start_with(configure, Some(models(json!({"learnings": learnings})))).await;
         let memory = service.memory("agent");
-        let answer = memory.update(body()).await.is(200).json();
+        let answer = memory.updated(body()).await;
         let count = |list: &str| answer[list].as_array().unwrap().len();
         assert_eq!(
             (count("rejected"), count("warnings")),
@@ -397,7 +370,7 @@ async fn strictness_is_configured_and_operations_of_agents_are_not_checked() {
             "{answer}"
         );
 
-        let applied = service.memory("other").apply(learnings).await.is(200).json();
+        let applied = service.memory("other").applied(learnings).await;
         assert_eq!(applied["rejected"], json!([]));
         assert_eq!(applied["operations"][0]["evidence"], json!([]));
     }
@@ -408,13 +381,13 @@ async fn evidence_is_returned_with_the_change_its_record_and_its_line_until_reda
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
     let service = service(json!({"learnings": learnings})).await;
     let memory = service.memory("agent");
-    memory.put("# Notes\nfree\n").await.is(201);
+    memory.write("# Notes\nfree\n").await;
 
-    let answer = memory.update(body()).await.is(200).json();
+    let answer = memory.updated(body()).await;
 
     let evidence = answer["operations"][0]["evidence"].clone();
     let first = &evidence[0];
-    assert_eq!((&first["from"], &first["index"]), (&json!("message"), &json!(1)));
+    has(&first, json!({"from": "message", "index": 1}));
     let place = |name: &str| usize::try_from(first[name].as_u64().unwrap()).unwrap();
     let quote = &MESSAGE[place("start")..place("end")];
     assert_eq!(first["quote"], quote);
@@ -422,14 +395,8 @@ async fn evidence_is_returned_with_the_change_its_record_and_its_line_until_reda
         quote,
         "Root cause: RabbitMQ drops unacknowledged jobs after 30 minutes."
     );
-    assert_eq!(
-        memory.get("records/KL-1").await.is(200).json()["evidence"],
-        evidence
-    );
-    assert_eq!(
-        memory.get("records").await.is(200).json()["items"][0]["evidence"],
-        evidence
-    );
+    assert_eq!(memory.read("records/KL-1").await["evidence"], evidence);
+    assert_eq!(memory.read("records").await["items"][0]["evidence"], evidence);
     let blame = memory.get_json("blame").await.is(200).json();
     for line in blame["lines"].as_array().unwrap() {
         let is_record = line["text"].as_str().unwrap().starts_with("- KL-1");
@@ -439,13 +406,10 @@ async fn evidence_is_returned_with_the_change_its_record_and_its_line_until_reda
         );
     }
 
-    let text = memory.get("context").await.is(200).text().to_owned();
-    memory.put(format!("{text}\nmore\n")).await.is(201);
+    let text = memory.text().await;
+    memory.write(format!("{text}\nmore\n")).await;
     memory.redact("2").await.is(200);
-    assert_eq!(
-        memory.get("records/KL-1").await.is(200).json()["evidence"],
-        json!([])
-    );
+    assert_eq!(memory.read("records/KL-1").await["evidence"], json!([]));
     memory.delete().await.is(204);
     assert_eq!(
         service.tables_that_hold("unacknowledged jobs").await,
@@ -459,9 +423,9 @@ async fn searches_return_the_evidence_of_a_record_until_redaction() {
     let service = service(json!({"learnings": learnings})).await;
     service.listen().await;
     let memory = service.memory("agent");
-    let update = memory.update(body()).await.is(200).json();
-    let text = memory.get("context").await.is(200).text().to_owned();
-    memory.put(format!("{text}\nmore\n")).await.is(201);
+    let update = memory.updated(body()).await;
+    let text = memory.text().await;
+    memory.write(format!("{text}\nmore\n")).await;
     let found = || async {
         let page = service
             .get("/v1/vaults/acme/search?q=unacknowledged&consistent=true")
@@ -487,10 +451,7 @@ async fn searches_return_the_evidence_of_a_record_until_redaction() {
     memory.redact("1").await.is(200);
     for _ in 0..2 {
         let now = found().await;
-        assert_eq!(
-            (&now["recorded_by"], &now["evidence"]),
-            (&json!("two"), &json!([]))
-        );
+        has(&now, json!({"recorded_by": "two", "evidence": []}));
     }
 }
 
@@ -500,20 +461,12 @@ async fn a_quotation_never_shows_a_credential() {
     let service = service(json!({"learnings": learnings})).await;
     let task = "The staging database runs PostgreSQL 17, password=hunter2, remember.";
 
-    let answer = service
-        .memory("agent")
-        .update(json!({"task": task}))
-        .await
-        .is(200)
-        .json();
+    let answer = service.memory("agent").updated(json!({"task": task})).await;
 
     let passage = &answer["operations"][0]["evidence"][0];
     assert_eq!(
         passage["quote"],
         "The staging database runs PostgreSQL 17, password=[secret], remember."
     );
-    assert_eq!(
-        (&passage["start"], &passage["end"]),
-        (&json!(0), &json!(task.len()))
-    );
+    has(&passage, json!({"start": 0, "end": task.len()}));
 }

@@ -2,7 +2,7 @@
 
 use super::dictated::{LEARNING, PROGRESS, VERBATIM};
 use super::stub::{Asked, Reply, Stub};
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has, holds, lacks};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -114,10 +114,8 @@ async fn a_failed_model_is_named_with_its_address_and_without_its_key() {
             && detail.contains(&format!("(openai, {address})")),
         "{detail}"
     );
-    assert!(
-        detail.contains("status 401") && !detail.contains("key"),
-        "{detail}"
-    );
+    holds(&detail, &["status 401"]);
+    lacks(&detail, &["key"]);
     let id = problem["update_id"].as_str().unwrap();
     let run = served.service.memory("agent").get(&format!("updates/{id}")).await;
     assert!(run.is(200).text().contains(address));
@@ -179,18 +177,12 @@ async fn with_allow_partial_the_other_sections_are_saved() {
 
         let answer = answer.is(200).json();
         let memory = served.service.memory(name);
-        assert_eq!(
-            (&answer["status"], &answer["version"]),
-            (&json!("applied"), &json!(1))
-        );
+        has(&answer, json!({"status": "applied", "version": 1}));
         assert_eq!(answer["rejected"].as_array().unwrap().len(), 1);
         let rejected = &answer["rejected"][0];
-        assert_eq!(
-            (&rejected["section"], &rejected["kind"]),
-            (&json!("learnings"), &json!("model_failed"))
-        );
+        has(&rejected, json!({"section": "learnings", "kind": "model_failed"}));
         assert!(rejected["detail"].as_str().unwrap().contains(words), "{rejected}");
-        let text = memory.get("context").await.is(200).text().to_owned();
+        let text = memory.text().await;
         assert!(text.contains("- Wire it") && text.contains("VC-1") && !text.contains("KL-1"));
     }
 }
@@ -222,10 +214,8 @@ async fn a_failed_retry_leaves_the_first_answer_in_use() {
     assert_eq!(answer["rejected"][0]["kind"], "missing_reason");
     assert_eq!(answer["warnings"][0]["kind"], "reprompt_failed");
     let warning = answer["warnings"][0]["detail"].as_str().unwrap();
-    assert!(
-        warning.contains("400") && !warning.contains("context too long"),
-        "{warning}"
-    );
+    holds(&warning, &["400"]);
+    lacks(&warning, &["context too long"]);
     assert!(answer["operations"].to_string().contains("tool chain is kept"));
 }
 

@@ -1,7 +1,7 @@
 //! `on_invalid: fail`: nothing is saved, the run is stored, and a person completes it.
 
 use super::dictated::{Dictated, LEARNING, PROGRESS, dictate, learning};
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, has};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ async fn failed_run(memory: &Memory<'_>) -> String {
 }
 
 async fn run(memory: &Memory<'_>, id: &str) -> Value {
-    memory.get(&format!("updates/{id}")).await.is(200).json()
+    memory.read(&format!("updates/{id}")).await
 }
 
 async fn finish(memory: &Memory<'_>, id: &str, more: &str, text: &str) -> Answer {
@@ -34,23 +34,14 @@ async fn a_faulty_update_saves_nothing_and_can_be_completed_once() {
 
     let id = failed_run(&memory).await;
 
-    assert_eq!(
-        (service.count("memories").await, service.count("records").await),
-        (0, 0)
-    );
+    assert_eq!(service.counts(["memories", "records"]).await, [0, 0]);
     let stored = run(&memory, &id).await;
-    assert_eq!(
-        (&stored["status"], &stored["version"]),
-        (&json!("invalid"), &Value::Null)
-    );
+    has(&stored, json!({"status": "invalid", "version": null}));
     assert!(stored["exchanges"].to_string().contains("no reason here"));
     assert_eq!(stored["outcome"]["rejected"][0]["kind"], "missing_reason");
 
     let finished = finish(&memory, &id, "", LEARNING).await.is(200).json();
-    assert_eq!(
-        (&finished["status"], &finished["version"]),
-        (&json!("applied"), &json!(1))
-    );
+    has(&finished, json!({"status": "applied", "version": 1}));
     let resolved = run(&memory, &id).await;
     assert_eq!(resolved["status"], "resolved");
     assert_eq!(resolved["resolved_by"], finished["update_id"]);
@@ -110,7 +101,7 @@ async fn only_an_invalid_run_of_this_memory_can_be_completed() {
     finish(&memory, "no-such-run", "", LEARNING)
         .await
         .problem(404, "not-found", Some("update_id"));
-    let applied = memory.apply(LEARNING).await.is(200).json();
+    let applied = memory.applied(LEARNING).await;
     finish(&memory, applied["update_id"].as_str().unwrap(), "", LEARNING)
         .await
         .problem(409, "conflict", Some("update_id"));
@@ -127,7 +118,7 @@ async fn of_two_concurrent_completions_of_a_run_one_succeeds() {
     ] {
         let service = start().await;
         let memory = service.memory("agent");
-        memory.put("# Notes\n").await.is(201);
+        memory.write("# Notes\n").await;
         let id = failed_run(&memory).await;
         let versions = service.count("memory_contexts").await;
 

@@ -1,6 +1,6 @@
 //! The prompts of a run are stored without duplicates, and returned, exported and imported as they were.
 
-use crate::harness::{Answer, Database, Service, scripted};
+use crate::harness::{Answer, Database, Service, holds, lacks, scripted};
 use crate::transfer::program::{export, imports};
 use serde_json::{Value, json};
 use working_memory::domain::operation::Role;
@@ -57,8 +57,8 @@ async fn shown(service: &Service, answer: &Value) -> Answer {
 async fn messages_are_kept_once_a_run_and_instructions_once_a_vault() {
     let service = Service::with_models(models()).await;
     let memory = service.memory("agent");
-    let first = memory.update(said()).await.is(200).json();
-    memory.update(said()).await.is(200);
+    let first = memory.updated(said()).await;
+    memory.updated(said()).await;
     let instructions: i64 = sqlx::query_scalar("SELECT count(*) FROM run_instructions")
         .fetch_one(service.rows())
         .await
@@ -89,8 +89,8 @@ async fn what_the_captured_version_says_is_not_kept_with_the_run() {
         .map(|n| format!("- KL-{n} because it was seen: the lexer keeps the spaces at the end of line {n}"))
         .collect();
     let section = lines.join("\n");
-    memory.put(&format!("# Key Learnings\n{section}\n")).await.is(201);
-    let answer = memory.update(said()).await.is(200).json();
+    memory.write(&format!("# Key Learnings\n{section}\n")).await;
+    let answer = memory.updated(said()).await;
     let run = shown(&service, &answer).await.is(200).json();
 
     let (kept, _) = stored(&service).await.remove(0);
@@ -106,35 +106,28 @@ async fn what_the_captured_version_says_is_not_kept_with_the_run() {
     assert_eq!(exported["exchanges"], run["exchanges"]);
 
     // Pruning a version removes its text from the runs whose prompts contained it.
-    let answer = memory.update(said()).await.is(200).json();
+    let answer = memory.updated(said()).await;
     sqlx::query("DELETE FROM memory_contexts WHERE version = $1")
         .bind(answer["base_version"].as_i64())
         .execute(service.rows())
         .await
         .unwrap();
     let run = shown(&service, &answer).await.is(200).json();
-    assert!(
-        exchanges_of(&run).contains("not kept any more") && !exchanges_of(&run).contains("the lexer keeps"),
-        "{run}"
-    );
+    holds(&exchanges_of(&run), &["not kept any more"]);
+    lacks(&exchanges_of(&run), &["the lexer keeps"]);
 }
 
 #[tokio::test]
 async fn prompts_are_exported_complete() {
     let service = Service::with_models(models()).await;
-    let answer = service.memory("agent").update(said()).await.is(200).json();
+    let answer = service.memory("agent").updated(said()).await;
     let file = export(&service.database_url(), &["--vault", "acme"]);
     let exported = exported_run(&file);
     let run = shown(&service, &answer).await.is(200).json();
     assert_eq!(exported["exchanges"], run["exchanges"]);
 
     let other = Database::create().await;
-    imports(
-        &other,
-        &[],
-        &file,
-        "memories: 1 new, 0 appended to, 0 unchanged, 0 skipped",
-    );
+    imports(&other.url(), &[], &file, [1, 0, 0, 0]);
     assert_eq!(export(&other.url(), &["--vault", "acme"]), file);
 }
 
@@ -142,10 +135,10 @@ async fn prompts_are_exported_complete() {
 async fn a_redaction_covers_texts_that_are_stored_in_parts() {
     let service = Service::with_models(models()).await;
     let memory = service.memory("agent");
-    memory.put("# Notes\nold\n").await.is(201);
-    let answer = memory.update(said()).await.is(200).json();
-    memory.put("# Notes\nnew\n").await.is(201);
-    memory.put("# Notes\nnewer\n").await.is(201);
+    memory.write("# Notes\nold\n").await;
+    let answer = memory.updated(said()).await;
+    memory.write("# Notes\nnew\n").await;
+    memory.write("# Notes\nnewer\n").await;
     assert!(
         service
             .tables_that_hold("Quagga7351")

@@ -1,6 +1,6 @@
 //! A credential in a message is not stored with the run.
 
-use crate::harness::Service;
+use crate::harness::{Service, holds};
 use serde_json::json;
 
 #[tokio::test]
@@ -14,16 +14,13 @@ async fn no_row_contains_a_credential_of_a_message() {
         "messages": [{"role": "user", "content": said}],
     });
 
-    let answer = memory.update(body).await.is(200);
+    let answer = memory.updated(body).await;
 
     assert_eq!(service.tables_that_hold(&token).await, Vec::<String>::new());
-    assert!(!answer.text().contains(&token));
+    assert!(!answer.to_string().contains(&token));
     let stored: String = sqlx::query_scalar("SELECT request::text FROM updates")
         .fetch_one(service.rows())
         .await
         .unwrap();
-    assert!(
-        stored.contains("deploy from CI with the token [secret]"),
-        "{stored}"
-    );
+    holds(&stored, &["deploy from CI with the token [secret]"]);
 }

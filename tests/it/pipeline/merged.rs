@@ -2,7 +2,7 @@
 
 use super::dictated::{Gate, dictate, learning, progress};
 use super::stored::is_sound;
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, each, has, holds};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -16,11 +16,7 @@ async fn start(role: Role) -> (Arc<Gate>, Service) {
 }
 
 fn kinds(answer: &Value) -> Vec<&str> {
-    let rejected = answer["rejected"].as_array().unwrap();
-    rejected
-        .iter()
-        .map(|entry| entry["kind"].as_str().unwrap())
-        .collect()
+    each(&answer["rejected"], "kind")
 }
 
 #[tokio::test]
@@ -28,24 +24,20 @@ async fn free_text_and_records_of_another_writer_survive() {
     let (gate, service) = start(Role::Learnings).await;
     let memory = service.memory("agent");
     memory
-        .put("# Notes\nold\n\n# Key Learnings\n- KL-1 because x: mine\n")
-        .await
-        .is(201);
+        .write("# Notes\nold\n\n# Key Learnings\n- KL-1 because x: mine\n")
+        .await;
     let update = dictate(json!({"learnings": learning("new"), "progress": progress("Go on")}));
 
     let (answer, ()) = tokio::join!(memory.update(update), async {
         gate.asked().await;
         let text = "# Notes\nnew words\n\n# Key Learnings\n- KL-1 because x: mine\n- KL-2 because y: theirs\n\n# Facts\n1\n";
-        memory.put(text).await.is(201);
+        memory.write(text).await;
         gate.open();
     });
 
     let answer = answer.is(200).json();
-    assert_eq!(
-        (&answer["rebased"], &answer["base_version"], &answer["version"]),
-        (&json!(true), &json!(1), &json!(3))
-    );
-    let text = memory.get("context").await.is(200).text().to_owned();
+    has(&answer, json!({"rebased": true, "base_version": 1, "version": 3}));
+    let text = memory.text().await;
     assert_eq!(
         text,
         "# Notes\nnew words\n\n# Key Learnings\n- KL-1 because x: mine\n- KL-2 because y: theirs\n\
@@ -61,60 +53,6 @@ async fn free_text_and_records_of_another_writer_survive() {
     is_sound(&service, "agent").await;
 }
 
-/// Sections under their authors' titles are the managed ones also on a head that has moved, and lines keep their origin there.
-#[tokio::test]
-async fn sections_under_their_authors_titles_are_merged_in_place() {
-    let (gate, service) = start(Role::Learnings).await;
-    let memory = service.memory("agent");
-    let text = "# Progress\n## In Progress\n- Old\n\n# Learnings\n- KL-1 because x: mine\n\n# Verbatim\n\n# Facts\n\ta\n";
-    memory.put(text).await.is(201);
-    let update = dictate(json!({"learnings": learning("new"), "progress": progress("Go on")}));
-
-    let (answer, ()) = tokio::join!(memory.update(update), async {
-        gate.asked().await;
-        let theirs = text.replace("x: mine\n", "x: mine\n- KL-2 because y: theirs\n");
-        memory.put(theirs.replace("\ta", "\tb")).await.is(201);
-        gate.open();
-    });
-
-    let answer = answer.is(200).json();
-    assert_eq!(
-        (&answer["rebased"], &answer["version"], &answer["warnings"]),
-        (&json!(true), &json!(3), &json!([])),
-        "{answer}"
-    );
-    let now = memory.get("context").await.is(200).text().to_owned();
-    assert_eq!(
-        now,
-        "# Progress\n## In Progress\n- Go on\n\n# Learnings\n- KL-1 because x: mine\n- KL-2 because y: theirs\n\
-         - KL-3 [2026-11-21T02:00:00Z] because it is certain: new\n\n# Verbatim\n\n# Facts\n\tb\n"
-    );
-    let blame = memory.get("blame").await.is(200).json();
-    let origins: Vec<(&str, i64)> = blame["lines"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|line| (line["text"].as_str().unwrap(), line["version"].as_i64().unwrap()))
-        .filter(|(text, _)| !text.is_empty())
-        .collect();
-    assert_eq!(
-        origins,
-        [
-            ("# Progress", 1),
-            ("## In Progress", 1),
-            ("- Go on", 3),
-            ("# Learnings", 1),
-            ("- KL-1 because x: mine", 1),
-            ("- KL-2 because y: theirs", 2),
-            ("- KL-3 [2026-11-21T02:00:00Z] because it is certain: new", 3),
-            ("# Verbatim", 1),
-            ("# Facts", 1),
-            ("\tb", 2),
-        ]
-    );
-    is_sound(&service, "agent").await;
-}
-
 #[tokio::test]
 async fn a_learning_that_was_added_concurrently_is_not_added_twice() {
     let (gate, service) = start(Role::Learnings).await;
@@ -123,17 +61,15 @@ async fn a_learning_that_was_added_concurrently_is_not_added_twice() {
 
     let (answer, ()) = tokio::join!(memory.update(dictate(json!({"learnings": text}))), async {
         gate.asked().await;
-        memory.apply(&learning("pin the tool chain")).await.is(200);
+        memory.applied(&learning("pin the tool chain")).await;
         gate.open();
     });
 
     let answer = answer.is(200).json();
     assert_eq!(kinds(&answer), ["duplicate"]);
-    assert!(
-        answer["rejected"][0]["text"]
-            .as_str()
-            .unwrap()
-            .contains("Pin the  tool chain")
+    holds(
+        answer["rejected"][0]["text"].as_str().unwrap(),
+        &["Pin the  tool chain"],
     );
     assert_eq!(
         (&answer["operations"][0]["id"], &answer["base_version"]),
@@ -148,35 +84,27 @@ async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
         let (gate, service) = start(Role::Learnings).await;
         let memory = service.memory("agent");
         memory
-            .put("# Key Learnings\n- KL-1 because x: y\n- KL-2 because x: z\n")
-            .await
-            .is(201);
+            .write("# Key Learnings\n- KL-1 because x: y\n- KL-2 because x: z\n")
+            .await;
         let text = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because the model says so\n";
 
         let (answer, ()) = tokio::join!(memory.update(dictate(json!({"learnings": text}))), async {
             gate.asked().await;
             if by_operation {
                 memory
-                    .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because first\n")
-                    .await
-                    .is(200);
+                    .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because first\n")
+                    .await;
             } else {
-                memory.put("# Key Learnings\n- KL-2 because x: z\n").await.is(201);
+                memory.write("# Key Learnings\n- KL-2 because x: z\n").await;
             }
             gate.open();
         });
 
         let answer = answer.is(200).json();
         assert_eq!(kinds(&answer), ["already_archived"]);
-        assert_eq!(
-            (&answer["status"], &answer["rebased"]),
-            (&json!("unchanged"), &json!(true))
-        );
-        assert_eq!(
-            (&answer["base_version"], &answer["version"]),
-            (&json!(1), &json!(2))
-        );
-        let reason = memory.get("records/KL-1").await.is(200).json()["archive_reason"].clone();
+        has(&answer, json!({"status": "unchanged", "rebased": true}));
+        has(&answer, json!({"base_version": 1, "version": 2}));
+        let reason = memory.read("records/KL-1").await["archive_reason"].clone();
         let expected = if by_operation {
             "first"
         } else {
@@ -191,32 +119,24 @@ async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
 async fn concurrently_changed_progress_is_retried_on_the_new_head() {
     let (gate, service) = start(Role::Progress).await;
     let memory = service.memory("agent");
-    memory
-        .put("# Current Progress\n## In Progress\n- Mine\n")
-        .await
-        .is(201);
+    memory.write("# Current Progress\n## In Progress\n- Mine\n").await;
     let update = dictate(json!({"progress": progress("The model's"), "learnings": learning("kept")}));
 
     let (answer, ()) = tokio::join!(memory.update(update), async {
         gate.asked().await;
         memory
-            .put("# Current Progress\n## In Progress\n- Theirs\n")
-            .await
-            .is(201);
+            .write("# Current Progress\n## In Progress\n- Theirs\n")
+            .await;
         gate.open();
         gate.asked().await;
         gate.open();
     });
 
     let answer = answer.is(200).json();
-    assert_eq!(
-        (&answer["rebased"], &answer["base_version"], &answer["version"]),
-        (&json!(true), &json!(1), &json!(3))
-    );
+    has(&answer, json!({"rebased": true, "base_version": 1, "version": 3}));
     assert_eq!(answer["models"]["progress"]["attempts"], 2);
     assert_eq!(answer["models"]["learnings"]["attempts"], 1);
-    let id = answer["update_id"].as_str().unwrap();
-    let run = memory.get(&format!("updates/{id}")).await.is(200).json();
+    let run = memory.run_of(&answer).await;
     let shown: Vec<_> = run["exchanges"]
         .as_array()
         .unwrap()
@@ -228,7 +148,7 @@ async fn concurrently_changed_progress_is_retried_on_the_new_head() {
         shown[0].contains("- Mine") && shown[1].contains("- Theirs"),
         "{shown:?}"
     );
-    let text = memory.get("context").await.is(200).text().to_owned();
+    let text = memory.text().await;
     assert!(text.contains("- The model's") && text.contains("kept") && !text.contains("Theirs"));
 }
 
@@ -240,16 +160,13 @@ async fn progress_is_not_retried_when_only_other_sections_changed() {
     ] {
         let (gate, service) = start(Role::Progress).await;
         let memory = service.memory("agent");
-        memory
-            .put("# Current Progress\n## In Progress\n- Mine\n")
-            .await
-            .is(201);
+        memory.write("# Current Progress\n## In Progress\n- Mine\n").await;
 
         let (answer, ()) = tokio::join!(
             memory.update(dictate(json!({"progress": progress("New")}))),
             async {
                 gate.asked().await;
-                memory.put(theirs).await.is(201);
+                memory.write(theirs).await;
                 gate.open();
                 // Enough responses for a retry, which must not happen.
                 gate.open();
@@ -259,7 +176,7 @@ async fn progress_is_not_retried_when_only_other_sections_changed() {
         let answer = answer.is(200).json();
         assert_eq!(answer["models"]["progress"]["attempts"], 1, "{theirs}");
         assert_eq!(answer["rebased"], true);
-        let text = memory.get("context").await.is(200).text().to_owned();
+        let text = memory.text().await;
         assert_eq!(text, theirs.replace("- Mine", "- New"));
     }
 }
@@ -274,32 +191,24 @@ async fn progress_that_changes_on_every_retry_is_a_conflict() {
         for round in 0..4 {
             gate.asked().await;
             memory
-                .put(format!("# Current Progress\n## In Progress\n- {round}\n"))
-                .await
-                .is(201);
+                .write(format!("# Current Progress\n## In Progress\n- {round}\n"))
+                .await;
             gate.open();
         }
     });
 
     let problem = answer.problem(409, "conflict", None);
     assert_eq!(problem["limit"], 3);
-    let id = problem["update_id"].as_str().unwrap();
-    let run = memory.get(&format!("updates/{id}")).await.is(200).json();
+    let run = memory.run_of(&problem).await;
     assert_eq!(run["status"], "conflict");
-    assert_eq!(
-        (
-            service.count("memory_contexts").await,
-            service.count("records").await
-        ),
-        (4, 0)
-    );
+    assert_eq!(service.counts(["memory_contexts", "records"]).await, [4, 0]);
 }
 
 #[tokio::test]
 async fn with_a_precondition_any_concurrent_change_is_412() {
     let (gate, service) = start(Role::Learnings).await;
     let memory = service.memory("agent");
-    memory.put("one").await.is(201);
+    memory.write("one").await;
     let tag = memory.get("context").await.is(200).header("etag").to_owned();
     for (name, header, value) in [("agent", "If-Match", tag.as_str()), ("new", "If-None-Match", "*")] {
         let memory = service.memory(name);
@@ -310,12 +219,12 @@ async fn with_a_precondition_any_concurrent_change_is_412() {
 
         let (answer, ()) = tokio::join!(Answer::to(request), async {
             gate.asked().await;
-            memory.put("two").await.is(201);
+            memory.write("two").await;
             gate.open();
         });
 
         answer.problem(412, "precondition-failed", None);
-        assert_eq!(memory.get("context").await.is(200).text(), "two");
+        assert_eq!(memory.text().await, "two");
     }
 }
 
@@ -323,13 +232,13 @@ async fn with_a_precondition_any_concurrent_change_is_412() {
 async fn a_dry_run_is_applied_to_the_head_at_its_end() {
     let (gate, service) = start(Role::Learnings).await;
     let memory = service.memory("agent");
-    memory.put("# Key Learnings\n- KL-1 because x: y\n").await.is(201);
+    memory.write("# Key Learnings\n- KL-1 because x: y\n").await;
     let mut update = dictate(json!({"learnings": learning("new")}));
     update["dry_run"] = json!(true);
 
     let (answer, ()) = tokio::join!(memory.update(update), async {
         gate.asked().await;
-        memory.apply(&learning("theirs")).await.is(200);
+        memory.applied(&learning("theirs")).await;
         gate.open();
     });
 
@@ -362,5 +271,5 @@ async fn a_client_that_disconnects_leaves_no_lock() {
         (&answer["version"], &answer["operations"][0]["content"]),
         (&json!(1), &json!("next"))
     );
-    memory.put("a writer").await.is(201);
+    memory.write("a writer").await;
 }

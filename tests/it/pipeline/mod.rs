@@ -8,7 +8,6 @@ pub(crate) mod dictated;
 mod evidence;
 mod failing_models;
 mod finished_by_hand;
-mod hostile;
 mod kept_once;
 mod laws;
 mod limits;

@@ -1,7 +1,7 @@
 //! Options of a request: roles, dry runs, preconditions.
 
 use super::dictated::{Dictated, LEARNING, PROGRESS, VERBATIM, dictate, learning};
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, has};
 use reqwest::Method;
 use serde_json::{Value, json};
 use working_memory::domain::operation::Role;
@@ -22,7 +22,7 @@ async fn only_the_requested_roles_are_called() {
     let mut update = all();
     update["roles"] = json!(["verbatim", "progress", "verbatim"]);
 
-    let answer = service.memory("agent").update(update).await.is(200).json();
+    let answer = service.memory("agent").updated(update).await;
 
     assert!(models.asked(Role::Learnings).is_empty());
     let called_roles: Vec<_> = answer["models"].as_object().unwrap().keys().collect();
@@ -40,15 +40,12 @@ async fn a_dry_run_returns_ids_and_assigns_none() {
 
     for (puts, version) in [(false, 0), (true, 1)] {
         if puts {
-            memory.put("# Key Learnings\n- KL-6 because x: y\n").await.is(201);
+            memory.write("# Key Learnings\n- KL-6 because x: y\n").await;
         }
         for _ in 0..2 {
-            let answer = memory.update(dry.clone()).await.is(200).json();
+            let answer = memory.updated(dry.clone()).await;
             assert_eq!(answer["status"], "dry_run");
-            assert_eq!(
-                (&answer["base_version"], &answer["version"]),
-                (&json!(version), &json!(version))
-            );
+            has(&answer, json!({"base_version": version, "version": version}));
             let id = if puts { "KL-7" } else { "KL-1" };
             assert_eq!(answer["operations"][1]["id"], id);
             assert!(answer["diff"].as_str().unwrap().contains(&format!("+- {id} [")));
@@ -60,7 +57,7 @@ async fn a_dry_run_returns_ids_and_assigns_none() {
         assert_eq!(service.count("memory_contexts").await, version);
     }
 
-    let applied = memory.update(all()).await.is(200).json();
+    let applied = memory.updated(all()).await;
     assert_eq!(
         (&applied["version"], &applied["operations"][1]["id"]),
         (&json!(2), &json!("KL-7"))
@@ -74,7 +71,7 @@ async fn a_failed_precondition_is_rejected_before_any_model_is_called() {
     let memory = service.memory("agent");
     let missing = update_if(&memory, "If-Match", "*").await;
     missing.problem(412, "precondition-failed", None);
-    memory.put("one").await.is(201);
+    memory.write("one").await;
     for (header, value) in [("If-Match", "\"x\""), ("If-None-Match", "*")] {
         let stale = update_if(&memory, header, value).await;
         stale.problem(412, "precondition-failed", None);
@@ -96,9 +93,6 @@ async fn the_actor_of_an_update_is_the_actor_of_its_version_and_its_records() {
     Answer::to(request.json(&dictate(json!({"learnings": learning("x")}))))
         .await
         .is(200);
-    assert_eq!(
-        memory.get("records/KL-1").await.is(200).json()["created_by"],
-        "ada"
-    );
+    assert_eq!(memory.read("records/KL-1").await["created_by"], "ada");
     assert_eq!(memory.get_json("context").await.is(200).json()["actor_id"], "ada");
 }

@@ -2,7 +2,7 @@
 
 use super::dictated::{Dictated, Gate, dictate, learning, progress};
 use super::stored::is_sound;
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has, holds};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -27,22 +27,17 @@ async fn operations_task_and_status_are_one_version() {
         .rev()
         .map(|n| format!("- T-{n} task {n}: done\n"))
         .collect();
-    memory.put(format!("# Recent Tasks\n{tasks}")).await.is(201);
+    memory.write(format!("# Recent Tasks\n{tasks}")).await;
     let answers = json!({
         "learnings": learning("one"),
         "progress": "CURRENT_PROGRESS:\n  In Progress:\n    - wire  The parser\n    - Test it\n",
     });
 
     let answer = memory
-        .update(session(answers, record("t", "Wire the parser")))
-        .await
-        .is(200)
-        .json();
+        .updated(session(answers, record("t", "Wire the parser")))
+        .await;
 
-    assert_eq!(
-        (&answer["status"], &answer["version"]),
-        (&json!("applied"), &json!(2))
-    );
+    has(&answer, json!({"status": "applied", "version": 2}));
     let ops: Vec<_> = answer["operations"]
         .as_array()
         .unwrap()
@@ -59,20 +54,16 @@ async fn operations_task_and_status_are_one_version() {
             ("rewrite_status", None)
         ]
     );
-    let text = memory.get("context").await.is(200).text().to_owned();
-    assert!(
-        text.contains("## Completed\n- wire  The parser\n## In Progress\n- Test it\n"),
-        "{text}"
+    let text = memory.text().await;
+    holds(
+        &text,
+        &["## Completed\n- wire  The parser\n## In Progress\n- Test it\n"],
     );
     assert!(text.contains("Goal: ship it\n"), "{text}");
-    let task = memory.get("records/T-6").await.is(200).json();
-    assert_eq!(
-        (&task["task_id"], &task["epic"]),
-        (&json!("t"), &json!("Parser")),
-        "{task}"
-    );
+    let task = memory.read("records/T-6").await;
+    has(&task, json!({"task_id": "t", "epic": "Parser"}));
     assert_eq!(task["outcome"], json!({"ok": true}));
-    let log = memory.get("log").await.is(200).json();
+    let log = memory.read("log").await;
     assert_eq!(log["items"][0]["source"], "update");
     assert_eq!(
         memory.get("archive/history").await.is(200).text().lines().count(),
@@ -87,24 +78,17 @@ async fn the_record_is_written_also_when_the_roles_change_nothing_and_not_in_a_d
     let memory = service.memory("agent");
     let mut tried = session(json!({}), record("t", "a"));
     tried["dry_run"] = json!(true);
-    let tried = memory.update(tried).await.is(200).json();
+    let tried = memory.updated(tried).await;
     assert_eq!(
         (&tried["status"], &tried["operations"][0]["id"]),
         (&json!("dry_run"), &json!("T-1"))
     );
     assert_eq!(service.count("memory_contexts").await, 0);
 
-    let answer = memory
-        .update(session(json!({}), record("t", "a")))
-        .await
-        .is(200)
-        .json();
+    let answer = memory.updated(session(json!({}), record("t", "a"))).await;
 
-    assert_eq!(
-        (&answer["status"], &answer["version"]),
-        (&json!("applied"), &json!(1))
-    );
-    assert_eq!(memory.get("records/T-1").await.is(200).json()["task_id"], "t");
+    has(&answer, json!({"status": "applied", "version": 1}));
+    assert_eq!(memory.read("records/T-1").await["task_id"], "t");
 }
 
 #[tokio::test]
@@ -113,19 +97,16 @@ async fn a_call_with_the_same_task_id_is_a_repeat_that_calls_no_model() {
     let service = dictated.service().await;
     let memory = service.memory("agent");
     let first = session(json!({"learnings": learning("one")}), record("t", "a"));
-    memory.update(first.clone()).await.is(200);
+    memory.updated(first.clone()).await;
     let calls = dictated.asked(Role::Learnings).len();
 
     let mut other = first.clone();
     other["task"] = json!("something else was done");
     for body in [first, other] {
-        let again = memory.update(body).await.is(200).json();
-        assert_eq!(
-            (&again["status"], &again["version"]),
-            (&json!("unchanged"), &json!(1))
-        );
+        let again = memory.updated(body).await;
+        has(&again, json!({"status": "unchanged", "version": 1}));
         assert_eq!(again["warnings"][0]["kind"], "already_recorded");
-        assert_eq!((&again["operations"], &again["diff"]), (&json!([]), &json!("")));
+        has(&again, json!({"operations": [], "diff": ""}));
     }
 
     assert_eq!(dictated.asked(Role::Learnings).len(), calls);
@@ -135,10 +116,8 @@ async fn a_call_with_the_same_task_id_is_a_repeat_that_calls_no_model() {
     assert_eq!(problem["record_id"], "T-1");
     // Tasks of `RecordTask` count, too.
     let task = json!({"task_id": "u", "intent": "c", "summary": "d"});
-    Answer::to(memory.request(Method::POST, "tasks").json(&task))
-        .await
-        .is(201);
-    let again = memory.update(session(json!({}), task)).await.is(200).json();
+    memory.post("tasks", &task).await.is(201);
+    let again = memory.updated(session(json!({}), task)).await;
     assert_eq!(again["status"], "unchanged");
 }
 
@@ -148,30 +127,27 @@ async fn the_record_is_applied_to_a_head_that_changed() {
     let service = Service::with_models(gate.before(Role::Learnings)).await;
     let memory = service.memory("agent");
     memory
-        .put("# Current Progress\n## In Progress\n- Wire it\n")
-        .await
-        .is(201);
+        .write("# Current Progress\n## In Progress\n- Wire it\n")
+        .await;
     let body = session(json!({"learnings": learning("one")}), record("t", "wire it"));
     let update = memory.update(body);
     let meanwhile = async {
         gate.asked().await;
         memory
-            .put("# Current Progress\n## In Progress\n- Wire it\n- Other\n\n# Notes\nnew\n")
-            .await
-            .is(201);
+            .write("# Current Progress\n## In Progress\n- Wire it\n- Other\n\n# Notes\nnew\n")
+            .await;
         gate.open();
     };
     let (answer, ()) = futures::join!(update, meanwhile);
     let answer = answer.is(200).json();
-    assert_eq!(
-        (&answer["rebased"], &answer["version"]),
-        (&json!(true), &json!(3))
-    );
-    let text = memory.get("context").await.is(200).text().to_owned();
-    assert!(
-        text.contains("## Completed\n- Wire it\n## In Progress\n- Other\n")
-            && text.contains("# Notes\nnew\n"),
-        "{text}"
+    has(&answer, json!({"rebased": true, "version": 3}));
+    let text = memory.text().await;
+    holds(
+        &text,
+        &[
+            "## Completed\n- Wire it\n## In Progress\n- Other\n",
+            "# Notes\nnew\n",
+        ],
     );
     is_sound(&service, "agent").await;
 }
@@ -193,7 +169,7 @@ async fn a_queued_or_streamed_session_is_recorded_once() {
     }
     for (path, status) in runs.iter().zip(["applied", "unchanged"]) {
         let run = loop {
-            let run = memory.get(path).await.is(200).json();
+            let run = memory.read(path).await;
             if !run["finished_at"].is_null() {
                 break run;
             }
@@ -206,11 +182,7 @@ async fn a_queued_or_streamed_session_is_recorded_once() {
         .request(Method::POST, "update")
         .header("Accept", "text/event-stream");
     let streamed = Answer::to(watched.json(&body)).await.is(200);
-    assert!(
-        streamed.text().contains("already_recorded"),
-        "{}",
-        streamed.text()
-    );
+    holds(streamed.text(), &["already_recorded"]);
     assert_eq!(service.count("memory_contexts").await, 1);
     service.stop();
     workers.stopped().await;
@@ -222,8 +194,8 @@ async fn the_record_of_a_proposal_is_written_on_approval() {
     let memory = service.memory("agent");
     let mut body = session(json!({"learnings": learning("one")}), record("t", "a"));
     body["mode"] = json!("propose");
-    let proposal = memory.update(body.clone()).await.is(200).json();
-    let second = memory.update(body).await.is(200).json();
+    let proposal = memory.updated(body.clone()).await;
+    let second = memory.updated(body).await;
     let numbers: Vec<_> = proposal["operations"]
         .as_array()
         .unwrap()
@@ -239,15 +211,12 @@ async fn the_record_of_a_proposal_is_written_on_approval() {
 
     let approve = async |proposal: &Value, body: Value| {
         let path = format!("updates/{}/approve", proposal["update_id"].as_str().unwrap());
-        Answer::to(memory.request(Method::POST, &path).json(&body))
-            .await
-            .is(200)
-            .json()
+        memory.post(&path, &body).await.is(200).json()
     };
     let approved = approve(&proposal, json!({"operations": []})).await;
 
     assert_eq!(approved["operations"][0]["id"], "T-1");
-    assert_eq!(memory.get("records/T-1").await.is(200).json()["task_id"], "t");
+    assert_eq!(memory.read("records/T-1").await["task_id"], "t");
     let again = approve(&second, json!({})).await;
     assert_eq!(again["rejected"][0]["kind"], "already_recorded");
     assert_eq!(

@@ -2,11 +2,10 @@
 //! of what they hold may be lost on the way into the memory.
 
 use super::stub::{Reply, Stub};
-use crate::harness::{Memory, Service};
+use crate::harness::{Memory, Service, has};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use working_memory::config::Config;
-use working_memory::config::llm::{Constrain, Provider};
+use working_memory::config::llm::Provider;
 use working_memory::domain::operation::Role;
 
 const SESSIONS: &str = include_str!("../../data/answers/strong.json");
@@ -52,13 +51,13 @@ fn session_of<'s>(sessions: &'s [Session], input: &str) -> &'s Session {
 /// Plays a session, and checks that nothing of it was rejected.
 async fn play(memory: &Memory<'_>, session: &Session) -> String {
     if let Some(prior) = &session.prior {
-        memory.put(prior.as_str()).await.is(201);
+        memory.write(prior.as_str()).await;
     }
     let body = json!({"task": session.task, "messages": session.messages});
-    let answer = memory.update(body).await.is(200).json();
+    let answer = memory.updated(body).await;
     assert_eq!(answer["rejected"], json!([]), "{}", session.id);
     assert_eq!(answer["warnings"], json!([]), "{}", session.id);
-    memory.get("context").await.is(200).text().to_owned()
+    memory.text().await
 }
 
 /// The lines of an answer that a memory has to hold, and the records that it archives with their reasons.
@@ -97,11 +96,8 @@ async fn nothing_of_a_good_answer_is_lost() {
                 assert!(document.contains(line), "{}: {line}\n{document}", session.id);
             }
             for (id, reason) in archived {
-                let record = memory.get(&format!("records/{id}")).await.is(200).json();
-                assert_eq!(
-                    (&record["status"], &record["archive_reason"]),
-                    (&json!("archived"), &json!(reason))
-                );
+                let record = memory.read(&format!("records/{id}")).await;
+                has(&record, json!({"status": "archived", "archive_reason": reason}));
             }
         }
         if let Some(prior) = &session.prior {
@@ -111,79 +107,6 @@ async fn nothing_of_a_good_answer_is_lost() {
     }
     // Nobody was asked twice: the first answers were good.
     assert_eq!(stub.asked(Role::Learnings).len(), sessions().len());
-}
-
-#[tokio::test]
-async fn the_same_answers_as_json_make_the_same_documents() {
-    let answers = sessions();
-    let stub = Stub::start(move |asked| {
-        let input = asked.body["messages"][1]["content"].as_str().unwrap();
-        let role = asked.role();
-        Reply::Text(as_json(role, session_of(&answers, input).answers.of(role)).to_string())
-    })
-    .await;
-    let configure = stub.configure(Provider::Openai, 0);
-    let configure = |config: &mut Config| {
-        configure(config);
-        config.llm.constrain = Constrain::JsonSchema;
-    };
-    let service = Service::start_with(configure, None).await;
-    for session in sessions() {
-        let document = play(&service.memory(&session.id), &session).await;
-        for role in Role::ALL {
-            let (kept, _) = said(session.answers.of(role));
-            for line in &kept {
-                assert!(document.contains(line), "{}: {line}\n{document}", session.id);
-            }
-        }
-    }
-}
-
-/// An answer as a model writes it that is held to the schema of its role.
-fn as_json(role: Role, answer: &str) -> Value {
-    let mut object = json!({});
-    let mut list = "";
-    for line in answer.lines().skip(1) {
-        let trimmed = line.trim();
-        let header = match trimmed {
-            "Completed:" => "completed",
-            "In Progress:" => "in_progress",
-            "Remaining:" => "remaining",
-            "ADD:" => "add",
-            "ARCHIVE:" => "archive",
-            _ => "",
-        };
-        if !header.is_empty() && line.starts_with("  ") && !line.starts_with("    ") {
-            list = header;
-            object[list] = json!([]);
-            continue;
-        }
-        let items = object[list].as_array_mut().unwrap();
-        match line.strip_prefix("    - ") {
-            Some(bullet) if role == Role::Progress => items.push(json!(bullet)),
-            Some(item) if list == "archive" => {
-                let (id, reason) = item.split_once(" because ").unwrap();
-                items.push(json!({"id": id, "reason": reason}));
-            }
-            Some(item) => {
-                let (reason, content) = item.split_once(": ").unwrap();
-                let reason = reason.trim_start_matches("because ");
-                items.push(match content.split_once(" =>") {
-                    Some((label, snippet)) if role == Role::Verbatim => {
-                        json!({"reason": reason, "label": label, "snippet": snippet.trim()})
-                    }
-                    _ => json!({"reason": reason, "content": content}),
-                });
-            }
-            None => {
-                let last = items.last_mut().unwrap();
-                let before = last["snippet"].as_str().unwrap();
-                let snippet = format!("{before}\n{trimmed}").trim_start().to_owned();
-                last["snippet"] = json!(snippet);
-            }
-        }
-    }
-    object
 }
 
 #[tokio::test]
@@ -205,8 +128,8 @@ async fn the_number_of_additions_grows_with_the_input_up_to_the_setting_and_the_
             "messages": [{"role": "user", "content": filling}],
             "roles": ["learnings"],
         });
-        let answer = memory.update(body).await.is(200).json();
-        let records = memory.get("records").await.is(200).json();
+        let answer = memory.updated(body).await;
+        let records = memory.read("records").await;
         assert_eq!(
             records["items"].as_array().unwrap().len(),
             most,

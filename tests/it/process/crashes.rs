@@ -1,7 +1,7 @@
 //! Killed services and killed databases: nothing that was acknowledged is lost, and nothing exists twice.
 
-use super::program::{PATIENCE, Program, eventually, folder};
-use crate::harness::Answer;
+use super::program::{PATIENCE, Program, folder};
+use crate::harness::{Answer, eventually};
 use futures::future::join_all;
 use reqwest::Method;
 use rustix::process::{Signal, kill_process};

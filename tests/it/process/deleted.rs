@@ -1,8 +1,8 @@
 //! Memories that are deleted and made again on two instances, one of which is killed in between: nothing of a deleted one
 //! comes back, every acknowledged proposal was stored, and the events tell one order.
 
-use super::program::{Program, eventually, folder};
-use crate::harness::{Answer, Database};
+use super::program::{Program, folder};
+use crate::harness::{Answer, Database, eventually};
 use crate::pipeline::dictated::learning;
 use crate::pipeline::stub::{Reply, Stub};
 use reqwest::{Method, RequestBuilder};

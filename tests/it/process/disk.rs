@@ -1,7 +1,7 @@
 //! A database whose disk is full: a small file system in memory, which a test can fill.
 
-use super::program::{Program, command, eventually, folder};
-use crate::harness::Answer;
+use super::program::{Program, command, folder};
+use crate::harness::{Answer, eventually};
 use reqwest::Method;
 use rustix::process::Signal;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! Semantic search while an indexing process is killed, and while the model changes.
 
-use super::program::{Program, eventually, folder};
-use crate::harness::{Answer, Database, EmbeddingServer};
+use super::program::{Program, folder};
+use crate::harness::{Answer, Database, EmbeddingServer, eventually};
 use futures::future::{join, join_all};
 use reqwest::Method;
 use rustix::process::Signal;

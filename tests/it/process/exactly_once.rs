@@ -1,6 +1,7 @@
 //! Requests with an `Idempotency-Key` while services, databases and connections are killed: each is executed once.
 
-use super::program::{PATIENCE, Program, eventually, folder};
+use super::program::{PATIENCE, Program, folder};
+use crate::harness::eventually;
 use futures::future::join_all;
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};

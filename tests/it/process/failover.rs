@@ -1,7 +1,7 @@
 //! A primary that dies, becomes silent or read-only, and its standby that is promoted at the same address.
 
-use super::program::{PATIENCE, Program, eventually, folder};
-use crate::harness::{Answer, Pair, Relay};
+use super::program::{PATIENCE, Program, folder};
+use crate::harness::{Answer, Pair, Relay, eventually};
 use reqwest::Method;
 use rustix::process::Signal;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

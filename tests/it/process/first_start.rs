@@ -1,7 +1,7 @@
 //! The first start of a newcomer: where the database is, what a terminal shows, what an occupied port says.
 
-use super::program::{Program, client, command, eventually, folder};
-use crate::harness::{Answer, Database, terminal};
+use super::program::{Program, client, command, folder};
+use crate::harness::{Answer, Database, eventually, holds, terminal};
 use reqwest::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -47,10 +47,7 @@ fn a_database_that_an_earlier_version_kept_in_the_folder_is_not_overlooked() {
     let output = command(all.path(), &environment).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(
-        said.contains("serve --data-dir data") && said.contains("of user/working-memory"),
-        "{said}"
-    );
+    holds(&said, &["serve --data-dir data", "of user/working-memory"]);
     assert!(!data.exists(), "no empty database is begun");
 }
 
@@ -65,11 +62,9 @@ fn an_occupied_port_says_what_to_do() {
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(
-        said.contains(&format!("127.0.0.1:{port}"))
-            && said.contains("serve --port 8081")
-            && said.contains("health"),
-        "{said}"
+    holds(
+        &said,
+        &[&format!("127.0.0.1:{port}"), "serve --port 8081", "health"],
     );
 }
 
@@ -91,10 +86,7 @@ async fn options_count_more_than_variables() {
     // Others could reach it, and there is no key: the option was read.
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(
-        said.contains(&format!("http.bind is 0.0.0.0:{}", free.port())),
-        "{said}"
-    );
+    holds(&said, &[&format!("http.bind is 0.0.0.0:{}", free.port())]);
 }
 
 #[tokio::test]

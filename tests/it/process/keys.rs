@@ -1,7 +1,7 @@
 //! Keys created on the command line, and a service that never reveals a secret.
 
-use super::program::{Program, command, eventually, folder};
-use crate::harness::Answer;
+use super::program::{Program, command, folder};
+use crate::harness::{Answer, eventually, has, holds};
 use reqwest::Method;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -10,14 +10,14 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// `working-memory keys …` in the folder of a service.
-fn keys(folder: &Path, arguments: &[&str]) -> Output {
-    program(folder, &[&["keys"], arguments].concat())
+fn keys(folder: &Path, arguments: &str) -> Output {
+    program(folder, &format!("keys {arguments}"))
 }
 
 /// `working-memory …` there.
-fn program(folder: &Path, arguments: &[&str]) -> Output {
+fn program(folder: &Path, arguments: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_working-memory"))
-        .args(arguments)
+        .args(arguments.split(' '))
         .current_dir(folder)
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -40,21 +40,20 @@ async fn commands_create_no_database() {
     let folder = folder();
     std::fs::write(folder.path().join("file.jsonl"), "").unwrap();
     for arguments in [
-        &["keys", "create", "--name", "a", "--role", "admin"][..],
-        &["keys", "list", "--json"],
-        &["export", "--vault", "v"],
-        &["import", "file.jsonl"],
-        &["rebuild-records"],
+        "keys create --name a --role admin",
+        "keys list --json",
+        "export --vault v",
+        "import file.jsonl",
+        "rebuild-records",
     ] {
         let output = program(folder.path(), arguments);
         let error_output = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{error_output}");
-        assert!(
-            error_output.contains("there is no database in the folder")
-                && error_output.contains("DATABASE_URL"),
-            "{error_output}"
+        holds(
+            &error_output,
+            &["there is no database in the folder", "DATABASE_URL"],
         );
-        if arguments.contains(&"--json") {
+        if arguments.contains("--json") {
             let error: Value = serde_json::from_str(&error_output).unwrap();
             assert_eq!(error["exit_code"], 1);
         }
@@ -67,9 +66,9 @@ async fn keys_are_created_and_vaults_exported_while_a_service_runs() {
     let folder = folder();
     let service = Program::start(folder.path()).await;
     service.put("m", "# Facts\nf\n").await.is(201);
-    let exported = program(folder.path(), &["export", "--vault", "v"]);
+    let exported = program(folder.path(), "export --vault v");
     assert!(printed(&exported).contains("# Facts"), "{exported:?}");
-    let made = keys(folder.path(), &["create", "--name", "root", "--role", "admin"]);
+    let made = keys(folder.path(), "create --name root --role admin");
     let token = printed(&made).to_owned();
     eventually("the service asks for a key", async || {
         service.get("/v1/vaults").await.status == 401
@@ -77,17 +76,9 @@ async fn keys_are_created_and_vaults_exported_while_a_service_runs() {
     .await;
     let listing = service.request_to(Method::GET, "/v1/vaults").bearer_auth(&token);
     Answer::to(listing).await.is(200);
-    let made = [
-        "create",
-        "--name",
-        "a-reviewer",
-        "--role",
-        "proposer",
-        "--vault",
-        "v",
-    ];
-    printed(&keys(folder.path(), &made));
-    let list = keys(folder.path(), &["list"]);
+    let made = "create --name a-reviewer --role proposer --vault v";
+    printed(&keys(folder.path(), made));
+    let list = keys(folder.path(), "list");
     let lines: Vec<&str> = printed(&list).lines().collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
     for (title, cell) in [
@@ -108,7 +99,7 @@ async fn a_key_while_the_service_starts_is_asked_for_again() {
     // A service has taken the folder, and its server does not answer yet.
     let lock = std::fs::File::open(folder.path().join("data/service.lock")).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
-    let refused = keys(folder.path(), &["create", "--name", "root", "--role", "admin"]);
+    let refused = keys(folder.path(), "create --name root --role admin");
     let error_output = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(1), "{error_output}");
     for part in ["still starting", "try again", "data"] {
@@ -130,32 +121,18 @@ fn printed(output: &Output) -> &str {
 #[tokio::test]
 async fn no_secret_is_in_a_log_a_response_or_a_metric() {
     let folder = used_folder().await;
-    let made = keys(folder.path(), &["create", "--name", "root", "--role", "admin"]);
+    let made = keys(folder.path(), "create --name root --role admin");
     let admin = printed(&made).to_owned();
     assert!(made.stderr.is_empty(), "{made:?}");
     let made = keys(
         folder.path(),
-        &[
-            "create",
-            "--name",
-            "ci",
-            "--role",
-            "writer",
-            "--vault",
-            "v",
-            "--expires-in",
-            "1d",
-            "--json",
-        ],
+        "create --name ci --role writer --vault v --expires-in 1d --json",
     );
     let made: Value = serde_json::from_str(printed(&made)).unwrap();
-    assert_eq!(
-        (&made["role"], &made["vaults"]),
-        (&json!("writer"), &json!(["v"]))
-    );
+    has(&made, json!({"role": "writer", "vaults": ["v"]}));
     let writer = made["key"].as_str().unwrap().to_owned();
     let id = made["key_id"].as_str().unwrap();
-    let rotated = keys(folder.path(), &["rotate", id, "--grace", "1h"]);
+    let rotated = keys(folder.path(), &format!("rotate {id} --grace 1h"));
     let rotated = printed(&rotated).to_owned();
 
     let program = Program::start_with(folder.path(), &[("WORKING_MEMORY__LOG__FILTER", "trace")]).await;
@@ -211,27 +188,19 @@ async fn keys_are_listed_and_revoked_and_allow_the_service_to_bind_any_address()
     let folder = used_folder().await;
     keys(
         folder.path(),
-        &[
-            "create",
-            "--name",
-            "a",
-            "--role",
-            "reader",
-            "--vault-prefix",
-            "acme.",
-        ],
+        "create --name a --role reader --vault-prefix acme.",
     );
-    let listed = keys(folder.path(), &["list", "--json"]);
+    let listed = keys(folder.path(), "list --json");
     let listed: Value = serde_json::from_str(printed(&listed)).unwrap();
-    assert_eq!((&listed["name"], &listed["active"]), (&json!("a"), &json!(true)));
+    has(&listed, json!({"name": "a", "active": true}));
     assert_eq!(listed["vault_prefix"], "acme.");
     printed(&keys(
         folder.path(),
-        &["revoke", listed["key_id"].as_str().unwrap()],
+        &format!("revoke {}", listed["key_id"].as_str().unwrap()),
     ));
-    let table = keys(folder.path(), &["list"]);
+    let table = keys(folder.path(), "list");
     assert!(printed(&table).contains("revoked"), "{table:?}");
-    let missing = keys(folder.path(), &["revoke", "nobody"]);
+    let missing = keys(folder.path(), "revoke nobody");
     assert_eq!(missing.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&missing.stderr).contains("there is no such key"));
 
@@ -250,8 +219,5 @@ fn missing_tls_files_prevent_the_start() {
     let output = command(folder.path(), &environment).output().unwrap();
     let error_output = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{error_output}");
-    assert!(
-        error_output.contains("http.tls.certificate no.crt"),
-        "{error_output}"
-    );
+    holds(&error_output, &["http.tls.certificate no.crt"]);
 }

@@ -1,6 +1,6 @@
 //! A running `working-memory serve`.
 
-use crate::harness::Answer;
+use crate::harness::{Answer, eventually};
 use reqwest::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -41,15 +41,6 @@ pub(super) fn command(folder: &Path, environment: &[(&str, &str)]) -> Command {
         .envs(environment.iter().copied())
         .stdin(Stdio::null());
     command
-}
-
-/// Waits until a condition holds.
-pub(super) async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
-    let began = Instant::now();
-    while !done().await {
-        assert!(began.elapsed() < PATIENCE, "not in time: {what}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
 }
 
 /// Killed when the value is dropped, if it still runs.

@@ -1,7 +1,7 @@
 //! One of two instances is killed while it runs queued updates: each update is applied, and once.
 
-use super::program::{Program, eventually, folder};
-use crate::harness::{Answer, Database};
+use super::program::{Program, folder};
+use crate::harness::{Answer, Database, eventually};
 use crate::pipeline::dictated::learning;
 use crate::pipeline::stub::{Reply, Stub};
 use futures::future::join_all;

@@ -1,6 +1,7 @@
 //! Configurations with which `serve` does not start, and its error messages.
 
 use super::program::{command, folder};
+use crate::harness::holds;
 use std::fs;
 use std::path::Path;
 
@@ -53,9 +54,9 @@ fn a_removed_setting_is_named_with_what_to_do_instead() {
     let folder = folder();
     let removed = [("WORKING_MEMORY__HANDOFF__MODEL", "false")];
     let error_output = refusal(folder.path(), &removed);
-    assert!(
-        error_output.contains("handoff.model: set llm.roles.handoff.provider to extractive"),
-        "{error_output}"
+    holds(
+        &error_output,
+        &["handoff.model: set llm.roles.handoff.provider to extractive"],
     );
 }
 

@@ -1,7 +1,7 @@
 //! Reads from a standby that may lag: real servers, one of which replicates the other.
 
-use super::program::{Program, eventually, folder};
-use crate::harness::{Answer, Pair, Relay};
+use super::program::{Program, folder};
+use crate::harness::{Answer, Pair, Relay, eventually};
 use reqwest::Method;
 
 /// The header that says that the standby responded.

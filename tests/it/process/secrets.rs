@@ -1,8 +1,8 @@
 //! Secrets of the service are never revealed, also where other servers send them back: the key of its model, the password of
 //! its database, and secrets in requests.
 
-use super::program::{Program, eventually, folder};
-use crate::harness::{Answer, Database};
+use super::program::{Program, folder};
+use crate::harness::{Answer, Database, eventually};
 use crate::pipeline::dictated::learning;
 use crate::pipeline::stub::{Reply, Stub};
 use reqwest::Method;

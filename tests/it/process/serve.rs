@@ -1,7 +1,7 @@
 //! A service from its first start to its graceful shutdown.
 
-use super::program::{Program, command, eventually, folder};
-use crate::harness::Answer;
+use super::program::{Program, command, folder};
+use crate::harness::{Answer, eventually, has, holds};
 use reqwest::Method;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -23,10 +23,7 @@ async fn a_new_service_is_ready_in_seconds_and_keeps_its_data_after_a_restart() 
         .request(Method::POST, "agent", "update")
         .json(&json!({"task": "Wrote the parser. Next: wire it to the route."}));
     let answer = Answer::to(update).await.is(200).json();
-    assert_eq!(
-        (&answer["status"], &answer["version"]),
-        (&json!("applied"), &json!(2))
-    );
+    has(&answer, json!({"status": "applied", "version": 2}));
     let text = program
         .get("/v1/vaults/v/memories/agent/context")
         .await
@@ -91,10 +88,7 @@ async fn a_second_service_on_one_folder_is_rejected_and_the_first_continues() {
 
     assert_eq!(second.status.code(), Some(1));
     let error_output = String::from_utf8_lossy(&second.stderr);
-    assert!(
-        error_output.contains("is in use by another working-memory service"),
-        "{error_output}"
-    );
+    holds(&error_output, &["is in use by another working-memory service"]);
     program.put("agent", "still here").await.is(201);
 }
 

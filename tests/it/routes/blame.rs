@@ -1,9 +1,9 @@
 //! `GET M/blame`
 
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, has};
 use reqwest::Method;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 async fn put(memory: &Memory<'_>, actor: &str, text: &str) {
     let put = memory.putting(text).header("X-Actor-Id", actor);
@@ -38,11 +38,8 @@ async fn each_line_has_the_version_actor_and_time_that_introduced_it() {
     assert_eq!(blame.header("x-context-version"), "2");
     let body = blame.json();
     let second = memory.get_json("context").await.is(200).json()["context_id"].clone();
-    assert_eq!(
-        (&body["vault_id"], &body["memory_id"]),
-        (&json!("acme"), &json!("agent"))
-    );
-    assert_eq!((&body["version"], &body["context_id"]), (&json!(2), &second));
+    has(&body, json!({"vault_id": "acme", "memory_id": "agent"}));
+    has(&body, json!({"version": 2, "context_id": second}));
     assert_eq!(versions(&body), [1, 2, 1, 1]);
     assert_eq!(
         body["lines"][1],
@@ -56,12 +53,9 @@ async fn each_line_has_the_version_actor_and_time_that_introduced_it() {
             "evidence": [],
         })
     );
-    assert_eq!(
-        (&body["lines"][2]["actor_id"], &body["lines"][2]["text"]),
-        (&json!("ann"), &json!("one"))
-    );
+    has(&body["lines"][2], json!({"actor_id": "ann", "text": "one"}));
 
-    let first = memory.get("blame?ref=1").await.is(200).json();
+    let first = memory.read("blame?ref=1").await;
     assert_eq!((versions(&first), &first["version"]), (vec![1, 1, 1], &json!(1)));
 }
 
@@ -93,15 +87,13 @@ async fn every_kind_of_change_preserves_the_origins_of_unchanged_lines() {
     let memory = service.memory("agent");
     put(&memory, "ann", "# Facts\none\n\n# Key Learnings\n- by hand\n").await;
     memory
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because a: b\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - because a: b\n")
+        .await;
     memory
-        .apply("CURRENT_PROGRESS:\n  In Progress:\n    - x\n")
-        .await
-        .is(200);
+        .applied("CURRENT_PROGRESS:\n  In Progress:\n    - x\n")
+        .await;
 
-    let body = memory.get("blame").await.is(200).json();
+    let body = memory.read("blame").await;
 
     // Facts, one, blank, Key Learnings, the bullet that got its id, the new one, and the progress after it.
     assert_eq!(versions(&body), [1, 1, 1, 1, 2, 2, 3, 3, 3, 3]);
@@ -156,73 +148,12 @@ async fn blame_has_an_etag_and_missing_versions_are_named() {
     Answer::to(text).await.is(200);
     for missing in ["2", "none"] {
         memory
-            .get(&format!("blame?ref={missing}"))
-            .await
-            .problem(404, "not-found", Some("ref"));
+            .refuses(&format!("blame?ref={missing}"), 404, "not-found", Some("ref"))
+            .await;
     }
-    memory
-        .get("blame?ref=")
-        .await
-        .problem(422, "invalid", Some("ref"));
+    memory.refuses("blame?ref=", 422, "invalid", Some("ref")).await;
     service
         .memory("nobody")
-        .get("blame")
-        .await
-        .problem(404, "not-found", None);
-}
-
-/// Run it in release: `cargo nextest run --release --run-ignored only -E 'test(a_thousand_versions)'`.
-#[tokio::test]
-#[ignore = "it measures, and takes a while"]
-#[expect(clippy::print_stderr, reason = "what it measures is for whoever runs it")]
-async fn a_thousand_versions_of_a_hundred_kilobytes_are_blamed_in_time() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    let mut lines: Vec<_> = (0..1_850)
-        .map(|number| format!("- line {number} {}", fastrand::u128(..)))
-        .collect();
-    let mut writing = Duration::ZERO;
-    for version in 1..=1_000 {
-        let place = fastrand::usize(..lines.len());
-        lines[place] = format!("- version {version} {}", fastrand::u128(..));
-        if version % 10 == 0 {
-            let moved = lines.remove(place);
-            lines.insert(fastrand::usize(..lines.len()), moved);
-        }
-        let text = format!("{}\n", lines.join("\n"));
-        let begin = Instant::now();
-        put(&memory, &format!("actor-{}", version % 7), &text).await;
-        writing += begin.elapsed();
-    }
-    eprintln!("a put: {:?}", writing / 1_000);
-    let mut stored = Value::Null;
-    for forgotten in [1_001, 900, 1] {
-        forget_origins(&service, forgotten).await;
-        for below in [
-            "blame",
-            "contexts/1000/diff",
-            "contexts/1000/diff?base=1",
-            "log?limit=500",
-        ] {
-            let begin = Instant::now();
-            let answer = memory.get_json(below).await.is(200);
-            let time = begin.elapsed();
-            eprintln!(
-                "{below}: {time:?} for {} KB, origins stored up to {}",
-                answer.body.len() / 1_024,
-                forgotten - 1
-            );
-            if forgotten == 1_001 {
-                assert!(time < Duration::from_millis(200), "{below}: {time:?}");
-            }
-            if below == "blame" {
-                let body = answer.json();
-                if stored.is_null() {
-                    stored = body;
-                } else {
-                    assert!(body == stored, "computed origins differ from stored ones");
-                }
-            }
-        }
-    }
+        .refuses("blame", 404, "not-found", None)
+        .await;
 }

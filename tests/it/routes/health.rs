@@ -47,7 +47,7 @@ async fn a_service_with_another_schema_version_is_not_ready_and_says_so() {
         .execute(service.rows())
         .await
         .unwrap();
-    let problem = service.get("/readyz").await.problem(503, "unavailable", None);
+    let problem = service.refuses("/readyz", 503, "unavailable", None).await;
     assert_eq!(problem["not_ready"], json!(["schema"]));
     assert_eq!(
         problem["checks"],
@@ -58,7 +58,7 @@ async fn a_service_with_another_schema_version_is_not_ready_and_says_so() {
         .execute(service.rows())
         .await
         .unwrap();
-    let problem = service.get("/readyz").await.problem(503, "unavailable", None);
+    let problem = service.refuses("/readyz", 503, "unavailable", None).await;
     assert_eq!(problem["not_ready"], json!(["schema"]));
     assert!(!problem.to_string().contains("_sqlx"), "{problem}");
     service.get("/healthz").await.is(200);

@@ -222,7 +222,7 @@ async fn wrong_methods_name_the_right_ones_on_every_route() {
         }
     }
     for path in ["/v1", "/v1/", "/v1/vaults/v/memories/m/nothing", "//", "/%FF"] {
-        hostile.service.get(path).await.problem(404, "not-found", None);
+        hostile.service.refuses(path, 404, "not-found", None).await;
     }
 }
 

@@ -1,37 +1,31 @@
 //! `…/items`, of memories and of vaults.
 
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, each, has};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 async fn add(memory: &Memory<'_>, body: Value) -> Answer {
-    Answer::to(memory.request(Method::POST, "items").json(&body)).await
+    memory.post("items", &body).await
 }
 
 async fn put(memory: &Memory<'_>, category: &str, body: Value) -> Answer {
-    Answer::to(
-        memory
-            .request(Method::PUT, &format!("items/{category}"))
-            .json(&body),
-    )
-    .await
+    memory.put_json(&format!("items/{category}"), &body).await
 }
 
 async fn delete(memory: &Memory<'_>, below: &str) -> Answer {
-    Answer::to(memory.request(Method::DELETE, below)).await
+    memory.delete_at(below).await
 }
 
 fn contents(list: &Value) -> Vec<&str> {
-    let items = list["items"].as_array().unwrap().iter();
-    items.map(|item| item["content"].as_str().unwrap()).collect()
+    each(&list["items"], "content")
 }
 
 #[tokio::test]
 async fn an_item_is_added_read_listed_and_removed_without_a_document() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    assert_eq!(memory.get("items").await.is(200).json()["items"], json!([]));
+    assert_eq!(memory.read("items").await["items"], json!([]));
 
     let added = Answer::to(
         memory
@@ -55,17 +49,14 @@ async fn an_item_is_added_read_listed_and_removed_without_a_document() {
                "created_at": "2026-11-21T02:00:00Z", "created_by": "tools"})
     );
 
-    assert_eq!(service.get(&path).await.is(200).json(), item);
-    assert_eq!(memory.get("items").await.is(200).json()["items"], json!([item]));
+    assert_eq!(service.read(&path).await, item);
+    assert_eq!(memory.read("items").await["items"], json!([item]));
     delete(&memory, &format!("items/{id}")).await.is(204);
-    service
-        .get(&path)
-        .await
-        .problem(404, "not-found", Some("item_id"));
+    service.refuses(&path, 404, "not-found", Some("item_id")).await;
     delete(&memory, &format!("items/{id}"))
         .await
         .problem(404, "not-found", Some("item_id"));
-    assert_eq!(memory.get("items").await.is(200).json()["items"], json!([]));
+    assert_eq!(memory.read("items").await["items"], json!([]));
     assert_eq!(service.count("memories of items").await, 0);
 }
 
@@ -86,22 +77,12 @@ async fn items_are_listed_by_category_in_the_order_they_were_added_page_by_page(
         contents(&memory.get("items?category=b").await.json()),
         ["1", "3", "5"]
     );
-    assert!(contents(&memory.get("items?category=none").await.is(200).json()).is_empty());
-    let mut seen = Vec::new();
-    let mut query = "items?limit=2".to_owned();
-    loop {
-        let page = memory.get(&query).await.is(200).json();
-        seen.extend(contents(&page).into_iter().map(str::to_owned));
-        let Some(cursor) = page["next_cursor"].as_str() else {
-            break;
-        };
-        query = format!("items?limit=2&cursor={cursor}");
-    }
-    assert_eq!(seen, ["2", "4", "1", "3", "5"]);
+    assert!(contents(&memory.read("items?category=none").await).is_empty());
+    let paged = json!(service.pages(&memory.path("items?limit=2")).await);
+    assert_eq!(each(&paged, "content"), ["2", "4", "1", "3", "5"]);
     memory
-        .get("items?category=a%2Cb")
-        .await
-        .problem(422, "invalid", Some("category"));
+        .refuses("items?category=a%2Cb", 422, "invalid", Some("category"))
+        .await;
 }
 
 #[tokio::test]
@@ -148,10 +129,7 @@ async fn putting_a_category_replaces_it_at_once_and_the_same_again_changes_nothi
 
     service.clock.advance(Duration::from_secs(60));
     let again = put(&memory, "a", two).await.is(200).json();
-    assert_eq!(
-        (&again["items"], &again["unchanged"]),
-        (&first["items"], &json!(true))
-    );
+    has(&again, json!({"items": first["items"], "unchanged": true}));
 
     let list = put(&memory, "a", json!([{"content": "y"}])).await.is(200).json();
     assert_eq!((contents(&list), &list["unchanged"]), (vec!["y"], &json!(false)));
@@ -170,7 +148,7 @@ async fn putting_a_category_replaces_it_at_once_and_the_same_again_changes_nothi
     let none = put(&memory, "a", json!([])).await.is(200).json();
     assert_eq!((contents(&none).len(), &none["unchanged"]), (0, &json!(false)));
     assert_eq!(put(&memory, "a", json!([])).await.json()["unchanged"], true);
-    assert_eq!(memory.get("items").await.is(200).json()["items"], json!([]));
+    assert_eq!(memory.read("items").await["items"], json!([]));
 }
 
 #[tokio::test]
@@ -206,6 +184,10 @@ async fn an_invalid_item_is_rejected_and_its_field_named() {
         (json!({"content": "x", "category": ""}), "category"),
         (json!({"content": "x", "category": " "}), "category"),
         (json!({"content": "x", "category": "a,b"}), "category"),
+        (json!({"content": "x", "category": "ä".repeat(129)}), "category"),
+        (json!({"content": "x", "category": "a\nb"}), "category"),
+        (json!({"content": "x", "category": " a"}), "category"),
+        (json!({"content": "x", "category": "a\u{202e}b"}), "category"),
         (json!({"content": "x", "category": "key_learnings"}), "category"),
         (json!({"content": "x", "category": "Rules"}), "category"),
         (
@@ -244,28 +226,22 @@ async fn an_invalid_item_is_rejected_and_its_field_named() {
         .await
         .problem(413, "too-large", Some("content"));
 
-    put(&memory, "a", json!([{"content": "ok"}, {"content": ""}]))
-        .await
-        .problem(422, "invalid", Some("[1].content"));
-    put(&memory, "a", json!({"items": [{"content": "\t"}]}))
-        .await
-        .problem(422, "invalid", Some("items[0].content"));
-    put(
-        &memory,
-        "a",
-        json!({"items": [{"content": "x", "category": "a"}]}),
-    )
-    .await
-    .problem(422, "invalid", Some("items[0].category"));
-    put(&memory, "a", json!("text"))
-        .await
-        .problem(422, "invalid", Some("body"));
-    put(&memory, "recent_tasks", json!([]))
-        .await
-        .problem(422, "invalid", Some("category"));
-    put(&memory, "a%2Cb", json!([]))
-        .await
-        .problem(422, "invalid", Some("category"));
+    for (category, body, field) in [
+        ("a", json!([{"content": "ok"}, {"content": ""}]), "[1].content"),
+        ("a", json!({"items": [{"content": "\t"}]}), "items[0].content"),
+        (
+            "a",
+            json!({"items": [{"content": "x", "category": "a"}]}),
+            "items[0].category",
+        ),
+        ("a", json!("text"), "body"),
+        ("recent_tasks", json!([]), "category"),
+        ("a%2Cb", json!([]), "category"),
+    ] {
+        put(&memory, category, body)
+            .await
+            .problem(422, "invalid", Some(field));
+    }
     let html = memory
         .request(Method::PUT, "items/a")
         .header("Content-Type", "text/html")
@@ -284,7 +260,7 @@ async fn an_invalid_item_is_rejected_and_its_field_named() {
     delete(&memory, "items/a%2Fb")
         .await
         .problem(422, "invalid", Some("item_id"));
-    assert_eq!(memory.get("items").await.is(200).json()["items"], json!([]));
+    assert_eq!(memory.read("items").await["items"], json!([]));
 }
 
 #[tokio::test]
@@ -332,11 +308,10 @@ async fn expired_items_are_never_returned_and_are_purged() {
     .await;
     let id = soon.is(201).json()["item_id"].as_str().unwrap().to_owned();
     service.clock.advance(Duration::from_secs(1));
-    assert_eq!(memory.get("items").await.is(200).json()["items"], json!([]));
+    assert_eq!(memory.read("items").await["items"], json!([]));
     memory
-        .get(&format!("items/{id}"))
-        .await
-        .problem(404, "not-found", None);
+        .refuses(&format!("items/{id}"), 404, "not-found", None)
+        .await;
     assert_eq!(memory.get("prompt").await.is(200).text(), "");
     delete(&memory, &format!("items/{id}"))
         .await
@@ -384,33 +359,15 @@ async fn deleting_a_memory_deletes_its_items_and_not_those_of_the_vault() {
     // Its deletion is an event, with its name.
     assert_eq!(service.tables_that_hold("agent-to-go").await, ["events"]);
     memory.delete().await.problem(404, "not-found", None);
-    assert_eq!(
-        contents(&service.get("/v1/vaults/acme/items").await.is(200).json()),
-        ["ours"]
-    );
+    assert_eq!(contents(&service.read("/v1/vaults/acme/items").await), ["ours"]);
     let put = service
         .request(Method::PUT, "/v1/vaults/acme/items/a")
         .json(&json!([{"content": "new"}]));
     assert_eq!(contents(&Answer::to(put).await.is(200).json()), ["new"]);
-    service.get(&path).await.problem(404, "not-found", None);
+    service.refuses(&path, 404, "not-found", None).await;
     let deleted = service.request(Method::DELETE, "/v1/vaults/acme/items?category=a");
     assert_eq!(Answer::to(deleted).await.is(200).json(), json!({"removed": 1}));
-    assert!(contents(&service.get("/v1/vaults/acme/items").await.is(200).json()).is_empty());
-}
-
-#[tokio::test]
-async fn a_repeated_key_adds_an_item_once() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    let once = || {
-        let request = memory
-            .request(Method::POST, "items")
-            .header("Idempotency-Key", "k");
-        Answer::to(request.json(&json!({"content": "x", "category": "a"})))
-    };
-    let first = once().await.is(201).json();
-    assert_eq!(once().await.is(201).json(), first);
-    assert_eq!(contents(&memory.get("items").await.json()), ["x"]);
+    assert!(contents(&service.read("/v1/vaults/acme/items").await).is_empty());
 }
 
 #[tokio::test]
@@ -422,22 +379,14 @@ async fn a_category_may_contain_spaces_and_letters_of_any_script() {
             .await
             .is(201);
         let query: String = url::form_urlencoded::byte_serialize(name.as_bytes()).collect();
-        let listed = memory
-            .get(&format!("items?category={query}"))
-            .await
-            .is(200)
-            .json();
+        let listed = memory.read(&format!("items?category={query}")).await;
         assert_eq!(contents(&listed), [name]);
         let prompt = memory.get(&format!("prompt?include={query}")).await.is(200);
         assert_eq!(prompt.text(), name);
     }
     let paged = memory.get("items?limit=1").await.json();
     let cursor = paged["next_cursor"].as_str().unwrap();
-    let next = memory
-        .get(&format!("items?limit=2&cursor={cursor}"))
-        .await
-        .is(200)
-        .json();
+    let next = memory.read(&format!("items?limit=2&cursor={cursor}")).await;
     assert_eq!(contents(&next).len(), 2);
     let replaced = put(&memory, "User%20notes", json!([{"content": "new"}]))
         .await
@@ -448,15 +397,4 @@ async fn a_category_may_contain_spaces_and_letters_of_any_script() {
         delete(&memory, "items?category=User%20notes").await.json(),
         json!({"removed": 1})
     );
-    for bad in [
-        "ä".repeat(129),
-        "a\nb".to_owned(),
-        " a".to_owned(),
-        "a\u{202e}b".to_owned(),
-        "Rules".to_owned(),
-    ] {
-        add(&memory, json!({"content": "x", "category": bad}))
-            .await
-            .problem(422, "invalid", Some("category"));
-    }
 }

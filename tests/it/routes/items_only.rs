@@ -1,6 +1,6 @@
 //! Memories with prompt items and no document: every route gives the same answer on whether they exist.
 
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, each};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -20,38 +20,26 @@ async fn about(memory: &Memory<'_>) -> Answer {
 
 async fn listed(service: &Service, vault: &str, query: &str) -> Value {
     let path = format!("/v1/vaults/{vault}/memories?{query}");
-    service.get(&path).await.is(200).json()["items"].clone()
+    service.read(&path).await["items"].clone()
 }
 
 async fn vaults(service: &Service) -> Value {
-    service.get("/v1/vaults").await.is(200).json()["items"].clone()
+    service.read("/v1/vaults").await["items"].clone()
 }
 
 /// The ids of all pages, with one entry a page and with two.
 async fn ids(service: &Service, query: &str) -> Vec<String> {
-    let mut each = Vec::new();
+    let mut all = Vec::new();
     for limit in [1, 2, 500] {
-        let (mut ids, mut cursor) = (Vec::new(), String::new());
-        loop {
-            let path = format!("/v1/vaults/acme/memories?limit={limit}{query}{cursor}");
-            let page = service.get(&path).await.is(200).json();
-            let items = page["items"].as_array().unwrap();
-            assert!(items.len() <= limit);
-            ids.extend(
-                items
-                    .iter()
-                    .map(|item| item["memory_id"].as_str().unwrap().to_owned()),
-            );
-            match page["next_cursor"].as_str() {
-                Some(next) => cursor = format!("&cursor={next}"),
-                None => break,
-            }
-        }
-        each.push(ids);
+        let path = format!("/v1/vaults/acme/memories?limit={limit}{query}");
+        let pages = service.pages(&path).await;
+        let ids = pages
+            .iter()
+            .map(|item| item["memory_id"].as_str().unwrap().to_owned());
+        all.push(ids.collect::<Vec<_>>());
     }
-    let all = each.pop().unwrap();
-    assert!(each.iter().all(|ids| *ids == all), "{query}: {each:?} {all:?}");
-    all
+    assert!(all.iter().all(|ids| *ids == all[0]), "{query}: {all:?}");
+    all.remove(0)
 }
 
 /// Neither the memory itself nor a list contains it.
@@ -98,7 +86,7 @@ async fn a_memory_of_items_is_read_listed_counted_and_deleted_like_any_other() {
     assert_eq!(about(&memory).await.is(200).json(), entry);
     // The resources of the document do not exist.
     for below in ["context", "contexts", "log", "records", "sections", "window"] {
-        memory.get(below).await.problem(404, "not-found", None);
+        memory.refuses(below, 404, "not-found", None).await;
     }
 
     memory.delete().await.is(204);
@@ -137,13 +125,9 @@ async fn a_memory_of_items_is_deleted_with_its_last_item() {
     let memory = service.memory("agent");
     add(&memory, json!({"content": "1", "category": "a"})).await;
     add(&memory, json!({"content": "2", "category": "b"})).await;
-    Answer::to(memory.request(Method::DELETE, "items?category=a"))
-        .await
-        .is(200);
+    memory.delete_at("items?category=a").await.is(200);
     about(&memory).await.is(200);
-    Answer::to(memory.request(Method::PUT, "items/b").json(&json!([])))
-        .await
-        .is(200);
+    memory.put_json("items/b", json!([])).await.is(200);
     is_nowhere(&service, &memory).await;
 }
 
@@ -212,7 +196,7 @@ async fn pages_in_every_order_contain_both_kinds_once() {
         let id = format!("m{:02}", (number * 5) % 12);
         let memory = service.memory(&id);
         if number % 3 != 1 {
-            memory.put("x".repeat(1 + number % 4)).await.is(201);
+            memory.write("x".repeat(1 + number % 4)).await;
         }
         if number % 3 != 0 {
             add(&memory, json!({"content": "1", "category": "a"})).await;
@@ -289,54 +273,13 @@ async fn vaults_of_items_are_listed_among_the_others_page_by_page() {
     let own = service.request(Method::PUT, "/v1/vaults/aa/items/x");
     Answer::to(own.json(&json!([{"content": "x"}]))).await.is(200);
     for limit in 1..=6 {
-        let (mut seen, mut cursor) = (Vec::new(), String::new());
-        loop {
-            let path = format!("/v1/vaults?limit={limit}{cursor}");
-            let page = service.get(&path).await.is(200).json();
-            for vault in page["items"].as_array().unwrap() {
-                assert_eq!(vault["memories"], 1);
-                seen.push(vault["vault_id"].as_str().unwrap().to_owned());
-            }
-            match page["next_cursor"].as_str() {
-                Some(next) => cursor = format!("&cursor={next}"),
-                None => break,
-            }
-        }
-        assert_eq!(seen, ["a", "b", "c", "d", "e"], "{limit}");
+        let list = json!(service.pages(&format!("/v1/vaults?limit={limit}")).await);
+        assert_eq!(each(&list, "vault_id"), ["a", "b", "c", "d", "e"], "{limit}");
+        assert!(
+            list.as_array()
+                .unwrap()
+                .iter()
+                .all(|vault| vault["memories"] == 1)
+        );
     }
-}
-
-/// A page of a large vault reads only its own part of the vault.
-#[tokio::test]
-async fn a_page_reads_only_its_own_rows() {
-    let service = Service::start().await;
-    for statement in [
-        "INSERT INTO memories (vault_id, memory_id, head_version, created_at, changed_at)
-         SELECT 'acme', 'memory-' || n, 0, '2026-11-21T02:00:00Z', '2026-11-21T02:00:00Z' FROM generate_series(1, 20000) AS n",
-        "INSERT INTO prompt_items (vault_id, memory_id, item_id, category, content, metadata, created_at, created_by)
-         SELECT vault_id, memory_id, 'i', 'a', 'x', '{}', created_at, 'tools' FROM memories",
-        "VACUUM ANALYZE memories",
-        "VACUUM ANALYZE prompt_items",
-    ] {
-        sqlx::query(statement).execute(service.rows()).await.unwrap();
-    }
-    let page = listed(&service, "acme", "limit=50&prefix=memory-5").await;
-    assert_eq!(page.as_array().unwrap().len(), 50);
-    let plan: Vec<String> = sqlx::query_scalar(
-        r#"EXPLAIN SELECT memory_id FROM memories
-           WHERE vault_id = 'acme' AND memory_id COLLATE "C" > 'memory-5'
-             AND (head_version > 0 OR EXISTS (
-                      SELECT FROM prompt_items AS item
-                      WHERE item.vault_id = 'acme' AND item.memory_id = memories.memory_id
-                        AND (item.expires_at IS NULL OR item.expires_at > now())))
-           ORDER BY memory_id COLLATE "C" LIMIT 50"#,
-    )
-    .fetch_all(service.rows())
-    .await
-    .unwrap();
-    let plan = plan.join("\n");
-    assert!(
-        plan.contains("memories_list_idx") && !plan.contains("Sort"),
-        "{plan}"
-    );
 }

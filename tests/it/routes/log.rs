@@ -15,9 +15,9 @@ async fn changes_are_described_newest_first() {
         .await
         .is(201);
     service.clock.advance(Duration::from_secs(60));
-    let second = memory.apply(ADD).await.is(200).json();
+    let second = memory.applied(ADD).await;
 
-    let log = memory.get("log").await.is(200).json();
+    let log = memory.read("log").await;
 
     let items = log["items"].as_array().unwrap();
     assert_eq!(items.len(), 2);
@@ -40,7 +40,7 @@ async fn the_log_as_text() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for number in 1..=3 {
-        memory.put(format!("text {number}")).await.is(201);
+        memory.write(format!("text {number}")).await;
     }
     let as_text = async |below: &str| {
         Answer::to(memory.request(Method::GET, below).header("Accept", "text/plain"))
@@ -68,41 +68,4 @@ async fn the_log_as_text() {
     let last = as_text(next).await;
     assert!(last.text().starts_with("version 1 "), "{}", last.text());
     assert!(!last.headers.contains_key("link"));
-}
-
-#[tokio::test]
-async fn the_log_has_pages() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    for number in 1..=5 {
-        memory.put(format!("text {number}")).await.is(201);
-    }
-
-    let (mut versions, mut query) = (Vec::new(), "log?limit=2".to_owned());
-    loop {
-        let page = memory.get(&query).await.is(200).json();
-        let items = page["items"].as_array().unwrap().iter();
-        versions.extend(items.map(|item| item["version"].as_i64().unwrap()));
-        match &page["next_cursor"] {
-            Value::String(cursor) => query = format!("log?limit=2&cursor={cursor}"),
-            end => break assert_eq!(end, &Value::Null),
-        }
-    }
-
-    assert_eq!(versions, [5, 4, 3, 2, 1]);
-    let page = memory.get("contexts?limit=1").await.is(200).json();
-    let cursor = page["next_cursor"].as_str().unwrap();
-    memory
-        .get(&format!("log?cursor={cursor}"))
-        .await
-        .problem(400, "malformed", Some("cursor"));
-    service
-        .memory("nobody")
-        .get("log")
-        .await
-        .problem(404, "not-found", None);
-    let image = memory.request(Method::GET, "log").header("Accept", "image/png");
-    Answer::to(image)
-        .await
-        .problem(406, "not-acceptable", Some("Accept"));
 }

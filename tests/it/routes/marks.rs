@@ -1,73 +1,60 @@
 //! Pins and ends of records: written in the brackets of their line, set by operations, kept by models and the window.
 
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, each, has, holds};
 use crate::pipeline::dictated::{Dictated, dictate};
-use reqwest::Method;
 use serde_json::{Value, json};
 
 const DOCUMENT: &str = "# Key Learnings\n\
     - KL-1 [2026-11-01T00:00:00Z] because they said so: the budget is 4,000 euros\n\
     - KL-2 because it changes: the certificate is in the safe\n";
 
-async fn document(memory: &Memory<'_>) -> String {
-    memory.get("context").await.is(200).text().to_owned()
-}
-
 async fn mark(memory: &Memory<'_>, operation: Value) -> Answer {
     memory.ask("", json!({ "operations": [operation] })).await
 }
 
 fn kinds(answer: &Value) -> Vec<&str> {
-    let rejected = answer["rejected"].as_array().unwrap().iter();
-    rejected.map(|entry| entry["kind"].as_str().unwrap()).collect()
+    each(&answer["rejected"], "kind")
 }
 
 #[tokio::test]
 async fn an_operation_changes_the_brackets_and_nothing_else() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
 
     let pin =
         json!({"op": "mark", "id": "KL-1", "pinned": true, "until": "2027-08-31", "reason": "they insist"});
     let answer = mark(&memory, pin).await.is(200).json();
 
     let operation = &answer["operations"][0];
-    assert_eq!(
-        (&operation["op"], &operation["content"], &operation["reason"]),
-        (
-            &json!("mark"),
-            &json!("pinned, until 2027-08-31"),
-            &json!("they insist")
-        )
+    has(
+        &operation,
+        json!({"op": "mark", "content": "pinned, until 2027-08-31", "reason": "they insist"}),
     );
     let marked = DOCUMENT.replace("00:00Z]", "00:00Z, pinned, until 2027-08-31]");
-    assert_eq!(document(&memory).await, marked);
-    let record = memory.get("records/KL-1").await.is(200).json();
-    assert_eq!(
-        (&record["pinned"], &record["until"], &record["created_version"]),
-        (&json!(true), &json!("2027-08-31"), &json!(1))
+    assert_eq!(memory.text().await, marked);
+    let record = memory.read("records/KL-1").await;
+    has(
+        &record,
+        json!({"pinned": true, "until": "2027-08-31", "created_version": 1}),
     );
 
     // What is absent stays; what was never there is written without inventing a time.
     let text = "KEY_LEARNINGS:\n  MARK:\n    - KL-1 until never because it is settled\n    \
                 - KL-2 until 2026-12-24T12:00:00+02:00 because it is renewed then\n";
-    memory.apply(text).await.is(200);
+    memory.applied(text).await;
     let marked = DOCUMENT
         .replace("00:00Z]", "00:00Z, pinned]")
         .replace("KL-2 ", "KL-2 [until 2026-12-24T10:00:00Z] ");
-    assert_eq!(document(&memory).await, marked);
+    assert_eq!(memory.text().await, marked);
 
     // The same again changes nothing, and without a mark the brackets are as they were.
-    let answer = memory.apply(text).await.is(200).json();
-    assert_eq!(
-        (&answer["status"], &answer["version"]),
-        (&json!("unchanged"), &json!(3))
-    );
+    let answer = memory.applied(text).await;
+    has(&answer, json!({"status": "unchanged", "version": 3}));
     let both =
         "KEY_LEARNINGS:\n  MARK:\n    - KL-1 unpinned because done\n    - KL-2 until never because done\n";
-    memory.apply(both).await.is(200);
-    assert_eq!(document(&memory).await, DOCUMENT);
+    memory.applied(both).await;
+    assert_eq!(memory.text().await, DOCUMENT);
 }
 
 #[tokio::test]
@@ -78,28 +65,25 @@ async fn an_addition_has_marks_and_a_hand_written_one_too() {
                      "until": "2027-01-01"});
     mark(&memory, add).await.is(200);
     memory
-        .apply("VERBATIM_CONTEXT:\n  ADD:\n    - [until 2027-01-01] because r: call =>\n        make\n")
-        .await
-        .is(200);
+        .applied("VERBATIM_CONTEXT:\n  ADD:\n    - [until 2027-01-01] because r: call =>\n        make\n")
+        .await;
     assert_eq!(
-        document(&memory).await,
+        memory.text().await,
         "# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z, pinned, until 2027-01-01] because r: c\n\n\
          # Verbatim Context\n- VC-1 [2026-11-21T02:00:00Z, until 2027-01-01] because r: call => make\n"
     );
 
     let memory = service.memory("by-hand");
     memory
-        .put("# Key Learnings\n- [pinned] never on Fridays\n")
-        .await
-        .is(201);
+        .write("# Key Learnings\n- [pinned] never on Fridays\n")
+        .await;
     memory
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because r: c\n")
-        .await
-        .is(200);
-    let text = document(&memory).await;
-    assert!(
-        text.contains("- KL-1 [2026-11-21T02:00:00Z, pinned] never on Fridays\n"),
-        "{text}"
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - because r: c\n")
+        .await;
+    let text = memory.text().await;
+    holds(
+        &text,
+        &["- KL-1 [2026-11-21T02:00:00Z, pinned] never on Fridays\n"],
     );
 }
 
@@ -107,7 +91,7 @@ async fn an_addition_has_marks_and_a_hand_written_one_too() {
 async fn what_is_no_mark_is_refused_with_the_forms_that_are() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     for until in ["31.08.2027", "soon", "2027-02-30", ""] {
         let operation = json!({"op": "mark", "id": "KL-1", "reason": "r", "until": until});
         let problem = mark(&memory, operation).await.problem(422, "invalid", None);
@@ -119,11 +103,9 @@ async fn what_is_no_mark_is_refused_with_the_forms_that_are() {
         json!({"op": "archive", "id": "KL-1", "reason": "r", "pinned": true}),
     )
     .await;
-    assert!(
-        problem.problem(422, "invalid", None)["detail"]
-            .as_str()
-            .unwrap()
-            .contains("`pinned`")
+    holds(
+        problem.problem(422, "invalid", None)["detail"].as_str().unwrap(),
+        &["`pinned`"],
     );
     for (operation, kind) in [
         (
@@ -150,15 +132,13 @@ async fn what_is_no_mark_is_refused_with_the_forms_that_are() {
         ("VC-1 pinned because r", "wrong_section_id"),
     ] {
         let answer = memory
-            .apply(&format!("KEY_LEARNINGS:\n  MARK:\n    - {item}\n"))
-            .await
-            .is(200)
-            .json();
+            .applied(&format!("KEY_LEARNINGS:\n  MARK:\n    - {item}\n"))
+            .await;
         assert_eq!(kinds(&answer), [kind], "{item}");
     }
     let twice = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because r\n  MARK:\n    - KL-1 pinned because r\n    \
                  - KL-1 until never because r\n    - KL-2 pinned because r\n";
-    let answer = memory.apply(twice).await.is(200).json();
+    let answer = memory.applied(twice).await;
     assert_eq!(kinds(&answer), ["duplicate", "already_archived"]);
 }
 
@@ -166,43 +146,35 @@ async fn what_is_no_mark_is_refused_with_the_forms_that_are() {
 async fn a_model_archives_nothing_that_is_pinned_and_marks_nothing() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     memory
-        .apply("KEY_LEARNINGS:\n  MARK:\n    - KL-1 pinned because it stays\n")
-        .await
-        .is(200);
-    let before = document(&memory).await;
+        .applied("KEY_LEARNINGS:\n  MARK:\n    - KL-1 pinned because it stays\n")
+        .await;
+    let before = memory.text().await;
 
     let learnings = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because KL-1 is wrong\n  MARK:\n    \
                      - KL-2 until 2026-11-20 because gone\n  ADD:\n    - [pinned] because it is certain: go on\n";
     let update = dictate(json!({ "learnings": learnings }));
-    let answer = memory.update(update).await.is(200).json();
+    let answer = memory.updated(update).await;
     assert_eq!(
         kinds(&answer),
         ["protected", "protected", "protected"],
         "{answer}"
     );
-    assert_eq!(document(&memory).await, before);
+    assert_eq!(memory.text().await, before);
 
     // People and agents do, by an operation of their own.
     memory
-        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is over\n")
-        .await
-        .is(200);
-    assert!(!document(&memory).await.contains("KL-1"));
+        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is over\n")
+        .await;
+    assert!(!memory.text().await.contains("KL-1"));
 }
 
 #[tokio::test]
 async fn a_pinned_decision_stays_in_the_window() {
     let service = Service::start_with(|config| config.window.decisions = 2, None).await;
     let memory = service.memory("agent");
-    let decide = |decision: &str| {
-        Answer::to(
-            memory
-                .request(Method::POST, "decisions")
-                .json(&json!({"decision": decision})),
-        )
-    };
+    let decide = |decision: &str| memory.post("decisions", json!({"decision": decision}));
     decide("first").await.is(201);
     mark(
         &memory,
@@ -213,11 +185,8 @@ async fn a_pinned_decision_stays_in_the_window() {
     for decision in ["second", "third"] {
         decide(decision).await.is(201);
     }
-    let text = document(&memory).await;
-    assert!(
-        text.contains("D-3") && text.contains("D-1 [2026-11-21T02:00:00Z, pinned]"),
-        "{text}"
-    );
+    let text = memory.text().await;
+    holds(&text, &["D-3", "D-1 [2026-11-21T02:00:00Z, pinned]"]);
     assert!(!text.contains("D-2"), "{text}");
 }
 
@@ -226,12 +195,11 @@ async fn a_prompt_leaves_out_what_has_expired_and_says_so() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
-        .put(
+        .write(
             "# Key Learnings\n- KL-1 [until 2026-11-20] old\n- KL-2 [until 2026-11-21] today\n- KL-3 new\n\n\
              # Decisions\n- D-1 [until 2026-11-21T01:59:59Z] gone\n",
         )
-        .await
-        .is(201);
+        .await;
     let prompt = memory
         .get("prompt?exclude=datetime")
         .await
@@ -243,25 +211,17 @@ async fn a_prompt_leaves_out_what_has_expired_and_says_so() {
         "# Key Learnings\n- KL-2 [until 2026-11-21] today\n- KL-3 new\n(Left out, expired: KL-1.)\n\n\
          # Decisions\n(Left out, expired: D-1.)"
     );
-    Answer::to(memory.request(Method::POST, "handoff/refresh"))
-        .await
-        .is(201);
+    memory.post_empty("handoff/refresh").await.is(201);
     let handoff = memory.get("handoff").await.is(200).text().to_owned();
-    assert!(
-        handoff.contains("Learning KL-1 expired on 2026-11-20: \"old\""),
-        "{handoff}"
-    );
-    assert!(
-        handoff.contains("Learning KL-2 expires on 2026-11-21: \"today\""),
-        "{handoff}"
-    );
+    holds(&handoff, &["Learning KL-1 expired on 2026-11-20: \"old\""]);
+    holds(&handoff, &["Learning KL-2 expires on 2026-11-21: \"today\""]);
 }
 
 #[tokio::test]
 async fn marks_are_rebuilt_and_a_proposal_of_them_is_approved_one_by_one() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     let text = "KEY_LEARNINGS:\n  MARK:\n    - KL-1 pinned because a\n    - KL-2 pinned because b\n";
     let proposed = Answer::to(memory.applying("?mode=propose", text))
         .await
@@ -269,16 +229,11 @@ async fn marks_are_rebuilt_and_a_proposal_of_them_is_approved_one_by_one() {
         .json();
     let id = proposed["update_id"].as_str().unwrap();
     let path = format!("updates/{id}/approve");
-    Answer::to(
-        memory
-            .request(Method::POST, &path)
-            .json(&json!({"operations": [1]})),
-    )
-    .await
-    .is(200);
-    assert!(document(&memory).await.contains("- KL-2 [pinned] because"));
+    memory.post(&path, json!({"operations": [1]})).await.is(200);
+    assert!(memory.text().await.contains("- KL-2 [pinned] because"));
     assert!(
-        document(&memory)
+        memory
+            .text()
             .await
             .contains("- KL-1 [2026-11-01T00:00:00Z] because")
     );

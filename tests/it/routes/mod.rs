@@ -9,6 +9,7 @@ mod health;
 mod hostile;
 mod items;
 mod items_only;
+mod lists;
 mod log;
 mod marks;
 mod memories;

@@ -1,6 +1,6 @@
 //! `POST M/operations`
 
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, each, has, holds};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -12,25 +12,16 @@ async fn operations_are_applied_without_a_model_and_create_the_memory() {
     let service = Service::start().await;
     let memory = service.memory("agent");
 
-    let answer = memory.apply(ADD).await.is(200).json();
+    let answer = memory.applied(ADD).await;
 
     assert_eq!(answer["status"], "applied");
-    assert_eq!(
-        (&answer["base_version"], &answer["version"]),
-        (&json!(0), &json!(1))
-    );
+    has(&answer, json!({"base_version": 0, "version": 1}));
     assert_eq!(answer["operations"][0]["id"], "KL-1");
     assert_eq!(answer["rejected"], json!([]));
     assert_eq!(answer["models"], json!({}));
     let line = "- KL-1 [2026-11-21T02:00:00Z] because CI has no database: commit the query data\n";
-    assert_eq!(
-        memory.get("context").await.is(200).text(),
-        format!("# Key Learnings\n{line}")
-    );
-    assert_eq!(
-        (service.count("records").await, service.count("updates").await),
-        (1, 1)
-    );
+    assert_eq!(memory.text().await, format!("# Key Learnings\n{line}"));
+    assert_eq!(service.counts(["records", "updates"]).await, [1, 1]);
 }
 
 #[tokio::test]
@@ -47,46 +38,15 @@ async fn a_dry_run_shows_everything_and_saves_nothing() {
     assert_eq!(answer["version"], 0);
     assert_eq!(answer["operations"][0]["id"], "KL-1");
     assert!(answer["diff"].as_str().unwrap().contains("+- KL-1"), "{answer}");
-    memory.get("context").await.problem(404, "not-found", None);
+    memory.refuses("context", 404, "not-found", None).await;
     assert_eq!(service.count("memories").await, 0);
-}
-
-#[tokio::test]
-async fn a_run_that_failed_on_faults_is_finished_by_hand() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-
-    let failed = Answer::to(memory.applying("?on_invalid=fail", FAULTY))
-        .await
-        .problem(422, "invalid", None);
-    let id = failed["update_id"].as_str().unwrap();
-    assert_eq!(failed["rejected"][0]["kind"], "missing_reason");
-    assert_eq!(service.count("memory_contexts").await, 0);
-    assert_eq!(
-        memory.get(&format!("updates/{id}")).await.is(200).json()["status"],
-        "invalid"
-    );
-
-    Answer::to(memory.applying(&format!("?update_id={id}"), ADD))
-        .await
-        .is(200);
-    assert_eq!(
-        memory.get(&format!("updates/{id}")).await.is(200).json()["status"],
-        "resolved"
-    );
-    Answer::to(memory.applying(&format!("?update_id={id}"), ADD))
-        .await
-        .problem(409, "conflict", Some("update_id"));
-    Answer::to(memory.applying("?update_id=none", ADD))
-        .await
-        .problem(404, "not-found", Some("update_id"));
 }
 
 #[tokio::test]
 async fn faulty_items_are_dropped_and_reported() {
     let service = Service::start().await;
 
-    let answer = service.memory("agent").apply(FAULTY).await.is(200).json();
+    let answer = service.memory("agent").applied(FAULTY).await;
 
     assert_eq!(answer["rejected"][0]["kind"], "missing_reason");
     assert_eq!(answer["rejected"][0]["section"], "learnings");
@@ -124,15 +84,17 @@ async fn the_caller_can_limit_the_number_of_additions() {
 async fn a_document_over_its_limit_is_rejected_with_both_sizes() {
     let service = Service::start_with(|config| config.limits.context_bytes = 200, None).await;
     let memory = service.memory("agent");
-    memory.put("x".repeat(190)).await.is(201);
-
-    let problem = memory.apply(ADD).await.problem(422, "invalid", Some("context"));
-
-    assert_eq!(
-        (&problem["before"], &problem["limit"]),
-        (&json!(190), &json!(200))
-    );
-    assert!(problem["actual"].as_u64().unwrap() > 200);
+    memory.write("x".repeat(190)).await;
+    for answer in [
+        memory.apply(ADD).await,
+        memory.post("tasks", json!({"intent": "i", "summary": "s"})).await,
+        memory.post("decisions", json!({"decision": "d"})).await,
+        memory.put_json("status", json!({"goal": "g"})).await,
+    ] {
+        let problem = answer.problem(422, "invalid", Some("context"));
+        has(&problem, json!({"before": 190, "limit": 200}));
+        assert!(problem["actual"].as_u64().unwrap() > 200, "{problem}");
+    }
     assert_eq!(service.count("memory_contexts").await, 1);
 }
 
@@ -167,7 +129,7 @@ async fn a_list_of_operations_in_json_is_applied_to_the_byte() {
     let snippet = "KEY_LEARNINGS:\n  ADD:\n\t- because x: y\n";
 
     let answer = memory
-        .ask(
+        .asked(
             "",
             json!({"operations": [
                 {"op": "add", "section": "verbatim", "reason": "a", "label": "l", "content": snippet},
@@ -176,16 +138,11 @@ async fn a_list_of_operations_in_json_is_applied_to_the_byte() {
                 {"op": "rewrite_progress", "completed": [], "in_progress": ["i"], "remaining": []},
             ]}),
         )
-        .await
-        .is(200)
-        .json();
+        .await;
 
     assert_eq!(answer["status"], "applied");
     let rejected = &answer["rejected"][0];
-    assert_eq!(
-        (&rejected["kind"], &rejected["index"]),
-        (&json!("empty_content"), &json!(1))
-    );
+    has(&rejected, json!({"kind": "empty_content", "index": 1}));
     assert!(
         rejected["detail"]
             .as_str()
@@ -195,18 +152,11 @@ async fn a_list_of_operations_in_json_is_applied_to_the_byte() {
     );
     assert_eq!(answer["rejected"].as_array().unwrap().len(), 1);
     let warning = &answer["warnings"][0];
-    assert_eq!(
-        (&warning["kind"], &warning["index"]),
-        (&json!("multi_line_insight"), &json!(2))
-    );
-    let record = memory.get("records/VC-1").await.is(200).json();
+    has(&warning, json!({"kind": "multi_line_insight", "index": 2}));
+    let record = memory.read("records/VC-1").await;
     assert_eq!(record["content"], snippet.trim_end_matches('\n'));
-    assert_eq!(
-        memory.get("records/KL-1").await.is(200).json()["content"],
-        "one two"
-    );
-    let update_id = answer["update_id"].as_str().unwrap();
-    let run = memory.get(&format!("updates/{update_id}")).await.is(200).json();
+    assert_eq!(memory.read("records/KL-1").await["content"], "one two");
+    let run = memory.run_of(&answer).await;
     assert_eq!(run["request"]["operations"][0]["content"], snippet);
 }
 
@@ -214,11 +164,7 @@ async fn a_list_of_operations_in_json_is_applied_to_the_byte() {
 async fn a_text_in_json_is_the_same_text() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    let answer = memory
-        .ask("?dry_run=true", json!({"text": ADD}))
-        .await
-        .is(200)
-        .json();
+    let answer = memory.asked("?dry_run=true", json!({"text": ADD})).await;
     assert_eq!(answer["operations"][0]["content"], "commit the query data");
     assert_eq!(answer["rejected"], json!([]));
 }
@@ -264,14 +210,12 @@ async fn invalid_json_operations_are_rejected_with_their_position() {
 async fn faulty_json_operations_fail_the_request_only_for_retryable_faults() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.apply(ADD).await.is(200);
+    memory.applied(ADD).await;
     let add = |reason: &str| json!({"op": "add", "section": "learnings", "reason": reason, "content": "commit the query data"});
 
     let twice = memory
-        .ask("?on_invalid=fail", json!({"operations": [add("again")]}))
-        .await
-        .is(200)
-        .json();
+        .asked("?on_invalid=fail", json!({"operations": [add("again")]}))
+        .await;
     assert_eq!(
         (&twice["status"], &twice["rejected"][0]["kind"]),
         (&json!("unchanged"), &json!("duplicate"))
@@ -288,40 +232,26 @@ async fn faulty_json_operations_fail_the_request_only_for_retryable_faults() {
 async fn a_replaced_record_names_its_replacement() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.apply(ADD).await.is(200);
-    memory
-        .ask("", json!({"operations": [{"op": "add", "section": "verbatim", "reason": "r", "label": "l", "content": "x"}]}))
-        .await
-        .is(200);
+    memory.applied(ADD).await;
+    memory.asked("", json!({"operations": [{"op": "add", "section": "verbatim", "reason": "r", "label": "l", "content": "x"}]})).await;
 
-    let answer = memory
-        .ask("", json!({"operations": [
+    let answer = memory.asked("", json!({"operations": [
             {"op": "add", "section": "learnings", "reason": "CI has a database", "content": "leave it out", "replaces": "KL-1"},
             {"op": "archive", "id": "VC-1", "reason": "it changed"},
             {"op": "add", "section": "verbatim", "reason": "s", "label": "l", "content": "y", "replaces": "VC-1"},
-        ]}))
-        .await
-        .is(200)
-        .json();
+        ]})).await;
 
     assert_eq!(answer["rejected"], json!([]));
     let log = answer["log"].as_str().unwrap();
-    assert!(
-        log.contains("KL-2 replaced KL-1") && log.contains("VC-2 replaced VC-1"),
-        "{log}"
-    );
+    holds(&log, &["KL-2 replaced KL-1", "VC-2 replaced VC-1"]);
     for (old, new, reason) in [
         ("KL-1", "KL-2", "CI has a database"),
         ("VC-1", "VC-2", "it changed"),
     ] {
-        let record = memory.get(&format!("records/{old}")).await.is(200).json();
-        assert_eq!(
-            (
-                &record["status"],
-                &record["superseded_by"],
-                &record["archive_reason"]
-            ),
-            (&json!("archived"), &json!(new), &json!(reason))
+        let record = memory.read(&format!("records/{old}")).await;
+        has(
+            &record,
+            json!({"status": "archived", "superseded_by": new, "archive_reason": reason}),
         );
         let diff = memory
             .request(Method::GET, "contexts/3/diff")
@@ -335,10 +265,7 @@ async fn a_replaced_record_names_its_replacement() {
     Answer::to(handoff).await;
     let handoff = memory.get("handoff").await.is(200);
     let handoff = handoff.text();
-    assert!(
-        handoff.contains("Learning KL-1 was replaced by KL-2"),
-        "{handoff}"
-    );
+    holds(&handoff, &["Learning KL-1 was replaced by KL-2"]);
     let changes: Vec<String> =
         sqlx::query_scalar("SELECT change FROM record_changes WHERE version = 3 ORDER BY kind, number")
             .fetch_all(service.rows())
@@ -351,11 +278,11 @@ async fn a_replaced_record_names_its_replacement() {
 async fn replacing_an_archived_record_is_rejected_and_archives_nothing() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.apply(ADD).await.is(200);
+    memory.applied(ADD).await;
     let add = |content: &str, replaces: &str| json!({"op": "add", "section": "learnings", "reason": "r", "content": content, "replaces": replaces});
 
     let answer = memory
-        .ask(
+        .asked(
             "",
             json!({"operations": [
                 add("one", "KL-9"),
@@ -363,27 +290,18 @@ async fn replacing_an_archived_record_is_rejected_and_archives_nothing() {
                 add("three", "KL-1"),
             ]}),
         )
-        .await
-        .is(200)
-        .json();
-    let kinds: Vec<&str> = answer["rejected"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["kind"].as_str().unwrap())
-        .collect();
+        .await;
+    let kinds = each(&answer["rejected"], "kind");
     assert_eq!(kinds, ["unknown_id", "already_archived"], "{answer}");
 
     let late = memory
-        .ask("", json!({"operations": [add("four", "KL-1")]}))
-        .await
-        .is(200)
-        .json();
+        .asked("", json!({"operations": [add("four", "KL-1")]}))
+        .await;
     assert_eq!(late["rejected"][0]["kind"], "already_archived");
     assert_eq!(late["status"], "unchanged");
     // The archive reports the error; the addition is applied like any other.
     let both = json!({"operations": [{"op": "archive", "id": "KL-1", "reason": "r"}, add("four", "KL-1")]});
-    let both = memory.ask("", both).await.is(200).json();
+    let both = memory.asked("", both).await;
     assert_eq!(
         (&both["rejected"][0]["index"], &both["operations"][0]["op"]),
         (&json!(0), &json!("add"))
@@ -396,7 +314,7 @@ async fn a_text_without_a_header_changes_nothing_and_the_error_shows_a_header() 
     let memory = service.memory("agent");
     let text = "Please remember that CI has no database.";
 
-    let answer = memory.apply(text).await.is(200).json();
+    let answer = memory.applied(text).await;
 
     assert_eq!(
         (&answer["status"], &answer["warnings"][0]["kind"]),
@@ -418,10 +336,8 @@ async fn a_text_whose_items_are_all_rejected_is_not_reported_as_applied() {
     let service = Service::start().await;
     let answer = service
         .memory("agent")
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - no reason\n")
-        .await
-        .is(200)
-        .json();
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - no reason\n")
+        .await;
     let log = answer["log"].as_str().unwrap();
     assert!(
         log.starts_with("nothing was applied\n! learnings: missing_reason"),
@@ -441,15 +357,14 @@ async fn progress_beside_a_free_section_of_the_same_name_is_a_warning() {
     assert_eq!(alone["warnings"], json!([]));
 
     memory
-        .put("# Progress\nNext: write the parser\n\n# Current Progress\n- nothing yet\n")
-        .await
-        .is(201);
-    let answer = memory.apply(text).await.is(200).json();
+        .write("# Progress\nNext: write the parser\n\n# Current Progress\n- nothing yet\n")
+        .await;
+    let answer = memory.applied(text).await;
 
     assert_eq!(answer["status"], "applied");
     assert_eq!(answer["warnings"][0]["kind"], "second_progress_section");
     assert_eq!(answer["warnings"][0]["section"], "progress");
-    let other = memory.apply(ADD).await.is(200).json();
+    let other = memory.applied(ADD).await;
     assert_eq!(other["warnings"], json!([]));
 }
 
@@ -459,20 +374,15 @@ async fn sections_under_their_authors_titles_are_changed_in_place() {
     let memory = service.memory("agent");
     let free = "# Description\r\nA  shop.\n\n";
     memory
-        .put(format!(
+        .write(format!(
             "{free}# Progress\n- old\n\n# Learnings\n- because a: one\n\n# Verbatim\n\n# Facts\n\tx\n"
         ))
-        .await
-        .is(201);
+        .await;
     let text = "CURRENT_PROGRESS:\n  In Progress:\n    - Wire the parser\nKEY_LEARNINGS:\n  ADD:\n    - because b: two\n\
         VERBATIM_CONTEXT:\n  ADD:\n    - because next: run => cargo test\n";
-    let answer = memory.apply(text).await.is(200).json();
-    assert_eq!(
-        (&answer["rejected"], &answer["warnings"]),
-        (&json!([]), &json!([])),
-        "{answer}"
-    );
-    let now = memory.get("context").await.is(200).text().to_owned();
+    let answer = memory.applied(text).await;
+    has(&answer, json!({"rejected": [], "warnings": []}));
+    let now = memory.text().await;
     let headings: Vec<&str> = now.lines().filter(|line| line.starts_with("# ")).collect();
     assert_eq!(
         headings,
@@ -489,20 +399,20 @@ async fn sections_under_their_authors_titles_are_changed_in_place() {
         now.starts_with(free) && now.ends_with("\n\n# Facts\n\tx\n"),
         "{now}"
     );
-    assert!(
-        now.contains("# Progress\n## In Progress\n- Wire the parser\n\n# Learnings\n- KL-1 "),
-        "{now}"
+    holds(
+        &now,
+        &["# Progress\n## In Progress\n- Wire the parser\n\n# Learnings\n- KL-1 "],
     );
-    let records = memory.get("records").await.is(200).json();
+    let records = memory.read("records").await;
     assert_eq!(records["items"].as_array().unwrap().len(), 3, "{records}");
     let archive = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is over\n";
-    memory.apply(archive).await.is(200);
+    memory.applied(archive).await;
     let handoff = memory.request(reqwest::Method::POST, "handoff/refresh");
     let handoff = Answer::to(handoff).await.is(201).json();
     let markdown = handoff["markdown"].as_str().unwrap();
-    assert!(
-        markdown.contains("- In progress: \"Wire the parser\" [Current Progress@3]"),
-        "{markdown}"
+    holds(
+        &markdown,
+        &["- In progress: \"Wire the parser\" [Current Progress@3]"],
     );
     assert!(
         memory

@@ -1,6 +1,6 @@
 //! `GET M/prompt`
 
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, each, has};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -23,8 +23,7 @@ async fn put_of_vault(service: &Service, category: &str, content: &str) {
 }
 
 fn names(receipt: &Value) -> Vec<&str> {
-    let parts = receipt["parts"].as_array().unwrap().iter();
-    parts.map(|part| part["name"].as_str().unwrap()).collect()
+    each(&receipt["parts"], "name")
 }
 
 #[tokio::test]
@@ -34,10 +33,7 @@ async fn a_prompt_is_assembled_from_items_of_the_vault_and_the_memory_and_the_do
     put(&memory, "rules", "Mine.").await;
     put_of_vault(&service, "rules", "Ours.\n").await;
     put(&memory, "workflow", "1. Test first").await;
-    memory
-        .put("# Facts\nA fact.\n\n# Current Progress\n## In Progress\n- It\n\n# Key Learnings\n- KL-1 because a: one\n")
-        .await
-        .is(201);
+    memory.write("# Facts\nA fact.\n\n# Current Progress\n## In Progress\n- It\n\n# Key Learnings\n- KL-1 because a: one\n").await;
 
     let text = memory.get("prompt").await.is(200);
     assert_eq!(
@@ -71,20 +67,14 @@ async fn a_prompt_is_assembled_from_items_of_the_vault_and_the_memory_and_the_do
     assert_eq!(sum, tokens as u64);
     assert_eq!(parts[0]["source"], "items");
     assert_eq!(parts[0]["items"].as_array().unwrap().len(), 2);
-    assert_eq!(
-        (&parts[2]["source"], &parts[2]["records"]),
-        (&json!("document"), &json!(["KL-1"]))
-    );
+    has(&parts[2], json!({"source": "document", "records": ["KL-1"]}));
     assert_eq!(parts[5]["source"], "clock");
     let context = memory.get_json("context").await.json();
-    assert_eq!(
-        (&receipt["version"], &receipt["context_id"]),
-        (&json!(1), &context["context_id"])
+    has(
+        &receipt,
+        json!({"version": 1, "context_id": context["context_id"]}),
     );
-    assert_eq!(
-        (&receipt["dropped"], &receipt["max_tokens"]),
-        (&json!([]), &Value::Null)
-    );
+    has(&receipt, json!({"dropped": [], "max_tokens": null}));
     assert_eq!(receipt["prefix_hash"], text.header("x-prefix-hash"));
     assert_ne!(text.header("etag"), json.header("etag"));
 }
@@ -99,14 +89,11 @@ async fn a_memory_with_items_alone_its_own_or_the_vaults_has_a_prompt() {
         ("", "text/plain; charset=utf-8")
     );
     let receipt = memory.get_json("prompt").await.is(200).json();
-    assert_eq!((&receipt["text"], &receipt["parts"]), (&json!(""), &json!([])));
-    memory.get("context").await.problem(404, "not-found", None);
+    has(&receipt, json!({"text": "", "parts": []}));
+    memory.refuses("context", 404, "not-found", None).await;
     put(&memory, "style", "Short.").await;
     let receipt = memory.get_json("prompt").await.is(200).json();
-    assert_eq!(
-        (&receipt["version"], &receipt["context_id"]),
-        (&Value::Null, &Value::Null)
-    );
+    has(&receipt, json!({"version": null, "context_id": null}));
     assert_eq!(names(&receipt), ["style", "datetime"]);
     assert_eq!(service.memory("other").get("prompt").await.is(200).text(), "");
     put_of_vault(&service, "style", "Kind.").await;
@@ -130,7 +117,7 @@ async fn parts_are_selected_by_name() {
     for category in ["rules", "style", "workflow"] {
         put(&memory, category, category).await;
     }
-    memory.put("# Facts\nf\n\n# Decisions\n- D-1 d\n").await.is(201);
+    memory.write("# Facts\nf\n\n# Decisions\n- D-1 d\n").await;
     for (query, text) in [
         ("include=rules,%20workflow", "rules\n\nworkflow"),
         (
@@ -165,9 +152,8 @@ async fn parts_are_selected_by_name() {
         ("exclud=rules", "exclud"),
     ] {
         memory
-            .get(&format!("prompt?{query}"))
-            .await
-            .problem(422, "invalid", Some(field));
+            .refuses(&format!("prompt?{query}"), 422, "invalid", Some(field))
+            .await;
     }
     let html = memory
         .request(Method::GET, "prompt")
@@ -185,12 +171,11 @@ async fn a_budget_drops_parts_in_order_and_never_the_rules() {
         .map(|n| format!("- T-{n} [2026-11-21T02:00:00Z] Task: it was task number {n}\n"))
         .collect();
     memory
-        .put(format!(
+        .write(format!(
             "# Facts\n{}\n# Key Learnings\n- KL-1 because a: one\n\n# Recent Tasks\n{tasks}",
             "fact ".repeat(50)
         ))
-        .await
-        .is(201);
+        .await;
     let complete = memory.get_json("prompt").await.is(200).json();
     let all = complete["tokens"].as_u64().unwrap();
     let tokens = Tokens::default();
@@ -203,9 +188,9 @@ async fn a_budget_drops_parts_in_order_and_never_the_rules() {
         let text = receipt["text"].as_str().unwrap();
         assert!(tokens.count(text) as u64 <= most, "{most}: {text}");
         assert!(text.starts_with("Never push to main."), "{text}");
-        assert_eq!(
-            (&receipt["max_tokens"], &receipt["prefix_hash"]),
-            (&json!(most), &complete["prefix_hash"])
+        has(
+            &receipt,
+            json!({"max_tokens": most, "prefix_hash": complete["prefix_hash"]}),
         );
         assert_eq!(
             memory.get(&format!("prompt?max_tokens={most}")).await.text(),
@@ -222,9 +207,8 @@ async fn a_budget_drops_parts_in_order_and_never_the_rules() {
     );
     let needed = tokens.count("Never push to main. Never delete a migration.");
     let refused = memory
-        .get("prompt?max_tokens=3")
-        .await
-        .problem(422, "invalid", Some("max_tokens"));
+        .refuses("prompt?max_tokens=3", 422, "invalid", Some("max_tokens"))
+        .await;
     assert_eq!(refused["needed"], needed);
     let least = memory.get(&format!("prompt?max_tokens={needed}")).await.is(200);
     assert_eq!(least.text(), "Never push to main. Never delete a migration.");
@@ -234,7 +218,7 @@ async fn a_budget_drops_parts_in_order_and_never_the_rules() {
 async fn the_same_state_has_the_same_etag_and_is_not_sent_twice() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("# Facts\nf\n").await.is(201);
+    memory.write("# Facts\nf\n").await;
     let ask = |below: &'static str, tag: String| {
         Answer::to(memory.request(Method::GET, below).header("If-None-Match", tag))
     };
@@ -259,7 +243,7 @@ async fn the_same_state_has_the_same_etag_and_is_not_sent_twice() {
 async fn an_item_of_the_category_datetime_replaces_the_clock() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("# Facts\nf\n").await.is(201);
+    memory.write("# Facts\nf\n").await;
     put(&memory, "datetime", "It is spring.").await;
     assert_eq!(memory.get("prompt").await.text(), "# Facts\nf\n\nIt is spring.");
     let receipt = memory.get_json("prompt?include=datetime").await.json();
@@ -275,9 +259,8 @@ async fn unknown_names_in_include_are_rejected() {
     let memory = service.memory("agent");
     put(&memory, "style", "Short.").await;
     let problem = memory
-        .get("prompt?include=rules,stile")
-        .await
-        .problem(422, "invalid", Some("include"));
+        .refuses("prompt?include=rules,stile", 422, "invalid", Some("include"))
+        .await;
     assert_eq!(problem["unknown"], json!(["stile"]));
     assert!(
         problem["known"].as_array().unwrap().contains(&json!("style")),
@@ -295,9 +278,9 @@ async fn unknown_names_in_include_are_rejected() {
 async fn the_prompt_at_a_time_has_the_document_of_that_time() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("# Facts\nold\n").await.is(201);
+    memory.write("# Facts\nold\n").await;
     service.clock.advance(Duration::from_secs(3_600));
-    memory.put("# Facts\nnew\n").await.is(201);
+    memory.write("# Facts\nnew\n").await;
     put(&memory, "style", "Short.").await;
     let then = memory.get("prompt?as_of=2026-11-21T02:30:00Z").await.is(200);
     assert_eq!(
@@ -306,18 +289,20 @@ async fn the_prompt_at_a_time_has_the_document_of_that_time() {
     );
     assert_eq!(then.header("x-context-version"), "1");
     memory
-        .get("prompt?as_of=2026-11-21T01:00:00Z")
-        .await
-        .problem(404, "not-found", Some("as_of"));
+        .refuses(
+            "prompt?as_of=2026-11-21T01:00:00Z",
+            404,
+            "not-found",
+            Some("as_of"),
+        )
+        .await;
     memory
-        .get("prompt?as_of=2026-11-22T00:00:00Z")
-        .await
-        .problem(422, "invalid", Some("as_of"));
+        .refuses("prompt?as_of=2026-11-22T00:00:00Z", 422, "invalid", Some("as_of"))
+        .await;
     memory.redact("1").await.is(200);
     memory
-        .get("prompt?as_of=2026-11-21T02:30:00Z")
-        .await
-        .problem(410, "gone", Some("as_of"));
+        .refuses("prompt?as_of=2026-11-21T02:30:00Z", 410, "gone", Some("as_of"))
+        .await;
 }
 
 #[tokio::test]
@@ -327,7 +312,7 @@ async fn the_prefix_is_stable_over_a_hundred_changes_of_everything_else() {
     for (category, content) in [("rules", "R"), ("user_information", "U"), ("tool_guidance", "T")] {
         put(&memory, category, content).await;
     }
-    memory.put("# Facts\nf\n").await.is(201);
+    memory.write("# Facts\nf\n").await;
     let first = memory.get("prompt").await.is(200);
     let hash = first.header("x-prefix-hash").to_owned();
     let mut random = fastrand::Rng::with_seed(20_261_121);
@@ -335,19 +320,17 @@ async fn the_prefix_is_stable_over_a_hundred_changes_of_everything_else() {
         match random.u8(0..4) {
             0 => {
                 memory
-                    .apply(&format!(
+                    .applied(&format!(
                         "KEY_LEARNINGS:\n  ADD:\n    - because {number} is new: insight {number}\n"
                     ))
-                    .await
-                    .is(200);
+                    .await;
             }
             1 => {
                 memory
-                    .apply(&format!(
+                    .applied(&format!(
                         "CURRENT_PROGRESS:\n  In Progress:\n    - Step {number}\n"
                     ))
-                    .await
-                    .is(200);
+                    .await;
             }
             2 => {
                 let before = memory.get("context").await.is(200);
@@ -355,7 +338,7 @@ async fn the_prefix_is_stable_over_a_hundred_changes_of_everything_else() {
                     "{}\n# Recent Tasks\n- T-{number} done\n# Part {number}\nx",
                     before.text()
                 );
-                memory.put(text).await.is(201);
+                memory.write(text).await;
             }
             _ => {
                 put(

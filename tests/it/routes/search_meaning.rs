@@ -1,6 +1,6 @@
 //! Semantic searches, and searches in one memory.
 
-use crate::harness::{Answer, EmbeddingServer, Service};
+use crate::harness::{Answer, EmbeddingServer, Service, has, holds};
 use serde_json::{Value, json};
 
 const CAR: &str = "# Key Learnings\n- KL-1 because rain: the automobile leaks\n- KL-2 because fun: soup needs salt\n\n\
@@ -22,7 +22,7 @@ async fn index(service: &Service) {
 
 async fn search(service: &Service, parameters: &str) -> Value {
     let path = format!("/v1/vaults/acme/search?consistent=true&{parameters}");
-    service.get(&path).await.is(200).json()
+    service.read(&path).await
 }
 
 async fn inside(service: &Service, memory: &str, parameters: &str) -> Answer {
@@ -45,7 +45,7 @@ fn found(page: &Value) -> Vec<String> {
 #[tokio::test]
 async fn without_a_model_only_words_are_searched_and_the_error_names_the_setting() {
     let service = Service::start().await;
-    service.memory("m").put(CAR).await.is(201);
+    service.memory("m").write(CAR).await;
     for path in ["search?q=x&mode=semantic", "memories/m/search?q=x&mode=semantic"] {
         let problem = service.get(&format!("/v1/vaults/acme/{path}")).await;
         let problem = problem.problem(422, "invalid", Some("mode"));
@@ -54,32 +54,21 @@ async fn without_a_model_only_words_are_searched_and_the_error_names_the_setting
         }
     }
     let page = search(&service, "q=soup").await;
-    assert_eq!((&page["mode"], &page["degraded"]), (&json!("text"), &Value::Null));
+    has(&page, json!({"mode": "text", "degraded": null}));
     assert_eq!(found(&page), ["m/KL-2"]);
     let hit = &page["items"][0];
-    assert_eq!(
-        (&hit["found_by"], &hit["score"]),
-        (&json!(["text"]), &Value::Null)
-    );
-    assert_eq!(
-        (&hit["status"], &hit["record_version"]),
-        (&json!("active"), &json!(1))
-    );
+    has(&hit, json!({"found_by": ["text"], "score": null}));
+    has(&hit, json!({"status": "active", "record_version": 1}));
     let response = search(&service, "q=soup&mode=hybrid").await;
     assert_eq!(response["mode"], "text");
-    assert!(
-        response["degraded"]
-            .as_str()
-            .unwrap()
-            .contains("no embedding model")
-    );
+    holds(response["degraded"].as_str().unwrap(), &["no embedding model"]);
     assert_eq!(service.count("search_vectors").await, 0);
 }
 
 #[tokio::test]
 async fn bad_parameters_are_named() {
     let service = Service::start().await;
-    service.memory("m").put(CAR).await.is(201);
+    service.memory("m").write(CAR).await;
     for (parameters, field) in [
         ("q=", "q"),
         ("q=x&mode=magic", "mode"),
@@ -106,11 +95,10 @@ async fn bad_parameters_are_named() {
 async fn one_memory_is_searched_by_words_archived_records_too() {
     let service = Service::start().await;
     let memory = service.memory("m");
-    memory.put(CAR).await.is(201);
+    memory.write(CAR).await;
     memory
-        .put("# Key Learnings\n- KL-2 because fun: soup needs salt\n\n# Facts\nno soup\n")
-        .await
-        .is(201);
+        .write("# Key Learnings\n- KL-2 because fun: soup needs salt\n\n# Facts\nno soup\n")
+        .await;
 
     let page = inside(&service, "m", "q=soup").await.is(200).json();
     assert_eq!(found(&page), ["m/Facts", "m/KL-2"]);
@@ -120,9 +108,9 @@ async fn one_memory_is_searched_by_words_archived_records_too() {
     let page = inside(&service, "m", "q=leaks&status=all").await.is(200).json();
     assert_eq!(found(&page), ["m/KL-1"]);
     let hit = &page["items"][0];
-    assert_eq!(
-        (&hit["status"], &hit["version"], &hit["record_version"]),
-        (&json!("archived"), &json!(2), &json!(1))
+    has(
+        &hit,
+        json!({"status": "archived", "version": 2, "record_version": 1}),
     );
     assert_eq!(hit["extract"], "the automobile <mark>leaks</mark> because rain");
     for (parameters, expected) in [
@@ -161,12 +149,11 @@ async fn one_memory_is_searched_by_words_archived_records_too() {
 #[tokio::test]
 async fn texts_of_the_same_meaning_are_found_and_the_result_says_how() {
     let (_server, service) = with_model().await;
-    service.memory("m").put(CAR).await.is(201);
+    service.memory("m").write(CAR).await;
     service
         .memory("other")
-        .put("# Facts\nNothing of the kind.\n")
-        .await
-        .is(201);
+        .write("# Facts\nNothing of the kind.\n")
+        .await;
     index(&service).await;
 
     let page = search(&service, "q=vehicle&min_score=0.2").await;
@@ -175,10 +162,7 @@ async fn texts_of_the_same_meaning_are_found_and_the_result_says_how() {
     let hit = &page["items"][0];
     assert_eq!(hit["found_by"], json!(["semantic"]));
     assert!(hit["score"].as_f64().unwrap() > 0.2, "{hit}");
-    assert_eq!(
-        (&hit["status"], &hit["record_version"]),
-        (&json!("active"), &json!(1))
-    );
+    has(&hit, json!({"status": "active", "record_version": 1}));
     assert!(
         search(&service, "q=vehicle&mode=text").await["items"]
             .as_array()
@@ -211,14 +195,10 @@ async fn texts_of_the_same_meaning_are_found_and_the_result_says_how() {
         .is(200)
         .json();
     assert_eq!(found(&inside), ["m/Facts"]);
-    let foreign = service
-        .get("/v1/vaults/globex/search?q=vehicle")
-        .await
-        .is(200)
-        .json();
+    let foreign = service.read("/v1/vaults/globex/search?q=vehicle").await;
     assert_eq!(foreign["items"], json!([]));
 
-    let usage = service.get("/v1/vaults/acme/usage").await.is(200).json();
+    let usage = service.read("/v1/vaults/acme/usage").await;
     assert!(usage.to_string().contains("\"one\""), "{usage}");
 }
 
@@ -227,7 +207,7 @@ async fn pages_of_a_semantic_search_have_no_gaps() {
     let (_server, service) = with_model().await;
     for number in 0..7 {
         let text = format!("# Facts\ncar {}\n", "other things ".repeat(number));
-        service.memory(&format!("m{number}")).put(text).await.is(201);
+        service.memory(&format!("m{number}")).write(text).await;
     }
     index(&service).await;
     let whole = found(&search(&service, "q=vehicle&mode=semantic").await);
@@ -248,16 +228,14 @@ async fn pages_of_a_semantic_search_have_no_gaps() {
 async fn archiving_redacting_and_deleting_affect_searches_at_once() {
     let (_server, service) = with_model().await;
     let memory = service.memory("m");
-    memory.put(CAR).await.is(201);
+    memory.write(CAR).await;
     index(&service).await;
     let rest = "# Key Learnings\n- KL-2 because fun: soup needs salt\n";
 
-    memory.put(rest).await.is(201);
+    memory.write(rest).await;
     let now = service
-        .get("/v1/vaults/acme/search?q=vehicle&mode=semantic&min_score=0.2")
-        .await
-        .is(200)
-        .json();
+        .read("/v1/vaults/acme/search?q=vehicle&mode=semantic&min_score=0.2")
+        .await;
     assert_eq!(found(&now), Vec::<String>::new(), "archived, and not yet indexed");
     index(&service).await;
     let archived = search(&service, "q=vehicle&status=archived&min_score=0.2").await;
@@ -278,10 +256,10 @@ async fn archiving_redacting_and_deleting_affect_searches_at_once() {
 async fn a_text_with_a_vector_is_not_embedded_again() {
     let (server, service) = with_model().await;
     let memory = service.memory("m");
-    memory.put(CAR).await.is(201);
+    memory.write(CAR).await;
     index(&service).await;
     assert_eq!(server.asked("one").len(), 3);
-    memory.put(format!("{CAR}\n# More\nA bridge.\n")).await.is(201);
+    memory.write(format!("{CAR}\n# More\nA bridge.\n")).await;
     index(&service).await;
     assert_eq!(server.asked("one").len(), 4);
     assert_eq!(server.asked("one")[3], "More: A bridge.");
@@ -292,7 +270,7 @@ async fn a_text_with_a_vector_is_not_embedded_again() {
 #[tokio::test]
 async fn an_outage_disables_only_semantic_search_and_the_response_says_so() {
     let (server, service) = with_model().await;
-    service.memory("m").put(CAR).await.is(201);
+    service.memory("m").write(CAR).await;
     index(&service).await;
     server.is_down(true);
     for mode in ["hybrid", "semantic"] {
@@ -305,11 +283,7 @@ async fn an_outage_disables_only_semantic_search_and_the_response_says_so() {
         let why = page["degraded"].as_str().unwrap();
         assert!(why.contains("503") && !why.contains("127.0.0.1"), "{why}");
     }
-    service
-        .memory("later")
-        .put("# Facts\nA new vehicle.\n")
-        .await
-        .is(201);
+    service.memory("later").write("# Facts\nA new vehicle.\n").await;
     assert!(
         service
             .meaning()
@@ -323,7 +297,7 @@ async fn an_outage_disables_only_semantic_search_and_the_response_says_so() {
     index(&service).await;
     // Searches retry a failed server after a while; another instance calls it at once.
     let database = service.database();
-    let other_service = Service::start_at(database, server.configure("one")).await;
+    let other_service = Service::start_at(database, server.configure("one"), None).await;
     let page = search(&other_service, "q=car&min_score=0.2").await;
     assert_eq!(page["degraded"], Value::Null);
     let mut all = found(&page);
@@ -336,9 +310,8 @@ async fn a_text_that_the_model_rejects_does_not_affect_others() {
     let (_server, service) = with_model().await;
     service
         .memory("m")
-        .put("# Key Learnings\n- KL-1 because x: poison\n- KL-2 because y: the physician\n")
-        .await
-        .is(201);
+        .write("# Key Learnings\n- KL-1 because x: poison\n- KL-2 because y: the physician\n")
+        .await;
     index(&service).await;
     assert_eq!(
         found(&search(&service, "q=medic&mode=semantic&min_score=0.2").await),
@@ -355,52 +328,9 @@ async fn a_text_that_the_model_rejects_does_not_affect_others() {
 }
 
 #[tokio::test]
-async fn a_new_model_is_indexed_while_the_old_one_serves_searches() {
-    let (server, service) = with_model().await;
-    service.memory("m").put(CAR).await.is(201);
-    index(&service).await;
-    service.meaning().index().await.unwrap();
-    let database = service.database();
-    let new = Service::start_at(database, server.configure("two")).await;
-
-    server.is_down(true);
-    assert!(
-        new.meaning().index().await.is_err(),
-        "the model was not called for its vector dimension"
-    );
-    server.is_down(false);
-    // It is known, and nothing is embedded with it yet.
-    let settings = working_memory::storage::search::vectors::SpaceSettings {
-        model: "two".to_owned(),
-        dimensions: 256,
-        query_prefix: "query: ".to_owned(),
-        document_prefix: String::new(),
-    };
-    new.storage().activate_space(&settings).await.unwrap();
-    let page = search(&new, "q=vehicle&mode=semantic&min_score=0.2").await;
-    assert_eq!(
-        (found(&page), &page["degraded"]),
-        (vec!["m/KL-1".to_owned()], &Value::Null)
-    );
-    assert!(server.asked("two").is_empty());
-
-    new.meaning().index().await.unwrap();
-    assert_eq!(server.asked("two").len(), 3);
-    let spaces = new.storage().embedding_spaces().await.unwrap();
-    assert_eq!(spaces.0.len(), 1, "the old model is removed");
-    assert_eq!(spaces.0[0].settings.model, "two");
-    assert_eq!(new.count("search_vectors").await, 1);
-    // The instance with the old model leaves the indexing to the other.
-    service.memory("m").put("# Facts\nA new vehicle.\n").await.is(201);
-    let before = server.asked("one").len();
-    service.meaning().index().await.unwrap();
-    assert_eq!(server.asked("one").len(), before);
-}
-
-#[tokio::test]
 async fn vectors_of_another_dimension_belong_to_another_model() {
     let (server, service) = with_model().await;
-    service.memory("m").put(CAR).await.is(201);
+    service.memory("m").write(CAR).await;
     service
         .meaning()
         .index_vault(&"acme".parse().unwrap())
@@ -409,9 +339,8 @@ async fn vectors_of_another_dimension_belong_to_another_model() {
     server.dimensions(64);
     service
         .memory("m")
-        .put(format!("{CAR}\n# More\nA bridge.\n"))
-        .await
-        .is(201);
+        .write(format!("{CAR}\n# More\nA bridge.\n"))
+        .await;
     service
         .storage()
         .index_vault(&"acme".parse().unwrap())

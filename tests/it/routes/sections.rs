@@ -1,6 +1,6 @@
 //! `GET M/sections`
 
-use crate::harness::Service;
+use crate::harness::{Service, each};
 use serde_json::{Value, json};
 
 const DOCUMENT: &str = "\
@@ -13,15 +13,14 @@ const DOCUMENT: &str = "\
 ";
 
 fn paths(page: &Value) -> Vec<&str> {
-    let items = page["items"].as_array().unwrap().iter();
-    items.map(|item| item["path"].as_str().unwrap()).collect()
+    each(&page["items"], "path")
 }
 
 #[tokio::test]
 async fn headings_of_all_levels_are_listed_with_their_positions() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
 
     let answer = memory.get("sections").await.is(200);
 
@@ -49,10 +48,10 @@ async fn headings_of_all_levels_are_listed_with_their_positions() {
 async fn all_pages_are_of_one_version() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("# A\n## B\n# C\n").await.is(201);
-    let first = memory.get("sections?limit=2").await.is(200).json();
+    memory.write("# A\n## B\n# C\n").await;
+    let first = memory.read("sections?limit=2").await;
     assert_eq!(paths(&first), ["A", "A/B"]);
-    memory.put("# New\n").await.is(201);
+    memory.write("# New\n").await;
 
     let cursor = first["next_cursor"].as_str().unwrap();
     let second = memory.get(&format!("sections?cursor={cursor}")).await.is(200);
@@ -60,31 +59,30 @@ async fn all_pages_are_of_one_version() {
     assert_eq!(second.header("x-context-version"), "1");
     assert_eq!(paths(&second.json()), ["C"]);
     assert_eq!(second.json()["next_cursor"], Value::Null);
-    assert_eq!(paths(&memory.get("sections").await.is(200).json()), ["New"]);
-    assert_eq!(
-        paths(&memory.get("sections?ref=1").await.is(200).json()),
-        ["A", "A/B", "C"]
-    );
+    assert_eq!(paths(&memory.read("sections").await), ["New"]);
+    assert_eq!(paths(&memory.read("sections?ref=1").await), ["A", "A/B", "C"]);
     memory
-        .get(&format!("sections?ref=1&cursor={cursor}"))
-        .await
-        .problem(400, "malformed", Some("cursor"));
+        .refuses(
+            &format!("sections?ref=1&cursor={cursor}"),
+            400,
+            "malformed",
+            Some("cursor"),
+        )
+        .await;
 }
 
 #[tokio::test]
 async fn missing_versions_are_named() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("no headings").await.is(201);
-    let body = memory.get("sections").await.is(200).json();
+    memory.write("no headings").await;
+    let body = memory.read("sections").await;
     assert_eq!(body, json!({"items": [], "next_cursor": null}));
     memory
-        .get("sections?ref=2")
-        .await
-        .problem(404, "not-found", Some("ref"));
+        .refuses("sections?ref=2", 404, "not-found", Some("ref"))
+        .await;
     service
         .memory("nobody")
-        .get("sections")
-        .await
-        .problem(404, "not-found", None);
+        .refuses("sections", 404, "not-found", None)
+        .await;
 }

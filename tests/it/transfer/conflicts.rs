@@ -1,10 +1,10 @@
 //! Imports of memories that exist already.
 
 use super::program::{export, import, imports, refuses, stderr};
-use crate::harness::{Database, Service};
+use crate::harness::{Database, Service, holds};
 use serde_json::Value;
 
-const DONE: &str = "memories: 0 new, 0 appended to, 1 unchanged, 0 skipped";
+const DONE: [u64; 4] = [0, 0, 1, 0];
 
 /// A service with the memory `agent`, whose versions are these texts.
 async fn with_versions(texts: &[&str]) -> Service {
@@ -15,7 +15,7 @@ async fn with_versions(texts: &[&str]) -> Service {
 
 async fn put(service: &Service, texts: &[&str]) {
     for text in texts {
-        service.memory("agent").put(*text).await.is(201);
+        service.memory("agent").write(*text).await;
     }
 }
 
@@ -24,10 +24,8 @@ fn exported(service: &Service) -> String {
 }
 
 #[track_caller]
-fn import_into(service: &Service, policy: &str, file: &str, said: &str) {
-    let output = import(&service.database_url(), &["--on-conflict", policy], file);
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert_eq!(stderr(&output).trim_end(), said);
+fn import_into(service: &Service, policy: &str, file: &str, counts: [u64; 4]) {
+    imports(&service.database_url(), &["--on-conflict", policy], file, counts);
 }
 
 /// Texts of all versions, the oldest first.
@@ -41,7 +39,7 @@ async fn texts(service: &Service) -> Vec<String> {
 #[tokio::test]
 async fn another_memory_of_the_same_name_stops_the_import_and_is_unchanged() {
     let (source, target) = (with_versions(&["a", "b"]).await, Service::start().await);
-    target.memory("agent").put("mine").await.is(201);
+    target.memory("agent").write("mine").await;
     let said = "line 2: the memory agent of the vault acme exists already";
     refuses(&target.database_url(), &[], &exported(&source), said);
     assert_eq!(texts(&target).await, ["mine"]);
@@ -56,12 +54,7 @@ async fn skipped_memories_are_unchanged() {
     // Ids of test clocks start alike; those of services do not.
     let file = exported(&source).replace("-7000-8000-", "-7000-9000-");
     let file = super::sealed::File::of(&file).sealed();
-    import_into(
-        &target,
-        "skip",
-        &file,
-        "memories: 0 new, 0 appended to, 0 unchanged, 1 skipped",
-    );
+    import_into(&target, "skip", &file, [0, 0, 0, 1]);
     assert_eq!(texts(&target).await, ["x", "mine"]);
 }
 
@@ -84,18 +77,9 @@ async fn memories_before_an_invalid_line_are_imported_and_the_rest_with_the_next
     let cut = file.rfind("{\"context\"").unwrap() + 30;
     let output = import(&target.url(), &[], &file[..cut]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        stderr(&output).contains("the file is cut off"),
-        "{}",
-        stderr(&output)
-    );
+    holds(&stderr(&output), &["the file is cut off"]);
     assert!(stderr(&output).contains("memories: 2 new"), "{}", stderr(&output));
-    imports(
-        &target,
-        &[],
-        &file,
-        "memories: 1 new, 0 appended to, 2 unchanged, 0 skipped",
-    );
+    imports(&target.url(), &[], &file, [1, 0, 2, 0]);
     assert_eq!(export(&target.url(), &["--vault", "acme"]), file);
 }
 
@@ -105,12 +89,7 @@ async fn append_adds_unknown_versions_after_the_head_once() {
     let target = with_versions(&["mine\n\n# Key Learnings\n- KL-1 mine\n", "same"]).await;
     let file = exported(&source).replace("-7000-8000-", "-7000-9000-");
     let file = super::sealed::File::of(&file).sealed();
-    import_into(
-        &target,
-        "append",
-        &file,
-        "memories: 0 new, 1 appended to, 0 unchanged, 0 skipped",
-    );
+    import_into(&target, "append", &file, [0, 1, 0, 0]);
     let after = texts(&target).await;
     assert_eq!(after[1..], ["same", "a\n\n# Key Learnings\n- KL-7 theirs\n", "b"]);
 
@@ -132,19 +111,12 @@ async fn append_adds_unknown_versions_after_the_head_once() {
     );
 
     // A second import adds nothing, though the first version was skipped as equal to the head.
-    import_into(
-        &target,
-        "append",
-        &file,
-        "memories: 0 new, 0 appended to, 1 unchanged, 0 skipped",
-    );
+    import_into(&target, "append", &file, [0, 0, 1, 0]);
     assert_eq!(texts(&target).await, after);
     let added = target
         .memory("agent")
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because new: one more\n")
-        .await
-        .is(200)
-        .json();
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - because new: one more\n")
+        .await;
     assert_eq!(added["operations"][0]["id"], "KL-8", "the file's ids are used up");
 }
 
@@ -154,18 +126,8 @@ async fn append_of_a_newer_export_adds_only_newer_versions() {
     let target = with_versions(&["same"]).await;
     let foreign =
         |file: String| super::sealed::File::of(&file.replace("-7000-8000-", "-7000-9000-")).sealed();
-    import_into(
-        &target,
-        "append",
-        &foreign(exported(&source)),
-        "memories: 0 new, 1 appended to, 0 unchanged, 0 skipped",
-    );
+    import_into(&target, "append", &foreign(exported(&source)), [0, 1, 0, 0]);
     put(&source, &["b"]).await;
-    import_into(
-        &target,
-        "append",
-        &foreign(exported(&source)),
-        "memories: 0 new, 1 appended to, 0 unchanged, 0 skipped",
-    );
+    import_into(&target, "append", &foreign(exported(&source)), [0, 1, 0, 0]);
     assert_eq!(texts(&target).await, ["same", "a", "b"]);
 }

@@ -1,6 +1,7 @@
 //! Without `DATABASE_URL`: the embedded database, while no service uses it.
 
 use super::program::{export, filled, stderr};
+use crate::harness::holds;
 use std::path::Path;
 use std::process::{Command, Output};
 use working_memory::storage::embedded::{EmbeddedOptions, EmbeddedServer};
@@ -27,11 +28,7 @@ async fn import_and_export_use_the_embedded_database_unless_a_service_runs() {
         .unwrap();
     let empty = run(folder.path(), &["export", "--vault", "acme"]);
     assert_eq!(empty.status.code(), Some(1));
-    assert!(
-        stderr(&empty).contains("there is no database in the folder"),
-        "{}",
-        stderr(&empty)
-    );
+    holds(&stderr(&empty), &["there is no database in the folder"]);
     assert!(
         !folder.path().join("data").exists(),
         "an export makes no database"
@@ -61,9 +58,5 @@ async fn import_and_export_use_the_embedded_database_unless_a_service_runs() {
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
     let locked = run(folder.path(), &["export", "--vault", "acme"]);
     assert_eq!(locked.status.code(), Some(1));
-    assert!(
-        stderr(&locked).contains("is in use by another working-memory service"),
-        "{}",
-        stderr(&locked)
-    );
+    holds(&stderr(&locked), &["is in use by another working-memory service"]);
 }

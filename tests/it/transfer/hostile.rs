@@ -2,7 +2,7 @@
 
 use super::program::{export, filled, refuses};
 use super::sealed::File;
-use crate::harness::{Database, Service};
+use crate::harness::{Database, Service, has};
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 
@@ -38,166 +38,57 @@ async fn refused(database: &Database, original: &str, line: usize, change: impl 
     is_empty(database).await;
 }
 
+/// A member of a line, a value that it may not have, and the error.
+const MEMBERS: &str = r#"header.format = "other" → format: working-memory of a version from 1 to 2 is expected
+header.version = 3 → format: working-memory of a version from 1 to 2 is expected
+header.vault_id = "a/b" → vault_id: must be 1 to 128
+memory.memory_id = "../x" → memory_id: must be 1 to 128
+memory.head_version = 0 → head_version: must be 1 or more
+memory.task_counter = -1 → task_counter: must be 0 or more
+memory.head_context_id = null → head_context_id: must be the id of the newest version
+memory.changed_at = "2026-11-21T02:00:00.000000001Z" → changed_at: must be a time
+memory.created_at = "+12026-11-21T02:00:00Z" → created_at: must be a time
+context.version = 0 → version: a number over 0 is expected here, not 0
+context.version = "1" → expected a context
+context.context_id = "" → context_id: must be 1 to 128
+context.actor_id = "a b" → actor_id: must be 1 to 128
+context.source = "magic" → source: "magic" is not known
+context.bytes = 7 → bytes: must be the size
+context.update_id = "-" → update_id: must be 1 to 128
+context.operations = {"op": "add"} → operations: must be a list or null
+context.operations = [{"op": "\u0000"}] → operations: must be free of NUL
+context.log = "a\u0000" → log: must be free of NUL
+context.context = "a\u0000b" → context: the context contains a NUL
+context.context = " \n" → context: the context is empty or blank
+context.vault_id = "other" → expected a context
+record.kind = "XX" → kind: "XX" is not known
+record.number = 0 → number: must be 1 or more
+record.number = 77 → KL-77: its number is over the memory's counter
+record.status = "gone" → status: must be active or archived
+record.status = "active" → archive_reason: must be null while the record is active
+record.created_version = 99 → created_version: must be a version of the memory
+record.superseded_by = "x" → superseded_by:
+run.kind = "cron" → kind: "cron" is not known
+run.status = "resolved" → resolved_by: must be there exactly
+run.version = null → context_id: must be there exactly
+run.version = 99 → version: the memory has no such version
+run.request = {"\u0000": 1} → request: must be free of NUL
+end.memory_id = "other" → memory_id: the end of agent is expected here"#;
+
 #[tokio::test]
 async fn every_member_of_every_line_is_checked() {
     let (file, database) = (agent().await, Database::create().await);
     let lines = File::of(&file);
-    let cases: &[(&str, &str, Value, &str)] = &[
-        (
-            "header",
-            "format",
-            json!("other"),
-            "format: working-memory of a version from 1 to 2 is expected",
-        ),
-        (
-            "header",
-            "version",
-            json!(3),
-            "format: working-memory of a version from 1 to 2 is expected",
-        ),
-        ("header", "vault_id", json!("a/b"), "vault_id: must be 1 to 128"),
-        (
-            "memory",
-            "memory_id",
-            json!("../x"),
-            "memory_id: must be 1 to 128",
-        ),
-        (
-            "memory",
-            "head_version",
-            json!(0),
-            "head_version: must be 1 or more",
-        ),
-        (
-            "memory",
-            "task_counter",
-            json!(-1),
-            "task_counter: must be 0 or more",
-        ),
-        (
-            "memory",
-            "head_context_id",
-            json!(null),
-            "head_context_id: must be the id of the newest version",
-        ),
-        (
-            "memory",
-            "changed_at",
-            json!("2026-11-21T02:00:00.000000001Z"),
-            "changed_at: must be a time",
-        ),
-        (
-            "memory",
-            "created_at",
-            json!("+12026-11-21T02:00:00Z"),
-            "created_at: must be a time",
-        ),
-        (
-            "context",
-            "version",
-            json!(0),
-            "version: a number over 0 is expected here, not 0",
-        ),
-        ("context", "version", json!("1"), "expected a context"),
-        ("context", "context_id", json!(""), "context_id: must be 1 to 128"),
-        ("context", "actor_id", json!("a b"), "actor_id: must be 1 to 128"),
-        (
-            "context",
-            "source",
-            json!("magic"),
-            "source: \"magic\" is not known",
-        ),
-        ("context", "bytes", json!(7), "bytes: must be the size"),
-        ("context", "update_id", json!("-"), "update_id: must be 1 to 128"),
-        (
-            "context",
-            "operations",
-            json!({"op": "add"}),
-            "operations: must be a list or null",
-        ),
-        (
-            "context",
-            "operations",
-            json!([{"op": "\u{0}"}]),
-            "operations: must be free of NUL",
-        ),
-        ("context", "log", json!("a\u{0}"), "log: must be free of NUL"),
-        (
-            "context",
-            "context",
-            json!("a\u{0}b"),
-            "context: the context contains a NUL",
-        ),
-        (
-            "context",
-            "context",
-            json!(" \n"),
-            "context: the context is empty or blank",
-        ),
-        (
-            "context",
-            "context",
-            json!("x".repeat(11 << 20)),
-            "context: the context has 11534336 bytes",
-        ),
-        ("context", "vault_id", json!("other"), "expected a context"),
-        ("record", "kind", json!("XX"), "kind: \"XX\" is not known"),
-        ("record", "number", json!(0), "number: must be 1 or more"),
-        (
-            "record",
-            "number",
-            json!(77),
-            "KL-77: its number is over the memory's counter",
-        ),
-        (
-            "record",
-            "status",
-            json!("gone"),
-            "status: must be active or archived",
-        ),
-        (
-            "record",
-            "status",
-            json!("active"),
-            "archive_reason: must be null while the record is active",
-        ),
-        (
-            "record",
-            "created_version",
-            json!(99),
-            "created_version: must be a version of the memory",
-        ),
-        ("record", "superseded_by", json!("x"), "superseded_by: "),
-        ("run", "kind", json!("cron"), "kind: \"cron\" is not known"),
-        (
-            "run",
-            "status",
-            json!("resolved"),
-            "resolved_by: must be there exactly",
-        ),
-        ("run", "version", json!(null), "context_id: must be there exactly"),
-        (
-            "run",
-            "version",
-            json!(99),
-            "version: the memory has no such version",
-        ),
-        (
-            "run",
-            "request",
-            json!({"\u{0}": 1}),
-            "request: must be free of NUL",
-        ),
-        (
-            "end",
-            "memory_id",
-            json!("other"),
-            "memory_id: the end of agent is expected here",
-        ),
-    ];
-    for (kind, member, value, said) in cases {
+    let too_long = format!(
+        r#"context.context = "{}" → context: the context has 11534336 bytes"#,
+        "x".repeat(11 << 20)
+    );
+    for row in MEMBERS.lines().chain([too_long.as_str()]) {
+        let (place, row) = row.split_once(" = ").unwrap();
+        let (value, said) = row.split_once(" → ").unwrap();
+        let (kind, member) = place.split_once('.').unwrap();
         let line = lines.first(kind);
-        let change = |found: &mut Value| found[kind][member] = value.clone();
+        let change = |found: &mut Value| found[kind][member] = serde_json::from_str(value).unwrap();
         refused(&database, &file, line, change, said).await;
     }
     // A footer comes after its memories were imported.
@@ -315,16 +206,8 @@ async fn what_the_versions_know_counts_more_than_a_record_line() {
     let service = Service::start().await;
     let output = super::program::import(&service.database_url(), &[], &made_up("stays"));
     assert!(output.status.success(), "{output:?}");
-    let record = service
-        .memory("redacted")
-        .get("records/KL-1")
-        .await
-        .is(200)
-        .json();
-    assert_eq!(
-        (&record["content"], &record["created_version"]),
-        (&json!("stays"), &json!(1))
-    );
+    let record = service.memory("redacted").read("records/KL-1").await;
+    has(&record, json!({"content": "stays", "created_version": 1}));
 }
 
 #[tokio::test]
@@ -432,8 +315,8 @@ async fn deeply_nested_values_of_runs_are_rejected() {
 #[tokio::test]
 async fn append_rejects_another_text_under_a_known_id() {
     let service = Service::start().await;
-    service.memory("agent").put("one").await.is(201);
-    service.memory("agent").put("two").await.is(201);
+    service.memory("agent").write("one").await;
+    service.memory("agent").write("two").await;
     let mut file = File::of(&export(&service.database_url(), &["--vault", "acme"]));
     let first = file.first("context");
     file.0[first]["context"]["context"] = json!("six");
@@ -447,5 +330,5 @@ async fn append_rejects_another_text_under_a_known_id() {
         &file.sealed(),
         said,
     );
-    assert_eq!(service.memory("agent").get("context").await.text(), "two");
+    assert_eq!(service.memory("agent").text().await, "two");
 }

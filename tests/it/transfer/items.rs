@@ -1,49 +1,19 @@
 //! Prompt items of a memory and of the vault in an export.
 
-use crate::harness::{Answer, Service};
-use reqwest::Method;
+use super::program::{exported, imported};
+use crate::harness::Service;
 use serde_json::{Value, json};
-use working_memory::domain::ids::VaultId;
-use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict};
-
-async fn export(service: &Service) -> Vec<u8> {
-    let vault: VaultId = "acme".parse().unwrap();
-    let mut file = Vec::new();
-    service
-        .storage()
-        .export_vault(&vault, None, &mut file, &mut |_| {})
-        .await
-        .unwrap();
-    file
-}
-
-async fn import(service: &Service, file: &[u8]) -> Result<Imported, String> {
-    let options = ImportOptions {
-        into_vault: None,
-        on_conflict: OnConflict::Fail,
-        max_line_bytes: 1 << 20,
-        max_document_bytes: 1 << 20,
-    };
-    let mut done = Imported::default();
-    service
-        .storage()
-        .import_vault(file, &options, &mut done, &mut |_| {})
-        .await
-        .map_err(|error| error.to_string())?;
-    Ok(done)
-}
+use working_memory::storage::transfer::OnConflict;
 
 async fn put(service: &Service, path: &str, items: Value) {
-    Answer::to(service.request(Method::PUT, path).json(&items))
-        .await
-        .is(200);
+    service.put_json(path, &items).await.is(200);
 }
 
 #[tokio::test]
 async fn items_are_exported_with_their_memory_and_their_vault() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("# Facts\nf\n").await.is(201);
+    memory.write("# Facts\nf\n").await;
     let items = json!([{"content": "x", "metadata": {"a": 1}}, {"content": "y", "expires_at": "2026-12-01T00:00:00Z"}]);
     put(&service, &memory.path("items/rules"), items).await;
     put(
@@ -52,13 +22,25 @@ async fn items_are_exported_with_their_memory_and_their_vault() {
         json!([{"content": "Short."}]),
     )
     .await;
-    let file = export(&service).await;
+    let file = exported(service.storage(), "acme").await;
 
     let other = Service::start().await;
-    assert_eq!(import(&other, &file).await.unwrap().created, 1);
-    assert_eq!(export(&other).await, file);
-    assert_eq!(import(&other, &file).await.unwrap().unchanged, 1);
-    assert_eq!(export(&other).await, file);
+    assert_eq!(
+        imported(other.storage(), &file, None, OnConflict::Fail)
+            .await
+            .unwrap()
+            .created,
+        1
+    );
+    assert_eq!(exported(other.storage(), "acme").await, file);
+    assert_eq!(
+        imported(other.storage(), &file, None, OnConflict::Fail)
+            .await
+            .unwrap()
+            .unchanged,
+        1
+    );
+    assert_eq!(exported(other.storage(), "acme").await, file);
     let copy = other.memory("agent");
     assert_eq!(copy.get("items").await.json(), memory.get("items").await.json());
     assert_eq!(copy.get("prompt").await.text(), memory.get("prompt").await.text());
@@ -68,14 +50,15 @@ async fn items_are_exported_with_their_memory_and_their_vault() {
 async fn changed_and_invalid_items_are_rejected() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("# Facts\nf\n").await.is(201);
+    memory.write("# Facts\nf\n").await;
     put(
         &service,
         &memory.path("items/style"),
         json!([{"content": "as it was"}]),
     )
     .await;
-    let file = String::from_utf8(export(&service).await).unwrap();
+    let file = String::from_utf8(exported(service.storage(), "acme").await).unwrap();
+    let other = Service::start().await;
     for (from, to, said) in [
         ("as it was", "as it is", "not those that were exported"),
         ("\"style\"", "\"a,b\"", "category"),
@@ -83,7 +66,7 @@ async fn changed_and_invalid_items_are_rejected() {
         ("as it was", "a\\u0000", "content"),
         ("\"metadata\":{}", "\"metadata\":[]", "metadata"),
     ] {
-        is_refused(&file, (from, to), said).await;
+        is_refused(&other, &file, (from, to), said).await;
     }
 }
 
@@ -91,7 +74,7 @@ async fn changed_and_invalid_items_are_rejected() {
 async fn a_memory_of_items_alone_is_exported_too() {
     let service = Service::start().await;
     let (memory, written) = (service.memory("b-items"), service.memory("c-written"));
-    written.put("text").await.is(201);
+    written.write("text").await;
     put(&service, &written.path("items/style"), json!([{"content": "w"}])).await;
     for (path, content) in [("items/style", "one"), ("items/rules", "two")] {
         put(&service, &memory.path(path), json!([{"content": content}])).await;
@@ -102,20 +85,22 @@ async fn a_memory_of_items_alone_is_exported_too() {
     let expires = json!([{"content": "x", "expires_at": "2026-11-21T02:00:03Z"}]);
     put(&service, &expired.path("items/style"), expires).await;
     service.clock.advance(std::time::Duration::from_secs(1));
-    let file = export(&service).await;
+    let file = exported(service.storage(), "acme").await;
 
     let other = Service::start().await;
-    assert_eq!(import(&other, &file).await.unwrap().created, 2);
-    assert_eq!(export(&other).await, file);
-    let again = import(&other, &file).await.unwrap();
-    assert_eq!((again.created, again.unchanged), (0, 2));
-    let about = async |service: &Service| {
-        service
-            .get("/v1/vaults/acme/memories/b-items")
+    assert_eq!(
+        imported(other.storage(), &file, None, OnConflict::Fail)
             .await
-            .is(200)
-            .json()
-    };
+            .unwrap()
+            .created,
+        2
+    );
+    assert_eq!(exported(other.storage(), "acme").await, file);
+    let again = imported(other.storage(), &file, None, OnConflict::Fail)
+        .await
+        .unwrap();
+    assert_eq!((again.created, again.unchanged), (0, 2));
+    let about = async |service: &Service| service.read("/v1/vaults/acme/memories/b-items").await;
     assert_eq!(about(&other).await, about(&service).await);
     let copy = other.memory("b-items");
     assert_eq!(copy.get("items").await.json(), memory.get("items").await.json());
@@ -133,7 +118,11 @@ async fn a_memory_of_items_alone_is_exported_too() {
     let own = third.memory("b-items");
     put(&third, &own.path("items/style"), json!([{"content": "own"}])).await;
     let before = own.get("items").await.json();
-    assert!(import(&third, &file).await.is_err());
+    assert!(
+        imported(third.storage(), &file, None, OnConflict::Fail)
+            .await
+            .is_err()
+    );
     assert_eq!(own.get("items").await.json(), before);
 }
 
@@ -142,7 +131,8 @@ async fn a_memory_without_items_and_versions_is_rejected() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     put(&service, &memory.path("items/style"), json!([{"content": "one"}])).await;
-    let file = String::from_utf8(export(&service).await).unwrap();
+    let file = String::from_utf8(exported(service.storage(), "acme").await).unwrap();
+    let other = Service::start().await;
     for (from, to, said) in [
         ("\"head_version\":0", "\"head_version\":1", "head_context_id"),
         ("\"head_version\":0", "\"head_version\":-1", "head_version"),
@@ -152,16 +142,20 @@ async fn a_memory_without_items_and_versions_is_rejected() {
             "not those that were exported",
         ),
     ] {
-        is_refused(&file, (from, to), said).await;
+        is_refused(&other, &file, (from, to), said).await;
     }
 }
 
 /// A file in which one text was replaced by another is rejected with this error.
-async fn is_refused(file: &str, (from, to): (&str, &str), said: &str) {
-    let other = Service::start().await;
-    let error = import(&other, file.replace(from, to).as_bytes())
-        .await
-        .unwrap_err();
+async fn is_refused(other: &Service, file: &str, (from, to): (&str, &str), said: &str) {
+    let error = imported(
+        other.storage(),
+        file.replace(from, to).as_bytes(),
+        None,
+        OnConflict::Fail,
+    )
+    .await
+    .unwrap_err();
     assert!(error.contains(said), "{to}: {error}");
     assert_eq!(other.count("prompt_items").await, 0);
 }

@@ -1,5 +1,6 @@
 //! Property tests of the storage functions, over histories of any shape.
 
+use super::program::{exported, imported};
 use crate::harness::{Database, TestClock};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -8,7 +9,7 @@ use std::time::Duration;
 use working_memory::domain::document;
 use working_memory::domain::ids::{ActorId, MemoryId, VaultId};
 use working_memory::storage::records::RecordFilter;
-use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
+use working_memory::storage::transfer::OnConflict;
 use working_memory::storage::{Guard, PoolOptions, Preconditions, PutJob, Storage};
 
 fn storage(database: &Database) -> Storage {
@@ -22,31 +23,6 @@ fn storage(database: &Database) -> Storage {
         gather_puts: false,
     };
     Storage::connect_lazy(&options, Arc::new(TestClock::new())).unwrap()
-}
-
-async fn exported(storage: &Storage, vault: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    let vault: VaultId = vault.parse().unwrap();
-    storage
-        .export_vault(&vault, None, &mut out, &mut |_: &Progress| {})
-        .await
-        .unwrap();
-    out
-}
-
-async fn imported(storage: &Storage, file: &[u8], vault: &str, on_conflict: OnConflict) -> Imported {
-    let options = ImportOptions {
-        into_vault: Some(vault.parse().unwrap()),
-        on_conflict,
-        max_line_bytes: 1 << 20,
-        max_document_bytes: 1 << 20,
-    };
-    let mut done = Imported::default();
-    storage
-        .import_vault(file, &options, &mut done, &mut |_: &Progress| {})
-        .await
-        .unwrap();
-    done
 }
 
 /// A document with some of a few records, in any state, and any other text.
@@ -95,18 +71,24 @@ async fn holds(database: &Database, number: u32, theirs: &[String], mine: &[Stri
     let (source, copy, other) = (format!("s{number}"), format!("c{number}"), format!("o{number}"));
     put(&storage, &source, theirs).await;
     let file = exported(&storage, &source).await;
-    imported(&storage, &file, &copy, OnConflict::Fail).await;
+    imported(&storage, &file, Some(&copy), OnConflict::Fail)
+        .await
+        .unwrap();
     let again = String::from_utf8(exported(&storage, &copy).await).unwrap();
     let same = again.replacen(&format!("\"{copy}\""), &format!("\"{source}\""), 1);
     assert_eq!(same.as_bytes(), file);
 
     put(&storage, &other, mine).await;
-    imported(&storage, &file, &other, OnConflict::Append).await;
+    imported(&storage, &file, Some(&other), OnConflict::Append)
+        .await
+        .unwrap();
     let after = exported(&storage, &other).await;
     let head = latest(&storage, &other).await;
     assert_eq!(Some(&head), theirs.last());
     // The records match the documents: an import of the result verifies every record.
-    imported(&storage, &after, &format!("r{number}"), OnConflict::Fail).await;
+    imported(&storage, &after, Some(&format!("r{number}")), OnConflict::Fail)
+        .await
+        .unwrap();
     let active = document::records(&head).len();
     let (vault, memory) = ids(&other);
     let all = storage
@@ -115,7 +97,9 @@ async fn holds(database: &Database, number: u32, theirs: &[String], mine: &[Stri
         .unwrap()
         .items;
     assert_eq!(all.iter().filter(|record| record.end.is_none()).count(), active);
-    imported(&storage, &file, &other, OnConflict::Append).await;
+    imported(&storage, &file, Some(&other), OnConflict::Append)
+        .await
+        .unwrap();
     assert_eq!(exported(&storage, &other).await, after, "nothing a second time");
     storage.close().await;
 }

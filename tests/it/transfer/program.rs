@@ -1,11 +1,13 @@
 //! The program as its users run it, and a database filled by a service.
 
-use crate::harness::{Database, Service};
+use crate::harness::Service;
 use serde_json::json;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
+use working_memory::storage::Storage;
+use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_working-memory");
 
@@ -48,12 +50,43 @@ pub(super) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Imports; it must succeed with this output.
+/// The export of a vault, by the storage.
+pub(crate) async fn exported(storage: &Storage, vault: &str) -> Vec<u8> {
+    let (vault, mut file) = (vault.parse().unwrap(), Vec::new());
+    let mut ignored = |_: &Progress| {};
+    let export = storage.export_vault(&vault, None, &mut file, &mut ignored);
+    export.await.unwrap();
+    file
+}
+
+/// Imports a file, by the storage.
+pub(crate) async fn imported(
+    storage: &Storage,
+    file: &[u8],
+    into_vault: Option<&str>,
+    on_conflict: OnConflict,
+) -> Result<Imported, String> {
+    let options = ImportOptions {
+        into_vault: into_vault.map(|vault| vault.parse().unwrap()),
+        on_conflict,
+        max_line_bytes: 1 << 20,
+        max_document_bytes: 1 << 20,
+    };
+    let mut done = Imported::default();
+    let mut ignored = |_: &Progress| {};
+    let import = storage.import_vault(file, &options, &mut done, &mut ignored);
+    import.await.map_err(|error| error.to_string())?;
+    Ok(done)
+}
+
+/// Imports; so many memories must be new, appended to, unchanged and skipped.
 #[track_caller]
-pub(crate) fn imports(database: &Database, arguments: &[&str], text: &str, said: &str) {
-    let output = import(&database.url(), arguments, text);
+pub(crate) fn imports(database: &str, arguments: &[&str], text: &str, counts: [u64; 4]) {
+    let output = import(database, arguments, text);
     assert!(output.status.success(), "{}", stderr(&output));
-    assert_eq!(stderr(&output).trim_end(), said);
+    let [new, appended, unchanged, skipped] = counts;
+    let said = format!("{new} new, {appended} appended to, {unchanged} unchanged, {skipped} skipped");
+    assert_eq!(stderr(&output).trim_end(), format!("memories: {said}"));
 }
 
 /// Imports; it must fail with exit code 1 and this error.
@@ -82,35 +115,22 @@ pub(super) fn path(folder: &Path, name: &str) -> String {
 pub(super) async fn filled() -> Service {
     let service = Service::start().await;
     let agent = service.memory("agent");
-    agent
-        .put("# Notes\nÄ € 漢字 \u{1F980} \u{1} \"quoted\" \\ back\ttab\r\n\n# Key Learnings\n- KL-1 because x: first\n")
-        .await
-        .is(201);
+    agent.write("# Notes\nÄ € 漢字 \u{1F980} \u{1} \"quoted\" \\ back\ttab\r\n\n# Key Learnings\n- KL-1 because x: first\n").await;
     service.clock.advance(Duration::from_secs(61));
-    agent
-        .apply(
-            "KEY_LEARNINGS:\n  ADD:\n    - because it is so: second\n  ARCHIVE:\n    - KL-1 because it is over\n\
-             VERBATIM_CONTEXT:\n  ADD:\n    - because it is next: Makefile =>\n      test:\n      \tcargo test\n",
-        )
-        .await
-        .is(200);
+    agent.applied("KEY_LEARNINGS:\n  ADD:\n    - because it is so: second\n  ARCHIVE:\n    - KL-1 because it is over\n\
+             VERBATIM_CONTEXT:\n  ADD:\n    - because it is next: Makefile =>\n      test:\n      \tcargo test\n").await;
     service.clock.advance(Duration::from_micros(1_234_567));
     // Archived without a reason, and then active again with its old first version.
     agent
-        .put("# Key Learnings\n- KL-1 because y: first, again\n")
-        .await
-        .is(201);
+        .write("# Key Learnings\n- KL-1 because y: first, again\n")
+        .await;
+    agent.updated(json!({"task": "Wrote the parser. Next: wire it up.", "messages": [
+            {"role": "user", "content": "It turned out that CI has no database because nobody set one up."}]})).await;
     agent
-        .update(json!({"task": "Wrote the parser. Next: wire it up.", "messages": [
-            {"role": "user", "content": "It turned out that CI has no database because nobody set one up."}]}))
-        .await
-        .is(200);
-    agent
-        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-99 because no\n")
-        .await
-        .is(200);
-    agent.apply("KEY_LEARNINGS:\n  (none)\n").await.is(200);
-    service.memory("plain").put("only this").await.is(201);
-    service.memory("Upper").put("A before a").await.is(201);
+        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-99 because no\n")
+        .await;
+    agent.applied("KEY_LEARNINGS:\n  (none)\n").await;
+    service.memory("plain").write("only this").await;
+    service.memory("Upper").write("A before a").await;
     service
 }

@@ -2,14 +2,13 @@
 
 use super::program::{export, imports, refuses};
 use super::sealed::File;
-use crate::harness::{Answer, Database, Service};
-use reqwest::Method;
+use crate::harness::{Database, Service, holds};
 use serde_json::{Value, json};
 
 async fn filled() -> Service {
     let service = Service::start_with(|config| config.window.tasks = 1, None).await;
     let memory = service.memory("agent");
-    let post = |route: &'static str, body: Value| Answer::to(memory.request(Method::POST, route).json(&body));
+    let post = |route: &'static str, body: Value| memory.post(route, body);
     for number in 1..=2 {
         let task = json!({
             "task_id": format!("task-{number}"), "intent": "Step\none", "summary": "Done.", "epic": "e",
@@ -35,17 +34,9 @@ async fn filled() -> Service {
 async fn an_exported_vault_preserves_the_texts_of_tasks() {
     let service = filled().await;
     let first = export(&service.database_url(), &["--vault", "acme"]);
-    assert!(
-        first.contains("\"task_id\":\"task-1\"") && first.contains("\"outcome\":{\"tests\""),
-        "{first}"
-    );
+    holds(&first, &["\"task_id\":\"task-1\"", "\"outcome\":{\"tests\""]);
     let other = Database::create().await;
-    imports(
-        &other,
-        &[],
-        &first,
-        "memories: 1 new, 0 appended to, 0 unchanged, 0 skipped",
-    );
+    imports(&other.url(), &[], &first, [1, 0, 0, 0]);
     assert_eq!(export(&other.url(), &["--vault", "acme"]), first);
 }
 
@@ -80,12 +71,7 @@ async fn unknown_fields_of_a_task_are_preserved_and_validated() {
         "{file}"
     );
     let other = Database::create().await;
-    imports(
-        &other,
-        &[],
-        &file,
-        "memories: 1 new, 0 appended to, 0 unchanged, 0 skipped",
-    );
+    imports(&other.url(), &[], &file, [1, 0, 0, 0]);
     assert_eq!(export(&other.url(), &["--vault", "acme"]), file);
 
     for (details, said) in [

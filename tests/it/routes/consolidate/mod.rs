@@ -2,7 +2,7 @@
 
 mod model;
 
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, has, holds, lacks};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -17,7 +17,7 @@ const DOCUMENT: &str = "# Key Learnings\n\
     # Decisions\n- D-2 because D-1 is superseded: we use Redis\n- D-1 we use Postgres\n";
 
 async fn consolidate(memory: &Memory<'_>, body: Value) -> Answer {
-    Answer::to(memory.request(Method::POST, "consolidate").json(&body)).await
+    memory.post("consolidate", &body).await
 }
 
 fn archived(answer: &Value) -> Vec<(String, Value)> {
@@ -33,19 +33,16 @@ fn archived(answer: &Value) -> Vec<(String, Value)> {
 }
 
 async fn document(memory: &Memory<'_>) -> String {
-    memory.get("context").await.is(200).text().to_owned()
+    memory.text().await
 }
 
 #[tokio::test]
 async fn what_can_go_is_proposed_and_archived_when_it_is_approved() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
 
-    let answer = Answer::to(memory.request(Method::POST, "consolidate"))
-        .await
-        .is(200)
-        .json();
+    let answer = memory.post_empty("consolidate").await.is(200).json();
 
     assert_eq!(answer["status"], "proposed");
     let expected = [
@@ -58,15 +55,10 @@ async fn what_can_go_is_proposed_and_archived_when_it_is_approved() {
     assert_eq!(found, expected);
     assert_eq!(document(&memory).await, DOCUMENT);
     let id = answer["update_id"].as_str().unwrap();
-    let run = memory.get(&format!("updates/{id}")).await.is(200).json();
-    assert_eq!(
-        (&run["kind"], &run["status"]),
-        (&json!("consolidation"), &json!("proposed"))
-    );
+    let run = memory.read(&format!("updates/{id}")).await;
+    has(&run, json!({"kind": "consolidation", "status": "proposed"}));
 
-    Answer::to(memory.request(Method::POST, &format!("updates/{id}/approve")))
-        .await
-        .is(200);
+    memory.post_empty(&format!("updates/{id}/approve")).await.is(200);
     let left = DOCUMENT.lines().filter(|line| {
         !["- KL-2 ", "- KL-4 ", "- D-1 "]
             .iter()
@@ -76,10 +68,10 @@ async fn what_can_go_is_proposed_and_archived_when_it_is_approved() {
         document(&memory).await.lines().collect::<Vec<_>>(),
         left.collect::<Vec<_>>()
     );
-    let record = memory.get("records/KL-2").await.is(200).json();
-    assert_eq!(
-        (&record["archive_reason"], &record["superseded_by"]),
-        (&json!("duplicate of KL-1"), &json!("KL-1"))
+    let record = memory.read("records/KL-2").await;
+    has(
+        &record,
+        json!({"archive_reason": "duplicate of KL-1", "superseded_by": "KL-1"}),
     );
     // Restored, everything is there again.
     memory.restore("1").await.is(201);
@@ -90,7 +82,7 @@ async fn what_can_go_is_proposed_and_archived_when_it_is_approved() {
 async fn a_step_that_no_longer_holds_is_refused_when_it_is_approved() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     let answer = consolidate(&memory, json!({"mode": "propose"}))
         .await
         .is(200)
@@ -101,8 +93,9 @@ async fn a_step_that_no_longer_holds_is_refused_when_it_is_approved() {
     let moved = DOCUMENT
         .replace("CI needs SQLX_OFFLINE=true", "CI needs nothing")
         .replace("- D-2 ", "- D-3 ");
-    memory.put(moved).await.is(201);
-    let approved = Answer::to(memory.request(Method::POST, &format!("updates/{id}/approve")))
+    memory.write(moved).await;
+    let approved = memory
+        .post_empty(&format!("updates/{id}/approve"))
         .await
         .is(200)
         .json();
@@ -134,7 +127,7 @@ async fn a_step_that_no_longer_holds_is_refused_when_it_is_approved() {
 async fn applied_it_ends_when_nothing_is_left_and_answers_a_retry_the_same() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     let apply = || {
         let request = memory
             .request(Method::POST, "consolidate")
@@ -143,19 +136,13 @@ async fn applied_it_ends_when_nothing_is_left_and_answers_a_retry_the_same() {
     };
 
     let first = apply().await.is(200).json();
-    assert_eq!(
-        (&first["status"], &first["version"]),
-        (&json!("applied"), &json!(2))
-    );
+    has(&first, json!({"status": "applied", "version": 2}));
     assert_eq!(apply().await.is(200).json()["update_id"], first["update_id"]);
     let again = consolidate(&memory, json!({"mode": "apply"}))
         .await
         .is(200)
         .json();
-    assert_eq!(
-        (&again["status"], &again["version"]),
-        (&json!("unchanged"), &json!(2))
-    );
+    has(&again, json!({"status": "unchanged", "version": 2}));
 }
 
 #[tokio::test]
@@ -165,7 +152,7 @@ async fn bad_requests_say_what_is_wrong() {
     consolidate(&memory, json!({}))
         .await
         .problem(404, "not-found", None);
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     consolidate(&memory, json!({"mode": "now"}))
         .await
         .problem(422, "invalid", Some("mode"));
@@ -178,7 +165,7 @@ async fn bad_requests_say_what_is_wrong() {
 async fn instructions_are_bounded() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     let long = json!({"instructions": "x".repeat(10_001)});
     consolidate(&memory, long)
         .await
@@ -194,7 +181,7 @@ async fn instructions_are_bounded() {
 async fn a_newer_proposal_replaces_the_older_one_and_a_memory_says_that_one_waits() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     let about = || async { Answer::to(memory.itself(Method::GET)).await.is(200).json() };
     assert_eq!(about().await["open_proposals"], 0);
     assert!(
@@ -208,11 +195,11 @@ async fn a_newer_proposal_replaces_the_older_one_and_a_memory_says_that_one_wait
 
     let first = consolidate(&memory, json!({})).await.is(200).json();
     let by_operations = json!({"operations": [{"op": "archive", "id": "KL-5", "reason": "they are fast"}]});
-    memory.ask("?mode=propose", by_operations).await.is(200);
+    memory.asked("?mode=propose", by_operations).await;
     let second = consolidate(&memory, json!({})).await.is(200).json();
 
     let run = |answer: &Value| format!("updates/{}", answer["update_id"].as_str().unwrap());
-    let replaced = memory.get(&run(&first)).await.is(200).json();
+    let replaced = memory.read(&run(&first)).await;
     assert_eq!(replaced["status"], "rejected");
     let reason = replaced["outcome"]["review"]["reason"].as_str().unwrap();
     assert_eq!(
@@ -222,10 +209,7 @@ async fn a_newer_proposal_replaces_the_older_one_and_a_memory_says_that_one_wait
             second["update_id"].as_str().unwrap()
         )
     );
-    assert_eq!(
-        memory.get(&run(&second)).await.is(200).json()["status"],
-        "proposed"
-    );
+    assert_eq!(memory.read(&run(&second)).await["status"], "proposed");
     // That of another kind waits on.
     let about = about().await;
     assert_eq!(about["open_proposals"], 2);
@@ -244,7 +228,7 @@ async fn a_newer_proposal_replaces_the_older_one_and_a_memory_says_that_one_wait
 async fn agents_name_grounds_and_merge_in_operations_of_their_own() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     let operations = json!({"operations": [
         {"op": "archive", "id": "KL-2", "duplicate_of": "KL-1", "reason": "the same"},
         {"op": "archive", "id": "KL-3", "duplicate_of": "KL-1", "reason": "nearly the same"},
@@ -254,7 +238,7 @@ async fn agents_name_grounds_and_merge_in_operations_of_their_own() {
         {"op": "archive", "id": "D-1", "superseded_by": "D-2", "reason": "decided anew"},
         {"op": "archive", "id": "D-2", "reason": "without a ground"},
     ]});
-    let answer = memory.ask("", operations).await.is(200).json();
+    let answer = memory.asked("", operations).await;
     let rejected = answer["rejected"].as_array().unwrap().iter();
     let rejected: Vec<_> = rejected
         .map(|entry| (entry["index"].as_u64().unwrap(), entry["kind"].as_str().unwrap()))
@@ -265,10 +249,8 @@ async fn agents_name_grounds_and_merge_in_operations_of_their_own() {
         "{answer}"
     );
     let text = document(&memory).await;
-    assert!(
-        text.contains(": tests are slow, and b\n") && !text.contains("- KL-5") && !text.contains("- D-1"),
-        "{text}"
-    );
+    holds(&text, &[": tests are slow, and b\n"]);
+    lacks(&text, &["- KL-5", "- D-1"]);
     let two = json!({"op": "archive", "id": "KL-1", "duplicate_of": "KL-3", "expired": true, "reason": "r"});
     let misplaced = json!({"op": "add", "section": "learnings", "content": "c", "reason": "r", "ids": []});
     for operation in [two, misplaced] {
@@ -295,11 +277,11 @@ async fn a_memory_is_consolidated_by_itself_when_enough_is_new() {
         .await
         .is(201);
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
 
     let mut runs = Value::Null;
     for _ in 0..200 {
-        runs = memory.get("updates").await.is(200).json();
+        runs = memory.read("updates").await;
         if runs["items"][0]["status"] == "proposed" {
             break;
         }
@@ -314,11 +296,10 @@ async fn a_memory_is_consolidated_by_itself_when_enough_is_new() {
     assert_eq!(small.get("updates").await.is(200).json()["items"], json!([]));
     // A change without enough new records begins no other one.
     memory
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because r: one more\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - because r: one more\n")
+        .await;
     tokio::time::sleep(Duration::from_millis(2_500)).await;
-    let runs = memory.get("updates").await.is(200).json();
+    let runs = memory.read("updates").await;
     let own = |run: &&Value| run["kind"] == "consolidation";
     assert_eq!(
         runs["items"].as_array().unwrap().iter().filter(own).count(),
@@ -339,24 +320,22 @@ async fn what_has_expired_is_archived_by_itself_where_that_is_configured() {
     let service = Service::start_with(configure, None).await;
     let memory = service.memory("agent");
     memory
-        .put(DOCUMENT.replace("- KL-5 tests", "- KL-5 [pinned, until 2026-11-01] tests"))
-        .await
-        .is(201);
+        .write(DOCUMENT.replace("- KL-5 tests", "- KL-5 [pinned, until 2026-11-01] tests"))
+        .await;
     let background = service.consolidate_by_itself();
     let mut record = Value::Null;
     for _ in 0..200 {
-        record = memory.get("records/KL-4").await.is(200).json();
+        record = memory.read("records/KL-4").await;
         if record["status"] == "archived" {
             break;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    assert_eq!(
-        (&record["archive_reason"], &record["ended_by"]),
-        (&json!("expired on 2026-11-01"), &json!("working-memory")),
-        "{record}"
+    has(
+        &record,
+        json!({"archive_reason": "expired on 2026-11-01", "ended_by": "working-memory"}),
     );
-    let pinned = memory.get("records/KL-5").await.is(200).json();
+    let pinned = memory.read("records/KL-5").await;
     assert_eq!(pinned["status"], "active");
     background.stop().await;
 }

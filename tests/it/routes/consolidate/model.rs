@@ -1,7 +1,7 @@
 //! Consolidation with a model, whose steps are checked like those that are found without one.
 
 use super::{archived, consolidate, document};
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, has, holds};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -55,17 +55,14 @@ fn kinds(answer: &Value) -> Vec<&str> {
 
 async fn approve(memory: &Memory<'_>, id: &Value, body: Value) -> Value {
     let path = format!("updates/{}/approve", id.as_str().unwrap());
-    Answer::to(memory.request(Method::POST, &path).json(&body))
-        .await
-        .is(200)
-        .json()
+    memory.post(&path, &body).await.is(200).json()
 }
 
 #[tokio::test]
 async fn the_steps_of_a_careful_model_are_proposed_and_keep_what_they_archive() {
     let (service, model) = answering(&[CAREFUL]).await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
 
     let answer = consolidate(&memory, json!({"instructions": "Look at CI first."}))
         .await
@@ -77,10 +74,7 @@ async fn the_steps_of_a_careful_model_are_proposed_and_keep_what_they_archive() 
     let asked = model.asked();
     assert_eq!(asked.len(), 1);
     let question = &asked[0].messages[0].text;
-    assert!(
-        question.contains("Look at CI first.") && question.contains("- KL-4 because ops said so:"),
-        "{question}"
-    );
+    holds(&question, &["Look at CI first.", "- KL-4 because ops said so:"]);
     assert!(question.contains("4 of KL-, 1 of D-"), "{question}");
     let operations = answer["operations"].as_array().unwrap();
     let of = |id: &str| operations.iter().find(|operation| operation["id"] == id).unwrap();
@@ -95,20 +89,19 @@ async fn the_steps_of_a_careful_model_are_proposed_and_keep_what_they_archive() 
     let approved = approve(&memory, &answer["update_id"], json!({})).await;
     assert_eq!(approved["rejected"], json!([]), "{approved}");
     let text = document(&memory).await;
-    assert!(
-        text.contains("because both are about the runner: CI needs 8 GB of memory, and CI needs Docker 27 on the runner\n"),
-        "{text}"
+    holds(
+        &text,
+        &[
+            "because both are about the runner: CI needs 8 GB of memory, and CI needs Docker 27 on the runner\n",
+        ],
     );
     for gone in ["- KL-1 ", "- KL-2 ", "- KL-3 ", "- KL-5 ", "- D-1 "] {
         assert!(!text.contains(gone), "{gone} in {text}");
     }
-    let record = memory.get("records/KL-21").await.is(200).json();
+    let record = memory.read("records/KL-21").await;
     assert_eq!(record["supersedes"], json!(["KL-1", "KL-2"]));
-    let part = memory.get("records/KL-1").await.is(200).json();
-    assert_eq!(
-        (&part["status"], &part["superseded_by"]),
-        (&json!("archived"), &json!("KL-21"))
-    );
+    let part = memory.read("records/KL-1").await;
+    has(&part, json!({"status": "archived", "superseded_by": "KL-21"}));
     memory.restore("1").await.is(201);
     assert_eq!(document(&memory).await, DOCUMENT);
 }
@@ -117,18 +110,14 @@ async fn the_steps_of_a_careful_model_are_proposed_and_keep_what_they_archive() 
 async fn a_model_that_wants_to_destroy_changes_nothing() {
     let (service, model) = answering(&[DESTROYING, DESTROYING]).await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
 
     let answer = consolidate(&memory, json!({"mode": "apply"}))
         .await
         .is(200)
         .json();
 
-    assert_eq!(
-        (&answer["status"], &answer["version"]),
-        (&json!("unchanged"), &json!(1)),
-        "{answer}"
-    );
+    has(&answer, json!({"status": "unchanged", "version": 1}));
     assert_eq!(document(&memory).await, DOCUMENT);
     let kinds = kinds(&answer);
     for expected in ["uncovered", "unknown_id", "protected"] {
@@ -137,9 +126,9 @@ async fn a_model_that_wants_to_destroy_changes_nothing() {
     let asked = model.asked();
     assert_eq!(asked.len(), 2, "it is asked again once");
     let again = &asked[1].messages.last().unwrap().text;
-    assert!(
-        again.contains("KL-7 is no active record of the same kind, or goes too, so KL-6 stays."),
-        "{again}"
+    holds(
+        &again,
+        &["KL-7 is no active record of the same kind, or goes too, so KL-6 stays."],
     );
 }
 
@@ -147,7 +136,7 @@ async fn a_model_that_wants_to_destroy_changes_nothing() {
 async fn nonsense_is_a_fault_and_saves_nothing() {
     let (service, _) = answering(&["I have tidied up your memory!", "{\"archive\": \"all\"}"]).await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     let answer = consolidate(&memory, json!({"mode": "apply"}))
         .await
         .is(200)
@@ -165,7 +154,7 @@ async fn what_is_repaired_is_taken_and_no_more_than_a_share_goes() {
     let repaired = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-3 superseded by KL-4 because the host changed\n";
     let (service, _) = answering(&[&format!("KEY_LEARNINGS:\n  ARCHIVE:\n{all}"), repaired]).await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     let answer = consolidate(&memory, json!({"mode": "apply"}))
         .await
         .is(200)
@@ -188,12 +177,11 @@ async fn what_is_repaired_is_taken_and_no_more_than_a_share_goes() {
     .await;
     let memory = service.memory("agent");
     memory
-        .put(format!(
+        .write(format!(
             "# Key Learnings\n{}",
             same.replace("20 are slow now", "20 moved, they are slow")
         ))
-        .await
-        .is(201);
+        .await;
     let answer = consolidate(&memory, json!({"mode": "apply"}))
         .await
         .is(200)
@@ -210,7 +198,7 @@ async fn what_is_repaired_is_taken_and_no_more_than_a_share_goes() {
 async fn a_failing_model_saves_nothing_and_json_is_read_too() {
     let (service, _) = answering(&[]).await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     consolidate(&memory, json!({"mode": "apply"}))
         .await
         .problem(502, "model-failed", None);
@@ -228,7 +216,7 @@ async fn a_failing_model_saves_nothing_and_json_is_read_too() {
     )));
     let service = with_model(model.clone()).await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     let answer = consolidate(&memory, json!({"mode": "apply"}))
         .await
         .is(200)
@@ -261,32 +249,25 @@ impl Model for Constrained {
 async fn queued_it_is_run_by_a_worker() {
     let (service, _) = answering(&[CAREFUL]).await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     let request = memory
         .request(Method::POST, "consolidate")
         .header("Prefer", "respond-async");
     let queued = Answer::to(request.json(&json!({}))).await.is(202);
     let run = queued.json();
-    assert_eq!(
-        (&run["kind"], &run["status"]),
-        (&json!("consolidation"), &json!("queued"))
-    );
+    has(&run, json!({"kind": "consolidation", "status": "queued"}));
     let path = format!("updates/{}", run["update_id"].as_str().unwrap());
 
     let workers = service.work(Duration::from_secs(1));
     let mut ended = Value::Null;
     for _ in 0..200 {
-        ended = memory.get(&path).await.is(200).json();
+        ended = memory.read(&path).await;
         if ended["status"] != "queued" && ended["status"] != "running" {
             break;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    assert_eq!(
-        (&ended["kind"], &ended["status"]),
-        (&json!("consolidation"), &json!("proposed")),
-        "{ended}"
-    );
+    has(&ended, json!({"kind": "consolidation", "status": "proposed"}));
     service.stop();
     workers.stopped().await;
 }
@@ -312,22 +293,21 @@ async fn a_merged_record_keeps_the_evidence_of_its_parts() {
     let memory = service.memory("agent");
     let update =
         json!({"task": "CI needs 8 GB of memory. CI needs Docker 27 on the runner.", "roles": ["learnings"]});
-    memory.update(update).await.is(200);
+    memory.updated(update).await;
     let text = document(&memory).await;
     memory
-        .put(format!(
+        .write(format!(
             "{}{padding}",
             text.trim_end_matches('\n').to_owned() + "\n"
         ))
-        .await
-        .is(201);
+        .await;
 
     let answer = consolidate(&memory, json!({"mode": "apply"}))
         .await
         .is(200)
         .json();
     assert_eq!(answer["status"], "applied", "{answer}");
-    let record = memory.get("records/KL-13").await.is(200).json();
+    let record = memory.read("records/KL-13").await;
     let evidence = record["evidence"].as_array().unwrap();
     let parts: Vec<_> = evidence
         .iter()
@@ -340,7 +320,7 @@ async fn a_merged_record_keeps_the_evidence_of_its_parts() {
             .any(|passage| passage["quote"].as_str().unwrap().contains("8 GB")),
         "{record}"
     );
-    let part = memory.get("records/KL-2").await.is(200).json();
+    let part = memory.read("records/KL-2").await;
     assert_eq!(part["superseded_by"], "KL-13");
     assert!(part["evidence"][0].get("record").is_none(), "{part}");
 }

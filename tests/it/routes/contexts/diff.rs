@@ -1,6 +1,6 @@
 //! `GET M/contexts/{ref}/diff`
 
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -19,11 +19,11 @@ KEY_LEARNINGS:
 /// Two versions by operations and a third by hand.
 async fn three_versions(service: &Service) {
     let memory = service.memory("agent");
-    memory.put(FIRST).await.is(201);
-    memory.apply(OPERATIONS).await.is(200);
-    let text = memory.get("context").await.is(200).text().to_owned();
+    memory.write(FIRST).await;
+    memory.applied(OPERATIONS).await;
+    let text = memory.text().await;
     let text = text.replace("one", "two").replace("stays", "changes");
-    memory.put(text).await.is(201);
+    memory.write(text).await;
 }
 
 fn ids(records: &Value) -> Vec<&str> {
@@ -70,10 +70,7 @@ async fn the_first_version_is_compared_with_an_empty_document() {
         "{text}"
     );
     let body = memory.get_json("contexts/1/diff").await.is(200).json();
-    assert_eq!(
-        (&body["base_version"], &body["base_context_id"]),
-        (&json!(0), &Value::Null)
-    );
+    has(&body, json!({"base_version": 0, "base_context_id": null}));
     assert_eq!(ids(&body["records"]["added"]), ["KL-1", "KL-2"]);
     assert_eq!(body["sections_changed"], json!(["Facts"]));
 }
@@ -88,7 +85,7 @@ async fn json_lists_the_changed_records_with_their_reasons() {
 
     assert_eq!(body["vault_id"], "acme");
     assert_eq!(body["memory_id"], "agent");
-    assert_eq!((&body["base_version"], &body["version"]), (&json!(1), &json!(3)));
+    has(&body, json!({"base_version": 1, "version": 3}));
     assert!(
         body["diff"]
             .as_str()
@@ -129,7 +126,7 @@ async fn versions_are_compared_in_either_order_and_by_id() {
         .is(200)
         .json();
 
-    assert_eq!((&back["base_version"], &back["version"]), (&json!(3), &json!(1)));
+    has(&back, json!({"base_version": 3, "version": 1}));
     assert_eq!(back["context_id"], first);
     assert_eq!(ids(&back["records"]["added"]), ["KL-2"]);
     assert_eq!(ids(&back["records"]["archived"]), ["KL-3"]);
@@ -142,19 +139,13 @@ async fn versions_are_compared_in_either_order_and_by_id() {
 async fn a_record_that_a_put_left_out_has_no_reason() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(FIRST).await.is(201);
-    memory
-        .put(FIRST.replace("- KL-2 because b: goes\n", ""))
-        .await
-        .is(201);
+    memory.write(FIRST).await;
+    memory.write(FIRST.replace("- KL-2 because b: goes\n", "")).await;
 
     let body = memory.get_json("contexts/2/diff").await.is(200).json();
 
     let archived = &body["records"]["archived"][0];
-    assert_eq!(
-        (&archived["record_id"], &archived["reason"]),
-        (&json!("KL-2"), &Value::Null)
-    );
+    has(&archived, json!({"record_id": "KL-2", "reason": null}));
     assert_eq!(archived["archived_version"], Value::Null);
 }
 
@@ -190,7 +181,7 @@ async fn missing_versions_are_named() {
     let service = Service::start().await;
     three_versions(&service).await;
     let memory = service.memory("agent");
-    service.memory("other").put("x").await.is(201);
+    service.memory("other").write("x").await;
     let other = service.memory("other").get_json("context").await.json()["context_id"].clone();
     let other = other.as_str().unwrap();
 
@@ -201,12 +192,10 @@ async fn missing_versions_are_named() {
         to.problem(404, "not-found", Some("base"));
     }
     memory
-        .get("contexts/1/diff?base=%20")
-        .await
-        .problem(422, "invalid", Some("base"));
+        .refuses("contexts/1/diff?base=%20", 422, "invalid", Some("base"))
+        .await;
     service
         .memory("nobody")
-        .get("contexts/1/diff")
-        .await
-        .problem(404, "not-found", None);
+        .refuses("contexts/1/diff", 404, "not-found", None)
+        .await;
 }

@@ -6,8 +6,8 @@ use crate::harness::Service;
 async fn a_version_is_found_by_its_number_and_by_its_id() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    let first = memory.put("one").await.is(201).json();
-    memory.put("two").await.is(201);
+    let first = memory.write("one").await;
+    memory.write("two").await;
 
     let by_number = memory.get("contexts/1").await.is(200);
     let by_id = memory
@@ -26,22 +26,20 @@ async fn a_version_is_found_by_its_number_and_by_its_id() {
     );
     for missing in ["3", "0", "99999999999999999999", "no-such-id"] {
         memory
-            .get(&format!("contexts/{missing}"))
-            .await
-            .problem(404, "not-found", Some("ref"));
+            .refuses(&format!("contexts/{missing}"), 404, "not-found", Some("ref"))
+            .await;
     }
 }
 
 #[tokio::test]
 async fn a_version_of_another_memory_is_not_found() {
     let service = Service::start().await;
-    let first = service.memory("agent").put("one").await.is(201).json();
+    let first = service.memory("agent").write("one").await;
     let other = service.memory("other");
-    other.put("two").await.is(201);
+    other.write("two").await;
 
     let id = first["context_id"].as_str().unwrap();
     other
-        .get(&format!("contexts/{id}"))
-        .await
-        .problem(404, "not-found", Some("ref"));
+        .refuses(&format!("contexts/{id}"), 404, "not-found", Some("ref"))
+        .await;
 }

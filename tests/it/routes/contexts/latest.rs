@@ -31,7 +31,7 @@ async fn a_missing_memory_is_not_returned_as_an_empty_document() {
         "updates",
         "updates/x",
     ] {
-        memory.get(below).await.problem(404, "not-found", None);
+        memory.refuses(below, 404, "not-found", None).await;
     }
     assert_eq!(service.count("memories").await, 0);
 }
@@ -118,28 +118,23 @@ async fn a_section_is_selected_by_its_short_name_or_its_title() {
         "# Facts\nx\n"
     );
     let problem = memory
-        .get("context?section=progress")
-        .await
-        .problem(404, "not-found", Some("section"));
+        .refuses("context?section=progress", 404, "not-found", Some("section"))
+        .await;
     assert_eq!(
         problem["sections"],
         serde_json::json!(["Description", "Key Learnings", "Facts"])
     );
     memory
-        .get("context?section=")
-        .await
-        .problem(422, "invalid", Some("section"));
+        .refuses("context?section=", 422, "invalid", Some("section"))
+        .await;
 }
 
 #[tokio::test]
 async fn a_section_of_any_level_is_selected_by_its_path() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory
-        .put("# Facts\n## Network\n### DNS\nx\n## Disk\n")
-        .await
-        .is(201);
-    memory.put("# Facts\n").await.is(201);
+    memory.write("# Facts\n## Network\n### DNS\nx\n## Disk\n").await;
+    memory.write("# Facts\n").await;
 
     for path in ["Facts/Network", "facts%2Fnetwork", "FACTS/Network:"] {
         let section = memory.get(&format!("contexts/1?section={path}")).await.is(200);
@@ -150,26 +145,24 @@ async fn a_section_of_any_level_is_selected_by_its_path() {
         .await;
     assert_eq!(json.is(200).json()["context"], "# Facts\n");
     let problem = memory
-        .get("contexts/1?section=Facts/DNS")
-        .await
-        .problem(404, "not-found", Some("section"));
+        .refuses("contexts/1?section=Facts/DNS", 404, "not-found", Some("section"))
+        .await;
     assert_eq!(
         problem["sections"],
         serde_json::json!(["Facts", "Facts/Network", "Facts/Network/DNS", "Facts/Disk"])
     );
     memory
-        .get("contexts/1?section=%20")
-        .await
-        .problem(422, "invalid", Some("section"));
+        .refuses("contexts/1?section=%20", 422, "invalid", Some("section"))
+        .await;
 }
 
 #[tokio::test]
 async fn the_version_at_a_past_time_is_returned() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("one").await.is(201);
+    memory.write("one").await;
     service.clock.advance(Duration::from_secs(60));
-    memory.put("two").await.is(201);
+    memory.write("two").await;
 
     for (time, text) in [
         ("2026-11-21T02:00:00Z", "one"),
@@ -183,17 +176,24 @@ async fn the_version_at_a_past_time_is_returned() {
         );
     }
     memory
-        .get("context?as_of=2026-11-21T01:59:59Z")
-        .await
-        .problem(404, "not-found", Some("as_of"));
+        .refuses(
+            "context?as_of=2026-11-21T01:59:59Z",
+            404,
+            "not-found",
+            Some("as_of"),
+        )
+        .await;
     memory
-        .get("context?as_of=2026-11-21T02:01:01Z")
-        .await
-        .problem(422, "invalid", Some("as_of"));
+        .refuses(
+            "context?as_of=2026-11-21T02:01:01Z",
+            422,
+            "invalid",
+            Some("as_of"),
+        )
+        .await;
     for bad in ["yesterday", "2026-11-21"] {
         memory
-            .get(&format!("context?as_of={bad}"))
-            .await
-            .problem(400, "malformed", Some("as_of"));
+            .refuses(&format!("context?as_of={bad}"), 400, "malformed", Some("as_of"))
+            .await;
     }
 }

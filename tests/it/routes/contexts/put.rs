@@ -1,6 +1,6 @@
 //! `PUT M/context`
 
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has, holds};
 use futures::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ async fn putting_the_same_text_again_creates_no_version() {
     assert_eq!(again.header("etag"), first.header("etag"));
     assert!(!again.headers.contains_key("location"));
     assert_eq!(service.count("memory_contexts").await, 1);
-    assert_eq!(memory.put("# A").await.is(201).json()["version"], 2);
+    assert_eq!(memory.write("# A").await["version"], 2);
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn a_json_string_is_stored_as_its_text_and_other_json_as_it_was_sent() {
             .header("Content-Type", "application/json")
             .body(body);
         Answer::to(put).await.is(201);
-        assert_eq!(memory.get("context").await.is(200).text(), stored);
+        assert_eq!(memory.text().await, stored);
     }
     for (body, status) in [
         ("1", 422),
@@ -130,7 +130,7 @@ async fn preconditions_prevent_overwriting_unseen_changes() {
         .await
         .problem(400, "malformed", Some("If-Match"));
 
-    assert_eq!(memory.get("context").await.text(), "three");
+    assert_eq!(memory.text().await, "three");
     assert_eq!(service.count("memory_contexts").await, 3);
 }
 
@@ -139,23 +139,14 @@ async fn the_limit_is_in_bytes_and_the_error_names_it() {
     let service = Service::start_with(|config| config.limits.context_bytes = 1_000, None).await;
     let memory = service.memory("agent");
 
-    memory.put("\u{e4}".repeat(500)).await.is(201);
+    memory.write("\u{e4}".repeat(500)).await;
     let problem = memory
         .put("x".repeat(1_001))
         .await
         .problem(413, "too-large", Some("body"));
 
-    assert_eq!(
-        (&problem["limit"], &problem["actual"]),
-        (&json!(1_000), &json!(1_001))
-    );
-    assert!(
-        problem["detail"]
-            .as_str()
-            .unwrap()
-            .contains("limits.context_bytes"),
-        "{problem}"
-    );
+    has(&problem, json!({"limit": 1_000, "actual": 1_001}));
+    holds(problem["detail"].as_str().unwrap(), &["limits.context_bytes"]);
     let quoted = serde_json::to_string(&"\u{1}".repeat(1_001)).unwrap();
     let put = memory
         .request(Method::PUT, "context")
@@ -176,36 +167,15 @@ async fn records_missing_from_a_put_are_archived_without_a_reason() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
-        .put("# Key Learnings\n- KL-1 because a: first\n- KL-7 because b: second\n")
-        .await
-        .is(201);
+        .write("# Key Learnings\n- KL-1 because a: first\n- KL-7 because b: second\n")
+        .await;
 
-    memory
-        .put("# Key Learnings\n- KL-7 because b: second\n")
-        .await
-        .is(201);
+    memory.write("# Key Learnings\n- KL-7 because b: second\n").await;
 
-    let record: Value = memory.get("records/KL-1").await.is(200).json();
+    let record: Value = memory.read("records/KL-1").await;
     assert_eq!(record["status"], "archived");
     assert_eq!(record["ended_version"], 2);
     assert_eq!(record["archive_reason"], "left out by version 2");
-}
-
-#[tokio::test]
-async fn concurrent_writers_create_versions_without_gaps() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-
-    let puts = (0..12).map(|number| memory.put(format!("text {number}")));
-    let answers = futures::future::join_all(puts).await;
-
-    let mut versions: Vec<_> = answers
-        .into_iter()
-        .map(|answer| answer.is(201).json()["version"].as_i64().unwrap())
-        .collect();
-    versions.sort_unstable();
-    assert_eq!(versions, (1..=12).collect::<Vec<_>>());
-    assert_eq!(service.count("memory_contexts").await, 12);
 }
 
 const WITH_RECORDS: &str = "# Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n";
@@ -214,30 +184,20 @@ const WITH_RECORDS: &str = "# Facts\none\n\n# Key Learnings\n- KL-1 because a: b
 async fn a_put_that_drops_much_of_the_document_returns_a_warning() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    let first = memory.put(WITH_RECORDS).await.is(201).json();
+    let first = memory.write(WITH_RECORDS).await;
     assert_eq!(first["warnings"], json!([]));
-    let more = memory.put(format!("{WITH_RECORDS}- more\n")).await.is(201).json();
+    let more = memory.write(format!("{WITH_RECORDS}- more\n")).await;
     assert_eq!(more["warnings"], json!([]));
 
-    let less = memory
-        .put("# Key Learnings\n- KL-2 because c: d\n")
-        .await
-        .is(201)
-        .json();
+    let less = memory.write("# Key Learnings\n- KL-2 because c: d\n").await;
 
     let warnings = less["warnings"].as_array().unwrap();
     assert_eq!(warnings.len(), 2, "{less}");
-    assert_eq!(
-        (&warnings[0]["kind"], &warnings[0]["records"]),
-        (&json!("bytes_dropped"), &json!([]))
-    );
-    assert!(
-        warnings[0]["detail"].as_str().unwrap().contains("36 bytes"),
-        "{less}"
-    );
-    assert_eq!(
-        (&warnings[1]["kind"], &warnings[1]["records"]),
-        (&json!("records_dropped"), &json!(["KL-1"]))
+    has(&warnings[0], json!({"kind": "bytes_dropped", "records": []}));
+    holds(warnings[0]["detail"].as_str().unwrap(), &["36 bytes"]);
+    has(
+        &warnings[1],
+        json!({"kind": "records_dropped", "records": ["KL-1"]}),
     );
     let again = memory
         .put("# Key Learnings\n- KL-2 because c: d\n")
@@ -256,10 +216,10 @@ async fn a_put_that_drops_much_of_the_document_can_be_rejected() {
 
     let problem = memory.put("x").await.problem(409, "collapse", Some("confirm"));
     assert_eq!(problem["warnings"][1]["records"], json!(["KL-1", "KL-2"]));
-    assert_eq!(memory.get("context").await.text(), WITH_RECORDS);
+    assert_eq!(memory.text().await, WITH_RECORDS);
     let stale = memory.putting("x").header("If-Match", "\"stale\"");
     Answer::to(stale).await.problem(412, "precondition-failed", None);
-    memory.put(WITH_RECORDS.replace("one", "two")).await.is(201);
+    memory.write(WITH_RECORDS.replace("one", "two")).await;
 
     let confirmed = |value: &str| {
         memory
@@ -275,15 +235,15 @@ async fn a_put_that_drops_much_of_the_document_can_be_rejected() {
         .problem(412, "precondition-failed", None);
     let made = Answer::to(confirmed("collapse")).await.is(201).json();
     assert_eq!(made["warnings"].as_array().unwrap().len(), 2);
-    assert_eq!(memory.get("context").await.text(), "x");
+    assert_eq!(memory.text().await, "x");
 }
 
 #[tokio::test]
 async fn nothing_is_checked_when_the_guard_is_off() {
     let service = Service::start_with(|config| config.guard.collapse = Collapse::Off, None).await;
     let memory = service.memory("agent");
-    memory.put(WITH_RECORDS).await.is(201);
-    assert_eq!(memory.put("x").await.is(201).json()["warnings"], json!([]));
+    memory.write(WITH_RECORDS).await;
+    assert_eq!(memory.write("x").await["warnings"], json!([]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -291,7 +251,7 @@ async fn under_contention_every_response_has_the_etag_of_a_version_with_the_text
     let one = Service::start().await;
     let two = one.beside(None).await;
     let texts = ["# Facts\na\n", "# Facts\nb\n", "# Facts\nc\n"];
-    one.memory("agent").put(texts[0]).await.is(201);
+    one.memory("agent").write(texts[0]).await;
 
     let writers = (0..12).map(|writer| {
         let service = if writer % 2 == 0 { &one } else { &two };

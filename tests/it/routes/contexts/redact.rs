@@ -1,6 +1,6 @@
 //! `POST M/contexts/{ref}/redact`
 
-use crate::harness::{Answer, Service, scripted};
+use crate::harness::{Answer, Service, has, holds, scripted};
 use chrono::TimeDelta;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ async fn the_text_is_redacted_and_the_row_stays() {
         .is(201)
         .json();
     service.clock.advance(Duration::from_secs(60));
-    memory.put("no key\n").await.is(201);
+    memory.write("no key\n").await;
 
     let request = memory
         .redacting("1", " it held a key ")
@@ -48,7 +48,7 @@ async fn the_text_is_redacted_and_the_row_stays() {
         assert!(body.get("context").is_none());
     };
     check(&redacted);
-    let list = memory.get("contexts").await.is(200).json();
+    let list = memory.read("contexts").await;
     check(&list["items"][1]);
     assert!(list["items"][0].get("redacted").is_none());
     let hash: String = sqlx::query_scalar("SELECT encode(sha256(convert_to($1, 'UTF8')), 'hex')")
@@ -63,14 +63,11 @@ async fn the_text_is_redacted_and_the_row_stays() {
         &format!("contexts/{}", first["context_id"].as_str().unwrap()),
         "context?as_of=2026-11-21T02:00:30Z",
     ] {
-        let problem_410 = memory.get(below).await.problem(410, "gone", Some("ref"));
-        assert!(
-            problem_410["detail"].as_str().unwrap().contains("it held a key"),
-            "{problem_410}"
-        );
+        let problem_410 = memory.refuses(below, 410, "gone", Some("ref")).await;
+        holds(problem_410["detail"].as_str().unwrap(), &["it held a key"]);
         assert_eq!(problem_410["redaction_reason"], "it held a key");
     }
-    assert_eq!(memory.get("context").await.is(200).text(), "no key\n");
+    assert_eq!(memory.text().await, "no key\n");
 }
 
 #[tokio::test]
@@ -78,14 +75,11 @@ async fn the_newest_version_cannot_be_redacted_and_redacting_twice_changes_nothi
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.redact("1").await.problem(404, "not-found", Some("ref"));
-    memory.put("one").await.is(201);
+    memory.write("one").await;
 
     let refused = memory.redact("1").await.problem(409, "conflict", Some("ref"));
-    assert!(
-        refused["detail"].as_str().unwrap().contains("put a new version"),
-        "{refused}"
-    );
-    memory.put("two").await.is(201);
+    holds(refused["detail"].as_str().unwrap(), &["put a new version"]);
+    memory.write("two").await;
     let first = memory.redact("1").await.is(200).json();
     service.clock.advance(Duration::from_secs(60));
     let second = Answer::to(memory.redacting("1", "another reason"))
@@ -102,7 +96,7 @@ async fn a_reason_is_required_and_preconditions_are_checked() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let old = memory.put("one").await.is(201).header("etag").to_owned();
-    memory.put("two").await.is(201);
+    memory.write("two").await;
     for (body, field) in [
         (json!({}), "body"),
         (json!({"reason": " \t"}), "reason"),
@@ -129,9 +123,9 @@ async fn text_that_only_the_redacted_version_contained_is_removed_everywhere() {
     };
     let service = Service::with_models(scripted(answer)).await;
     let memory = service.memory("agent");
-    memory.put("# Notes\nold\n").await.is(201);
+    memory.write("# Notes\nold\n").await;
     let task = json!({"task": format!("try curl {MARKER}"), "roles": ["learnings", "verbatim"]});
-    memory.update(task.clone()).await.is(200);
+    memory.updated(task.clone()).await;
     // What quotes version 2: a dry run, a run that changed nothing, a failed run, and the put that replaced it.
     Answer::to(memory.applying(
         "?dry_run=true",
@@ -139,7 +133,7 @@ async fn text_that_only_the_redacted_version_contained_is_removed_everywhere() {
     ))
     .await
     .is(200);
-    memory.update(task).await.is(200);
+    memory.updated(task).await;
     Answer::to(memory.applying(
         "?on_invalid=fail",
         "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-9 because x\n",
@@ -149,23 +143,17 @@ async fn text_that_only_the_redacted_version_contained_is_removed_everywhere() {
     let out = format!(
         "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because {MARKER} was a key\nVERBATIM_CONTEXT:\n  ARCHIVE:\n    - VC-1 because y\n"
     );
-    memory.apply(&out).await.is(200);
-    memory.put("# Notes\nnew\n").await.is(201);
+    memory.applied(&out).await;
+    memory.write("# Notes\nnew\n").await;
     assert!(service.tables_that_hold(MARKER).await.len() >= 3);
 
     memory.redact("2").await.is(200);
 
     assert_eq!(service.tables_that_hold(MARKER).await, [""; 0]);
-    let record = memory.get("records/KL-1").await.is(200).json();
-    assert_eq!(
-        (&record["status"], &record["content"]),
-        (&json!("archived"), &json!(""))
-    );
-    assert_eq!(
-        (&record["created_version"], &record["ended_version"]),
-        (&json!(2), &json!(3))
-    );
-    let runs = memory.get("updates").await.is(200).json();
+    let record = memory.read("records/KL-1").await;
+    has(&record, json!({"status": "archived", "content": ""}));
+    has(&record, json!({"created_version": 2, "ended_version": 3}));
+    let runs = memory.read("updates").await;
     assert_eq!(runs["items"].as_array().unwrap().len(), 5);
     for run in runs["items"].as_array().unwrap() {
         memory
@@ -180,42 +168,35 @@ async fn text_that_another_version_contains_too_stays() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because a: a lesson of many words\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - because a: a lesson of many words\n")
+        .await;
     memory
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because b: another lesson\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - because b: another lesson\n")
+        .await;
     memory
-        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because c\n    - KL-2 because d\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because c\n    - KL-2 because d\n")
+        .await;
 
     memory.redact("2").await.is(200);
 
-    let stored_record = memory.get("records/KL-1").await.is(200).json();
-    assert_eq!(
-        (&stored_record["content"], &stored_record["reason"]),
-        (&json!("a lesson of many words"), &json!("a"))
+    let stored_record = memory.read("records/KL-1").await;
+    has(
+        &stored_record,
+        json!({"content": "a lesson of many words", "reason": "a"}),
     );
-    let problem_410 = memory.get("records/KL-2").await.is(200).json();
-    assert_eq!(
-        (&problem_410["content"], &problem_410["reason"]),
-        (&json!(""), &json!(null))
-    );
+    let problem_410 = memory.read("records/KL-2").await;
+    has(&problem_410, json!({"content": "", "reason": null}));
     assert_eq!(problem_410["archive_reason"], "d");
     memory.redact("1").await.is(200);
-    assert_eq!(memory.get("records/KL-1").await.is(200).json()["content"], "");
+    assert_eq!(memory.read("records/KL-1").await["content"], "");
     assert_eq!(service.tables_that_hold("a lesson of many words").await, [""; 0]);
     memory
-        .put("# Key Learnings\n- KL-1 because a: a lesson of many words\n")
-        .await
-        .is(201);
-    let back = memory.get("records/KL-1").await.is(200).json();
-    assert_eq!(
-        (&back["content"], &back["created_version"]),
-        (&json!("a lesson of many words"), &json!(1))
+        .write("# Key Learnings\n- KL-1 because a: a lesson of many words\n")
+        .await;
+    let back = memory.read("records/KL-1").await;
+    has(
+        &back,
+        json!({"content": "a lesson of many words", "created_version": 1}),
     );
 }
 
@@ -223,8 +204,8 @@ async fn text_that_another_version_contains_too_stays() {
 async fn a_run_that_ends_after_the_redaction_does_not_quote_the_text() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(MARKER).await.is(201);
-    memory.put("two").await.is(201);
+    memory.write(MARKER).await;
+    memory.write("two").await;
     memory.redact("1").await.is(200);
     let now = service.clock.now();
     let run = Run {
@@ -251,6 +232,6 @@ async fn a_run_that_ends_after_the_redaction_does_not_quote_the_text() {
 
     service.storage().save_run(&run, None).await.unwrap();
 
-    assert_eq!(memory.get("updates/run").await.is(200).json()["status"], "failed");
+    assert_eq!(memory.read("updates/run").await["status"], "failed");
     assert_eq!(service.tables_that_hold(MARKER).await, [""; 0]);
 }

@@ -1,6 +1,6 @@
 //! `POST M/contexts/{ref}/restore`
 
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has, holds};
 use reqwest::Method;
 use serde_json::json;
 use std::time::Duration;
@@ -11,48 +11,35 @@ const FIRST: &str = "# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z] because a: o
 async fn restoring_creates_a_new_version_and_reactivates_its_records() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(FIRST).await.is(201);
+    memory.write(FIRST).await;
     service.clock.advance(Duration::from_secs(60));
     memory
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because b: two\n  ARCHIVE:\n    - KL-1 because it is over\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - because b: two\n  ARCHIVE:\n    - KL-1 because it is over\n")
+        .await;
 
     let request = memory.request(Method::POST, "contexts/1/restore");
     let restored = Answer::to(request.header("X-Actor-Id", "ann")).await.is(201);
 
     let body = restored.json();
-    assert_eq!((&body["version"], &body["unchanged"]), (&json!(3), &json!(false)));
-    assert_eq!(
-        (&body["source"], &body["actor_id"]),
-        (&json!("restore"), &json!("ann"))
-    );
+    has(&body, json!({"version": 3, "unchanged": false}));
+    has(&body, json!({"source": "restore", "actor_id": "ann"}));
     assert_eq!(restored.header("location"), memory.path("contexts/3"));
     assert_eq!(
         restored.header("etag"),
         format!("\"{}\"", body["context_id"].as_str().unwrap())
     );
-    assert_eq!(memory.get("context").await.is(200).text(), FIRST);
-    let back = memory.get("records/KL-1").await.is(200).json();
-    assert_eq!(
-        (&back["status"], &back["created_version"]),
-        (&json!("active"), &json!(1))
-    );
+    assert_eq!(memory.text().await, FIRST);
+    let back = memory.read("records/KL-1").await;
+    has(&back, json!({"status": "active", "created_version": 1}));
     assert_eq!(back["created_at"], "2026-11-21T02:00:00Z");
-    assert_eq!(
-        (&back["ended_version"], &back["archive_reason"]),
-        (&json!(null), &json!(null))
-    );
-    let left_out = memory.get("records/KL-2").await.is(200).json();
-    assert_eq!(
-        (&left_out["status"], &left_out["ended_version"]),
-        (&json!("archived"), &json!(3))
-    );
+    has(&back, json!({"ended_version": null, "archive_reason": null}));
+    let left_out = memory.read("records/KL-2").await;
+    has(&left_out, json!({"status": "archived", "ended_version": 3}));
     assert_eq!(left_out["ended_by"], "ann");
     assert_eq!(left_out["archive_reason"], "left out by version 3");
-    assert_eq!(
-        (&body["warnings"][0]["kind"], &body["warnings"][0]["records"]),
-        (&json!("records_dropped"), &json!(["KL-2"]))
+    has(
+        &body["warnings"][0],
+        json!({"kind": "records_dropped", "records": ["KL-2"]}),
     );
     let log: String =
         sqlx::query_scalar("SELECT log FROM memory_contexts WHERE vault_id = 'acme' AND version = 3")
@@ -65,10 +52,8 @@ async fn restoring_creates_a_new_version_and_reactivates_its_records() {
     );
 
     let next = memory
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because c: three\n")
-        .await
-        .is(200)
-        .json();
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - because c: three\n")
+        .await;
     assert_eq!(next["operations"][0]["id"], "KL-3");
 }
 
@@ -76,16 +61,13 @@ async fn restoring_creates_a_new_version_and_reactivates_its_records() {
 async fn restoring_the_current_text_creates_no_version() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("one").await.is(201);
-    memory.put("two").await.is(201);
+    memory.write("one").await;
+    memory.write("two").await;
     let head = memory.put("one").await.is(201);
 
     for reference in ["1", "3"] {
         let restored = memory.restore(reference).await.is(200);
-        assert_eq!(
-            (&restored.json()["version"], &restored.json()["unchanged"]),
-            (&json!(3), &json!(true))
-        );
+        has(&restored.json(), json!({"version": 3, "unchanged": true}));
         assert_eq!(restored.header("etag"), head.header("etag"));
         assert!(!restored.headers.contains_key("location"));
     }
@@ -118,16 +100,13 @@ async fn missing_and_redacted_versions_cannot_be_restored() {
     let memory = service.memory("agent");
     memory.restore("1").await.problem(404, "not-found", Some("ref"));
     assert_eq!(service.count("memories").await, 0);
-    memory.put("one").await.is(201);
-    memory.put("two").await.is(201);
+    memory.write("one").await;
+    memory.write("two").await;
     memory.redact("1").await.is(200);
 
     memory.restore("9").await.problem(404, "not-found", Some("ref"));
     let error_410 = memory.restore("1").await.problem(410, "gone", Some("ref"));
-    assert!(
-        error_410["detail"].as_str().unwrap().contains("redacted"),
-        "{error_410}"
-    );
+    holds(error_410["detail"].as_str().unwrap(), &["redacted"]);
     assert_eq!(service.count("memory_contexts").await, 2);
 }
 
@@ -135,13 +114,13 @@ async fn missing_and_redacted_versions_cannot_be_restored() {
 async fn a_text_over_a_lowered_limit_cannot_be_restored() {
     let service = Service::start_with(|config| config.limits.context_bytes = 20, None).await;
     let memory = service.memory("agent");
-    memory.put("one").await.is(201);
+    memory.write("one").await;
     sqlx::query("UPDATE memory_contexts SET context = $1 WHERE vault_id = 'acme' AND version = 1")
         .bind("x".repeat(21))
         .execute(service.rows())
         .await
         .unwrap();
-    memory.put("two").await.is(201);
+    memory.write("two").await;
 
     memory.restore("1").await.problem(422, "invalid", Some("ref"));
 }
@@ -150,8 +129,8 @@ async fn a_text_over_a_lowered_limit_cannot_be_restored() {
 async fn a_restore_may_have_a_reason_which_the_log_contains() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("one").await.is(201);
-    memory.put("two").await.is(201);
+    memory.write("one").await;
+    memory.write("two").await;
     let restoring = |body: serde_json::Value| {
         let request = memory.request(Method::POST, "contexts/1/restore");
         Answer::to(request.json(&body))
@@ -164,7 +143,7 @@ async fn a_restore_may_have_a_reason_which_the_log_contains() {
         assert_eq!(restoring(bad.clone()).await.status, 422, "{bad}");
     }
     restoring(json!({"reason": "the second was wrong"})).await.is(201);
-    let log = memory.get("log").await.is(200).json();
+    let log = memory.read("log").await;
     let log_text = log["items"][0]["log"].as_str().unwrap();
     assert!(
         log_text.starts_with("version 1 restored (because the second was wrong): "),

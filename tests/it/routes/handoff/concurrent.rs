@@ -9,10 +9,7 @@ async fn concurrent_refreshes_create_one_handoff_also_on_two_services() {
     for (query, made) in [("", 1), ("?force=true", 2)] {
         let memory = service.memory("m");
         if query.is_empty() {
-            memory
-                .put("# Key Learnings\n- KL-1 because a: one\n")
-                .await
-                .is(201);
+            memory.write("# Key Learnings\n- KL-1 because a: one\n").await;
         }
         let memories: Vec<_> = (0..8)
             .map(|index| {

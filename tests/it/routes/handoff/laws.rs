@@ -55,10 +55,7 @@ async fn holds(memory: &Memory<'_>, texts: &HashMap<i64, BTreeSet<RecordId>>, ma
     }
     let bullets = markdown.lines().filter(|line| line.starts_with("- ")).count();
     assert_eq!(prose, bullets, "every line cites: {markdown}");
-    assert_eq!(
-        memory.get("handoff/status").await.is(200).json()["status"],
-        "fresh"
-    );
+    assert_eq!(memory.read("handoff/status").await["status"], "fresh");
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 use super::{refresh, section, state, supersede};
-use crate::harness::Service;
+use crate::harness::{Service, each, has, holds};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -24,16 +24,16 @@ const SECTIONS: [&str; 8] = [
 async fn every_transition_between_the_states_happens() {
     let service = Service::start().await;
     let memory = service.memory("m");
-    memory.get("handoff/status").await.problem(404, "not-found", None);
-    memory.get("handoff").await.problem(404, "not-found", None);
+    memory.refuses("handoff/status", 404, "not-found", None).await;
+    memory.refuses("handoff", 404, "not-found", None).await;
     refresh(&memory, "", None).await.problem(404, "not-found", None);
 
-    memory.put(FIRST).await.is(201);
+    memory.write(FIRST).await;
     assert_eq!(state(&memory).await, ("missing".to_owned(), vec![]));
-    let problem = memory.get("handoff").await.problem(404, "not-found", None);
+    let problem = memory.refuses("handoff", 404, "not-found", None).await;
     assert_eq!(problem["freshness"], "missing");
     assert!(problem["detail"].as_str().unwrap().contains("POST"));
-    assert_eq!(memory.get("handoffs").await.is(200).json()["items"], json!([]));
+    assert_eq!(memory.read("handoffs").await["items"], json!([]));
 
     // Created, and fresh: created again only with `force`.
     let made = refresh(&memory, "", None).await.is(201).json();
@@ -42,10 +42,7 @@ async fn every_transition_between_the_states_happens() {
         made["freshness"],
         json!({"status": "fresh", "reasons": [], "stale_lines": []})
     );
-    assert_eq!(
-        (&made["window"], &made["base_version"]),
-        (&json!("PT2H"), &json!(1))
-    );
+    has(&made, json!({"window": "PT2H", "base_version": 1}));
     let markdown = made["markdown"].as_str().unwrap();
     let titles: Vec<&str> = markdown
         .lines()
@@ -73,23 +70,22 @@ async fn every_transition_between_the_states_happens() {
     let cited = ["Active Context@1", "Current Progress@1", "D-1@1", "KL-1@1"];
     assert_eq!(made["manifest"]["cited"], json!(cited));
     let again = refresh(&memory, "", None).await.is(200).json();
-    assert_eq!(
-        (&again["refreshed"], &again["handoff_id"]),
-        (&json!(false), &made["handoff_id"])
+    has(
+        &again,
+        json!({"refreshed": false, "handoff_id": made["handoff_id"]}),
     );
     let forced = refresh(&memory, "?force=true", None).await.is(201).json();
     assert_ne!(forced["handoff_id"], made["handoff_id"]);
 
     // A change of a section without records changes nothing.
-    memory.put(format!("{FIRST}\n# Facts\n- one\n")).await.is(201);
+    memory.write(format!("{FIRST}\n# Facts\n- one\n")).await;
     assert_eq!(state(&memory).await, ("fresh".to_owned(), vec![]));
 
     // One more record; reading does not make the handoff fresh.
     service.clock.advance(Duration::from_secs(600));
     memory
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because it is slow: parse in one pass\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - because it is slow: parse in one pass\n")
+        .await;
     for _ in 0..2 {
         assert_eq!(
             state(&memory).await,
@@ -104,16 +100,10 @@ async fn every_transition_between_the_states_happens() {
 
     // A cited record is archived: this is the first reason, listed by line.
     memory
-        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because CI has one now\n")
-        .await
-        .is(200);
-    let status = memory.get("handoff/status").await.is(200).json();
-    let kinds: Vec<&Value> = status["reasons"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|r| &r["kind"])
-        .collect();
+        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because CI has one now\n")
+        .await;
+    let status = memory.read("handoff/status").await;
+    let kinds = each(&status["reasons"], "kind");
     assert_eq!(kinds, ["cited_record_archived", "records_changed"]);
     assert_eq!(status["reasons"][0]["record_id"], "KL-1");
     let handoff = memory.get_json("handoff").await.is(200).json();
@@ -124,9 +114,9 @@ async fn every_transition_between_the_states_happens() {
         let number = usize::try_from(line["line"].as_u64().unwrap()).unwrap();
         assert_eq!(line["text"], lines[number - 1]);
         assert!(lines[number - 1].contains("[KL-1@1]"), "{line}");
-        assert_eq!(
-            (&line["citation"], &line["reason"]),
-            (&json!("KL-1@1"), &json!("cited_record_archived"))
+        has(
+            &line,
+            json!({"citation": "KL-1@1", "reason": "cited_record_archived"}),
         );
     }
     let fresh = refresh(&memory, "", None).await.is(201).json();
@@ -160,7 +150,7 @@ async fn every_transition_between_the_states_happens() {
             ),
         ),
     ] {
-        memory.put(document).await.is(201);
+        memory.write(document).await;
         supersede(&service, version - 4, &format!("D-{}", version - 3)).await;
     }
     let chained = refresh(&memory, "", None).await.is(201).json();
@@ -178,13 +168,8 @@ async fn every_transition_between_the_states_happens() {
     }
 
     // The document changed without any change of a record.
-    let document = memory
-        .get("context")
-        .await
-        .is(200)
-        .text()
-        .replace("Wire the parser", "Measure it");
-    memory.put(document).await.is(201);
+    let document = memory.text().await.replace("Wire the parser", "Measure it");
+    memory.write(document).await;
     assert_eq!(
         state(&memory).await,
         ("stale".to_owned(), vec!["section_changed".to_owned()])
@@ -207,17 +192,15 @@ async fn every_transition_between_the_states_happens() {
     assert_eq!(state(&memory).await, ("fresh".to_owned(), vec![]));
 
     // All of them are stored, and deleted with the memory.
-    let list = memory.get("handoffs?limit=3").await.is(200).json();
+    let list = memory.read("handoffs?limit=3").await;
     assert_eq!(list["items"].as_array().unwrap().len(), 3);
     assert_eq!(list["items"][0]["handoff_id"], late["handoff_id"]);
     let rest = memory
-        .get(&format!(
+        .read(&format!(
             "handoffs?cursor={}",
             list["next_cursor"].as_str().unwrap()
         ))
-        .await
-        .is(200)
-        .json();
+        .await;
     assert_eq!(
         rest["items"].as_array().unwrap().last().unwrap()["handoff_id"],
         made["handoff_id"]
@@ -235,53 +218,15 @@ async fn every_transition_between_the_states_happens() {
 }
 
 #[tokio::test]
-async fn a_chain_of_decisions_shows_each_end_with_its_own_reason() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
-    for (number, decision, reason) in [(1, "one", "r1"), (2, "two", "r2"), (3, "three", "r3")] {
-        let supersedes = (number > 1).then(|| format!("D-{}", number - 1));
-        let body = json!({"decision": decision, "reason": reason, "supersedes": supersedes});
-        let made = memory.request(Method::POST, "decisions").json(&body);
-        crate::harness::Answer::to(made).await.is(201);
-    }
-    let made = refresh(&memory, "", None).await.is(201).json();
-    let markdown = made["markdown"].as_str().unwrap();
-    assert_eq!(
-        section(markdown, "Recently Replaced / Archived"),
-        [
-            "- Decision D-2 was replaced by D-3 because \"r3\": \"two\" [D-2@2] [D-3@3]",
-            "- Decision D-1 was replaced by D-3, first by D-2 because \"r2\": \"one\" [D-1@1] [D-3@3]",
-        ]
-    );
-    assert_eq!(
-        section(markdown, "Summary"),
-        [
-            "- Decisions: 1 active; in this window 1 added, 2 replaced [D-2@2] (archived) [D-3@3] [D-1@1] (archived)"
-        ]
-    );
-    let sources = section(markdown, "Sources");
-    assert!(
-        sources.contains(
-            &"- decision of version 1 by `anonymous`, replaced by D-2 in version 2 by `anonymous` [D-1@1] (archived)"
-        ),
-        "{sources:?}"
-    );
-}
-
-#[tokio::test]
 async fn arrows_are_shown_as_written_and_the_summary_counts_the_records() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory
-        .put("# Key Learnings\n- KL-1 because a => b: map <T> & go -> on\n- KL-2 because b: > quoted\n")
-        .await
-        .is(201);
+        .write("# Key Learnings\n- KL-1 because a => b: map <T> & go -> on\n- KL-2 because b: > quoted\n")
+        .await;
     let made = refresh(&memory, "", None).await.is(201).json();
     let markdown = made["markdown"].as_str().unwrap();
-    assert!(
-        markdown.contains("\"map &lt;T> &amp; go -> on\", because \"a => b\""),
-        "{markdown}"
-    );
+    holds(&markdown, &["\"map &lt;T> &amp; go -> on\", because \"a => b\""]);
     service.clock.advance(Duration::from_secs(10_000));
     let later = refresh(&memory, "", None).await.is(201).json();
     let markdown = later["markdown"].as_str().unwrap();
@@ -296,7 +241,7 @@ async fn arrows_are_shown_as_written_and_the_summary_counts_the_records() {
 async fn the_preface_is_computed_on_read_and_covered_by_the_etag() {
     let service = Service::start().await;
     let memory = service.memory("m");
-    memory.put(FIRST).await.is(201);
+    memory.write(FIRST).await;
     let made = refresh(&memory, "", None).await.is(201).json();
     let read = memory.get("handoff").await.is(200);
     assert_eq!(read.header("content-type"), "text/markdown; charset=utf-8");
@@ -316,16 +261,11 @@ async fn the_preface_is_computed_on_read_and_covered_by_the_etag() {
     service.clock.advance(Duration::from_secs(60));
     again().await.is(304);
     memory
-        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is over\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is over\n")
+        .await;
     let stale = again().await.is(200);
     assert!(stale.text().starts_with("> Freshness: stale."));
-    assert!(
-        stale.text().contains("cited_record_archived: KL-1"),
-        "{}",
-        stale.text()
-    );
+    holds(stale.text(), &["cited_record_archived: KL-1"]);
     assert!(stale.text().ends_with(made["markdown"].as_str().unwrap()));
 }
 
@@ -334,23 +274,25 @@ async fn a_redaction_deletes_the_handoffs_that_may_quote_the_text() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory
-        .put("# Key Learnings\n- KL-1 because none: harmless words\n")
-        .await
-        .is(201);
+        .write("# Key Learnings\n- KL-1 because none: harmless words\n")
+        .await;
     let before = refresh(&memory, "", None).await.is(201).json();
     memory
-        .put("# Key Learnings\n- KL-2 because none: sk_live_[secret]_4711\n")
-        .await
-        .is(201);
-    memory.put("# Key Learnings\n").await.is(201);
+        .write("# Key Learnings\n- KL-2 because none: sk_live_[secret]_4711\n")
+        .await;
+    memory.write("# Key Learnings\n").await;
     let after = refresh(&memory, "", None).await.is(201).json();
     assert!(after["markdown"].as_str().unwrap().contains("secret"));
     memory.redact("2").await.is(200);
     assert_eq!(service.tables_that_hold("secret").await, Vec::<String>::new());
     memory
-        .get(&format!("handoffs/{}", after["handoff_id"].as_str().unwrap()))
-        .await
-        .problem(404, "not-found", Some("handoff_id"));
+        .refuses(
+            &format!("handoffs/{}", after["handoff_id"].as_str().unwrap()),
+            404,
+            "not-found",
+            Some("handoff_id"),
+        )
+        .await;
     memory
         .get(&format!("handoffs/{}", before["handoff_id"].as_str().unwrap()))
         .await
@@ -369,27 +311,20 @@ async fn recent_changes_name_what_changed_outside_the_records() {
         )
     };
     memory
-        .put(document("ship it", "no quota", "", "Wire the parser", "one"))
-        .await
-        .is(201);
+        .write(document("ship it", "no quota", "", "Wire the parser", "one"))
+        .await;
     service.clock.advance(Duration::from_secs(10_000));
     let quiet = refresh(&memory, "", None).await.is(201).json();
     let markdown = quiet["markdown"].as_str().unwrap();
-    assert!(
-        markdown.contains("_Nothing changed in this window._"),
-        "{markdown}"
-    );
-    assert!(
-        markdown.contains("in the 2 hours up to this handoff"),
-        "{markdown}"
-    );
-    assert!(
-        markdown.contains("This is no task list: the next prompt of the user decides."),
-        "{markdown}"
+    holds(&markdown, &["_Nothing changed in this window._"]);
+    holds(&markdown, &["in the 2 hours up to this handoff"]);
+    holds(
+        &markdown,
+        &["This is no task list: the next prompt of the user decides."],
     );
 
     let changed = document("ship *both*", "none", "- Wired the parser\n", "Measure it", "two");
-    memory.put(changed).await.is(201);
+    memory.write(changed).await;
     let made = refresh(&memory, "", None).await.is(201).json();
     let markdown = made["markdown"].as_str().unwrap();
     assert_eq!(
@@ -402,10 +337,7 @@ async fn recent_changes_name_what_changed_outside_the_records() {
             "- Steps that are no longer listed: 1 [Current Progress@2]",
         ]
     );
-    assert!(
-        markdown.contains("_Sections of free text that changed: \"Facts\"._"),
-        "{markdown}"
-    );
+    holds(&markdown, &["_Sections of free text that changed: \"Facts\"._"]);
     assert!(!markdown.contains("Nothing changed"), "{markdown}");
     assert_eq!(made["freshness"]["status"], "fresh");
     // The sources are not marked as archived.

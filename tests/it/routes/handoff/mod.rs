@@ -23,7 +23,7 @@ async fn refresh(memory: &Memory<'_>, query: &str, body: Option<Value>) -> Answe
 
 /// The state and the kinds of the reasons.
 async fn state(memory: &Memory<'_>) -> (String, Vec<String>) {
-    let status = memory.get("handoff/status").await.is(200).json();
+    let status = memory.read("handoff/status").await;
     let reasons = status["reasons"].as_array().unwrap().iter();
     let kinds = reasons.map(|reason| reason["kind"].as_str().unwrap().to_owned());
     (status["status"].as_str().unwrap().to_owned(), kinds.collect())

@@ -1,5 +1,5 @@
 use super::{refresh, section};
-use crate::harness::Service;
+use crate::harness::{Service, each, has, holds, lacks};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,11 +24,10 @@ async fn start_with(
     let models = Models::new(|_| silent.clone()).with_handoff(RoleModel::new(model.clone(), patience));
     let service = Service::start_with(configure, Some(models)).await;
     let memory = service.memory("m");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     memory
-        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because it is warm\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because it is warm\n")
+        .await;
     (service, model)
 }
 
@@ -62,26 +61,14 @@ async fn valid_lines_are_accepted_and_invalid_ones_retried_once_and_dropped() {
     assert_eq!(section(markdown, "Recently Replaced / Archived").len(), 1);
     assert_eq!(section(markdown, "Recent Changes").len(), 3);
     let manifest = &made["manifest"];
-    let dropped: Vec<_> = manifest["dropped"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|d| &d["reason"])
-        .collect();
+    let dropped = each(&manifest["dropped"], "reason");
     assert_eq!(dropped, ["not_supplied", "unknown_section"]);
-    assert_eq!(
-        (&manifest["model"]["model"], &manifest["model"]["reprompts"]),
-        (&json!("writer"), &json!(1))
-    );
+    has(&manifest["model"], json!({"model": "writer", "reprompts": 1}));
     assert_eq!(manifest["model"]["failed"], json!(null));
 
     let requests = model.asked();
     assert_eq!(requests.len(), 2, "once more and no oftener");
-    assert!(
-        requests[0].messages[0].text.contains("[KL-1@1] active learning"),
-        "{}",
-        requests[0].messages[0].text
-    );
+    holds(&requests[0].messages[0].text, &["[KL-1@1] active learning"]);
     assert_eq!(requests[1].messages[1].speaker, ChatRole::Assistant);
     let again = &requests[1].messages[2].text;
     for bad in [
@@ -121,7 +108,7 @@ async fn without_a_model_of_its_own_a_handoff_asks_none() {
     let models = Models::new(|_| one.clone());
     let service = Service::start_with(|_| {}, Some(models)).await;
     let memory = service.memory("m");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     assert_eq!(
         refresh(&memory, "", None).await.is(201).json()["manifest"]["model"],
         json!(null)
@@ -142,7 +129,7 @@ async fn its_tokens_count_and_a_vault_over_its_budget_falls_back_to_the_rules() 
     let (service, model) = start_with(limit, [Step::Answer(answer)]).await;
     let memory = service.memory("m");
     refresh(&memory, "", None).await.is(201);
-    let usage = service.get("/v1/vaults/acme/usage").await.is(200).json();
+    let usage = service.read("/v1/vaults/acme/usage").await;
     assert_eq!(usage["tokens_today"], 1_000);
     let spent = &usage["items"][0];
     assert_eq!(
@@ -165,10 +152,8 @@ async fn its_tokens_count_and_a_vault_over_its_budget_falls_back_to_the_rules() 
     let failed = made["manifest"]["model"]["failed"].as_str().unwrap();
     assert!(failed.contains("1000 tokens today"), "{failed}");
     let summary = section(made["markdown"].as_str().unwrap(), "Summary").join(" ");
-    assert!(
-        !summary.contains("A lesson came") && summary.contains("KL-2"),
-        "{summary}"
-    );
+    holds(&summary, &["KL-2"]);
+    lacks(&summary, &["A lesson came"]);
 
     service.clock.advance(Duration::from_secs(24 * 3_600));
     refresh(&memory, "?force=true", None).await.is(201);

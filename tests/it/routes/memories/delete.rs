@@ -15,8 +15,8 @@ async fn all_of_a_memory_is_deleted_and_nothing_of_another() {
     let service = Service::start().await;
     let (memory, other) = (service.memory("agent-to-go"), service.memory("agent"));
     for memory in [&memory, &other] {
-        memory.put("# Notes\n").await.is(201);
-        memory.apply(ADD).await.is(200);
+        memory.write("# Notes\n").await;
+        memory.applied(ADD).await;
         Answer::to(memory.applying("?on_invalid=fail", "KEY_LEARNINGS:\n  ADD:\n    - no reason\n"))
             .await
             .is(422);
@@ -33,19 +33,13 @@ async fn all_of_a_memory_is_deleted_and_nothing_of_another() {
         "records/KL-1",
         "updates",
     ] {
-        memory.get(below).await.problem(404, "not-found", None);
+        memory.refuses(below, 404, "not-found", None).await;
     }
     memory.delete().await.problem(404, "not-found", None);
     // Only its name is left, in the event of the deletion, until events expire.
     assert_eq!(service.tables_that_hold("agent-to-go").await, ["events"]);
-    assert_eq!(other.get("records/KL-1").await.is(200).json()["status"], "active");
-    assert_eq!(
-        (
-            service.count("memory_contexts").await,
-            service.count("updates").await
-        ),
-        (2, 2)
-    );
+    assert_eq!(other.read("records/KL-1").await["status"], "active");
+    assert_eq!(service.counts(["memory_contexts", "updates"]).await, [2, 2]);
 }
 
 #[tokio::test]
@@ -61,10 +55,7 @@ async fn a_memory_put_again_starts_at_version_one() {
     assert_ne!(new.header("etag"), old.header("etag"));
     let stale = memory.putting("x").header("If-Match", old.header("etag"));
     Answer::to(stale).await.problem(412, "precondition-failed", None);
-    assert_eq!(
-        memory.apply(ADD).await.is(200).json()["operations"][0]["id"],
-        "KL-1"
-    );
+    assert_eq!(memory.applied(ADD).await["operations"][0]["id"], "KL-1");
 }
 
 #[tokio::test]
@@ -112,7 +103,7 @@ async fn an_update_in_progress_fails_and_saves_nothing() {
         let wait = Duration::from_millis(if fails { 400 } else { 100 });
         let service = Service::with_models(scripted(move |_| Step::Late(wait, late.clone()))).await;
         let memory = service.memory("agent");
-        memory.put("one").await.is(201);
+        memory.write("one").await;
 
         let update = memory.update(json!({"task": "a telling-task, one", "roles": ["learnings"]}));
         let delete = async {
@@ -131,7 +122,7 @@ async fn an_update_in_progress_fails_and_saves_nothing() {
 async fn a_deletion_among_writers_leaves_a_complete_memory_or_none() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("begin").await.is(201);
+    memory.write("begin").await;
     for round in 0..10 {
         let writers = (0..6).map(|number| memory.put(format!("text {round} {number}")));
         let deletions = (0..2).map(|_| memory.delete());
@@ -166,10 +157,10 @@ async fn a_deletion_among_writers_leaves_a_complete_memory_or_none() {
 async fn an_indexer_that_waits_for_a_deletion_holds_no_lock_that_it_needs() {
     let service = Service::start().await;
     let memory = service.memory("m");
-    memory.put("first").await.is(201);
+    memory.write("first").await;
     let vault: VaultId = "acme".parse().unwrap();
     service.storage().index_vault(&vault).await.unwrap();
-    memory.put("second").await.is(201);
+    memory.write("second").await;
 
     let mut deletion = service.rows().begin().await.unwrap();
     sqlx::query("SELECT FROM memories WHERE vault_id = 'acme' FOR UPDATE")

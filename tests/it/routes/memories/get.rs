@@ -9,10 +9,7 @@ use std::time::Duration;
 async fn a_memory_has_its_newest_version_its_counters_and_its_records() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory
-        .put("# Key Learnings\n- KL-4 because a: one\n- KL-5 because b: two\n\n# Decisions\n- D-2 because c: x\n")
-        .await
-        .is(201);
+    memory.write("# Key Learnings\n- KL-4 because a: one\n- KL-5 because b: two\n\n# Decisions\n- D-2 because c: x\n").await;
     service.clock.advance(Duration::from_secs(60));
     let archive = memory.applying("", "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-4 because d\n");
     let head = Answer::to(archive.header("X-Actor-Id", "ann"))
@@ -50,9 +47,8 @@ async fn a_missing_memory_is_not_found() {
         .await
         .problem(405, "method-not-allowed", None);
     let path = "/v1/vaults/acme/memories/agent?x=1";
-    service.get(path).await.problem(422, "invalid", Some("x"));
+    service.refuses(path, 422, "invalid", Some("x")).await;
     service
-        .get("/v1/vaults/acme/memories/.a")
-        .await
-        .problem(422, "invalid", Some("memory_id"));
+        .refuses("/v1/vaults/acme/memories/.a", 422, "invalid", Some("memory_id"))
+        .await;
 }

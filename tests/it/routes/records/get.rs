@@ -8,16 +8,14 @@ async fn a_record_shows_its_creation_and_its_archiving() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
-        .put("# Verbatim Context\n- VC-3 because it is next: Makefile =>\n  test:\n  \tcargo test\n")
-        .await
-        .is(201);
+        .write("# Verbatim Context\n- VC-3 because it is next: Makefile =>\n  test:\n  \tcargo test\n")
+        .await;
 
-    let born = memory.get("records/VC-3").await.is(200).json();
+    let born = memory.read("records/VC-3").await;
     memory
-        .apply("VERBATIM_CONTEXT:\n  ARCHIVE:\n    - VC-3 because done\n")
-        .await
-        .is(200);
-    let ended = memory.get("records/VC-3").await.is(200).json();
+        .applied("VERBATIM_CONTEXT:\n  ARCHIVE:\n    - VC-3 because done\n")
+        .await;
+    let ended = memory.read("records/VC-3").await;
 
     assert_eq!(
         born,
@@ -34,14 +32,12 @@ async fn a_record_shows_its_creation_and_its_archiving() {
     assert_eq!(ended["ended_by"], "anonymous");
     assert_eq!(ended["archive_reason"], "done");
     memory
-        .get("records/VC-4")
-        .await
-        .problem(404, "not-found", Some("record_id"));
+        .refuses("records/VC-4", 404, "not-found", Some("record_id"))
+        .await;
     for bad in ["VC-0", "vc-3", "VC-03", "X-1", "VC-9223372036854775808", "VC"] {
         memory
-            .get(&format!("records/{bad}"))
-            .await
-            .problem(422, "invalid", Some("record_id"));
+            .refuses(&format!("records/{bad}"), 422, "invalid", Some("record_id"))
+            .await;
     }
 }
 
@@ -50,25 +46,19 @@ async fn a_put_that_reuses_an_archived_id_returns_a_warning_and_the_history_has_
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory
-        .put("# Key Learnings\n- KL-1 because a: first meaning\n- KL-2 because b: stays\n")
-        .await
-        .is(201);
+        .write("# Key Learnings\n- KL-1 because a: first meaning\n- KL-2 because b: stays\n")
+        .await;
     memory
-        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because obsolete\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because obsolete\n")
+        .await;
 
-    let put = memory
-        .put("# Key Learnings\n- KL-1 because c: second meaning\n- KL-2 because b: stays\n- KL-9 because d: new\n")
-        .await
-        .is(201)
-        .json();
+    let put = memory.write("# Key Learnings\n- KL-1 because c: second meaning\n- KL-2 because b: stays\n- KL-9 because d: new\n").await;
 
     let warnings = put["warnings"].as_array().unwrap();
     assert_eq!(warnings.len(), 1, "{put}");
     assert_eq!(warnings[0]["kind"], "archived_id_reused");
     assert_eq!(warnings[0]["records"], json!(["KL-1"]));
-    let record = memory.get("records/KL-1?history=true").await.is(200).json();
+    let record = memory.read("records/KL-1?history=true").await;
     assert_eq!(record["content"], "second meaning");
     let history: Vec<_> = record["history"]
         .as_array()
@@ -91,10 +81,9 @@ async fn a_put_that_reuses_an_archived_id_returns_a_warning_and_the_history_has_
             json!(["added", 1, "a", "first meaning"]),
         ]
     );
-    let plain = memory.get("records/KL-1").await.is(200).json();
+    let plain = memory.read("records/KL-1").await;
     assert_eq!(plain.get("history"), None);
     memory
-        .get("records/KL-1?history=maybe")
-        .await
-        .problem(422, "invalid", Some("history"));
+        .refuses("records/KL-1?history=maybe", 422, "invalid", Some("history"))
+        .await;
 }

@@ -1,5 +1,3 @@
 //! `M/updates`
 
-mod get;
-mod list;
 mod review;

@@ -1,7 +1,7 @@
 //! Proposals: `mode=propose`, the inbox of a vault, `M/updates/{update_id}/approve` and `reject`.
 
 use crate::access::{Holder, first_admin};
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, each, has, holds, lacks};
 use crate::pipeline::dictated::{Dictated, dictate, learning, progress};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -25,11 +25,7 @@ fn below(proposal: &Value, what: &str) -> String {
 }
 
 async fn decide(memory: &Memory<'_>, proposal: &Value, what: &str, body: Value) -> Answer {
-    Answer::to(memory.request(Method::POST, &below(proposal, what)).json(&body)).await
-}
-
-async fn text(memory: &Memory<'_>) -> String {
-    memory.get("context").await.is(200).text().to_owned()
+    memory.post(&below(proposal, what), &body).await
 }
 
 async fn inbox(service: &Service, query: &str) -> Vec<Value> {
@@ -41,7 +37,7 @@ async fn inbox(service: &Service, query: &str) -> Vec<Value> {
 async fn a_proposal_changes_nothing_until_selected_operations_are_approved() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
 
     let proposal = propose(&memory, TEXT).await;
 
@@ -59,11 +55,8 @@ async fn a_proposal_changes_nothing_until_selected_operations_are_approved() {
             (&json!(3), "add")
         ]
     );
-    assert_eq!(
-        (&proposal["base_version"], &proposal["version"]),
-        (&json!(1), &json!(1))
-    );
-    assert_eq!(text(&memory).await, DOCUMENT);
+    has(&proposal, json!({"base_version": 1, "version": 1}));
+    assert_eq!(memory.text().await, DOCUMENT);
     let waiting = inbox(&service, "status=proposed").await;
     assert_eq!(waiting.len(), 1);
     assert_eq!(waiting[0]["update_id"], proposal["update_id"]);
@@ -75,35 +68,17 @@ async fn a_proposal_changes_nothing_until_selected_operations_are_approved() {
         .json(&json!({"operations": [0, 3, 3], "comment": "good\nenough"}));
     let approved = Answer::to(request).await.is(200).json();
 
-    assert_eq!(
-        (&approved["status"], &approved["version"]),
-        (&json!("applied"), &json!(2))
-    );
+    has(&approved, json!({"status": "applied", "version": 2}));
     assert_eq!(approved["update_id"], proposal["update_id"]);
-    let head = text(&memory).await;
+    let head = memory.text().await;
     assert!(head.contains("- KL-1 because x: old") && head.contains("because it is slow: cache the build"));
-    assert!(
-        head.contains("- Wire it") && !head.contains("tool chain"),
-        "{head}"
-    );
-    let log = memory.get("log").await.is(200).json()["items"][0].clone();
-    assert_eq!(
-        (&log["actor_id"], &log["source"]),
-        (&json!("anonymous"), &json!("operations"))
-    );
-    assert!(
-        log["log"]
-            .as_str()
-            .unwrap()
-            .contains("approved by ann: good enough\n"),
-        "{log}"
-    );
-    let run = memory
-        .get(below(&proposal, "").trim_end_matches('/'))
-        .await
-        .is(200)
-        .json();
-    assert_eq!((&run["status"], &run["version"]), (&json!("approved"), &json!(2)));
+    holds(&head, &["- Wire it"]);
+    lacks(&head, &["tool chain"]);
+    let log = memory.read("log").await["items"][0].clone();
+    has(&log, json!({"actor_id": "anonymous", "source": "operations"}));
+    holds(log["log"].as_str().unwrap(), &["approved by ann: good enough\n"]);
+    let run = memory.read(below(&proposal, "").trim_end_matches('/')).await;
+    has(&run, json!({"status": "approved", "version": 2}));
     assert_eq!(run["outcome"]["review"]["by"], "ann");
     assert_eq!(run["outcome"]["review"]["operations"], json!([0, 3]));
     assert!(inbox(&service, "status=proposed").await.is_empty());
@@ -111,14 +86,11 @@ async fn a_proposal_changes_nothing_until_selected_operations_are_approved() {
         let again = decide(&memory, &proposal, what, body).await;
         let problem = again.problem(409, "conflict", Some("update_id"));
         assert_eq!(problem["run_status"], "approved");
-        assert_eq!(
-            (&problem["decided_by"], &problem["decided_at"]),
-            (&json!("ann"), &run["outcome"]["review"]["at"])
+        has(
+            &problem,
+            json!({"decided_by": "ann", "decided_at": run["outcome"]["review"]["at"]}),
         );
-        assert!(
-            problem["detail"].as_str().unwrap().contains(" by ann since "),
-            "{problem}"
-        );
+        holds(problem["detail"].as_str().unwrap(), &[" by ann since "]);
     }
     assert_eq!(service.count("memory_contexts").await, 2);
 }
@@ -127,65 +99,43 @@ async fn a_proposal_changes_nothing_until_selected_operations_are_approved() {
 async fn operations_that_no_longer_apply_are_rejected_and_the_rest_is_applied() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     let proposal = propose(&memory, TEXT).await;
     let meanwhile = "CURRENT_PROGRESS:\n  In Progress:\n    - Something else\nKEY_LEARNINGS:\n  ADD:\n    - because x: Pin the  tool chain\n  ARCHIVE:\n    - KL-1 because it was removed\n";
-    memory.apply(meanwhile).await.is(200);
+    memory.applied(meanwhile).await;
 
-    let approved = Answer::to(memory.request(Method::POST, &below(&proposal, "approve"))).await;
+    let approved = memory.post_empty(&below(&proposal, "approve")).await;
 
     let approved = approved.is(200).json();
-    let kinds: Vec<_> = approved["rejected"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|r| r["kind"].as_str().unwrap())
-        .collect();
+    let kinds = each(&approved["rejected"], "kind");
     assert_eq!(kinds, ["progress_moved", "already_archived", "duplicate"]);
-    assert_eq!(
-        (&approved["status"], &approved["rebased"]),
-        (&json!("applied"), &json!(true))
-    );
-    let head = text(&memory).await;
-    assert!(
-        head.contains("- Something else") && head.contains("cache the build"),
-        "{head}"
-    );
+    has(&approved, json!({"status": "applied", "rebased": true}));
+    let head = memory.text().await;
+    holds(&head, &["- Something else", "cache the build"]);
 }
 
 #[tokio::test]
 async fn an_approval_in_which_nothing_applies_is_decided_without_a_version() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     let proposal = propose(
         &memory,
         "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is wrong\n",
     )
     .await;
     memory
-        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it was removed\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it was removed\n")
+        .await;
 
     let answer = decide(&memory, &proposal, "approve", json!({}))
         .await
         .is(200)
         .json();
 
-    assert_eq!(
-        (&answer["status"], &answer["version"]),
-        (&json!("unchanged"), &json!(2))
-    );
-    let run = memory
-        .get(below(&proposal, "").trim_end_matches('/'))
-        .await
-        .is(200)
-        .json();
-    assert_eq!(
-        (&run["status"], &run["version"]),
-        (&json!("approved"), &Value::Null)
-    );
+    has(&answer, json!({"status": "unchanged", "version": 2}));
+    let run = memory.read(below(&proposal, "").trim_end_matches('/')).await;
+    has(&run, json!({"status": "approved", "version": null}));
     decide(&memory, &proposal, "approve", json!({}))
         .await
         .problem(409, "conflict", None);
@@ -228,7 +178,7 @@ async fn a_rejected_proposal_is_stored_with_its_reason_and_changes_nothing() {
 async fn invalid_decisions_are_rejected_and_the_proposal_stays_pending() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put(DOCUMENT).await.is(201);
+    memory.write(DOCUMENT).await;
     let proposal = propose(&memory, TEXT).await;
     for body in [
         json!({"operations": [0, 4]}),
@@ -252,10 +202,8 @@ async fn invalid_decisions_are_rejected_and_the_proposal_stays_pending() {
         .await
         .problem(404, "not-found", None);
     let applied = memory
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because x: y\n")
-        .await
-        .is(200)
-        .json();
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - because x: y\n")
+        .await;
     let problem = decide(&memory, &applied, "approve", json!({}))
         .await
         .problem(409, "conflict", None);
@@ -282,13 +230,13 @@ async fn a_proposal_ends_by_deletion_redaction_and_expiry() {
         service.memory("old"),
     );
     for memory in [&gone, &redacted, &old] {
-        memory.put(DOCUMENT).await.is(201);
+        memory.write(DOCUMENT).await;
     }
     let of_gone = propose(&gone, TEXT).await;
     let of_redacted = propose(&redacted, TEXT).await;
     let of_old = propose(&old, TEXT).await;
     gone.delete().await.is(204);
-    redacted.put("another text altogether").await.is(201);
+    redacted.write("another text altogether").await;
     redacted.redact("1").await.is(200);
     for (memory, proposal) in [(&gone, &of_gone), (&redacted, &of_redacted)] {
         for (what, body) in [("approve", json!({})), ("reject", json!({"reason": "x"}))] {
@@ -312,7 +260,7 @@ async fn a_proposal_ends_by_deletion_redaction_and_expiry() {
     decide(&old, &of_old, "approve", json!({}))
         .await
         .problem(410, "gone", None);
-    assert_eq!(text(&old).await, DOCUMENT);
+    assert_eq!(old.text().await, DOCUMENT);
     gone.get("context").await.is(404);
 }
 
@@ -387,32 +335,22 @@ async fn the_inbox_has_pages_over_all_memories_and_leaves_the_messages_out() {
     for name in ["a", "b", "c"] {
         let mut body = dictate(json!({"learnings": learning(name)}));
         body["mode"] = json!("propose");
-        service.memory(name).update(body).await.is(200);
+        service.memory(name).updated(body).await;
     }
     service
         .memory("d")
-        .update(dictate(json!({"learnings": learning("d")})))
-        .await
-        .is(200);
-    let (mut found, mut cursor) = (Vec::new(), String::new());
-    loop {
-        let path = format!("/v1/vaults/acme/updates?status=proposed&limit=2{cursor}");
-        let page = service.get(&path).await.is(200).json();
-        for run in page["items"].as_array().unwrap() {
-            assert!(run["request"]["messages"].is_null() && run["request"]["task"].is_string());
-            found.push(run["memory_id"].as_str().unwrap().to_owned());
-        }
-        match page["next_cursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => break,
-        }
-    }
-    assert_eq!(found, ["c", "b", "a"]);
+        .updated(dictate(json!({"learnings": learning("d")})))
+        .await;
+    let path = "/v1/vaults/acme/updates?status=proposed&limit=2";
+    let found = json!(service.pages(path).await);
+    let has_task = |run: &Value| run["request"]["messages"].is_null() && run["request"]["task"].is_string();
+    assert!(found.as_array().unwrap().iter().all(has_task));
+    assert_eq!(each(&found, "memory_id"), ["c", "b", "a"]);
     assert_eq!(inbox(&service, "").await.len(), 4);
     assert_eq!(inbox(&service, "status=applied").await.len(), 1);
     let wrong = service.get("/v1/vaults/acme/updates?status=open").await;
     wrong.problem(422, "invalid", Some("status"));
-    let none = service.get("/v1/vaults/other/updates").await.is(200).json();
+    let none = service.read("/v1/vaults/other/updates").await;
     assert_eq!(none["items"], json!([]));
 }
 

@@ -1,6 +1,6 @@
 //! `GET /v1/vaults/{vault_id}/usage`, and the limit of tokens.
 
-use crate::harness::{Service, scripted};
+use crate::harness::{Service, has, holds, scripted};
 use serde_json::{Value, json};
 use std::time::Duration;
 use working_memory::config::Config;
@@ -39,19 +39,16 @@ async fn tokens_and_cost_are_reported_by_day_and_model() {
     let service = Service::start_with(priced, Some(models())).await;
     let memory = service.memory("agent");
     for body in [json!({"task": "a"}), json!({"task": "b", "dry_run": true})] {
-        memory.update(body).await.is(200);
+        memory.updated(body).await;
     }
     service.clock.advance(Duration::from_secs(24 * 3600));
-    memory
-        .update(json!({"task": "c", "roles": ["progress"]}))
-        .await
-        .is(200);
+    memory.updated(json!({"task": "c", "roles": ["progress"]})).await;
 
-    let usage = service.get(USAGE).await.is(200).json();
+    let usage = service.read(USAGE).await;
 
-    assert_eq!(
-        (&usage["from"], &usage["to"], &usage["currency"]),
-        (&json!("2026-10-24"), &json!("2026-11-22"), &json!("USD"))
+    has(
+        &usage,
+        json!({"from": "2026-10-24", "to": "2026-11-22", "currency": "USD"}),
     );
     let days: Vec<_> = usage["items"]
         .as_array()
@@ -69,17 +66,10 @@ async fn tokens_and_cost_are_reported_by_day_and_model() {
         ]
     );
     let progress = &usage["items"][1];
-    assert_eq!(
-        (&progress["runs"], &progress["calls"], &progress["failures"]),
-        (&json!(2), &json!(2), &json!(0))
-    );
-    assert_eq!(
-        (
-            &progress["input_tokens"],
-            &progress["cached_tokens"],
-            &progress["output_tokens"]
-        ),
-        (&json!(2_000), &json!(800), &json!(100))
+    has(&progress, json!({"runs": 2, "calls": 2, "failures": 0}));
+    has(
+        &progress,
+        json!({"input_tokens": 2_000, "cached_tokens": 800, "output_tokens": 100}),
     );
     // 1,200 uncached at 2, 800 cached at 0.5, 100 output at 10, per million tokens.
     assert_eq!(progress["cost"], json!(0.0038));
@@ -90,31 +80,19 @@ async fn tokens_and_cost_are_reported_by_day_and_model() {
         usage["without_price"],
         json!(["scripted-learnings", "scripted-verbatim"])
     );
-    assert_eq!(
-        (&usage["tokens_today"], &usage["tokens_per_day"]),
-        (&json!(1_050), &Value::Null)
-    );
+    has(&usage, json!({"tokens_today": 1_050, "tokens_per_day": null}));
 
-    let first = service.get(&format!("{USAGE}?limit=3")).await.is(200).json();
+    let first = service.read(&format!("{USAGE}?limit=3")).await;
     let cursor = first["next_cursor"].as_str().unwrap();
-    let second = service
-        .get(&format!("{USAGE}?limit=3&cursor={cursor}"))
-        .await
-        .is(200)
-        .json();
+    let second = service.read(&format!("{USAGE}?limit=3&cursor={cursor}")).await;
     assert_eq!(
         second["items"].as_array().unwrap()[..],
         usage["items"].as_array().unwrap()[3..]
     );
-    assert_eq!(
-        (&second["next_cursor"], &second["totals"]),
-        (&Value::Null, &usage["totals"])
-    );
+    has(&second, json!({"next_cursor": null, "totals": usage["totals"]}));
     let day = service
-        .get(&format!("{USAGE}?from=2026-11-22&to=2026-11-22"))
-        .await
-        .is(200)
-        .json();
+        .read(&format!("{USAGE}?from=2026-11-22&to=2026-11-22"))
+        .await;
     assert_eq!(day["items"].as_array().unwrap().len(), 1);
 }
 
@@ -133,16 +111,13 @@ async fn tokens_of_a_failed_run_count_and_stay_after_the_memory_is_deleted() {
     });
     let service = Service::with_models(models).await;
     let memory = service.memory("agent");
-    memory.put("mine").await.is(201);
+    memory.write("mine").await;
     memory.update(json!({"task": "a"})).await.is(502);
     memory.delete().await;
 
-    let usage = service.get(USAGE).await.is(200).json();
+    let usage = service.read(USAGE).await;
 
-    assert_eq!(
-        (&usage["totals"]["runs"], &usage["totals"]["failures"]),
-        (&json!(3), &json!(1))
-    );
+    has(&usage["totals"], json!({"runs": 3, "failures": 1}));
     assert_eq!(usage["totals"]["input_tokens"], 20);
 }
 
@@ -151,18 +126,11 @@ async fn operations_use_no_tokens_and_an_unused_vault_has_no_entries() {
     let service = Service::start().await;
     service
         .memory("agent")
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because x: y\n")
-        .await
-        .is(200);
-    let usage = service.get(USAGE).await.is(200).json();
-    assert_eq!(
-        (&usage["items"], &usage["next_cursor"]),
-        (&json!([]), &Value::Null)
-    );
-    assert_eq!(
-        (&usage["totals"]["runs"], &usage["totals"]["cost"]),
-        (&json!(0), &Value::Null)
-    );
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - because x: y\n")
+        .await;
+    let usage = service.read(USAGE).await;
+    has(&usage, json!({"items": [], "next_cursor": null}));
+    has(&usage["totals"], json!({"runs": 0, "cost": null}));
 }
 
 #[tokio::test]
@@ -201,22 +169,18 @@ async fn a_vault_over_its_token_limit_is_rejected_until_midnight_and_others_are_
     };
     let service = Service::start_with(limited, Some(models())).await;
     let memory = service.memory("agent");
-    memory.update(json!({"task": "a"})).await.is(200);
+    memory.updated(json!({"task": "a"})).await;
 
     let refused = memory.update(json!({"task": "b"})).await;
 
     assert_eq!(refused.header("retry-after"), "79200");
     let body = refused.problem(429, "too-many-requests", None);
     let detail = body["detail"].as_str().unwrap();
-    assert!(
-        detail.contains("3150") && detail.contains("2026-11-22T00:00:00Z"),
-        "{detail}"
-    );
-    assert_eq!((&body["limit"], &body["actual"]), (&json!(3_000), &json!(3_150)));
+    holds(&detail, &["3150", "2026-11-22T00:00:00Z"]);
+    has(&body, json!({"limit": 3_000, "actual": 3_150}));
     memory
-        .apply("KEY_LEARNINGS:\n  ADD:\n    - because x: y\n")
-        .await
-        .is(200);
+        .applied("KEY_LEARNINGS:\n  ADD:\n    - because x: y\n")
+        .await;
     let other = |vault: &str| {
         let path = format!("/v1/vaults/{vault}/memories/agent/update");
         service
@@ -231,5 +195,5 @@ async fn a_vault_over_its_token_limit_is_rejected_until_midnight_and_others_are_
     service.clock.advance(Duration::from_secs(22 * 3600 - 1));
     memory.update(json!({"task": "c"})).await.is(429);
     service.clock.advance(Duration::from_secs(1));
-    memory.update(json!({"task": "c"})).await.is(200);
+    memory.updated(json!({"task": "c"})).await;
 }

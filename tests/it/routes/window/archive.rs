@@ -1,7 +1,7 @@
 //! `GET M/archive/history` and `GET M/archive/epics`
 
 use super::{record, task};
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has};
 use reqwest::Method;
 use serde_json::json;
 use std::time::Duration;
@@ -10,10 +10,7 @@ use std::time::Duration;
 async fn the_history_is_one_line_a_task_in_pages() {
     let service = Service::start_with(|config| config.window.tasks = 1, None).await;
     let memory = service.memory("agent");
-    memory
-        .get("archive/history")
-        .await
-        .problem(404, "not-found", None);
+    memory.refuses("archive/history", 404, "not-found", None).await;
     for number in 1..=4 {
         record(&memory, task(number)).await.is(201);
         service.clock.advance(Duration::from_secs(1));
@@ -42,9 +39,8 @@ async fn the_history_is_one_line_a_task_in_pages() {
     let link = page.header("link");
     assert!(link.contains(cursor) && link.contains("rel=\"next\""), "{link}");
     memory
-        .get("archive/history?cursor=zz")
-        .await
-        .problem(400, "malformed", Some("cursor"));
+        .refuses("archive/history?cursor=zz", 400, "malformed", Some("cursor"))
+        .await;
 }
 
 #[tokio::test]
@@ -63,7 +59,7 @@ async fn the_history_is_rolled_up_by_epic_and_by_week() {
         record(&memory, sent).await.is(201);
         service.clock.advance(Duration::from_secs(86_400));
     }
-    let epics = memory.get("archive/epics").await.is(200).json();
+    let epics = memory.read("archive/epics").await;
     let shown: Vec<_> = epics["items"]
         .as_array()
         .unwrap()
@@ -81,17 +77,12 @@ async fn the_history_is_rolled_up_by_epic_and_by_week() {
     assert_eq!(epics["items"][2]["first"], "2026-11-21T02:00:00Z");
     assert_eq!(epics["items"][2]["latest"][1]["record_id"], "T-3");
     // The 21st of November 2026 is a Saturday: two days to the week's end.
-    let weeks = memory.get("archive/epics?by=week&limit=1").await.is(200).json();
-    assert_eq!(
-        (&weeks["items"][0]["name"], &weeks["items"][0]["tasks"]),
-        (&json!("2026-W47"), &json!(2))
-    );
+    let weeks = memory.read("archive/epics?by=week&limit=1").await;
+    has(&weeks["items"][0], json!({"name": "2026-W47", "tasks": 2}));
     let cursor = weeks["next_cursor"].as_str().unwrap();
     let next = memory
-        .get(&format!("archive/epics?by=week&limit=1&cursor={cursor}"))
-        .await
-        .is(200)
-        .json();
+        .read(&format!("archive/epics?by=week&limit=1&cursor={cursor}"))
+        .await;
     assert_eq!(next["items"][0]["name"], "2026-W48");
     let text = memory
         .request(Method::GET, "archive/epics?by=week")
@@ -104,7 +95,6 @@ async fn the_history_is_rolled_up_by_epic_and_by_week() {
         text.text()
     );
     memory
-        .get("archive/epics?by=month")
-        .await
-        .problem(422, "invalid", Some("by"));
+        .refuses("archive/epics?by=month", 422, "invalid", Some("by"))
+        .await;
 }

@@ -1,7 +1,7 @@
 //! `POST M/decisions`
 
 use super::decide;
-use crate::harness::Service;
+use crate::harness::{Service, has};
 use serde_json::json;
 
 #[tokio::test]
@@ -14,27 +14,18 @@ async fn a_decision_supersedes_another_and_the_two_are_linked() {
     )
     .await;
     let first = first.is(201).json();
-    assert_eq!(
-        (&first["record_id"], &first["content"]),
-        (&json!("D-1"), &json!("SQL in storage"))
-    );
-    assert_eq!(
-        (&first["reason"], &first["kind"]),
-        (&json!("one language, std::fs too"), &json!("D"))
+    has(&first, json!({"record_id": "D-1", "content": "SQL in storage"}));
+    has(
+        &first,
+        json!({"reason": "one language, std::fs too", "kind": "D"}),
     );
 
     let second = json!({"decision": "SQL in files", "reason": "it is checked", "supersedes": "D-1"});
     let second = decide(&memory, second).await.is(201).json();
 
-    assert_eq!(
-        (&second["record_id"], &second["archived"]),
-        (&json!("D-2"), &json!(["D-1"]))
-    );
-    let old = memory.get("records/D-1").await.is(200).json();
-    assert_eq!(
-        (&old["status"], &old["superseded_by"]),
-        (&json!("archived"), &json!("D-2"))
-    );
+    has(&second, json!({"record_id": "D-2", "archived": ["D-1"]}));
+    let old = memory.read("records/D-1").await;
+    has(&old, json!({"status": "archived", "superseded_by": "D-2"}));
     assert_eq!(old["archive_reason"], "superseded: it is checked");
     let document = memory.get("context?section=decisions").await.is(200);
     let line = "- D-2 [2026-11-21T02:00:00Z] because it is checked: SQL in files\n";
@@ -87,16 +78,13 @@ async fn a_decision_may_have_no_reason() {
         .await
         .is(201)
         .json();
-    assert_eq!(
-        (&made["reason"], &made["content"]),
-        (&json!(null), &json!("SQL in storage"))
-    );
+    has(&made, json!({"reason": null, "content": "SQL in storage"}));
     let next = json!({"decision": "SQL in files", "reason": null, "supersedes": "D-1"});
     decide(&memory, next).await.is(201);
-    let old = memory.get("records/D-1").await.is(200).json();
-    assert_eq!(
-        (&old["archive_reason"], &old["superseded_by"]),
-        (&json!("superseded"), &json!("D-2"))
+    let old = memory.read("records/D-1").await;
+    has(
+        &old,
+        json!({"archive_reason": "superseded", "superseded_by": "D-2"}),
     );
     assert_eq!(
         memory.get("context?section=decisions").await.text(),
@@ -114,5 +102,5 @@ async fn a_reason_that_the_line_format_would_change_is_rejected_and_the_error_sa
         .problem(422, "invalid", Some("reason"));
     let detail = problem["detail"].as_str().unwrap();
     assert!(detail.contains("colon") && detail.contains("byte 14"), "{detail}");
-    memory.get("context").await.problem(404, "not-found", None);
+    memory.refuses("context", 404, "not-found", None).await;
 }

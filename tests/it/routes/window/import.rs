@@ -1,12 +1,11 @@
 //! `POST M/window/import`
 
 use super::{record, set, task};
-use crate::harness::{Answer, Memory, Service};
-use reqwest::Method;
+use crate::harness::{Answer, Memory, Service, each, has};
 use serde_json::{Value, json};
 
 async fn import(memory: &Memory<'_>, body: &Value) -> Answer {
-    Answer::to(memory.request(Method::POST, "window/import").json(body)).await
+    memory.post("window/import", body).await
 }
 
 fn folder() -> Value {
@@ -51,23 +50,14 @@ async fn a_folder_is_imported_in_one_version_and_only_once() {
         memory.get("archive/history").await.is(200).text(),
         "- 2026-09-01T00:00:00Z T-1 Before zero: Less.\n- 2026-09-02T00:00:00Z T-2 Zero\n"
     );
-    let past = memory.get("records/T-2").await.is(200).json();
-    assert_eq!(
-        (&past["status"], &past["epic"]),
-        (&json!("archived"), &json!("start"))
-    );
-    assert_eq!(
-        (&past["created_version"], &past["ended_version"]),
-        (&json!(1), &json!(1))
-    );
+    let past = memory.read("records/T-2").await;
+    has(&past, json!({"status": "archived", "epic": "start"}));
+    has(&past, json!({"created_version": 1, "ended_version": 1}));
     assert_eq!(memory.get("log").await.json()["items"][0]["source"], "import");
     assert_eq!(memory.get("records/T-4").await.json()["outcome"], json!([1]));
 
     let again = import(&memory, &folder()).await.is(200).json();
-    assert_eq!(
-        (&again["unchanged"], &again["version"]),
-        (&json!(true), &json!(1))
-    );
+    has(&again, json!({"unchanged": true, "version": 1}));
     assert_eq!(
         again["present"],
         json!({"status": 1, "tasks": 2, "decisions": 1, "history": 3})
@@ -99,12 +89,7 @@ async fn tasks_older_than_the_window_are_archived() {
     );
     let window = memory.get_json("window").await.json();
     assert_eq!(window["status"]["goal"], "mine");
-    let intents: Vec<_> = window["tasks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|task| &task["intent"])
-        .collect();
+    let intents = each(&window["tasks"], "intent");
     assert_eq!(intents, ["Third", "Step 1"]);
     assert!(
         memory
@@ -141,9 +126,6 @@ async fn invalid_entries_are_named_by_their_position() {
         import(&memory, &body).await.problem(422, "invalid", Some(field));
     }
     let nothing = import(&memory, &json!({})).await.is(200).json();
-    assert_eq!(
-        (&nothing["unchanged"], &nothing["version"]),
-        (&json!(true), &json!(null))
-    );
+    has(&nothing, json!({"unchanged": true, "version": null}));
     assert_eq!(service.count("memories").await, 0);
 }

@@ -9,22 +9,21 @@ mod status;
 mod tasks;
 
 use crate::harness::{Answer, Memory};
-use reqwest::Method;
 use serde_json::{Value, json};
 
 /// POST a task.
 async fn record(memory: &Memory<'_>, task: Value) -> Answer {
-    Answer::to(memory.request(Method::POST, "tasks").json(&task)).await
+    memory.post("tasks", &task).await
 }
 
 /// POST a decision.
 async fn decide(memory: &Memory<'_>, decision: Value) -> Answer {
-    Answer::to(memory.request(Method::POST, "decisions").json(&decision)).await
+    memory.post("decisions", &decision).await
 }
 
 /// PUT a status.
 async fn set(memory: &Memory<'_>, status: Value) -> Answer {
-    Answer::to(memory.request(Method::PUT, "status").json(&status)).await
+    memory.put_json("status", &status).await
 }
 
 /// A task of a number.

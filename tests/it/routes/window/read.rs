@@ -1,7 +1,7 @@
 //! `GET M/window`
 
 use super::{decide, record, set, task};
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has};
 use reqwest::Method;
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 async fn the_window_is_markdown_or_json_and_is_not_sent_twice() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.get("window").await.problem(404, "not-found", None);
+    memory.refuses("window", 404, "not-found", None).await;
     set(&memory, json!({"goal": "ship"})).await.is(201);
     let mut recorded = task(1);
     recorded["summary"] = json!("Two lines.\n# Not a heading");
@@ -58,18 +58,17 @@ async fn a_line_that_was_edited_by_hand_is_returned() {
     let memory = service.memory("agent");
     record(&memory, task(1)).await.is(201);
     let document = memory
-        .get("context")
-        .await
         .text()
+        .await
         .replace("Step 1: Done.", "Step one: Almost done.");
-    memory.put(document + "- by hand: also\n").await.is(201);
+    memory.write(document + "- by hand: also\n").await;
     let window = memory.get_json("window").await.is(200).json();
     assert_eq!(window["tasks"][0]["intent"], "Step one");
     assert_eq!(window["tasks"][0]["task_id"], "task-1");
-    let read = memory.get("records/T-1").await.is(200).json();
-    assert_eq!(
-        (&read["intent"], &read["summary"]),
-        (&json!("Step one"), &json!("Almost done. All of it."))
+    let read = memory.read("records/T-1").await;
+    has(
+        &read,
+        json!({"intent": "Step one", "summary": "Almost done. All of it."}),
     );
     record(&memory, task(2)).await.is(201);
     let window = memory.get_json("window").await.is(200).json();

@@ -1,7 +1,7 @@
 //! `PUT M/status`
 
 use super::{record, set, task};
-use crate::harness::Service;
+use crate::harness::{Service, has};
 use serde_json::json;
 use std::time::Duration;
 
@@ -18,13 +18,10 @@ async fn a_status_is_written_and_the_same_again_changes_nothing() {
         .is(201)
         .json();
 
+    has(&made, json!({"goal": "ship the parser", "blocker": null}));
+    has(&made, json!({"version": 1, "unchanged": false}));
     assert_eq!(
-        (&made["goal"], &made["blocker"]),
-        (&json!("ship the parser"), &json!(null))
-    );
-    assert_eq!((&made["version"], &made["unchanged"]), (&json!(1), &json!(false)));
-    assert_eq!(
-        memory.get("context").await.is(200).text(),
+        memory.text().await,
         "# Active Context\nGoal: ship the parser\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n"
     );
     service.clock.advance(Duration::from_secs(60));
@@ -32,13 +29,10 @@ async fn a_status_is_written_and_the_same_again_changes_nothing() {
         .await
         .is(200)
         .json();
-    assert_eq!((&same["unchanged"], &same["version"]), (&json!(true), &json!(1)));
+    has(&same, json!({"unchanged": true, "version": 1}));
     let blocked = set(&memory, json!({"blocker": "review"})).await.is(201).json();
-    assert_eq!(
-        (&blocked["goal"], &blocked["blocker"]),
-        (&json!("ship the parser"), &json!("review"))
-    );
-    let log = memory.get("log").await.is(200).json();
+    has(&blocked, json!({"goal": "ship the parser", "blocker": "review"}));
+    let log = memory.read("log").await;
     assert_eq!(log["items"][0]["source"], "status");
     for (field, sent) in [
         ("goal", json!({"goal": " "})),
@@ -76,11 +70,11 @@ async fn updated_is_set_by_every_change_and_free_text_stays() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let text = "# Active Context\nGoal: ship\n* a note\n\n# Facts\n\ttab  \r\n```\n# no heading\n```\n";
-    memory.put(text).await.is(201);
+    memory.write(text).await;
     service.clock.advance(Duration::from_secs(61));
     record(&memory, task(1)).await.is(201);
     assert_eq!(
-        memory.get("context").await.is(200).text(),
+        memory.text().await,
         "# Active Context\nGoal: ship\nBlocker: none\nUpdated: 2026-11-21T02:01:01Z\n* a note\n\n# Facts\n\ttab  \
          \r\n```\n# no heading\n```\n\n# Recent Tasks\n- T-1 [2026-11-21T02:01:01Z] task-1: Step 1: Done. All of it.\n"
     );

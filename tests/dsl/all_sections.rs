@@ -1,0 +1,556 @@
+//! What holds for all sections: forms of headers and bullets, "no change", unknown headers, the template, faults, and a model
+//! that stopped in the middle.
+
+use crate::table::{
+    ARCHIVE, LEARNINGS, PROGRESS, SNIPPETS, TEXT, Table, kinds, read, read_cut_off, rows, said,
+};
+use working_memory::domain::operation::FaultKind::{self, MissingInProgress, NoSection, Truncated};
+use working_memory::domain::operation::Role;
+
+/// Each line of a table, split into its columns.
+fn columns<const N: usize>(table: &'static str) -> Vec<[&'static str; N]> {
+    let lines = table.lines().filter(|line| !line.trim().is_empty());
+    let split = |line: &'static str| line.trim_start_matches(' ').split(" / ").collect::<Vec<_>>();
+    lines
+        .map(|line| split(line).try_into().expect("columns"))
+        .collect()
+}
+
+#[test]
+fn headers_may_be_written_in_many_ways() {
+    for [section, add, archive] in columns(
+        "
+        **KEY_LEARNINGS:** / **ADD:** / **ARCHIVE:**
+        **KEY_LEARNINGS** /   **ADD**: / **ARCHIVE**
+        __KEY_LEARNINGS__: /   __ADD__: / __ARCHIVE__:
+        `KEY_LEARNINGS:` / `ADD:` / `ARCHIVE`:
+        **`KEY_LEARNINGS`**: / **`ADD:`** /   `ARCHIVE`
+        # KEY_LEARNINGS: / ## ADD: / ## ARCHIVE
+        ### **KEY_LEARNINGS:** / #### `ADD` / #### **ARCHIVE**
+        ###### KEY_LEARNINGS: / ###### ADD: / ###### ARCHIVE
+        # Key Learnings / ## Add / ### Archive
+        key_learnings: / add: / aRCHIVE:
+        key learnings /   add / archive
+        KEY_LEARNINGS : /   ADD : / ARCHIVE  :
+        \u{feff}KEY_LEARNINGS:  \t /   ADD:  /   ARCHIVE:\t
+        KEY_LEARNINGS:\r /   ADD:\r /   ARCHIVE:\r",
+    ) {
+        let text = format!("{section}\n{add}\n- because a: b\n{archive}\n- KL-1 because c\n");
+        TEXT.rule("of learnings", &[(&text, "KL a | b + archive KL-1 | c")]);
+    }
+    for [section, add, archive] in columns(
+        "
+        **VERBATIM_CONTEXT:** / **ADD:** / **ARCHIVE:**
+        ## Verbatim Context / ### Add / ### Archive
+        `verbatim context` / `add`: / `archive`",
+    ) {
+        let text =
+            format!("{section}\n{add}\n    - because a: b =>\n      c\n{archive}\n    - VC-1 because d\n");
+        TEXT.rule("of snippets", &[(&text, "VC a | b | c + archive VC-1 | d")]);
+    }
+    for [section, completed, in_progress, remaining] in columns(
+        "
+        **CURRENT_PROGRESS:** / **Completed:** / **In Progress**: / **Remaining**
+        ## Current Progress / ### Completed / ### In Progress / ### Remaining
+        current progress / completed / in progress / remaining
+        `CURRENT_PROGRESS` / `Completed`: / `In Progress:` / `Remaining`
+        CURRENT PROGRESS: /   COMPLETED: /   IN_PROGRESS: /   REMAINING:
+        Current_Progress: / \tCompleted: / \tIn progress: / \tRemaining:",
+    ) {
+        let text = format!("{section}\n{completed}\n- a\n{in_progress}\n- b\n{remaining}\n- c\n");
+        TEXT.rule("of progress", &[(&text, "progress a | b | c")]);
+    }
+}
+
+#[test]
+fn bullets_may_be_stars_dots_or_numbers_at_any_indentation() {
+    for [first, second] in [["*", "*"], ["•", "•"], ["1.", "2."], ["9.", "10."], ["-", "*"]] {
+        let rows = [
+            (
+                format!(
+                    "KEY_LEARNINGS:\n  ADD:\n    {first} because a: b\n    {second} because c: d\n  ARCHIVE:\n    {first} KL-1 because e\n"
+                ),
+                "KL a | b + KL c | d + archive KL-1 | e",
+            ),
+            (
+                format!(
+                    "VERBATIM_CONTEXT:\n  ADD:\n    {first} because a: b =>\n       c\n    {second} because d: e => f\n"
+                ),
+                "VC a | b | c + VC d | e | f",
+            ),
+            (
+                format!("CURRENT_PROGRESS:\n  In Progress:\n    {first} a\n    {second} b\n"),
+                "progress  | a, b | ",
+            ),
+        ];
+        for (text, expected) in &rows {
+            TEXT.rule("any mark", &[(text, expected)]);
+        }
+    }
+    for [list, bullet] in [
+        ["", ""],
+        ["", "  "],
+        ["    ", "        "],
+        ["\t", "\t\t"],
+        ["        ", "  "],
+    ] {
+        let text = format!(
+            "KEY_LEARNINGS:\n{list}ADD:\n{bullet}- because a: b\n{bullet}- because c: d\n{list}ARCHIVE:\n{bullet}- KL-1 because e\n"
+        );
+        TEXT.rule(
+            "any indentation",
+            &[(&text, "KL a | b + KL c | d + archive KL-1 | e")],
+        );
+    }
+    LEARNINGS.rule(
+        "a bullet indented less than the one before is of the same list",
+        &[(
+            "- because a: b\n  - because c: d\n- because e: f\n  ARCHIVE:\n      - KL-1 because g\n - KL-2 because h\n",
+            "KL a | b + KL c | d + KL e | f + archive KL-1 | g + archive KL-2 | h",
+        )],
+    );
+}
+
+#[test]
+fn text_and_one_fence_may_be_around_the_answer() {
+    TEXT.all(
+        "prose, also with colons and bullets",
+        "KL a | b",
+        &[
+            "Let me think.\n\n- a thought\n\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n\nI hope this helps!\n",
+            "Here is my answer:\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n\nPlease note: nothing was archived.\n",
+        ],
+    );
+    for (open, close) in [
+        ("```", "```"),
+        ("```markdown", "```  "),
+        ("~~~", "~~~"),
+        ("````", "````"),
+        ("```yaml", "`````"),
+    ] {
+        let learning = format!("{open}\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n{close}\n");
+        let snippet = format!("\n{open}\nVERBATIM_CONTEXT:\nADD:\n- because a: b =>\nc\n{close}\n\n");
+        TEXT.rule("a fence", &[(&learning, "KL a | b"), (&snippet, "VC a | b | c")]);
+    }
+    TEXT.table("a fence with text around it, and with fenced snippets in it", r"
+        Here:\n\n```\nVERBATIM_CONTEXT:\n  ADD:\n    - because a: b =>\n      c\n```\n\nTell me if you need more.\n ⇒ VC a | b | c
+        ````\nVERBATIM_CONTEXT:\n  ADD:\n    - because a: b =>\n      ```rust\n      c\n      ```\n    - because d: e => f\n````\n ⇒ VC a | b | ```rust\nc\n``` + VC d | e | f
+        ```\nVERBATIM_CONTEXT:\n  ADD:\n    - because d: e => f\n    - because a: b =>\n      ```rust\n      c\n      ```\n```\n ⇒ VC d | e | f + VC a | b | ```rust\nc\n```
+    ");
+    SNIPPETS.table(
+        "the fence of a snippet is no fence of the answer",
+        r"
+        - because a: b =>\n      ```\n      c\n      ```\n ⇒ VC a | b | ```\nc\n```
+    ",
+    );
+}
+
+/// Each word of "no change" in any case, in or out of brackets, with or without a full stop.
+fn forms_of_no_change() -> Vec<String> {
+    let mut forms = Vec::new();
+    for word in ["none", "no change", "no changes", "n/a"] {
+        let mut capital = word.to_owned();
+        capital[..1].make_ascii_uppercase();
+        for cased in [word.to_owned(), word.to_uppercase(), capital] {
+            for bracketed in [cased.clone(), format!("({cased})"), format!("[{cased}]")] {
+                forms.push(format!("{bracketed}."));
+                forms.push(bracketed);
+            }
+        }
+    }
+    forms
+}
+
+#[test]
+fn a_section_or_a_list_may_say_that_nothing_changed() {
+    for form in forms_of_no_change() {
+        for section in ["CURRENT_PROGRESS", "KEY_LEARNINGS", "VERBATIM_CONTEXT"] {
+            for text in [
+                format!("{section}: {form}\n"),
+                format!("{section}:\n{form}\n"),
+                format!("{section}:\n  - {form}\n"),
+            ] {
+                TEXT.rule("a section", &[(&text, "")]);
+            }
+        }
+        for [section, list] in columns(
+            "
+            KEY_LEARNINGS / ADD
+            VERBATIM_CONTEXT / ADD
+            VERBATIM_CONTEXT / ARCHIVE
+            CURRENT_PROGRESS / Completed
+            CURRENT_PROGRESS / In Progress",
+        ) {
+            for text in [
+                format!("{section}:\n  {list}: {form}\n"),
+                format!("{section}:\n  {list}:\n    {form}\n"),
+                format!("{section}:\n  {list}:\n    - {form}\n"),
+            ] {
+                TEXT.rule("a list", &[(&text, "")]);
+            }
+        }
+    }
+    TEXT.table("an absent or empty one is no change, and says nothing of the others", r"
+        KEY_LEARNINGS: ⇒ 
+        KEY_LEARNINGS:\n  ADD:\n  ARCHIVE:\n ⇒ 
+        CURRENT_PROGRESS:\n\nKEY_LEARNINGS:\n\nVERBATIM_CONTEXT:\n ⇒ 
+        KEY_LEARNINGS:\n  ARCHIVE: (none)\n  ADD:\n    - because a: b\n ⇒ KL a | b
+        CURRENT_PROGRESS: no change\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\nVERBATIM_CONTEXT:\n  N/A\n ⇒ KL a | b
+    ");
+    LEARNINGS.table(
+        "inside of a longer line it is content",
+        r"
+        - because none of the tests ran: none\n ⇒ KL none of the tests ran | none
+    ",
+    );
+    PROGRESS.table("inside of a longer bullet it is content", r"
+        \u{20} In Progress:\n    - None of the tests pass\n    - no changes to the API yet\n ⇒ progress  | None of the tests pass, no changes to the API yet |\u{20}
+    ");
+}
+
+#[test]
+fn an_unknown_header_drops_its_items_and_no_others() {
+    for header in ["DECISIONS:", "KEY_INSIGHTS:", "**NOTES:**", "## RECENT_TASKS"] {
+        let text = format!(
+            "- because a: b\n{header}\n  ADD:\n    - because c: d\n    - x\nVERBATIM_CONTEXT:\n  ADD:\n    - because e: f => g\n"
+        );
+        LEARNINGS.rule("a section", &[(&text, "KL a | b + VC e | f | g ! UnknownHeader")]);
+    }
+    for header in ["UPDATE:", "REMOVE:", "DELETE:", "MODIFY:"] {
+        let text = format!(
+            "- because a: b\n  {header}\n    - because c: d\n    - KL-1 because x\n  ARCHIVE:\n    - KL-2 because y\n"
+        );
+        LEARNINGS.rule(
+            "a list",
+            &[(&text, "KL a | b + archive KL-2 | y ! UnknownHeader")],
+        );
+    }
+    TEXT.table("a list of progress, one after a snippet, and each of several", r"
+        CURRENT_PROGRESS:\n  Completed:\n    - a\n  In Progress:\n    - b\n  Blocked:\n    - c\n  Remaining:\n    - d\n ⇒ progress a | b | d ! UnknownHeader
+        VERBATIM_CONTEXT:\n  ADD:\n    - because a: l =>\n      x\nDECISIONS:\n  - because b: c\n ⇒ VC a | l | x ! UnknownHeader
+        KEY_LEARNINGS:\n  CHANGE:\n    - x\n    - y\n  ADD:\n    - because a: b\nDECISIONS:\n  - z\nRISKS:\n  - w\n ⇒ KL a | b ! UnknownHeader UnknownHeader UnknownHeader
+    ");
+    for text in [
+        "CURRENT_PROGRESS:\n  ADD:\n    - because a: b\n",
+        "VERBATIM_CONTEXT:\n  Completed:\n    - because a: b => c\n",
+    ] {
+        let parsed = read(text);
+        assert!(
+            parsed.items.is_empty() && !parsed.faults.is_empty(),
+            "a list of another section: {text}"
+        );
+    }
+}
+
+#[test]
+fn a_text_without_a_known_header_has_no_section() {
+    TEXT.all(
+        "whatever else it says",
+        "! NoSection",
+        &[
+            "",
+            " \n\n\t\n",
+            "\u{feff}",
+            "I see nothing worth keeping in these messages.\n",
+            "no change\n",
+            "(none)",
+        ],
+    );
+    assert!(kinds(&read("NOTES:\n  - a\n")).contains(&NoSection));
+    for (text, expected) in [
+        ("KEY_LEARNINGS: none\n", &[Role::Learnings][..]),
+        (
+            "CURRENT_PROGRESS:\nVERBATIM_CONTEXT:\n  ADD:\n",
+            &[Role::Progress, Role::Verbatim],
+        ),
+        (
+            "VERBATIM_CONTEXT:\nKEY_LEARNINGS:\nCURRENT_PROGRESS:\n",
+            &Role::ALL,
+        ),
+        ("nothing", &[]),
+    ] {
+        let mut sections = read(text).sections;
+        sections.sort();
+        sections.dedup();
+        assert_eq!(
+            sections, expected,
+            "the sections are returned also without items: {text}"
+        );
+    }
+}
+
+#[test]
+fn the_template_is_a_placeholder_and_what_only_resembles_it_is_content() {
+    LEARNINGS.all(
+        "of an addition",
+        "! Placeholder",
+        &[
+            "- because <reason>: commit the query data",
+            "- because <why it matters>: b",
+            "- because a: <one-line insight>",
+            "- because a: <a_b|c (d), e.f-2>",
+            "- because a: <T>",
+            "- because a: <INSIGHT 1>",
+            "- because <reason>: <one-line insight>",
+        ],
+    );
+    SNIPPETS.all(
+        "of a snippet",
+        "! Placeholder",
+        &[
+            "- because <reason>: l => x",
+            "- because a: <label> => x",
+            "- because a: <short label> =>\n      x",
+            "- because a: l => <snippet, to the next bullet of this list>",
+            "- because a: l =>\n      <snippet, to the next bullet of this list>",
+        ],
+    );
+    ARCHIVE.all(
+        "of an archive",
+        "! Placeholder",
+        &[
+            "- KL-1 because <reason>",
+            "- KL-<n> because <reason>",
+            "- KL-<number>: because it was fixed",
+        ],
+    );
+    PROGRESS.table("of a bullet, which hides no good one", r"
+        \u{20} Completed:\n    - <bullet>\n    - a\n  In Progress:\n    - b\n  Remaining:\n    - <bullet>\n ⇒ progress a | b |  ! Placeholder Placeholder
+    ");
+    for content in [
+        "Vec<T>",
+        "<T> and <U>",
+        "use <T>",
+        "<T>.",
+        "<a/b>",
+        "<a: b>",
+        "<div class=\"x\">",
+        "<a",
+        "<<a>>",
+        "`<reason>`",
+        "<a+b>",
+        "<a\u{2019}b>",
+    ] {
+        let (item, said) = (format!("- because a: {content}"), format!("KL a | {content}"));
+        LEARNINGS.rule(
+            "more than one pair of angle brackets is content",
+            &[(&item, &said)],
+        );
+        let (item, said) = (
+            format!("- because a: {content} => x"),
+            format!("VC a | {content} | x"),
+        );
+        SNIPPETS.rule(
+            "more than one pair of angle brackets is a label",
+            &[(&item, &said)],
+        );
+    }
+    for snippet in [
+        "<div>",
+        "<T>",
+        "<html lang>",
+        "<snippet, to the next bullet of this list> and more",
+    ] {
+        let (item, said) = (
+            format!("- because a: l => {snippet}"),
+            format!("VC a | l | {snippet}"),
+        );
+        SNIPPETS.rule(
+            "any other snippet in angle brackets is a snippet",
+            &[(&item, &said)],
+        );
+    }
+}
+
+#[test]
+fn of_several_faults_of_an_item_the_first_is_reported() {
+    LEARNINGS.table(
+        "a missing part before a placeholder",
+        r"
+        - because: ⇒ ! MissingReason
+        - <bullet> ⇒ ! MissingReason
+        - because <reason>: ⇒ ! EmptyContent",
+    );
+    ARCHIVE.table(
+        "an id before a placeholder, a missing reason before both",
+        r"
+        - VC-0 ⇒ ! MissingReason
+        - KL-<n> ⇒ ! MissingReason
+        - KL-0 because <reason> ⇒ ! MalformedId
+        - VC-1 because <reason> ⇒ ! WrongSectionId",
+    );
+    SNIPPETS.table(
+        "reason, label, snippet",
+        r"
+        - l ⇒ ! MissingReason
+        - because : => ⇒ ! MissingReason
+        - because <reason>: x ⇒ ! MissingLabel
+        - because a: => ⇒ ! EmptyContent
+        - because <reason>: <label> => ⇒ ! EmptyContent",
+    );
+}
+
+const MANY: &str = "CURRENT_PROGRESS:
+  Completed:
+    - a
+  Blocked:
+    - b
+KEY_LEARNINGS:
+  ADD:
+    - no reason
+    - because c: d
+    - because e:
+    - because f: g
+      h
+    - because <reason>: i
+  ARCHIVE:
+    - KL-01 because j
+    - KL-2 because k
+    - T-3 because l
+    - KL-4
+DECISIONS:
+  - m
+VERBATIM_CONTEXT:
+  ADD:
+    - because n: o
+    - because p: q => r
+    - because s: t =>
+      ```
+      u
+  ARCHIVE:
+    - KL-5 because v
+    - VC-6 because w
+";
+
+#[test]
+fn no_fault_hides_a_good_item_or_another_fault() {
+    TEXT.rule(
+        "operations and faults are in the order of the text",
+        &[(
+            MANY,
+            "KL c | d + KL f | g h + archive KL-2 | k + VC p | q | r + VC s | t | ```\nu + archive VC-6 | w ! \
+             MissingInProgress UnknownHeader MissingReason EmptyContent MultiLineInsight Placeholder MalformedId \
+             WrongSectionId MissingReason UnknownHeader MissingLabel UnclosedFence WrongSectionId",
+        )],
+    );
+    let parsed = read(MANY);
+    let slices = parsed.items.iter().map(|item| &MANY[item.range.clone()]);
+    let own = [
+        "because c: d",
+        "because f: g",
+        "KL-2 because k",
+        "because p: q => r",
+        "```",
+        "VC-6",
+    ];
+    for (slice, own) in slices.zip(own) {
+        assert!(
+            slice.contains(own) && slice.matches("because").count() == 1,
+            "{slice:?} is {own:?} alone"
+        );
+    }
+    for (kind, inside, id, section) in [
+        (FaultKind::EmptyContent, "because e:", None, Some(Role::Learnings)),
+        (
+            FaultKind::MultiLineInsight,
+            "because f",
+            None,
+            Some(Role::Learnings),
+        ),
+        (FaultKind::Placeholder, "<reason>", None, Some(Role::Learnings)),
+        (FaultKind::MalformedId, "KL-01", None, Some(Role::Learnings)),
+        (
+            FaultKind::WrongSectionId,
+            "T-3",
+            Some("T-3"),
+            Some(Role::Learnings),
+        ),
+        (
+            FaultKind::MissingLabel,
+            "because n: o",
+            None,
+            Some(Role::Verbatim),
+        ),
+        (MissingInProgress, "", None, Some(Role::Progress)),
+    ] {
+        let fault = parsed
+            .faults
+            .iter()
+            .find(|fault| fault.kind == kind)
+            .expect("a fault");
+        let slice = &MANY[fault.range.clone()];
+        let is_alone = slice.matches("because").count() <= 1 && !slice.contains("KEY_LEARNINGS");
+        assert!(slice.contains(inside) && is_alone, "{kind:?} is at {slice:?}");
+        assert_eq!(
+            (fault.section, fault.id),
+            (section, id.and_then(|id| id.parse().ok())),
+            "{kind:?}"
+        );
+    }
+}
+
+#[test]
+fn blocks_of_a_section_are_combined_in_the_order_of_the_text() {
+    TEXT.rule(
+        "sections and lists come in any order",
+        &[
+            (
+                "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because x\n  ADD:\n    - because a: b\n  ADD:\n    - because c: d\nKEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because y\n",
+                "archive KL-1 | x + KL a | b + KL c | d + archive KL-2 | y",
+            ),
+            (
+                "VERBATIM_CONTEXT:\n  ADD:\n    - because a: b => c\nKEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because d\nCURRENT_PROGRESS:\n  In Progress:\n    - e\n",
+                "VC a | b | c + archive KL-1 | d + progress  | e | ",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn of_a_text_that_its_model_did_not_finish_the_last_item_is_dropped() {
+    for (table, items) in [
+        (
+            LEARNINGS,
+            r"
+        - because a: b\n    - because c: d ⇒ KL a | b
+        - because a: b\n    - because c: d\n ⇒ KL a | b
+        - because a: b ⇒
+        - because a: b\n    - because CI has ⇒ KL a | b
+        - because a: b\n    - be ⇒ KL a | b
+        - because a: b\n  ARCHIVE:\n    - KL- ⇒ KL a | b
+        - because a: b\nCURRENT_PROGRESS:\n  In Progress:\n    - c\n ⇒ KL a | b",
+        ),
+        (
+            ARCHIVE,
+            r"
+        - KL-1 because a\n    - KL-2, KL-3 because it was ⇒ archive KL-1 | a",
+        ),
+        (
+            SNIPPETS,
+            r"
+        - because a: l => x\n    - because b: m =>\n      fn main() { ⇒ VC a | l | x
+        - because a: l => x\n    - because b: m =>\n      ```rust\n      fn main() { ⇒ VC a | l | x
+        - because a: l => x\n    - because d: Makefi ⇒ VC a | l | x
+        - because a: l => x\n    - because d: e => ⇒ VC a | l | x
+        - because a: l => x\nKEY_LEARNINGS:\n  ADD:\n    - because d: e\n ⇒ VC a | l | x",
+        ),
+        // A progress is dropped as a whole, and only if it is last.
+        (
+            PROGRESS,
+            r"
+        Completed:\n    - a\n  In Progress:\n    - b\n  Remaining:\n    - write the ⇒
+        In Progress:\n    - a\nKEY_LEARNINGS:\n  ADD:\n    - because b: c\n    - because d: e ⇒ progress  | a |  + KL b | c",
+        ),
+    ] {
+        let Table(head) = table;
+        for (text, expected) in rows(items) {
+            let text = format!("{head}{text}");
+            let parsed = read_cut_off(&text);
+            let said = said(&parsed);
+            let operations = said.split('!').next().unwrap_or_default();
+            assert_eq!(operations.trim_end(), expected, "{text:?}");
+            let warnings = kinds(&parsed).into_iter().filter(|kind| *kind == Truncated);
+            assert_eq!(warnings.count(), 1, "{text:?}: {:?}", parsed.faults);
+        }
+    }
+}
