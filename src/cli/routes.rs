@@ -7,6 +7,7 @@ use super::client::{
 use super::show::{self, Show};
 use crate::domain::ids::{ContextId, RecordId, UpdateId};
 use chrono::{DateTime, Utc};
+use clap::builder::Resettable;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -422,11 +423,16 @@ fn with_common_options(command: Command) -> Command {
     if command.has_subcommands() {
         return command.mut_subcommands(with_common_options);
     }
+    // Clap describes a command by what it was given last, also by what describes a group of options.
+    let (about, long) = (command.get_about().cloned(), command.get_long_about().cloned());
     let command = match LISTS.contains(&command.get_name()) {
         true => PageArgs::augment_args(command),
         false => command,
     };
-    ServiceArgs::augment_args(command)
+    let command = ServiceArgs::augment_args(command);
+    command
+        .about(Resettable::from(about))
+        .long_about(Resettable::from(long))
 }
 
 impl Subcommand for RouteCommand {

@@ -7,9 +7,7 @@ use super::report::Rejection;
 use super::role::numbered;
 use super::run::Running;
 use crate::domain::faults::Omitted;
-use crate::domain::memory::{
-    Applied, ApplyError, IdsExhausted, OperationName, View, apply, validate,
-};
+use crate::domain::memory::{Applied, ApplyError, IdsExhausted, OperationName, View, apply, validate};
 use crate::domain::operation::{Operation, Role};
 use crate::storage::{Head, StorageError};
 

@@ -106,52 +106,29 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.handoffs.latest", skip_all)]
     pub async fn latest_handoff(
         &self,
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<Handoff>, StorageError> {
-        let row = sqlx::query_as!(
-            Row,
-            "SELECT handoff_id, number, generated_at, generated_by, window_seconds, base_version, base_context_id,
-                    base_time, markdown, manifest, citations
-             FROM handoffs
-             WHERE vault_id = $1 AND memory_id = $2
-             ORDER BY number DESC
-             LIMIT 1",
-            vault.as_str(),
-            memory.as_str(),
-        )
-        .fetch_optional(&mut self.reader().await?)
-        .await?;
-        row.map(|row| row.into_handoff(vault, memory)).transpose()
+        let newest = self.handoffs((vault, memory), None, None, 1, true).await?;
+        Ok(newest.into_iter().next())
     }
 
     /// A handoff; `None` if the memory or the handoff does not exist.
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.handoffs.get", skip_all)]
     pub async fn handoff(
         &self,
         vault: &VaultId,
         memory: &MemoryId,
         handoff: &HandoffId,
     ) -> Result<Option<Handoff>, StorageError> {
-        let row = sqlx::query_as!(
-            Row,
-            "SELECT handoff_id, number, generated_at, generated_by, window_seconds, base_version, base_context_id,
-                    base_time, markdown, manifest, citations
-             FROM handoffs
-             WHERE vault_id = $1 AND memory_id = $2 AND handoff_id = $3",
-            vault.as_str(),
-            memory.as_str(),
-            handoff.as_str(),
-        )
-        .fetch_optional(&mut self.reader().await?)
-        .await?;
-        row.map(|row| row.into_handoff(vault, memory)).transpose()
+        let found = self
+            .handoffs((vault, memory), Some(handoff), None, 1, true)
+            .await?;
+        Ok(found.into_iter().next())
     }
 
     /// Handoffs with numbers below `before` (all if `None`), newest first, at most `limit`, without Markdown and
@@ -159,7 +136,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.handoffs.list", skip_all)]
     pub async fn list_handoffs(
         &self,
         vault: &VaultId,
@@ -167,18 +143,34 @@ impl Storage {
         before: Option<i64>,
         limit: i64,
     ) -> Result<Vec<Handoff>, StorageError> {
+        self.handoffs((vault, memory), None, before, limit, false).await
+    }
+
+    /// A memory keeps few handoffs, so that they are read in the order of their numbers whatever is wanted.
+    #[tracing::instrument(name = "db.handoffs.list", skip_all)]
+    async fn handoffs(
+        &self,
+        (vault, memory): (&VaultId, &MemoryId),
+        id: Option<&HandoffId>,
+        before: Option<i64>,
+        limit: i64,
+        is_whole: bool,
+    ) -> Result<Vec<Handoff>, StorageError> {
         let rows = sqlx::query_as!(
             Row,
-            r#"SELECT handoff_id, number, generated_at, generated_by, window_seconds, base_version,
-                      base_context_id, base_time, '' AS "markdown!", manifest, '[]'::jsonb AS "citations!"
+            r#"SELECT handoff_id, number, generated_at, generated_by, window_seconds, base_version, base_context_id,
+                      base_time, CASE WHEN $6 THEN markdown ELSE '' END AS "markdown!", manifest,
+                      CASE WHEN $6 THEN citations ELSE '[]' END AS "citations!"
                FROM handoffs
-               WHERE vault_id = $1 AND memory_id = $2 AND number < $3
+               WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR handoff_id = $3) AND number < $4
                ORDER BY number DESC
-               LIMIT $4"#,
+               LIMIT $5"#,
             vault.as_str(),
             memory.as_str(),
+            id.map(HandoffId::as_str),
             before.unwrap_or(i64::MAX),
             limit,
+            is_whole,
         )
         .fetch_all(&mut self.reader().await?)
         .await?;

@@ -91,7 +91,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.records.list", skip_all)]
     pub async fn list_records(
         &self,
         vault: &VaultId,
@@ -103,32 +102,8 @@ impl Storage {
         let mut page = Reading::new(limit, 10);
         while let Some(batch) = page.next() {
             let after = page.items.last().map(|record: &StoredRecord| record.id).or(after);
-            let rows = sqlx::query_as!(
-            Row,
-            "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
-                    ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
-                    summary, outcome, epic, details
-             FROM records
-             WHERE vault_id = $1 AND memory_id = $2
-               AND ($3::text IS NULL OR kind = $3)
-               AND ($4::text IS NULL OR status = $4)
-               AND (kind, number) > ($5, $6)
-             ORDER BY kind, number
-             LIMIT $7",
-            vault.as_str(),
-            memory.as_str(),
-            filter.kind.map(RecordKind::prefix),
-            filter.status.map(RecordStatus::name),
-            after.map_or("", |id| id.kind.prefix()),
-            after.map_or(0, |id| id.number),
-            batch,
-        )
-        .fetch_all(&mut self.reader().await?)
-        .await?;
-            page.add(
-                rows.into_iter().map(StoredRecord::from).collect(),
-                StoredRecord::size,
-            );
+            let read = list(&mut self.reader().await?, (vault, memory), filter, after, batch).await?;
+            page.add(read, StoredRecord::size);
         }
         Ok(page.rows())
     }
@@ -144,21 +119,8 @@ impl Storage {
         memory: &MemoryId,
         id: RecordId,
     ) -> Result<Option<StoredRecord>, StorageError> {
-        let row = sqlx::query_as!(
-            Row,
-            "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
-                    ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
-                    summary, outcome, epic, details
-             FROM records
-             WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
-            vault.as_str(),
-            memory.as_str(),
-            id.kind.prefix(),
-            id.number,
-        )
-        .fetch_optional(&mut self.reader().await?)
-        .await?;
-        Ok(row.map(StoredRecord::from))
+        let found = some(&mut self.reader().await?, vault, memory, &[id]).await?;
+        Ok(found.into_iter().next())
     }
 
     /// The records that this one took the place of: it replaced them, or they were merged into it.
@@ -220,34 +182,38 @@ impl Storage {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let kinds: Vec<&str> = ids.iter().map(|id| id.kind.prefix()).collect();
-        let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
-        let rows = sqlx::query!(
-            "SELECT kind, number FROM records
-             WHERE vault_id = $1 AND memory_id = $2 AND created_version < $3
-               AND (kind, number) IN (SELECT * FROM unnest($4::text[], $5::bigint[]))
-             ORDER BY kind, number",
-            vault.as_str(),
-            memory.as_str(),
-            version,
-            &kinds as &[&str],
-            &numbers,
-        )
-        .fetch_all(&mut self.reader().await?)
-        .await?;
-        Ok(rows
+        let found = some(&mut self.reader().await?, vault, memory, ids).await?;
+        let known = found
             .into_iter()
-            .map(|row| RecordId::new(row.kind, row.number))
-            .collect())
+            .filter(|record| record.created_version < version);
+        Ok(known.map(|record| record.id).collect())
     }
 }
 
 /// All records of a memory by kind and number, on a connection, which may be in a transaction.
-#[tracing::instrument(name = "db.records.all", skip_all)]
 pub(super) async fn all(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
+) -> Result<Vec<StoredRecord>, StorageError> {
+    list(
+        connection,
+        (vault, memory),
+        RecordFilter::default(),
+        None,
+        i64::MAX,
+    )
+    .await
+}
+
+/// The records of a memory by kind and number, those after `after`, at most `limit`.
+#[tracing::instrument(name = "db.records.list", skip_all)]
+async fn list(
+    connection: &mut Connection,
+    (vault, memory): (&VaultId, &MemoryId),
+    filter: RecordFilter,
+    after: Option<RecordId>,
+    limit: i64,
 ) -> Result<Vec<StoredRecord>, StorageError> {
     let rows = sqlx::query_as!(
         Row,
@@ -256,16 +222,25 @@ pub(super) async fn all(
                 summary, outcome, epic, details
          FROM records
          WHERE vault_id = $1 AND memory_id = $2
-         ORDER BY kind, number",
+           AND ($3::text IS NULL OR kind = $3)
+           AND ($4::text IS NULL OR status = $4)
+           AND (kind, number) > ($5, $6)
+         ORDER BY kind, number
+         LIMIT $7",
         vault.as_str(),
         memory.as_str(),
+        filter.kind.map(RecordKind::prefix),
+        filter.status.map(RecordStatus::name),
+        after.map_or("", |id| id.kind.prefix()),
+        after.map_or(0, |id| id.number),
+        limit,
     )
     .fetch_all(connection)
     .await?;
     Ok(rows.into_iter().map(StoredRecord::from).collect())
 }
 
-/// The records of a memory with these ids.
+/// The records of a memory with these ids, by kind and number.
 #[tracing::instrument(name = "db.records.some", skip_all)]
 pub(super) async fn some(
     connection: &mut Connection,
@@ -282,7 +257,8 @@ pub(super) async fn some(
                 summary, outcome, epic, details
          FROM records
          WHERE vault_id = $1 AND memory_id = $2
-           AND (kind, number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))",
+           AND (kind, number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))
+         ORDER BY kind, number",
         vault.as_str(),
         memory.as_str(),
         &kinds,
@@ -304,23 +280,9 @@ pub(super) async fn archived_among(
     if mentioned.is_empty() {
         return Ok(std::collections::BTreeSet::new());
     }
-    let kinds: Vec<String> = mentioned.iter().map(|id| id.kind.prefix().to_owned()).collect();
-    let numbers: Vec<i64> = mentioned.iter().map(|id| id.number).collect();
-    let rows = sqlx::query!(
-        "SELECT kind, number FROM records
-         WHERE vault_id = $1 AND memory_id = $2 AND status = 'archived'
-           AND (kind, number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))",
-        vault.as_str(),
-        memory.as_str(),
-        &kinds,
-        &numbers,
-    )
-    .fetch_all(connection)
-    .await?;
-    Ok(rows
-        .into_iter()
-        .map(|row| RecordId::new(row.kind, row.number))
-        .collect())
+    let found = some(connection, vault, memory, mentioned).await?;
+    let archived = found.into_iter().filter(|record| record.end.is_some());
+    Ok(archived.map(|record| record.id).collect())
 }
 
 /// The task of a memory with this task id, on a connection, which may be in a transaction.

@@ -98,7 +98,7 @@ fn found(document: &str) -> BTreeMap<String, Option<String>> {
 }
 
 #[test]
-fn without_a_model_no_look_alike_is_lost() {
+fn without_a_model_most_duplicates_are_found_and_no_look_alike_is_lost() {
     let (mut all, mut hits, mut lost) = (0, 0, Vec::new());
     for memory in corpus() {
         let gone = found(&memory.document);
@@ -116,10 +116,11 @@ fn without_a_model_no_look_alike_is_lost() {
     }
     println!("duplicates found without a model: {hits} of {all}");
     assert!(lost.is_empty(), "look-alikes lost:\n{}", lost.join("\n"));
+    assert!(hits * 10 >= all * 7, "{hits} of {all}");
 }
 
 #[test]
-fn the_steps_of_a_careless_model_are_refused() {
+fn the_steps_of_a_careful_model_are_accepted_and_those_of_a_careless_one_refused() {
     let (mut right, mut accepted, mut wrong) = (0, 0, 0);
     let (mut strict, mut lax) = (Vec::new(), Vec::new());
     let (mut hard, mut let_through) = (0, 0);
@@ -156,4 +157,5 @@ fn the_steps_of_a_careless_model_are_refused() {
     println!("wrong steps that take reading to see: {let_through} of {hard} accepted");
     println!("refused though right:\n{}", strict.join("\n"));
     assert!(lax.is_empty(), "accepted though wrong:\n{}", lax.join("\n"));
+    assert!(accepted * 100 >= right * 95, "{accepted} of {right}");
 }

@@ -185,7 +185,7 @@ fn an_unindented_snippet_ends_at_headers_and_at_because() {
         );
     }
     for header in ["ARCHIVE:", "  ARCHIVE:", "**ARCHIVE:**", "### Archive"] {
-        let text = format!("- because a: l =>\nx\n{header}\n  - VC-1 because b");
+        let text = format!("  - because a: l =>\nx\n{header}\n  - VC-1 because b");
         FLAT.rule(
             "headers in any form",
             &[(&text, "VC a | l | x + archive VC-1 | b")],

@@ -57,6 +57,10 @@ pub(crate) fn rows(table: &str) -> Vec<(String, String)> {
         .collect()
 }
 
+#[expect(
+    clippy::unwrap_used,
+    reason = "a row that cannot be read is a fault of its table"
+)]
 fn unescaped(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;

@@ -140,7 +140,7 @@ pub(in crate::cli) struct PageArgs {
 impl PageArgs {
     /// Adds the page's parameters to a request.
     pub(in crate::cli) fn of<'s>(&self, call: Call<'s>) -> Call<'s> {
-        call.query("limit", &self.limit.to_string())
+        call.query("limit", self.limit.to_string())
             .maybe("cursor", self.cursor.as_ref())
     }
 }

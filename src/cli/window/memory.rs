@@ -157,7 +157,7 @@ fn content(window: WindowBody, tasks: Vec<RecordBody>, decisions: &[RecordBody])
             false => folder.tasks.push(task),
         }
     }
-    folder.tasks.sort_by_key(|task| Reverse(task.time));
+    folder.tasks.sort_by_key(|task| Reverse((task.time, task.record)));
     folder.history.sort_by_key(|task| task.time);
     let added = |id: &str| decisions.iter().find(|record| record.record_id == id);
     let made = window.decisions.into_iter().map(|made| ImportedDecision {

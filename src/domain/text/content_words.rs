@@ -367,7 +367,7 @@ mod content_words_tests {
     fn words_match_in_their_first_six_characters() {
         assert!(matches("parser", "parsers") && matches("migrations", "migrating"));
         assert!(!matches("parse", "parser") && !matches("cache", "caches"));
-        assert!(matches("STRASSE", "Straße"));
+        assert!(matches("STRASSE", "Straße") && matches("ﬁnder", "finder") && matches("ＡＢＣ", "abc"));
         assert!(matches("Zürich", "Zu\u{308}rich"));
     }
 

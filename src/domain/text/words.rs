@@ -4,13 +4,13 @@
 //! `src/main.rs` has three words. Combining marks belong to the word that they are in or after. Scripts
 //! without blanks between words (Chinese, Japanese) are split into single characters.
 //!
-//! Words are compared in NFC and without accents, so that spelling variants match: `Ärger` as one character,
-//! as a letter and a mark, and as `arger`. Marks of other scripts are kept, because there they change the
+//! Words are compared in NFKC and without accents, so that spelling variants match: `Ärger` as one character,
+//! as a letter and a mark, and as `arger`; full-width and half-width forms, and ligatures. Marks of other scripts are kept, because there they change the
 //! letter. `ß` is `ss`, and `ς` is `σ`.
 
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::{decompose_canonical, is_combining_mark};
+use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
 /// Number of leading bytes of a word that count; longer words (keys, blobs) are cut.
 pub const MAX_WORD_BYTES: usize = 128;
@@ -73,8 +73,9 @@ pub(super) fn fold_char(c: char, mut push: impl FnMut(char)) {
     if c.is_ascii() {
         return push(c.to_ascii_lowercase());
     }
-    decompose_canonical(c, |part| {
-        for lower in part.to_lowercase().filter(|c| !is_accent(*c)) {
+    decompose_compatible(c, |part| {
+        let lower = part.to_lowercase();
+        for lower in lower.filter(|c| (c.is_alphanumeric() || is_combining_mark(*c)) && !is_accent(*c)) {
             match lower {
                 'ß' => ['s', 's'].into_iter().for_each(&mut push),
                 'ς' => push('σ'),
@@ -137,6 +138,8 @@ mod tests {
             ("İstanbul", "istanbul"),
             ("Straße", "STRASSE"),
             ("σοφός", "ΣΟΦΟΣ"),
+            ("ﬁnder", "finder"),
+            ("ＡＢＣ１", "abc1"),
         ] {
             assert_eq!(all(one), all(other), "{one}");
             assert!(matches(one, &folded_word(other), false), "{one}");

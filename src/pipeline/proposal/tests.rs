@@ -3,7 +3,7 @@ use crate::domain::document::Marks;
 use crate::domain::evidence::{Evidence, EvidenceOrigin};
 use crate::domain::operation::Progress;
 use crate::domain::window::{Task, TaskDetails};
-use crate::pipeline::written_item::WrittenItem;
+use crate::pipeline::reading::WrittenItem;
 use serde_json::json;
 
 fn item(operation: Operation) -> Accepted {
@@ -157,7 +157,7 @@ fn a_proposal_with_a_member_of_a_newer_release_is_refused() {
         stored.pointer_mut(parent).unwrap()["ttl"] = json!(60);
         let error = Proposal::read(&stored).unwrap_err();
         assert!(
-            error.contains("ttl: this release does not know it"),
+            error.contains("this release does not know it"),
             "{parent}: {error}"
         );
     }

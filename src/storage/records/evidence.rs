@@ -41,7 +41,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors, or evidence that is not in its form.
-    #[tracing::instrument(name = "db.memory_contexts.evidence", skip_all)]
     pub async fn evidence(
         &self,
         vault: &VaultId,
@@ -51,33 +50,10 @@ impl Storage {
         if records.is_empty() {
             return Ok(HashMap::new());
         }
-        let kinds: Vec<String> = records.iter().map(|id| id.kind.prefix().to_owned()).collect();
-        let numbers: Vec<i64> = records.iter().map(|id| id.number).collect();
-        let rows = sqlx::query!(
-            r#"SELECT records.kind, records.number, operation -> 'evidence' AS "evidence!"
-               FROM records
-               JOIN memory_contexts AS version
-                 ON version.vault_id = records.vault_id AND version.memory_id = records.memory_id
-                AND version.version = records.created_version
-               CROSS JOIN LATERAL jsonb_array_elements(version.operations) AS operation
-               WHERE records.vault_id = $1 AND version.vault_id = $1
-                 AND records.memory_id = $2 AND version.memory_id = $2
-                 AND (records.kind, records.number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))
-                 AND operation ->> 'op' = 'add' AND jsonb_typeof(operation -> 'evidence') = 'array'
-                 AND operation ->> 'id' = records.kind || '-' || records.number"#,
-            vault.as_str(),
-            memory.as_str(),
-            &kinds,
-            &numbers,
-        )
-        .fetch_all(&mut self.reader().await?)
-        .await?;
-        let evidence = rows.into_iter().map(|row| {
-            let id = RecordId::new(row.kind, row.number);
-            let evidence = from_stored(&row.evidence, vault, memory, id)?;
-            Ok((id, evidence))
-        });
-        evidence.collect()
+        let wanted: Vec<_> = records.iter().map(|id| (memory, *id)).collect();
+        let origins = self.read_origins(vault, &wanted).await?.into_iter();
+        let evidence = origins.map(|((_, id), origin)| (id, origin.evidence));
+        Ok(evidence.filter(|(_, evidence)| !evidence.is_empty()).collect())
     }
 }
 

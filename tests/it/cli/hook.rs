@@ -74,7 +74,7 @@ async fn ended(memory: &crate::harness::Memory<'_>, count: usize) -> Value {
         let runs = memory.read("updates").await;
         let newest = &runs["items"][0];
         if runs["items"].as_array().unwrap().len() == count && !newest["finished_at"].is_null() {
-            return memory.run_of(&newest).await;
+            return memory.run_of(newest).await;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

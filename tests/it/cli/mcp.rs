@@ -129,7 +129,7 @@ async fn it_starts_and_lists_tools_while_the_service_is_unreachable() {
     let read = session.call("memory_read", json!({})).await;
     assert_eq!(read["isError"], true);
     let text = read["content"][0]["text"].as_str().unwrap();
-    holds(&text, &["no service answers at http://127.0.0.1:9", "Next: "]);
+    holds(text, &["no service answers at http://127.0.0.1:9", "Next: "]);
     session.end().await;
 }
 

@@ -30,7 +30,7 @@ async fn the_steps_are_streamed_one_by_one_and_the_response_last() {
     let again = received.iter().find(|event| event.name == "asked_again").unwrap();
     has(&again.data, json!({"role": "learnings", "round": 1}));
     let answer = &received.last().unwrap().data;
-    has(&answer, json!({"status": "applied", "version": 1}));
+    has(answer, json!({"status": "applied", "version": 1}));
     assert_eq!(received[0].data["update_id"], answer["update_id"]);
 }
 

@@ -244,7 +244,9 @@ impl Service {
 
     /// GET any path that is refused: the problem, of this status and type, about `field` where one is given.
     pub(crate) async fn refuses(&self, path: &str, status: u16, name: &str, field: Option<&str>) -> Value {
-        self.get(path).await.problem(status, name, field)
+        let request = self.request(Method::GET, path);
+        let answer = Answer::to(request.header("Accept", "application/json")).await;
+        answer.problem(status, name, field)
     }
 
     /// POST JSON to any path.
@@ -255,11 +257,6 @@ impl Service {
     /// PUT JSON to any path.
     pub(crate) async fn put_json(&self, path: &str, body: impl Serialize) -> Answer {
         Answer::to(self.request(Method::PUT, path).json(&body)).await
-    }
-
-    /// DELETE any path.
-    pub(crate) async fn delete_at(&self, path: &str) -> Answer {
-        Answer::to(self.request(Method::DELETE, path)).await
     }
 
     /// The items of all pages of a list, whose path has a query.

@@ -122,7 +122,7 @@ async fn tasks_decisions_and_the_status_are_recorded() {
     let first = call(&service, "memory_record", agent(task.clone())).await;
     assert_eq!(done(&first)["record_id"], "T-1");
     let again = call(&service, "memory_record", agent(task)).await;
-    has(&done(&again), json!({"record_id": "T-1", "unchanged": true}));
+    has(done(&again), json!({"record_id": "T-1", "unchanged": true}));
     let decision = json!({"kind": "decision", "decision": "SQL lives in storage", "reason": "one language"});
     assert_eq!(
         done(&call(&service, "memory_record", agent(decision)).await)["record_id"],

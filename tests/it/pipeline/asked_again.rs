@@ -66,8 +66,8 @@ async fn a_retry_prompt_has_the_models_answer_the_faults_and_the_existing_ids() 
         (1, 1)
     );
     let report = &answer["models"]["learnings"];
-    has(&report, json!({"attempts": 2, "reprompts": 1}));
-    has(&report, json!({"input_tokens": 200, "output_tokens": 20}));
+    has(report, json!({"attempts": 2, "reprompts": 1}));
+    has(report, json!({"input_tokens": 200, "output_tokens": 20}));
     assert_eq!(answer["models"]["progress"]["reprompts"], 0);
     assert_eq!(answer["rejected"], json!([]));
     let run = memory.run_of(&answer).await;

@@ -292,7 +292,7 @@ async fn a_request_may_be_stricter_than_the_service_and_not_laxer() {
         .await
         .problem(422, "invalid", Some("evidence"));
     let detail = problem["detail"].as_str().unwrap();
-    holds(&detail, &["pipeline.evidence = warn", "`warn` or `reject`"]);
+    holds(detail, &["pipeline.evidence = warn", "`warn` or `reject`"]);
     memory.update(with("never")).await.is(422);
     let configured = memory.updated(with("warn")).await;
     assert_eq!(
@@ -387,7 +387,7 @@ async fn evidence_is_returned_with_the_change_its_record_and_its_line_until_reda
 
     let evidence = answer["operations"][0]["evidence"].clone();
     let first = &evidence[0];
-    has(&first, json!({"from": "message", "index": 1}));
+    has(first, json!({"from": "message", "index": 1}));
     let place = |name: &str| usize::try_from(first[name].as_u64().unwrap()).unwrap();
     let quote = &MESSAGE[place("start")..place("end")];
     assert_eq!(first["quote"], quote);
@@ -468,5 +468,5 @@ async fn a_quotation_never_shows_a_credential() {
         passage["quote"],
         "The staging database runs PostgreSQL 17, password=[secret], remember."
     );
-    has(&passage, json!({"start": 0, "end": task.len()}));
+    has(passage, json!({"start": 0, "end": task.len()}));
 }

@@ -114,8 +114,8 @@ async fn a_failed_model_is_named_with_its_address_and_without_its_key() {
             && detail.contains(&format!("(openai, {address})")),
         "{detail}"
     );
-    holds(&detail, &["status 401"]);
-    lacks(&detail, &["key"]);
+    holds(detail, &["status 401"]);
+    lacks(detail, &["key"]);
     let id = problem["update_id"].as_str().unwrap();
     let run = served.service.memory("agent").get(&format!("updates/{id}")).await;
     assert!(run.is(200).text().contains(address));
@@ -180,7 +180,7 @@ async fn with_allow_partial_the_other_sections_are_saved() {
         has(&answer, json!({"status": "applied", "version": 1}));
         assert_eq!(answer["rejected"].as_array().unwrap().len(), 1);
         let rejected = &answer["rejected"][0];
-        has(&rejected, json!({"section": "learnings", "kind": "model_failed"}));
+        has(rejected, json!({"section": "learnings", "kind": "model_failed"}));
         assert!(rejected["detail"].as_str().unwrap().contains(words), "{rejected}");
         let text = memory.text().await;
         assert!(text.contains("- Wire it") && text.contains("VC-1") && !text.contains("KL-1"));
@@ -214,8 +214,8 @@ async fn a_failed_retry_leaves_the_first_answer_in_use() {
     assert_eq!(answer["rejected"][0]["kind"], "missing_reason");
     assert_eq!(answer["warnings"][0]["kind"], "reprompt_failed");
     let warning = answer["warnings"][0]["detail"].as_str().unwrap();
-    holds(&warning, &["400"]);
-    lacks(&warning, &["context too long"]);
+    holds(warning, &["400"]);
+    lacks(warning, &["context too long"]);
     assert!(answer["operations"].to_string().contains("tool chain is kept"));
 }
 

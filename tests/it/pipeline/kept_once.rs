@@ -113,8 +113,8 @@ async fn what_the_captured_version_says_is_not_kept_with_the_run() {
         .await
         .unwrap();
     let run = shown(&service, &answer).await.is(200).json();
-    holds(&exchanges_of(&run), &["not kept any more"]);
-    lacks(&exchanges_of(&run), &["the lexer keeps"]);
+    holds(exchanges_of(&run), &["not kept any more"]);
+    lacks(exchanges_of(&run), &["the lexer keeps"]);
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ async fn update(memory: &Memory<'_>, content: &str) -> Value {
 }
 
 async fn outcome_of(memory: &Memory<'_>, answer: &Value) -> Value {
-    let mut run = memory.run_of(&answer).await;
+    let mut run = memory.run_of(answer).await;
     run["outcome"].take()
 }
 

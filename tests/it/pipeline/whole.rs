@@ -61,8 +61,8 @@ async fn three_concurrent_model_calls_create_one_version_with_a_complete_report(
         for role in ["progress", "learnings", "verbatim"] {
             let report = &answer["models"][role];
             assert!(report["millis"].is_u64(), "{report}");
-            has(&report, json!({"model": "stub", "attempts": 1, "reprompts": 0}));
-            has(&report, json!({"input_tokens": 1200, "output_tokens": 34}));
+            has(report, json!({"model": "stub", "attempts": 1, "reprompts": 0}));
+            has(report, json!({"input_tokens": 1200, "output_tokens": 34}));
         }
         let text = memory.text().await;
         assert_eq!(
@@ -75,7 +75,7 @@ async fn three_concurrent_model_calls_create_one_version_with_a_complete_report(
         );
         assert_eq!(answer["document"]["bytes"], text.len());
         let diff = answer["diff"].as_str().unwrap();
-        holds(&diff, &["--- version 1\n+++ version 2\n", "\n+- Wire it\n"]);
+        holds(diff, &["--- version 1\n+++ version 2\n", "\n+- Wire it\n"]);
         let log = answer["log"].as_str().unwrap();
         assert!(
             log.starts_with("update: wire it, pin") && log.contains("KL-5"),

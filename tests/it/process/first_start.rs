@@ -37,21 +37,6 @@ async fn a_user_has_one_database_wherever_the_service_is_started() {
 }
 
 #[test]
-fn a_database_that_an_earlier_version_kept_in_the_folder_is_not_overlooked() {
-    let all = folder();
-    let cluster = all.path().join("data/postgres/cluster");
-    fs::create_dir_all(&cluster).unwrap();
-    fs::write(cluster.join("PG_VERSION"), "15\n").unwrap();
-    let data = all.path().join("of user");
-    let environment = [UNSET, ("XDG_DATA_HOME", data.to_str().unwrap())];
-    let output = command(all.path(), &environment).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    holds(&said, &["serve --data-dir data", "of user/working-memory"]);
-    assert!(!data.exists(), "no empty database is begun");
-}
-
-#[test]
 fn an_occupied_port_says_what_to_do() {
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = other.local_addr().unwrap().port().to_string();

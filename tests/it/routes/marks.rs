@@ -28,7 +28,7 @@ async fn an_operation_changes_the_brackets_and_nothing_else() {
 
     let operation = &answer["operations"][0];
     has(
-        &operation,
+        operation,
         json!({"op": "mark", "content": "pinned, until 2027-08-31", "reason": "they insist"}),
     );
     let marked = DOCUMENT.replace("00:00Z]", "00:00Z, pinned, until 2027-08-31]");

@@ -142,7 +142,7 @@ async fn a_list_of_operations_in_json_is_applied_to_the_byte() {
 
     assert_eq!(answer["status"], "applied");
     let rejected = &answer["rejected"][0];
-    has(&rejected, json!({"kind": "empty_content", "index": 1}));
+    has(rejected, json!({"kind": "empty_content", "index": 1}));
     assert!(
         rejected["detail"]
             .as_str()
@@ -152,7 +152,7 @@ async fn a_list_of_operations_in_json_is_applied_to_the_byte() {
     );
     assert_eq!(answer["rejected"].as_array().unwrap().len(), 1);
     let warning = &answer["warnings"][0];
-    has(&warning, json!({"kind": "multi_line_insight", "index": 2}));
+    has(warning, json!({"kind": "multi_line_insight", "index": 2}));
     let record = memory.read("records/VC-1").await;
     assert_eq!(record["content"], snippet.trim_end_matches('\n'));
     assert_eq!(memory.read("records/KL-1").await["content"], "one two");
@@ -243,7 +243,7 @@ async fn a_replaced_record_names_its_replacement() {
 
     assert_eq!(answer["rejected"], json!([]));
     let log = answer["log"].as_str().unwrap();
-    holds(&log, &["KL-2 replaced KL-1", "VC-2 replaced VC-1"]);
+    holds(log, &["KL-2 replaced KL-1", "VC-2 replaced VC-1"]);
     for (old, new, reason) in [
         ("KL-1", "KL-2", "CI has a database"),
         ("VC-1", "VC-2", "it changed"),
@@ -265,7 +265,7 @@ async fn a_replaced_record_names_its_replacement() {
     Answer::to(handoff).await;
     let handoff = memory.get("handoff").await.is(200);
     let handoff = handoff.text();
-    holds(&handoff, &["Learning KL-1 was replaced by KL-2"]);
+    holds(handoff, &["Learning KL-1 was replaced by KL-2"]);
     let changes: Vec<String> =
         sqlx::query_scalar("SELECT change FROM record_changes WHERE version = 3 ORDER BY kind, number")
             .fetch_all(service.rows())
@@ -411,7 +411,7 @@ async fn sections_under_their_authors_titles_are_changed_in_place() {
     let handoff = Answer::to(handoff).await.is(201).json();
     let markdown = handoff["markdown"].as_str().unwrap();
     holds(
-        &markdown,
+        markdown,
         &["- In progress: \"Wire the parser\" [Current Progress@3]"],
     );
     assert!(

@@ -57,8 +57,8 @@ async fn without_a_model_only_words_are_searched_and_the_error_names_the_setting
     has(&page, json!({"mode": "text", "degraded": null}));
     assert_eq!(found(&page), ["m/KL-2"]);
     let hit = &page["items"][0];
-    has(&hit, json!({"found_by": ["text"], "score": null}));
-    has(&hit, json!({"status": "active", "record_version": 1}));
+    has(hit, json!({"found_by": ["text"], "score": null}));
+    has(hit, json!({"status": "active", "record_version": 1}));
     let response = search(&service, "q=soup&mode=hybrid").await;
     assert_eq!(response["mode"], "text");
     holds(response["degraded"].as_str().unwrap(), &["no embedding model"]);
@@ -109,7 +109,7 @@ async fn one_memory_is_searched_by_words_archived_records_too() {
     assert_eq!(found(&page), ["m/KL-1"]);
     let hit = &page["items"][0];
     has(
-        &hit,
+        hit,
         json!({"status": "archived", "version": 2, "record_version": 1}),
     );
     assert_eq!(hit["extract"], "the automobile <mark>leaks</mark> because rain");
@@ -162,7 +162,7 @@ async fn texts_of_the_same_meaning_are_found_and_the_result_says_how() {
     let hit = &page["items"][0];
     assert_eq!(hit["found_by"], json!(["semantic"]));
     assert!(hit["score"].as_f64().unwrap() > 0.2, "{hit}");
-    has(&hit, json!({"status": "active", "record_version": 1}));
+    has(hit, json!({"status": "active", "record_version": 1}));
     assert!(
         search(&service, "q=vehicle&mode=text").await["items"]
             .as_array()

@@ -70,7 +70,7 @@ async fn without_a_model_the_built_in_updater_is_used() {
     assert_eq!(answer["status"], "applied");
     assert_eq!(answer["models"]["progress"]["model"], "extractive");
     let warning = &answer["warnings"][0];
-    has(&warning, json!({"kind": "no_model", "section": null}));
+    has(warning, json!({"kind": "no_model", "section": null}));
     assert!(
         warning["detail"]
             .as_str()

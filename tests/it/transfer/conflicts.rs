@@ -77,7 +77,7 @@ async fn memories_before_an_invalid_line_are_imported_and_the_rest_with_the_next
     let cut = file.rfind("{\"context\"").unwrap() + 30;
     let output = import(&target.url(), &[], &file[..cut]);
     assert_eq!(output.status.code(), Some(1));
-    holds(&stderr(&output), &["the file is cut off"]);
+    holds(stderr(&output), &["the file is cut off"]);
     assert!(stderr(&output).contains("memories: 2 new"), "{}", stderr(&output));
     imports(&target.url(), &[], &file, [1, 0, 2, 0]);
     assert_eq!(export(&target.url(), &["--vault", "acme"]), file);

@@ -28,7 +28,7 @@ async fn import_and_export_use_the_embedded_database_unless_a_service_runs() {
         .unwrap();
     let empty = run(folder.path(), &["export", "--vault", "acme"]);
     assert_eq!(empty.status.code(), Some(1));
-    holds(&stderr(&empty), &["there is no database in the folder"]);
+    holds(stderr(&empty), &["there is no database in the folder"]);
     assert!(
         !folder.path().join("data").exists(),
         "an export makes no database"
@@ -58,5 +58,5 @@ async fn import_and_export_use_the_embedded_database_unless_a_service_runs() {
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
     let locked = run(folder.path(), &["export", "--vault", "acme"]);
     assert_eq!(locked.status.code(), Some(1));
-    holds(&stderr(&locked), &["is in use by another working-memory service"]);
+    holds(stderr(&locked), &["is in use by another working-memory service"]);
 }

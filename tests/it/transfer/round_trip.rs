@@ -252,7 +252,7 @@ async fn a_file_is_created_only_when_it_is_complete() {
     ];
     let output = program(&service.database_url(), &missing).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    holds(&stderr(&output), &["the vault acme has no memory nobody"]);
+    holds(stderr(&output), &["the vault acme has no memory nobody"]);
     assert_eq!(
         std::fs::read_to_string(&file).unwrap(),
         written,
@@ -274,7 +274,7 @@ async fn a_missing_vault_or_memory_is_an_error() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
-    holds(&stderr(&output), &["the vault nobody has no memories"]);
+    holds(stderr(&output), &["the vault nobody has no memories"]);
     refuses_with(
         2,
         &database.url(),

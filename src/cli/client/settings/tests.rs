@@ -131,7 +131,7 @@ fn an_error_names_its_source() {
 #[test]
 fn a_key_comes_from_a_variable_or_a_file_and_is_never_shown() {
     let key = |surroundings: &SettingSources, args: &ServiceArgs| {
-        let key = surroundings.service(args).unwrap().1;
+        let key = surroundings.key(args).unwrap();
         key.map(|key| key.expose_secret().to_owned())
     };
     let none = ServiceArgs::default();

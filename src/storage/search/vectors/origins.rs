@@ -1,4 +1,4 @@
-//! Origins of the records on a page of search results.
+//! Origins of records.
 
 use crate::domain::document::Marks;
 use crate::domain::evidence::Evidence;
@@ -51,8 +51,9 @@ impl Storage {
         Ok(origins)
     }
 
+    /// The origins of those of the records that exist.
     #[tracing::instrument(name = "db.records.origins", skip_all, fields(records = records.len()))]
-    async fn read_origins(
+    pub(in crate::storage) async fn read_origins(
         &self,
         vault: &VaultId,
         records: &[(&MemoryId, RecordId)],

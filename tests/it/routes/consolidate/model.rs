@@ -74,7 +74,7 @@ async fn the_steps_of_a_careful_model_are_proposed_and_keep_what_they_archive() 
     let asked = model.asked();
     assert_eq!(asked.len(), 1);
     let question = &asked[0].messages[0].text;
-    holds(&question, &["Look at CI first.", "- KL-4 because ops said so:"]);
+    holds(question, &["Look at CI first.", "- KL-4 because ops said so:"]);
     assert!(question.contains("4 of KL-, 1 of D-"), "{question}");
     let operations = answer["operations"].as_array().unwrap();
     let of = |id: &str| operations.iter().find(|operation| operation["id"] == id).unwrap();
@@ -127,7 +127,7 @@ async fn a_model_that_wants_to_destroy_changes_nothing() {
     assert_eq!(asked.len(), 2, "it is asked again once");
     let again = &asked[1].messages.last().unwrap().text;
     holds(
-        &again,
+        again,
         &["KL-7 is no active record of the same kind, or goes too, so KL-6 stays."],
     );
 }

@@ -145,7 +145,7 @@ async fn a_record_that_a_put_left_out_has_no_reason() {
     let body = memory.get_json("contexts/2/diff").await.is(200).json();
 
     let archived = &body["records"]["archived"][0];
-    has(&archived, json!({"record_id": "KL-2", "reason": null}));
+    has(archived, json!({"record_id": "KL-2", "reason": null}));
     assert_eq!(archived["archived_version"], Value::Null);
 }
 

@@ -115,7 +115,7 @@ async fn every_transition_between_the_states_happens() {
         assert_eq!(line["text"], lines[number - 1]);
         assert!(lines[number - 1].contains("[KL-1@1]"), "{line}");
         has(
-            &line,
+            line,
             json!({"citation": "KL-1@1", "reason": "cited_record_archived"}),
         );
     }
@@ -226,7 +226,7 @@ async fn arrows_are_shown_as_written_and_the_summary_counts_the_records() {
         .await;
     let made = refresh(&memory, "", None).await.is(201).json();
     let markdown = made["markdown"].as_str().unwrap();
-    holds(&markdown, &["\"map &lt;T> &amp; go -> on\", because \"a => b\""]);
+    holds(markdown, &["\"map &lt;T> &amp; go -> on\", because \"a => b\""]);
     service.clock.advance(Duration::from_secs(10_000));
     let later = refresh(&memory, "", None).await.is(201).json();
     let markdown = later["markdown"].as_str().unwrap();
@@ -316,10 +316,10 @@ async fn recent_changes_name_what_changed_outside_the_records() {
     service.clock.advance(Duration::from_secs(10_000));
     let quiet = refresh(&memory, "", None).await.is(201).json();
     let markdown = quiet["markdown"].as_str().unwrap();
-    holds(&markdown, &["_Nothing changed in this window._"]);
-    holds(&markdown, &["in the 2 hours up to this handoff"]);
+    holds(markdown, &["_Nothing changed in this window._"]);
+    holds(markdown, &["in the 2 hours up to this handoff"]);
     holds(
-        &markdown,
+        markdown,
         &["This is no task list: the next prompt of the user decides."],
     );
 
@@ -337,7 +337,7 @@ async fn recent_changes_name_what_changed_outside_the_records() {
             "- Steps that are no longer listed: 1 [Current Progress@2]",
         ]
     );
-    holds(&markdown, &["_Sections of free text that changed: \"Facts\"._"]);
+    holds(markdown, &["_Sections of free text that changed: \"Facts\"._"]);
     assert!(!markdown.contains("Nothing changed"), "{markdown}");
     assert_eq!(made["freshness"]["status"], "fresh");
     // The sources are not marked as archived.

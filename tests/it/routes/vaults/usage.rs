@@ -66,9 +66,9 @@ async fn tokens_and_cost_are_reported_by_day_and_model() {
         ]
     );
     let progress = &usage["items"][1];
-    has(&progress, json!({"runs": 2, "calls": 2, "failures": 0}));
+    has(progress, json!({"runs": 2, "calls": 2, "failures": 0}));
     has(
-        &progress,
+        progress,
         json!({"input_tokens": 2_000, "cached_tokens": 800, "output_tokens": 100}),
     );
     // 1,200 uncached at 2, 800 cached at 0.5, 100 output at 10, per million tokens.
@@ -176,7 +176,7 @@ async fn a_vault_over_its_token_limit_is_rejected_until_midnight_and_others_are_
     assert_eq!(refused.header("retry-after"), "79200");
     let body = refused.problem(429, "too-many-requests", None);
     let detail = body["detail"].as_str().unwrap();
-    holds(&detail, &["3150", "2026-11-22T00:00:00Z"]);
+    holds(detail, &["3150", "2026-11-22T00:00:00Z"]);
     has(&body, json!({"limit": 3_000, "actual": 3_150}));
     memory
         .applied("KEY_LEARNINGS:\n  ADD:\n    - because x: y\n")

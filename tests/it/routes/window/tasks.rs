@@ -198,7 +198,7 @@ async fn a_task_with_an_unsuccessful_outcome_is_shown_as_failed_everywhere() {
     let prompt = memory.get("prompt?include=recent_tasks").await.is(200);
     let prompt = prompt.text();
     holds(
-        &prompt,
+        prompt,
         &["- T-1 [2026-11-21T02:00:00Z] task-1: [failed] Step 1: Done."],
     );
 
