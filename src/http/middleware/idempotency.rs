@@ -19,7 +19,7 @@ use crate::http::middleware::bounds::Slot;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::Storage;
-use crate::storage::idempotency::{Claim, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer, Seen};
+use crate::storage::idempotency::{Claim, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
@@ -155,9 +155,8 @@ const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-re
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
-/// How often a claim is renewed, and after how long without renewal it is considered dead.
+/// How often a claim is renewed: several times while it is valid ([`crate::storage::idempotency::LEASE`]).
 const RENEWED_EVERY: Duration = Duration::from_secs(1);
-const DEAD_AFTER: Duration = Duration::from_secs(4);
 
 /// How often storing a response is attempted: the work is done, and without the response a retry would repeat it.
 const KEEP_TRIES: u32 = 3;
@@ -276,28 +275,14 @@ impl Once<'_> {
         let storage = &self.state.storage;
         let waits_until = Instant::now() + self.wait;
         let mut pause = FIRST_PAUSE;
-        let mut still: Option<(Seen, Instant)> = None;
         loop {
-            let found = storage.claim_key(key, fingerprint, claim).await?;
-            if let Claim::Running(Some(seen)) = &found {
-                match &still {
-                    Some((before, since)) if before == seen => {
-                        if since.elapsed() >= DEAD_AFTER
-                            && storage.take_over_key(key, fingerprint, claim, seen).await?
-                        {
-                            return Ok(None);
-                        }
-                    }
-                    _ => still = Some((seen.clone(), Instant::now())),
-                }
-            }
-            match found {
+            match storage.claim_key(key, fingerprint, claim).await? {
                 Claim::Won => return Ok(None),
                 Claim::Answered(answer) => return Ok(Some(answer)),
                 Claim::Gone(why) => return Err(gone(why)),
                 Claim::OtherRequest => return Err(reused()),
-                Claim::Running(_) if Instant::now() + pause > waits_until => return Err(still_running()),
-                Claim::Running(_) => {
+                Claim::Running if Instant::now() + pause > waits_until => return Err(still_running()),
+                Claim::Running => {
                     if let Some(slot) = slot {
                         slot.leave();
                     }

@@ -124,7 +124,8 @@ impl Storage {
         run(name, || self.begin(class), body).await
     }
 
-    /// As [`Self::transaction_for`], for a single statement, which is its own transaction.
+    /// As [`Self::transaction_for`], for a single statement, which is its own transaction. Work that loops over vaults needs one
+    /// in any case, for its lock timeout.
     pub(in crate::storage) async fn statement<T, F>(
         &self,
         class: Class,
@@ -134,7 +135,10 @@ impl Storage {
     where
         F: Future<Output = Result<Ending<T>, StorageError>>,
     {
-        run(name, || self.primary_reader(class), body).await
+        match class {
+            Class::Sweep => run(name, || self.begin(class), body).await,
+            _ => run(name, || self.primary_reader(class), body).await,
+        }
     }
 
     /// Runs one statement that changes rows, as its own transaction, and returns the number of rows.

@@ -15,7 +15,7 @@ pub(super) use tombstones::{Redacted, delete_answers, delete_redacted_answers};
 
 use crate::domain::ids::MemoryId;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -23,10 +23,10 @@ use std::collections::BTreeMap;
 pub const KEPT_FOR: TimeDelta = TimeDelta::hours(24);
 
 /// How long a claim is valid without renewal, by the database's clock. That may have been set back: a claim that is valid
-/// for longer was made before, and counts as expired.
-pub const LEASE: TimeDelta = TimeDelta::seconds(30);
+/// for much longer was made before, and counts as expired. Retries of a request whose process died wait for this.
+pub const LEASE: TimeDelta = TimeDelta::seconds(5);
 
-/// What is further in the future than any lease. Transactions begin at different times, so a little more than one.
+/// What is further in the future than any lease, whenever its transaction began.
 const BEYOND_A_LEASE: TimeDelta = TimeDelta::seconds(60);
 
 /// The result of claiming a key.
@@ -34,21 +34,14 @@ const BEYOND_A_LEASE: TimeDelta = TimeDelta::seconds(60);
 pub enum Claim {
     /// This is the first request with the key, or the first one died and saved nothing: the caller must run it.
     Won,
-    /// The first request seems to be running. `None` if its claim was released at this moment.
-    Running(Option<Seen>),
+    /// The first request is running, or was released at this moment.
+    Running,
     /// The key belongs to another request.
     OtherRequest,
     /// The first request has finished with this answer.
     Answered(KeptAnswer),
     /// The first request has finished, and what it created was removed.
     Gone(Gone),
-}
-
-/// The state of a claim when it was read. Each renewal changes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
-    token: String,
-    lease_until: DateTime<Utc>,
 }
 
 impl Storage {
@@ -119,7 +112,7 @@ impl Storage {
         }
         let row = sqlx::query_as!(
             Row,
-            "SELECT fingerprint, status, claim_id, lease_until, answer_status, answer_headers, answer_body
+            "SELECT fingerprint, status, answer_status, answer_headers, answer_body
              FROM idempotency_keys
              WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3",
             key.vault.as_str(),
@@ -132,42 +125,8 @@ impl Storage {
             Some(row) if row.fingerprint != fingerprint => Ok(Claim::OtherRequest),
             Some(row) => row.into_claim(key),
             // Released at this moment: the caller tries again.
-            None => Ok(Claim::Running(None)),
+            None => Ok(Claim::Running),
         }
-    }
-
-    /// Takes over a key from a claim that is unchanged since `seen`: its process is considered dead, and saved nothing.
-    /// `false` if the claim has changed.
-    ///
-    /// # Errors
-    /// Database errors.
-    #[tracing::instrument(name = "db.idempotency_keys.take_over", skip_all)]
-    pub async fn take_over_key(
-        &self,
-        key: &IdempotencyKey,
-        fingerprint: &[u8; 32],
-        claim: &str,
-        seen: &Seen,
-    ) -> Result<bool, StorageError> {
-        let take = || {
-            sqlx::query!(
-                "UPDATE idempotency_keys SET claim_id = $5, lease_until = now() + $6::interval
-                 WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND fingerprint = $4
-                   AND status = 'running' AND claim_id = $7 AND lease_until = $8",
-                key.vault.as_str(),
-                key.caller,
-                key.key,
-                fingerprint.as_slice(),
-                claim,
-                LEASE as _,
-                seen.token,
-                seen.lease_until,
-            )
-        };
-        Ok(self
-            .execute(Class::Write, "db.idempotency_keys.take_over", take)
-            .await?
-            == 1)
     }
 
     /// Renews a claim. `false` if another request took the key over. A claim that has ended with its saved effect needs
@@ -285,48 +244,32 @@ impl Storage {
             keys.push(row.idempotency_key);
         }
         let mut failing = FailingVaults::new("idempotency_keys");
-        for (vault, keys) in vaults {
-            let done = self.purge_keys_of(&vault, &keys, now).await;
-            deleted += failing.pass_over(&vault, done)?.unwrap_or_default();
-        }
-        Ok(deleted)
-    }
-
-    async fn purge_keys_of(
-        &self,
-        vault: &str,
-        (callers, keys): &(Vec<String>, Vec<String>),
-        now: DateTime<Utc>,
-    ) -> Result<u64, StorageError> {
-        self.transaction_for(
-            Class::Sweep,
-            "db.idempotency_keys.purge",
-            |mut transaction| async move {
-                let done = sqlx::query!(
+        for (vault, (callers, keys)) in vaults {
+            let delete = || {
+                sqlx::query!(
                     "DELETE FROM idempotency_keys
              WHERE vault_id = $1 AND expires_at <= $2
                AND (status <> 'running' OR lease_until <= now() OR lease_until > now() + $5::interval)
                AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
-                    vault,
+                    vault.as_str(),
                     now,
-                    callers,
-                    keys,
+                    &callers,
+                    &keys,
                     BEYOND_A_LEASE as _,
                 )
-                .execute(&mut transaction)
-                .await?;
-                Ok(transaction.commit_with(done.rows_affected()))
-            },
-        )
-        .await
+            };
+            let done = self
+                .execute(Class::Sweep, "db.idempotency_keys.purge", delete)
+                .await;
+            deleted += failing.pass_over(&vault, done)?.unwrap_or_default();
+        }
+        Ok(deleted)
     }
 }
 
 struct Row {
     fingerprint: Vec<u8>,
     status: String,
-    claim_id: String,
-    lease_until: Option<DateTime<Utc>>,
     answer_status: Option<i32>,
     answer_headers: Option<Value>,
     answer_body: Option<Vec<u8>>,
@@ -340,10 +283,7 @@ impl Row {
         let (Some(status), Some(headers), Some(body)) =
             (self.answer_status, self.answer_headers, self.answer_body)
         else {
-            let token = self.claim_id;
-            return Ok(Claim::Running(
-                self.lease_until.map(|lease_until| Seen { token, lease_until }),
-            ));
+            return Ok(Claim::Running);
         };
         Ok(Claim::Answered(KeptAnswer {
             status: u16::try_from(status).map_err(|_| corrupt(key, "answer_status", "not a status"))?,
