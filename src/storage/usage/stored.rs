@@ -141,33 +141,25 @@ impl Storage {
         .fetch_all(&mut self.reader().await?)
         .await?;
         for vault in &vaults {
-            let done = self.sum_up(vault.as_ref()).await;
-            failing.pass_over(vault.as_ref(), done)?;
-        }
-        Ok(vaults.len() as u64)
-    }
-
-    async fn sum_up(&self, vault: &str) -> Result<(), StorageError> {
-        self.transaction_for(
-            Class::Sweep,
-            "db.vault_storage.sum_up",
-            |mut transaction| async move {
-                // A concurrent run waits for the rows and then finds them deleted.
+            let change_id = self.clock.new_id().to_string();
+            // A concurrent run waits for the rows and then finds them deleted.
+            let sum_up = || {
                 sqlx::query!(
                     "WITH gone AS (
                      DELETE FROM vault_storage WHERE vault_id = $1 RETURNING memories, bytes
                  )
                  INSERT INTO vault_storage (vault_id, change_id, memories, bytes)
                  SELECT $1, $2, sum(memories), sum(bytes) FROM gone HAVING count(*) > 0",
-                    vault,
-                    self.clock.new_id().to_string(),
+                    vault.as_str(),
+                    change_id,
                 )
-                .execute(&mut transaction)
-                .await?;
-                Ok(transaction.commit_with(()))
-            },
-        )
-        .await
+            };
+            let done = self
+                .execute(Class::Sweep, "db.vault_storage.sum_up", sum_up)
+                .await;
+            failing.pass_over(vault, done)?;
+        }
+        Ok(vaults.len() as u64)
     }
 }
 

@@ -41,27 +41,23 @@ impl Storage {
     }
 
     async fn prune_runs_of(&self, vault: &VaultId, before: DateTime<Utc>) -> Result<u64, StorageError> {
-        let mut pruned = 0;
-        loop {
-            let delete =
-                self.transaction_for(Class::Sweep, "db.updates.prune", |mut transaction| async move {
-                    let done = sqlx::query!(
-                        "DELETE FROM updates
+        let delete = || {
+            sqlx::query!(
+                "DELETE FROM updates
                      WHERE vault_id = $1 AND (memory_id, update_id) IN (
                                SELECT memory_id, update_id FROM updates
                                WHERE vault_id = $1 AND finished_at < $2 AND status <> 'proposed'
                                ORDER BY finished_at
                                LIMIT $3
                            )",
-                        vault.as_str(),
-                        before,
-                        RUNS_AT_ONCE,
-                    )
-                    .execute(&mut transaction)
-                    .await?;
-                    Ok::<_, StorageError>(transaction.commit_with(done.rows_affected()))
-                });
-            let deleted = delete.await?;
+                vault.as_str(),
+                before,
+                RUNS_AT_ONCE,
+            )
+        };
+        let mut pruned = 0;
+        loop {
+            let deleted = self.execute(Class::Sweep, "db.updates.prune", delete).await?;
             pruned += deleted;
             // Also if another instance was faster; the next run handles the rest.
             if deleted < RUNS_AT_ONCE.unsigned_abs() {
