@@ -10,6 +10,9 @@ use std::collections::BTreeSet;
 /// The first table to distribute; the others are co-located with it.
 const FIRST: &str = "memories";
 
+/// The distributed tables that others refer to, in the order in which they are distributed, before the others.
+const REFERRED_TO: [&str; 2] = [FIRST, "memory_roots"];
+
 /// Tables that are replicated to every node.
 const EVERYWHERE: [&str; 1] = ["api_keys"];
 
@@ -38,23 +41,6 @@ impl Distribution {
             _ => Self::Partial { local },
         }
     }
-}
-
-/// Sorts tables so that referenced tables come first. `refers` contains the pairs (referencing table, referenced
-/// table).
-fn in_order(all: &[String], refers: &[(String, String)]) -> Vec<String> {
-    let mut ordered: Vec<String> = Vec::with_capacity(all.len());
-    let mut rest: Vec<&String> = all.iter().collect();
-    // If only cycles remain, any order will do.
-    while !rest.is_empty() {
-        let waits = |table: &str| {
-            let to = |(from, to): &(String, String)| from == table && to != table && !ordered.contains(to);
-            refers.iter().any(to)
-        };
-        let next = rest.iter().position(|table| !waits(table)).unwrap_or(0);
-        ordered.push(rest.remove(next).clone());
-    }
-    ordered
 }
 
 impl Storage {
@@ -95,21 +81,16 @@ impl Storage {
     #[tracing::instrument(name = "db.distribution.distribute", skip_all)]
     pub async fn distribute(&self) -> Result<Vec<String>, StorageError> {
         let distributed = self.distributed_tables().await?;
-        let refers = sqlx::query!(
-            r#"SELECT child.relname::text AS "child!", parent.relname::text AS "parent!"
-               FROM pg_constraint
-               JOIN pg_class AS child ON child.oid = conrelid
-               JOIN pg_class AS parent ON parent.oid = confrelid
-               WHERE contype = 'f' AND child.relnamespace = current_schema()::regnamespace"#,
-        )
-        .fetch_all(&mut self.reader().await?)
-        .await?;
-        let refers: Vec<_> = refers.into_iter().map(|row| (row.child, row.parent)).collect();
         let mut all = self.tables_of_vaults().await?;
-        // The sort is stable: equal tables stay sorted by name.
-        all.sort_by_key(|table| (!EVERYWHERE.contains(&table.as_str()), table != FIRST));
+        all.sort_by_key(|table| {
+            let place = REFERRED_TO.iter().position(|first| first == table);
+            (
+                !EVERYWHERE.contains(&table.as_str()),
+                place.unwrap_or(REFERRED_TO.len()),
+            )
+        });
         let mut done = Vec::new();
-        for table in in_order(&all, &refers) {
+        for table in all {
             if distributed.contains(&table) {
                 continue;
             }
@@ -190,20 +171,5 @@ mod tests {
         assert_eq!(of(&["events", "memories", "orders"]), Distribution::ByVault);
         let local = names(&["events"]);
         assert_eq!(of(&["memories"]), Distribution::Partial { local });
-    }
-
-    #[test]
-    fn parents_come_before_their_children() {
-        let all = names(&["c", "b", "a", "d"]);
-        let refers = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-            pairs
-                .iter()
-                .map(|(from, to)| ((*from).to_owned(), (*to).to_owned()))
-                .collect()
-        };
-        assert_eq!(in_order(&all, &refers(&[])), all);
-        let chain = refers(&[("c", "b"), ("b", "a"), ("a", "a"), ("c", "a")]);
-        assert_eq!(in_order(&all, &chain), names(&["a", "b", "c", "d"]));
-        assert_eq!(in_order(&all, &refers(&[("c", "b"), ("b", "c")])).len(), 4);
     }
 }
