@@ -138,7 +138,7 @@ impl Feeds {
                 .await?;
             let full = i64::try_from(events.len()) == Ok(PAGE);
             for event in events {
-                *position = event.place.sequence;
+                *position = event.sequence;
                 // The last watcher may have left.
                 let _ = feed.send(Frame::of(vault, event));
             }
@@ -325,11 +325,11 @@ pub(crate) struct EventBody {
 impl EventBody {
     pub(crate) fn of(vault: &VaultId, event: Event) -> Self {
         Self {
-            id: event.place.to_string(),
+            id: event.place().to_string(),
             kind: Named(event.kind),
             time: event.created_at,
             vault_id: vault.to_string(),
-            memory_id: event.memory_id,
+            memory_id: event.memory_id.to_string(),
             version: event.version,
             context_id: event.context_id,
             actor: event.actor_id,
@@ -351,7 +351,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub(super) fn of(vault: &VaultId, event: Event) -> Self {
-        let (sequence, kind, memory) = (event.place.sequence, event.kind, event.memory_id.clone());
+        let (sequence, kind, memory) = (event.sequence, event.kind, event.memory_id.to_string());
         let body = EventBody::of(vault, event);
         Self {
             sequence,

@@ -1,7 +1,7 @@
 //! Decodes identifiers and names from text columns. `sqlx.toml` maps columns to types.
 
 use crate::domain::access::AccessRole;
-use crate::domain::handoff::Window;
+use crate::domain::handoff::{CitedLine, Window};
 use crate::domain::history::ChangeKind;
 use crate::domain::ids::{
     ActorId, Category, ContextId, HandoffId, ItemId, KeyId, MemoryId, RecordId, RecordKind, RootName, TaskId,
@@ -11,10 +11,13 @@ use crate::storage::contexts::Source;
 use crate::storage::events::EventKind;
 use crate::storage::records::RecordStatus;
 use crate::storage::updates::{RunKind, RunStatus};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArgumentBuffer;
 use sqlx::postgres::{PgHasArrayType, PgTypeInfo, PgValueRef};
+use sqlx::types::Json;
 use sqlx::{Decode, Encode, Postgres, Type};
 
 macro_rules! read_as_text {
@@ -92,5 +95,37 @@ impl<'r> Decode<'r, Postgres> for Window {
     fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
         let seconds = <i64 as Decode<'r, Postgres>>::decode(value)?;
         Ok(Self::of_seconds(seconds)?)
+    }
+}
+
+/// A value as a JSON column has it; it becomes the value itself where its row is read.
+pub(in crate::storage) struct Stored<T>(T);
+
+impl<T> Type<Postgres> for Stored<T> {
+    fn type_info() -> PgTypeInfo {
+        <Json<T> as Type<Postgres>>::type_info()
+    }
+
+    fn compatible(column: &PgTypeInfo) -> bool {
+        <Json<T> as Type<Postgres>>::compatible(column)
+    }
+}
+
+impl<'r, T: DeserializeOwned + 'r> Decode<'r, Postgres> for Stored<T> {
+    fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
+        let Json(stored) = <Json<T> as Decode<'r, Postgres>>::decode(value)?;
+        Ok(Self(stored))
+    }
+}
+
+impl From<Stored<Self>> for Map<String, Value> {
+    fn from(Stored(members): Stored<Self>) -> Self {
+        members
+    }
+}
+
+impl From<Stored<Self>> for Vec<CitedLine> {
+    fn from(Stored(lines): Stored<Self>) -> Self {
+        lines
     }
 }

@@ -5,13 +5,13 @@ pub(in crate::storage) mod reads;
 use crate::domain::handoff::{CitedLine, Snapshot, Window};
 use crate::domain::history::RecordLife;
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, VaultId};
+use crate::storage::columns::Stored;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Ending;
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::write::lock_memory;
 use crate::storage::{Storage, StorageError, records};
 use chrono::{DateTime, Utc};
-use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::slice::from_ref;
 
@@ -57,48 +57,6 @@ pub enum SaveHandoff {
     Moved,
     /// The memory no longer exists.
     NoMemory,
-}
-
-/// A row of `handoffs`.
-struct Row {
-    handoff_id: HandoffId,
-    number: i64,
-    generated_at: DateTime<Utc>,
-    generated_by: ActorId,
-    window_seconds: Window,
-    base_version: i64,
-    base_context_id: ContextId,
-    base_time: DateTime<Utc>,
-    markdown: String,
-    manifest: Value,
-    citations: Value,
-}
-
-impl Row {
-    fn into_handoff(self, vault: &VaultId, memory: &MemoryId) -> Result<Handoff, StorageError> {
-        let citations =
-            Vec::<CitedLine>::deserialize(&self.citations).map_err(|error| StorageError::Corrupt {
-                table: "handoffs",
-                column: "citations",
-                row: format!("({vault}, {memory}, {})", self.handoff_id),
-                problem: error.to_string(),
-            })?;
-        Ok(Handoff {
-            vault_id: vault.clone(),
-            memory_id: memory.clone(),
-            handoff_id: self.handoff_id,
-            number: self.number,
-            generated_at: self.generated_at,
-            generated_by: self.generated_by,
-            window: self.window_seconds,
-            base_version: self.base_version,
-            base_context_id: self.base_context_id,
-            base_time: self.base_time,
-            markdown: self.markdown,
-            manifest: self.manifest,
-            citations,
-        })
-    }
 }
 
 impl Storage {
@@ -156,11 +114,11 @@ impl Storage {
         limit: i64,
         is_whole: bool,
     ) -> Result<Vec<Handoff>, StorageError> {
-        let rows = sqlx::query_as!(
-            Row,
-            r#"SELECT handoff_id, number, generated_at, generated_by, window_seconds, base_version, base_context_id,
-                      base_time, CASE WHEN $6 THEN markdown ELSE '' END AS "markdown!", manifest,
-                      CASE WHEN $6 THEN citations ELSE '[]' END AS "citations!"
+        let handoffs = sqlx::query_as!(
+            Handoff,
+            r#"SELECT vault_id, memory_id, handoff_id, number, generated_at, generated_by, window_seconds AS "window",
+                      base_version, base_context_id, base_time, CASE WHEN $6 THEN markdown ELSE '' END AS "markdown!",
+                      manifest, CASE WHEN $6 THEN citations ELSE '[]' END AS "citations!: Stored<Vec<CitedLine>>"
                FROM handoffs
                WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR handoff_id = $3) AND number < $4
                ORDER BY number DESC
@@ -174,9 +132,7 @@ impl Storage {
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
-        rows.into_iter()
-            .map(|row| row.into_handoff(vault, memory))
-            .collect()
+        Ok(handoffs)
     }
 
     /// Saves a handoff as the newest one under the lock of the memory's row, deletes the oldest beyond `keep`, and

@@ -95,7 +95,8 @@ impl Storage {
             let rows = sqlx::query_as!(
             Row,
             r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
-                      base_version, version, context_id, resolved_by, request, '[]'::jsonb AS "exchanges!", outcome,
+                      base_version, version, context_id, resolved_by, request, '[]'::jsonb AS "exchanges!",
+                      NULL::jsonb AS instructions, NULL::text AS shown, outcome,
                       CASE WHEN outcome ? 'in_version' THEN (
                           SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
                                                     'before', before.context)
@@ -117,7 +118,8 @@ impl Storage {
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
-            page.add(rows.into_iter().map(Run::from).collect(), Run::size);
+            let runs: Result<Vec<Run>, _> = rows.into_iter().map(Run::try_from).collect();
+            page.add(runs?, Run::size);
         }
         Ok(page.rows())
     }
@@ -133,7 +135,8 @@ impl Storage {
         memory: &MemoryId,
         id: &UpdateId,
     ) -> Result<Option<Run>, StorageError> {
-        let row = sqlx::query!(
+        let row = sqlx::query_as!(
+            Row,
             "SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                     base_version, version, context_id, resolved_by, request, exchanges, outcome,
                     (SELECT jsonb_object_agg(hash, text) FROM run_instructions
@@ -160,35 +163,7 @@ impl Storage {
         )
         .fetch_optional(&mut self.reader().await?)
         .await?;
-        let Some(row) = row else { return Ok(None) };
-        let instructions = row.instructions.unwrap_or_default();
-        let id = row.update_id.as_str();
-        let exchanges = unpacked_exchanges(
-            id,
-            row.shown.as_deref(),
-            &row.request,
-            row.exchanges,
-            &instructions,
-        )?;
-        Ok(Some(Run::from(Row {
-            vault_id: row.vault_id,
-            memory_id: row.memory_id,
-            update_id: row.update_id,
-            kind: row.kind,
-            status: row.status,
-            actor_id: row.actor_id,
-            created_at: row.created_at,
-            finished_at: row.finished_at,
-            attempts: row.attempts,
-            base_version: row.base_version,
-            version: row.version,
-            context_id: row.context_id,
-            resolved_by: row.resolved_by,
-            request: row.request,
-            exchanges,
-            outcome: row.outcome,
-            made: row.made,
-        })))
+        row.map(Run::try_from).transpose()
     }
 }
 

@@ -70,6 +70,8 @@ pub(super) async fn known(
 pub type HistoryKey = (DateTime<Utc>, i64);
 
 struct HistoryRow {
+    /// The group that it belongs to, if it is read by groups.
+    name: String,
     number: i64,
     time: DateTime<Utc>,
     content: String,
@@ -115,8 +117,8 @@ impl Storage {
         let (time, number) = after.unzip();
         let rows = sqlx::query_as!(
             HistoryRow,
-            r#"SELECT number, COALESCE(written_at, created_at) AS "time!", content, task_id, intent, summary, epic,
-                      details, COALESCE(outcome::jsonb -> 'success' = 'false'::jsonb, false) AS "failed!"
+            r#"SELECT '' AS "name!", number, COALESCE(written_at, created_at) AS "time!", content, task_id, intent,
+                      summary, epic, details, COALESCE(outcome::jsonb -> 'success' = 'false'::jsonb, false) AS "failed!"
                FROM records
                WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived'
                  AND (COALESCE(written_at, created_at), number)
@@ -173,7 +175,8 @@ impl Storage {
         .fetch_all(&mut connection)
         .await?;
         let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
-        let rows = sqlx::query!(
+        let rows = sqlx::query_as!(
+            HistoryRow,
             r#"SELECT name AS "name!", number, time AS "time!", content, task_id, intent, summary, epic,
                       details AS "details: Json<TaskDetails>", failed AS "failed!"
                FROM (
@@ -213,18 +216,7 @@ impl Storage {
             .collect();
         for row in rows {
             let place = names.binary_search(&row.name);
-            let (_, task) = HistoryRow {
-                number: row.number,
-                time: row.time,
-                content: row.content,
-                task_id: row.task_id,
-                intent: row.intent,
-                summary: row.summary,
-                epic: row.epic,
-                details: row.details,
-                failed: row.failed,
-            }
-            .into_task();
+            let (_, task) = row.into_task();
             if let Ok(place) = place {
                 epics[place].latest.push(task);
             }

@@ -12,7 +12,7 @@ use crate::http::middleware::access::Admission;
 use crate::http::names::listed;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
-use crate::storage::events::{EventKind, Place, Resumed};
+use crate::storage::events::{Event, EventKind, Place, Resumed};
 use crate::telemetry;
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -242,19 +242,14 @@ async fn read_page(
     let mut shown = events
         .iter()
         .take(usize::try_from(page.fetch() - 1).unwrap_or_default());
-    let last = shown.next_back().map(|event| event.place.to_string());
+    let last = shown.next_back().map(|event| event.place().to_string());
     let last_event_id = match last {
         Some(last) => last,
         None if reset => state.storage.stream_state(vault).await?.last.to_string(),
         None => place.to_string(),
     };
     Ok(EventPage {
-        list: page.of(
-            list,
-            events,
-            |event| event.place.clone(),
-            |event| EventBody::of(vault, event),
-        ),
+        list: page.of(list, events, Event::place, |event| EventBody::of(vault, event)),
         last_event_id,
         reset,
     })
@@ -285,12 +280,7 @@ async fn read_newest(
         .await?;
     Ok(EventPage {
         last_event_id: state.storage.stream_state(vault).await?.last.to_string(),
-        list: page.of(
-            &list,
-            events,
-            |event| event.place.clone(),
-            |event| EventBody::of(vault, event),
-        ),
+        list: page.of(&list, events, Event::place, |event| EventBody::of(vault, event)),
         reset: false,
     })
 }

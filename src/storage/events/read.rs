@@ -79,10 +79,12 @@ impl FromStr for Place {
 /// One event.
 #[derive(Debug, Clone)]
 pub struct Event {
-    /// Its position.
-    pub place: Place,
+    /// Its id.
+    pub event_id: String,
+    /// Its number.
+    pub sequence: i64,
     /// The memory.
-    pub memory_id: String,
+    pub memory_id: MemoryId,
     /// The kind.
     pub kind: EventKind,
     /// The time.
@@ -99,6 +101,14 @@ pub struct Event {
     pub update_id: Option<String>,
     /// Further data by kind.
     pub details: Option<Value>,
+}
+
+impl Event {
+    /// Its position.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        Place::of(self.sequence, &self.event_id)
+    }
 }
 
 /// The range of a vault's numbered events.
@@ -188,8 +198,8 @@ impl Storage {
         kinds: Option<&[String]>,
         limit: i64,
     ) -> Result<Vec<Event>, StorageError> {
-        let rows = sqlx::query_as!(
-            Row,
+        Ok(sqlx::query_as!(
+            Event,
             r#"SELECT event_id, sequence AS "sequence!", memory_id, kind, created_at, version, context_id, actor_id,
                       source, update_id, details
                FROM events
@@ -204,8 +214,7 @@ impl Storage {
             limit,
         )
         .fetch_all(&mut self.reader_for(Class::Events).await?)
-        .await?;
-        Ok(rows.into_iter().map(Event::from).collect())
+        .await?)
     }
 
     /// Events before a number, newest first; otherwise as [`Self::events_after`].
@@ -221,8 +230,8 @@ impl Storage {
         kinds: Option<&[String]>,
         limit: i64,
     ) -> Result<Vec<Event>, StorageError> {
-        let rows = sqlx::query_as!(
-            Row,
+        Ok(sqlx::query_as!(
+            Event,
             r#"SELECT event_id, sequence AS "sequence!", memory_id, kind, created_at, version, context_id, actor_id,
                       source, update_id, details
                FROM events
@@ -237,40 +246,7 @@ impl Storage {
             limit,
         )
         .fetch_all(&mut self.reader_for(Class::Events).await?)
-        .await?;
-        Ok(rows.into_iter().map(Event::from).collect())
-    }
-}
-
-/// A row of the list queries.
-struct Row {
-    event_id: String,
-    sequence: i64,
-    memory_id: MemoryId,
-    kind: EventKind,
-    created_at: DateTime<Utc>,
-    version: Option<i64>,
-    context_id: Option<String>,
-    actor_id: Option<String>,
-    source: Option<String>,
-    update_id: Option<String>,
-    details: Option<Value>,
-}
-
-impl From<Row> for Event {
-    fn from(row: Row) -> Self {
-        Self {
-            place: Place::of(row.sequence, &row.event_id),
-            kind: row.kind,
-            memory_id: row.memory_id.to_string(),
-            created_at: row.created_at,
-            version: row.version,
-            context_id: row.context_id,
-            actor_id: row.actor_id,
-            source: row.source,
-            update_id: row.update_id,
-            details: row.details,
-        }
+        .await?)
     }
 }
 

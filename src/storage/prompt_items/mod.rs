@@ -8,16 +8,17 @@ pub use write::{AddItemsError, Replaced};
 
 pub(super) use write::delete_items_of_memory;
 
-use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
+use crate::domain::ids::{Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::PromptItem;
+use crate::storage::columns::Stored;
 use crate::storage::database::connection::Connection;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The owner of items: a memory, or the vault, whose items apply to all its memories.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ItemOwner {
     /// The vault.
     pub vault: VaultId,
@@ -52,47 +53,6 @@ impl ItemKey {
     }
 }
 
-struct Row {
-    memory_id: String,
-    item_id: ItemId,
-    category: Category,
-    content: String,
-    metadata: Value,
-    expires_at: Option<DateTime<Utc>>,
-    created_at: DateTime<Utc>,
-    created_by: ActorId,
-}
-
-impl Row {
-    fn into_item(self) -> Result<PromptItem, StorageError> {
-        let key = format!("({}, {})", self.memory_id, self.item_id);
-        let corrupt = |column: &'static str| StorageError::Corrupt {
-            table: "prompt_items",
-            column,
-            row: key.clone(),
-            problem: "not what it must be".to_owned(),
-        };
-        let memory = Some(self.memory_id.as_str()).filter(|id| !id.is_empty());
-        let metadata = match self.metadata {
-            Value::Object(metadata) => metadata,
-            _ => return Err(corrupt("metadata")),
-        };
-        Ok(PromptItem {
-            item_id: self.item_id,
-            memory: memory
-                .map(str::parse)
-                .transpose()
-                .map_err(|_| corrupt("memory_id"))?,
-            category: self.category,
-            content: self.content,
-            metadata,
-            expires_at: self.expires_at,
-            created_at: self.created_at,
-            created_by: self.created_by,
-        })
-    }
-}
-
 impl Storage {
     /// The unexpired items of an owner after `after`, by category and then in the order they were added, at most
     /// `limit`.
@@ -118,11 +78,12 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.prompt_items.get", skip_all)]
     pub async fn item(&self, owner: &ItemOwner, id: &ItemId) -> Result<Option<PromptItem>, StorageError> {
-        let row = sqlx::query_as!(
-            Row,
-            "SELECT memory_id, item_id, category, content, metadata, expires_at, created_at, created_by
-             FROM prompt_items
-             WHERE vault_id = $1 AND memory_id = $2 AND item_id = $3 AND (expires_at IS NULL OR expires_at > $4)",
+        let item = sqlx::query_as!(
+            PromptItem,
+            r#"SELECT item_id, NULLIF(memory_id, '') AS "memory: MemoryId", category, content,
+                      metadata AS "metadata: Stored<Map<String, Value>>", expires_at, created_at, created_by
+               FROM prompt_items
+               WHERE vault_id = $1 AND memory_id = $2 AND item_id = $3 AND (expires_at IS NULL OR expires_at > $4)"#,
             owner.vault.as_str(),
             owner.memory_id(),
             id.as_str(),
@@ -130,7 +91,7 @@ impl Storage {
         )
         .fetch_optional(&mut self.reader().await?)
         .await?;
-        row.map(Row::into_item).transpose()
+        Ok(item)
     }
 
     /// The unexpired items for a memory's prompts, without metadata: those of the vault before its own, by category and
@@ -144,10 +105,10 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Vec<PromptItem>, StorageError> {
-        let rows = sqlx::query_as!(
-            Row,
-            r#"SELECT memory_id, item_id, category, content, '{}'::jsonb AS "metadata!", expires_at, created_at,
-                      created_by
+        let items = sqlx::query_as!(
+            PromptItem,
+            r#"SELECT item_id, NULLIF(memory_id, '') AS "memory: MemoryId", category, content,
+                      '{}'::jsonb AS "metadata!: Stored<Map<String, Value>>", expires_at, created_at, created_by
                FROM prompt_items
                WHERE vault_id = $1 AND memory_id IN ('', $2) AND (expires_at IS NULL OR expires_at > $3)
                ORDER BY memory_id COLLATE "C", category, created_at, item_id"#,
@@ -157,7 +118,7 @@ impl Storage {
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
-        rows.into_iter().map(Row::into_item).collect()
+        Ok(items)
     }
 }
 
@@ -169,17 +130,18 @@ async fn live_items(
     now: DateTime<Utc>,
     limit: i64,
 ) -> Result<Vec<PromptItem>, StorageError> {
-    let rows = sqlx::query_as!(
-        Row,
-        "SELECT memory_id, item_id, category, content, metadata, expires_at, created_at, created_by
-         FROM prompt_items
-         WHERE vault_id = $1 AND memory_id = $2
-           AND (expires_at IS NULL OR expires_at > $3)
-           AND ($4::text IS NULL OR category = $4)
-           AND (category, created_at, item_id)
-               > (COALESCE($5, ''), COALESCE($6::timestamptz, '-infinity'), COALESCE($7, ''))
-         ORDER BY category, created_at, item_id
-         LIMIT $8",
+    let items = sqlx::query_as!(
+        PromptItem,
+        r#"SELECT item_id, NULLIF(memory_id, '') AS "memory: MemoryId", category, content,
+                  metadata AS "metadata: Stored<Map<String, Value>>", expires_at, created_at, created_by
+           FROM prompt_items
+           WHERE vault_id = $1 AND memory_id = $2
+             AND (expires_at IS NULL OR expires_at > $3)
+             AND ($4::text IS NULL OR category = $4)
+             AND (category, created_at, item_id)
+                 > (COALESCE($5, ''), COALESCE($6::timestamptz, '-infinity'), COALESCE($7, ''))
+           ORDER BY category, created_at, item_id
+           LIMIT $8"#,
         owner.vault.as_str(),
         owner.memory_id(),
         now,
@@ -191,5 +153,5 @@ async fn live_items(
     )
     .fetch_all(connection)
     .await?;
-    rows.into_iter().map(Row::into_item).collect()
+    Ok(items)
 }

@@ -2,7 +2,7 @@
 
 use super::ItemOwner;
 use super::write::{delete_empty, lock};
-use crate::domain::ids::VaultId;
+use crate::domain::ids::MemoryId;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
@@ -18,38 +18,25 @@ impl Storage {
         let now = self.clock.now();
         // Rare read over all vaults; the deletion then goes owner by owner.
         let expired = sqlx::query!(
-            "SELECT vault_id, memory_id, item_id FROM prompt_items
-             WHERE expires_at <= $1
-             ORDER BY expires_at
-             LIMIT $2",
+            r#"SELECT vault_id, NULLIF(memory_id, '') AS "memory: MemoryId", item_id FROM prompt_items
+               WHERE expires_at <= $1
+               ORDER BY expires_at
+               LIMIT $2"#,
             now,
             limit,
         )
         .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
         .await?;
-        let mut owners: BTreeMap<(VaultId, String), Vec<String>> = BTreeMap::new();
+        let mut owners: BTreeMap<ItemOwner, Vec<String>> = BTreeMap::new();
         for row in expired {
-            owners
-                .entry((row.vault_id, row.memory_id))
-                .or_default()
-                .push(row.item_id.to_string());
+            let (vault, memory) = (row.vault_id, row.memory);
+            let items = owners.entry(ItemOwner { vault, memory }).or_default();
+            items.push(row.item_id.to_string());
         }
         let mut deleted = 0;
         let mut failing = FailingVaults::new("items");
-        for ((vault, memory), items) in owners {
-            let owner = ItemOwner {
-                vault,
-                memory: match memory.as_str() {
-                    "" => None,
-                    id => Some(id.parse().map_err(|_| StorageError::Corrupt {
-                        table: "prompt_items",
-                        column: "memory_id",
-                        row: memory.clone(),
-                        problem: "not an id".to_owned(),
-                    })?),
-                },
-            };
-            let done = self.purge_items_of(&owner, &memory, &items, now).await;
+        for (owner, items) in owners {
+            let done = self.purge_items_of(&owner, &items, now).await;
             deleted += failing.pass_over(owner.vault.as_str(), done)?.unwrap_or_default();
         }
         Ok(deleted)
@@ -58,7 +45,6 @@ impl Storage {
     async fn purge_items_of(
         &self,
         owner: &ItemOwner,
-        memory: &str,
         items: &[String],
         now: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
@@ -71,7 +57,7 @@ impl Storage {
                     "DELETE FROM prompt_items
                  WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3 AND item_id = ANY($4)",
                     owner.vault.as_str(),
-                    memory,
+                    owner.memory_id(),
                     now,
                     items,
                 )

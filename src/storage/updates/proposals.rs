@@ -42,7 +42,7 @@ impl Storage {
             Row,
             r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                       base_version, version, context_id, resolved_by, request - 'messages' AS "request!",
-                      '[]'::jsonb AS "exchanges!", outcome,
+                      '[]'::jsonb AS "exchanges!", NULL::jsonb AS instructions, NULL::text AS shown, outcome,
                       CASE WHEN outcome ? 'in_version' THEN (
                           SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
                                                     'before', before.context)
@@ -64,7 +64,8 @@ impl Storage {
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
-            page.add(rows.into_iter().map(Run::from).collect(), Run::size);
+            let runs: Result<Vec<Run>, _> = rows.into_iter().map(Run::try_from).collect();
+            page.add(runs?, Run::size);
         }
         Ok(page.rows())
     }
@@ -148,33 +149,21 @@ impl Storage {
         }
         let mut expired = 0;
         for (vault, (memories, updates)) in vaults {
-            let done = self.expire(&vault, (&memories, &updates), before).await;
+            let expire = || {
+                sqlx::query!(
+                    "UPDATE updates SET status = 'expired'
+             WHERE vault_id = $1 AND status = 'proposed' AND finished_at <= $2
+               AND (memory_id, update_id) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
+                    vault.as_str(),
+                    before,
+                    &memories as &[MemoryId],
+                    &updates as &[UpdateId],
+                )
+            };
+            let done = self.execute(Class::Sweep, "db.updates.expire", expire).await;
             expired += failing.pass_over(vault.as_str(), done)?.unwrap_or_default();
         }
         Ok(expired)
-    }
-
-    async fn expire(
-        &self,
-        vault: &VaultId,
-        (memories, updates): (&[MemoryId], &[UpdateId]),
-        before: DateTime<Utc>,
-    ) -> Result<u64, StorageError> {
-        self.transaction_for(Class::Sweep, "db.updates.expire", |mut transaction| async move {
-            let done = sqlx::query!(
-                "UPDATE updates SET status = 'expired'
-             WHERE vault_id = $1 AND status = 'proposed' AND finished_at <= $2
-               AND (memory_id, update_id) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
-                vault.as_str(),
-                before,
-                memories as &[MemoryId],
-                updates as &[UpdateId],
-            )
-            .execute(&mut transaction)
-            .await?;
-            Ok(transaction.commit_with(done.rows_affected()))
-        })
-        .await
     }
 }
 

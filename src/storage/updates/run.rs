@@ -1,9 +1,10 @@
 //! A run of the pipeline and its row.
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
+use crate::storage::StorageError;
 use crate::storage::events::NewEvent;
 use crate::storage::pages::size_of;
-use crate::storage::updates::outcomes;
+use crate::storage::updates::{outcomes, unpacked_exchanges};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::sync::Arc;
@@ -135,15 +136,29 @@ pub(in crate::storage) struct Row {
     pub(in crate::storage) context_id: Option<ContextId>,
     pub(in crate::storage) resolved_by: Option<UpdateId>,
     pub(in crate::storage) request: Value,
+    /// In their stored form.
     pub(in crate::storage) exchanges: Value,
+    /// The texts of instructions that they refer to, by hash.
+    pub(in crate::storage) instructions: Option<Value>,
+    /// The text of the version that they refer to, if it exists.
+    pub(in crate::storage) shown: Option<String>,
     pub(in crate::storage) outcome: Value,
     /// The parts of its outcome that are stored in the created version.
     pub(in crate::storage) made: Option<Value>,
 }
 
-impl From<Row> for Run {
-    fn from(row: Row) -> Self {
-        Self {
+impl TryFrom<Row> for Run {
+    type Error = StorageError;
+
+    fn try_from(row: Row) -> Result<Self, StorageError> {
+        let exchanges = unpacked_exchanges(
+            row.update_id.as_str(),
+            row.shown.as_deref(),
+            &row.request,
+            row.exchanges,
+            &row.instructions.unwrap_or_default(),
+        )?;
+        Ok(Self {
             vault_id: row.vault_id,
             memory_id: row.memory_id,
             update_id: row.update_id,
@@ -157,13 +172,13 @@ impl From<Row> for Run {
             version: row.version.zip(row.context_id),
             resolved_by: row.resolved_by,
             request: row.request,
-            exchanges: row.exchanges,
+            exchanges,
             shown: None,
             outcome: outcomes::unpack(row.outcome, row.version, row.made.as_ref()),
             claim: None,
             identity: None,
             events: Vec::new(),
-        }
+        })
     }
 }
 

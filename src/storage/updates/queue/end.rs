@@ -192,7 +192,7 @@ impl Storage {
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')
              RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                        base_version, version, context_id, resolved_by, request, exchanges, outcome,
-                       NULL::jsonb AS made",
+                       NULL::jsonb AS instructions, NULL::text AS shown, NULL::jsonb AS made",
             vault.as_str(),
             memory.as_str(),
             id.as_str(),
@@ -203,9 +203,10 @@ impl Storage {
         let Some(row) = row else {
             return Ok(transaction.roll_back_with(None));
         };
+        let run = Box::new(row.try_into()?);
         let event = self.queue_event(memory, id, None, json!({"step": "cancelled"}));
         events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
         listen::notify(&mut transaction, &[changed(vault, memory)]).await?;
-        Ok(transaction.commit_with(Some((Box::new(row.into()), event))))
+        Ok(transaction.commit_with(Some((run, event))))
     }
 }

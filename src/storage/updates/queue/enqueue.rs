@@ -201,7 +201,7 @@ async fn insert_queued(
          ON CONFLICT (vault_id, memory_id, queue_place) WHERE queue_place IS NOT NULL DO NOTHING
          RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                    base_version, version, context_id, resolved_by, request, exchanges, outcome,
-                   NULL::jsonb AS made",
+                   NULL::jsonb AS instructions, NULL::text AS shown, NULL::jsonb AS made",
         new.vault.as_str(),
         new.memory.as_str(),
         new.update_id.as_str(),
@@ -216,5 +216,5 @@ async fn insert_queued(
     )
     .fetch_optional(connection)
     .await?;
-    Ok(row.map(Run::from))
+    row.map(Run::try_from).transpose()
 }
