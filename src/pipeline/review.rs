@@ -293,7 +293,7 @@ impl Pipeline {
             section: None,
             kind: reason.to_owned(),
             detail: known
-                .map(|known| format!("Its task_id belongs to {} already.", known.id))
+                .map(|known| format!("Its task_id belongs to {} already.", known.record.id))
                 .unwrap_or_default(),
             text: quote(&record.task.intent),
             index: None,

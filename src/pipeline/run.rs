@@ -205,7 +205,7 @@ impl Pipeline {
             running.omitted.warnings(),
         );
         let run = self.run(running, status, None, running.base_version(), outcome);
-        self.storage.save_run(&run, None).await?;
+        self.storage.save_run(&run, None, None).await?;
         Ok(())
     }
 

@@ -92,14 +92,8 @@ impl Pipeline {
                     let run = self.run_of_answer(running, status, &answer, proposal.as_ref());
                     let run = Run { identity, ..run };
                     let kept = running.answer_to_keep(&answer);
-                    match &running.resolves {
-                        Some(resolves) if !running.dry_run => {
-                            self.storage
-                                .save_resolving_run(&run, resolves, kept.as_ref())
-                                .await?;
-                        }
-                        _ => self.storage.save_run(&run, kept.as_ref()).await?,
-                    }
+                    let resolves = running.resolves.as_ref().filter(|_| !running.dry_run);
+                    self.storage.save_run(&run, resolves, kept.as_ref()).await?;
                 }
                 Ok(Saved::Answer(Box::new(answer)))
             }

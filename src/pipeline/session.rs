@@ -29,7 +29,7 @@ pub(super) fn is_recorded(
         {
             Err(PipelineError::OtherTask {
                 update_id: running.target.update_id.clone(),
-                record: known.id,
+                record: known.record.id,
             })
         }
         Some(_) => Ok(true),
@@ -117,7 +117,7 @@ impl Pipeline {
                 let answer = repeat(running, known.as_ref(), head);
                 let run = self.run_of_answer(running, answer.status.of_run(), &answer, None);
                 let kept = running.answer_to_keep(&answer);
-                self.storage.save_run(&run, kept.as_ref()).await?;
+                self.storage.save_run(&run, None, kept.as_ref()).await?;
                 Ok(Some(answer))
             }
         }
@@ -135,7 +135,7 @@ pub(super) fn repeat(
         |known| {
             format!(
                 "the task was recorded already, as {} in version {}; nothing was done",
-                known.id, known.created_version
+                known.record.id, known.born.version
             )
         },
     );

@@ -9,9 +9,7 @@ pub mod paths;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
-use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::Ending;
-use crate::storage::events::{self, EventKind, NewEvent};
+use crate::storage::events::{self, EventKind};
 use crate::storage::idempotency::delete_answers;
 use crate::storage::prompt_items::delete_items_of_memory;
 use crate::storage::usage::quotas::Stored;
@@ -93,54 +91,49 @@ impl Storage {
         preconditions: &Preconditions,
     ) -> Result<(), WriteError> {
         let event = self
-            .transaction_for(Class::Maintenance, "db.memories.delete", |transaction| {
-                self.delete_in(transaction, (vault, memory), preconditions)
-            })
+            .transaction_for(
+                Class::Maintenance,
+                "db.memories.delete",
+                |mut transaction| async move {
+                    // Waits for concurrent writers of the memory, and makes later ones wait.
+                    let head = lock_memory(&mut transaction, vault, memory).await?;
+                    let has_document = head.as_ref().is_some_and(|head| head.version > 0);
+                    let newest = head.as_ref().map(|head| head.version);
+                    preconditions.check(head.as_ref().and_then(|head| head.context_id.as_ref()), newest)?;
+                    let runs = sqlx::query!(
+                        "DELETE FROM updates WHERE vault_id = $1 AND memory_id = $2",
+                        vault.as_str(),
+                        memory.as_str(),
+                    )
+                    .execute(&mut transaction)
+                    .await?;
+                    let had_items =
+                        delete_items_of_memory(&mut transaction, vault, memory, self.clock.now()).await?;
+                    let held = stored::of_memory(&mut transaction, vault, memory).await?;
+                    sqlx::query!(
+                        "DELETE FROM memories WHERE vault_id = $1 AND memory_id = $2",
+                        vault.as_str(),
+                        memory.as_str(),
+                    )
+                    .execute(&mut transaction)
+                    .await?;
+                    if !has_document && !had_items && runs.rows_affected() == 0 {
+                        // At most expired items were there, which nobody saw any more.
+                        return Ok(transaction.commit_with(None));
+                    }
+                    delete_answers(&mut transaction, vault, memory).await?;
+                    let event = self.event(memory, EventKind::MemoryDeleted);
+                    let change = (held, Stored::default());
+                    stored::count(&mut transaction, vault, &event.event_id, change).await?;
+                    events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
+                    Ok::<_, WriteError>(transaction.commit_with(Some(event)))
+                },
+            )
             .await?
             .ok_or(WriteError::NotFound(Missing::Memory))?;
         self.replica_must_catch_up();
         self.forget_room(vault);
         self.appended(vault, &[event]);
         Ok(())
-    }
-
-    /// Returns the events to publish; `None` if the memory does not exist.
-    async fn delete_in(
-        &self,
-        mut transaction: Connection,
-        (vault, memory): (&VaultId, &MemoryId),
-        preconditions: &Preconditions,
-    ) -> Result<Ending<Option<NewEvent>>, WriteError> {
-        // Waits for concurrent writers of the memory, and makes later ones wait.
-        let head = lock_memory(&mut transaction, vault, memory).await?;
-        let has_document = head.as_ref().is_some_and(|head| head.version > 0);
-        let newest = head.as_ref().map(|head| head.version);
-        preconditions.check(head.as_ref().and_then(|head| head.context_id.as_ref()), newest)?;
-        let runs = sqlx::query!(
-            "DELETE FROM updates WHERE vault_id = $1 AND memory_id = $2",
-            vault.as_str(),
-            memory.as_str(),
-        )
-        .execute(&mut transaction)
-        .await?;
-        let had_items = delete_items_of_memory(&mut transaction, vault, memory, self.clock.now()).await?;
-        let held = stored::of_memory(&mut transaction, vault, memory).await?;
-        sqlx::query!(
-            "DELETE FROM memories WHERE vault_id = $1 AND memory_id = $2",
-            vault.as_str(),
-            memory.as_str(),
-        )
-        .execute(&mut transaction)
-        .await?;
-        if !has_document && !had_items && runs.rows_affected() == 0 {
-            // At most expired items were there, which nobody saw any more.
-            return Ok(transaction.commit_with(None));
-        }
-        delete_answers(&mut transaction, vault, memory).await?;
-        let event = self.event(memory, EventKind::MemoryDeleted);
-        let change = (held, Stored::default());
-        stored::count(&mut transaction, vault, &event.event_id, change).await?;
-        events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
-        Ok(transaction.commit_with(Some(event)))
     }
 }

@@ -6,9 +6,10 @@ pub(in crate::storage) mod projection;
 mod stored;
 
 pub(super) use projection::{DetailColumns, details_of};
-pub use stored::{RecordEnd, RecordFilter, RecordStatus, StoredRecord};
+pub use stored::{RecordFilter, RecordStatus, StoredRecord};
 
-use crate::domain::document::Marks;
+use crate::domain::document::{Marks, Record};
+use crate::domain::history::{LifeEnd, VersionMark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::{Task, TaskDetails};
 use crate::storage::database::connection::Connection;
@@ -55,10 +56,8 @@ pub(super) fn stored_marks(marks: &Marks) -> Option<String> {
 impl From<Row> for StoredRecord {
     fn from(row: Row) -> Self {
         let end = match (row.ended_version, row.ended_at, row.ended_by) {
-            (Some(version), Some(at), Some(by)) => Some(RecordEnd {
-                version,
-                at,
-                by,
+            (Some(version), Some(at), Some(by)) => Some(LifeEnd {
+                mark: VersionMark { version, at, by },
                 reason: row.archive_reason,
                 superseded_by: row.superseded_by,
             }),
@@ -71,16 +70,20 @@ impl From<Row> for StoredRecord {
             details: details_of(row.outcome, row.epic, row.details),
         });
         Self {
-            id: RecordId::new(row.kind, row.number),
-            label: row.label,
-            reason: row.reason,
-            content: row.content,
-            created_version: row.created_version,
-            created_at: row.created_at,
-            created_by: row.created_by,
+            record: Record {
+                id: RecordId::new(row.kind, row.number),
+                time: row.written_at,
+                marks: marks_of(row.marks.as_deref()),
+                reason: row.reason,
+                label: row.label,
+                content: row.content,
+            },
+            born: VersionMark {
+                version: row.created_version,
+                at: row.created_at,
+                by: row.created_by,
+            },
             end,
-            written_at: row.written_at,
-            marks: marks_of(row.marks.as_deref()),
             reported,
         }
     }
@@ -101,7 +104,11 @@ impl Storage {
     ) -> Result<Rows<StoredRecord>, StorageError> {
         let mut page = Reading::new(limit, 10);
         while let Some(batch) = page.next() {
-            let after = page.items.last().map(|record: &StoredRecord| record.id).or(after);
+            let after = page
+                .items
+                .last()
+                .map(|last: &StoredRecord| last.record.id)
+                .or(after);
             let read = list(&mut self.reader().await?, (vault, memory), filter, after, batch).await?;
             page.add(read, StoredRecord::size);
         }
@@ -183,10 +190,8 @@ impl Storage {
             return Ok(Vec::new());
         }
         let found = some(&mut self.reader().await?, vault, memory, ids).await?;
-        let known = found
-            .into_iter()
-            .filter(|record| record.created_version < version);
-        Ok(known.map(|record| record.id).collect())
+        let known = found.into_iter().filter(|known| known.born.version < version);
+        Ok(known.map(|known| known.record.id).collect())
     }
 }
 
@@ -281,8 +286,8 @@ pub(super) async fn archived_among(
         return Ok(std::collections::BTreeSet::new());
     }
     let found = some(connection, vault, memory, mentioned).await?;
-    let archived = found.into_iter().filter(|record| record.end.is_some());
-    Ok(archived.map(|record| record.id).collect())
+    let archived = found.into_iter().filter(|found| found.end.is_some());
+    Ok(archived.map(|found| found.record.id).collect())
 }
 
 /// The task of a memory with this task id, on a connection, which may be in a transaction.

@@ -23,38 +23,20 @@ use crate::storage::{Storage, StorageError};
 use serde_json::Value;
 
 impl Storage {
-    /// Saves a run without a version, with the answer to its request if that has an idempotency key.
+    /// Saves a run without a version, with the answer to its request if that has an idempotency key. `resolves` is an invalid run
+    /// that it completes by hand, without a change.
     ///
     /// # Errors
     /// [`StorageError::MemoryDeleted`] if its memory was deleted while it ran: the quotations in it would outlive the
-    /// memory. Database errors.
-    pub async fn save_run(&self, run: &Run, answer: Option<&ClaimedAnswer>) -> Result<(), StorageError> {
-        self.save_finished_run("db.updates.save", run, None, answer).await
-    }
-
-    /// Marks an invalid run as resolved by a run that changed nothing, and saves that run.
-    ///
-    /// # Errors
-    /// [`StorageError::AlreadyResolved`], and those of [`Self::save_run`].
-    pub async fn save_resolving_run(
+    /// memory. [`StorageError::AlreadyResolved`]. Database errors.
+    pub async fn save_run(
         &self,
-        run: &Run,
-        resolves: &UpdateId,
-        answer: Option<&ClaimedAnswer>,
-    ) -> Result<(), StorageError> {
-        self.save_finished_run("db.updates.resolve", run, Some(resolves), answer)
-            .await
-    }
-
-    async fn save_finished_run(
-        &self,
-        name: &'static str,
         run: &Run,
         resolves: Option<&UpdateId>,
         answer: Option<&ClaimedAnswer>,
     ) -> Result<(), StorageError> {
         let events = self
-            .transaction(name, |mut transaction| async move {
+            .transaction("db.updates.save", |mut transaction| async move {
                 let of = (&run.vault_id, &run.memory_id);
                 must_live_on(&mut transaction, of, run.identity.as_deref()).await?;
                 insert_run(&mut transaction, run).await?;

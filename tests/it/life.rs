@@ -335,7 +335,7 @@ impl Life<'_> {
             .items;
         let stored: BTreeMap<RecordId, Told> = stored
             .into_iter()
-            .map(|record| (record.id, Told::of(record)))
+            .map(|stored| (stored.record.id, Told::of(stored)))
             .collect();
         assert_eq!(stored, self.told());
     }
@@ -434,13 +434,13 @@ struct Told {
 }
 
 impl Told {
-    fn of(record: StoredRecord) -> Self {
+    fn of(stored: StoredRecord) -> Self {
         Self {
-            label: record.label,
-            reason: record.reason,
-            content: record.content,
-            created: record.created_version,
-            ended: record.end.map(|end| end.version),
+            label: stored.record.label,
+            reason: stored.record.reason,
+            content: stored.record.content,
+            created: stored.born.version,
+            ended: stored.end.map(|end| end.mark.version),
         }
     }
 }

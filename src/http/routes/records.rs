@@ -192,14 +192,14 @@ impl RecordBody {
 }
 
 impl From<StoredRecord> for RecordBody {
-    fn from(record: StoredRecord) -> Self {
-        let status = if record.end.is_some() {
+    fn from(stored: StoredRecord) -> Self {
+        let status = if stored.end.is_some() {
             RecordStatus::Archived
         } else {
             RecordStatus::Active
         };
-        let task = record.task().map(|mut task| TaskBody {
-            time: record.time(),
+        let task = stored.task().map(|mut task| TaskBody {
+            time: stored.time(),
             failed: task.has_failed(),
             task_id: task.task_id.map(|id| id.to_string()),
             intent: task.intent,
@@ -207,6 +207,9 @@ impl From<StoredRecord> for RecordBody {
             outcome: task.details.outcome.take(),
             epic: task.details.epic,
         });
+        let StoredRecord {
+            record, born, end, ..
+        } = stored;
         let mut body = Self {
             record_id: record.id.to_string(),
             kind: Named(record.id.kind),
@@ -216,9 +219,9 @@ impl From<StoredRecord> for RecordBody {
             content: record.content,
             pinned: record.marks.pinned,
             until: record.marks.until,
-            created_version: record.created_version,
-            created_at: record.created_at,
-            created_by: record.created_by.to_string(),
+            created_version: born.version,
+            created_at: born.at,
+            created_by: born.by.to_string(),
             ended_version: None,
             ended_at: None,
             ended_by: None,
@@ -229,10 +232,10 @@ impl From<StoredRecord> for RecordBody {
             history: None,
             task,
         };
-        if let Some(end) = record.end {
-            body.ended_version = Some(end.version);
-            body.ended_at = Some(end.at);
-            body.ended_by = Some(end.by.to_string());
+        if let Some(end) = end {
+            body.ended_version = Some(end.mark.version);
+            body.ended_at = Some(end.mark.at);
+            body.ended_by = Some(end.mark.by.to_string());
             body.archive_reason = end.reason;
             body.superseded_by = end.superseded_by.map(|id| id.to_string());
         }
@@ -319,15 +322,15 @@ pub(crate) async fn list(
     if records.items.is_empty() {
         lookup::require(&state, &vault_id, &memory_id).await?;
     }
-    let ids: Vec<RecordId> = records.items.iter().map(|record| record.id).collect();
+    let ids: Vec<RecordId> = records.items.iter().map(|stored| stored.record.id).collect();
     let evidence = state.storage.evidence(&vault_id, &memory_id, &ids).await?;
     Ok(Json(page.of_rows(
         &name,
         records,
-        |record| record.id,
-        |record| {
-            let evidence = evidence.get(&record.id);
-            RecordBody::with_evidence(record, evidence)
+        |stored| stored.record.id,
+        |stored| {
+            let evidence = evidence.get(&stored.record.id);
+            RecordBody::with_evidence(stored, evidence)
         },
     )))
 }

@@ -103,60 +103,48 @@ impl Storage {
     ) -> Result<Replaced, AddItemsError> {
         let items = &items;
         let (replaced, changed) = self
-            .transaction("db.prompt_items.replace", |transaction| {
-                self.replace_in(transaction, (owner, category), items, actor, limits, under)
+            .transaction("db.prompt_items.replace", |mut transaction| async move {
+                let now = self.lock_owner(&mut transaction, owner).await?;
+                let all = i64::MAX;
+                let present = live_items(
+                    &mut transaction,
+                    owner,
+                    Some(category),
+                    None,
+                    self.clock.now(),
+                    all,
+                )
+                .await?;
+                let same =
+                    items.len() == present.len() && items.iter().zip(&present).all(|(new, old)| new.is(old));
+                if same {
+                    let replaced = Replaced {
+                        items: present,
+                        unchanged: true,
+                    };
+                    return Ok(transaction.roll_back_with((replaced, None)));
+                }
+                self.forget_expired(&mut transaction, owner).await?;
+                delete(&mut transaction, owner, category).await?;
+                let stored: Vec<PromptItem> = items
+                    .iter()
+                    .map(|item| self.stored(owner, category, item.clone(), actor, now))
+                    .collect::<Result<_, _>>()?;
+                insert(&mut transaction, owner, &stored).await?;
+                hold(&mut transaction, owner, limits).await?;
+                delete_empty(&mut transaction, owner).await?;
+                let replaced = Replaced {
+                    items: stored,
+                    unchanged: false,
+                };
+                keep_one(&mut transaction, under, owner.memory.as_ref(), &replaced).await?;
+                let changed = self.items_changed(owner, category, Some(actor));
+                events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
+                Ok::<_, AddItemsError>(transaction.commit_with((replaced, changed)))
             })
             .await?;
         self.appended(&owner.vault, changed.as_slice());
         Ok(replaced)
-    }
-
-    /// Also returns the event to publish.
-    async fn replace_in(
-        &self,
-        mut transaction: Connection,
-        (owner, category): (&ItemOwner, &Category),
-        items: &[NewItem],
-        actor: &ActorId,
-        limits: &ItemLimits,
-        under: Option<&Answering<'_, Replaced>>,
-    ) -> Result<Ending<(Replaced, Option<NewEvent>)>, AddItemsError> {
-        let now = self.lock_owner(&mut transaction, owner).await?;
-        let all = i64::MAX;
-        let present = live_items(
-            &mut transaction,
-            owner,
-            Some(category),
-            None,
-            self.clock.now(),
-            all,
-        )
-        .await?;
-        let same = items.len() == present.len() && items.iter().zip(&present).all(|(new, old)| new.is(old));
-        if same {
-            let replaced = Replaced {
-                items: present,
-                unchanged: true,
-            };
-            return Ok(transaction.roll_back_with((replaced, None)));
-        }
-        self.forget_expired(&mut transaction, owner).await?;
-        delete(&mut transaction, owner, category).await?;
-        let stored: Vec<PromptItem> = items
-            .iter()
-            .map(|item| self.stored(owner, category, item.clone(), actor, now))
-            .collect::<Result<_, _>>()?;
-        insert(&mut transaction, owner, &stored).await?;
-        hold(&mut transaction, owner, limits).await?;
-        delete_empty(&mut transaction, owner).await?;
-        let replaced = Replaced {
-            items: stored,
-            unchanged: false,
-        };
-        keep_one(&mut transaction, under, owner.memory.as_ref(), &replaced).await?;
-        let changed = self.items_changed(owner, category, Some(actor));
-        events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
-        Ok(transaction.commit_with((replaced, changed)))
     }
 
     /// Removes an item; `false` if there is no unexpired one.

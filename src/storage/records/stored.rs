@@ -1,8 +1,8 @@
 //! A record with its current state.
 
-use crate::domain::document::{Marks, Record};
+use crate::domain::document::Record;
 use crate::domain::history::{LifeEnd, RecordLife, VersionMark};
-use crate::domain::ids::{ActorId, RecordId, RecordKind};
+use crate::domain::ids::RecordKind;
 use crate::domain::window::Task;
 use chrono::{DateTime, Utc};
 use strum::{EnumString, IntoStaticStr, VariantNames};
@@ -25,44 +25,15 @@ impl RecordStatus {
     }
 }
 
-/// How a record was archived.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordEnd {
-    /// The first version without it.
-    pub version: i64,
-    /// When that version was created.
-    pub at: DateTime<Utc>,
-    /// Who created it.
-    pub by: ActorId,
-    /// The reason, if an operation contained one.
-    pub reason: Option<String>,
-    /// The record that replaced it.
-    pub superseded_by: Option<RecordId>,
-}
-
-/// A record, active or archived.
+/// A record, active or archived, with what is stored besides its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRecord {
-    /// Its id.
-    pub id: RecordId,
-    /// The label of a verbatim record.
-    pub label: Option<String>,
-    /// The reason for keeping it, from its line.
-    pub reason: Option<String>,
-    /// Its content; for a verbatim record the snippet.
-    pub content: String,
-    /// The first version with it.
-    pub created_version: i64,
-    /// When that version was created.
-    pub created_at: DateTime<Utc>,
-    /// Who created it.
-    pub created_by: ActorId,
+    /// The record, as the last version that contains it has it.
+    pub record: Record,
+    /// The first version that contains it.
+    pub born: VersionMark,
     /// How it ended; `None` while it is active.
-    pub end: Option<RecordEnd>,
-    /// The time on its line; without one, `created_at` counts.
-    pub written_at: Option<DateTime<Utc>>,
-    /// Whether it is pinned, and until when it holds.
-    pub marks: Marks,
+    pub end: Option<LifeEnd>,
     /// The reported facts of a task; `None` for a task written into the document by hand, and for other kinds.
     pub reported: Option<Task>,
 }
@@ -70,24 +41,25 @@ pub struct StoredRecord {
 impl StoredRecord {
     /// Its approximate size in a list, in bytes.
     pub(super) fn size(&self) -> usize {
-        let texts = [&self.label, &self.reason];
+        let texts = [&self.record.label, &self.record.reason];
         let reported = self
             .reported
             .as_ref()
             .map_or(0, |task| task.intent.len() + task.summary.len());
-        texts.into_iter().flatten().map(String::len).sum::<usize>() + self.content.len() + reported
+        texts.into_iter().flatten().map(String::len).sum::<usize>() + self.record.content.len() + reported
     }
 
     /// The facts of a task: as reported or, if its line was written or changed by hand, from the line.
     #[must_use]
     pub fn task(&self) -> Option<Task> {
-        (self.id.kind == RecordKind::Task).then(|| Task::of_line(&self.content, self.reported.clone()))
+        let record = &self.record;
+        (record.id.kind == RecordKind::Task).then(|| Task::of_line(&record.content, self.reported.clone()))
     }
 
     /// The time on its line, or that of its version.
     #[must_use]
     pub fn time(&self) -> DateTime<Utc> {
-        self.written_at.unwrap_or(self.created_at)
+        self.record.time.unwrap_or(self.born.at)
     }
 }
 
@@ -101,30 +73,11 @@ pub struct RecordFilter {
 }
 
 impl From<StoredRecord> for RecordLife {
-    fn from(record: StoredRecord) -> Self {
+    fn from(stored: StoredRecord) -> Self {
         Self {
-            record: Record {
-                id: record.id,
-                time: record.written_at,
-                marks: record.marks,
-                reason: record.reason,
-                label: record.label,
-                content: record.content,
-            },
-            born: VersionMark {
-                version: record.created_version,
-                at: record.created_at,
-                by: record.created_by,
-            },
-            end: record.end.map(|end| LifeEnd {
-                mark: VersionMark {
-                    version: end.version,
-                    at: end.at,
-                    by: end.by,
-                },
-                reason: end.reason,
-                superseded_by: end.superseded_by,
-            }),
+            record: stored.record,
+            born: stored.born,
+            end: stored.end,
         }
     }
 }

@@ -1,14 +1,12 @@
 //! Imports one memory: how its lines are handled, and what they must add up to.
 
-mod end;
-
 use super::append::Append;
 use super::contexts::{self, ContextLine};
 use super::error::LineError;
 use super::handoffs::{self, HandoffLine};
-use super::import::OnConflict;
+use super::import::{Imported, OnConflict};
 use super::items::{self, ItemLine};
-use super::line::Counts;
+use super::line::{Counts, End};
 use super::memory::{self, MemoryLine};
 use super::paths::{self, PathLine};
 use super::records::{self, RecordLine};
@@ -17,10 +15,14 @@ use crate::domain::document;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::database::connection::Connection;
-use crate::storage::events::{EventKind, NewEvent};
-use crate::storage::{Class, Storage, StorageError, Stored, usage::stored};
+use crate::storage::events::{self, EventKind, NewEvent};
+use crate::storage::maintenance::rebuild::project_versions;
+use crate::storage::records::history;
+use crate::storage::write::lock_memory;
+use crate::storage::{Class, Source, Storage, StorageError, Stored, usage::stored};
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeSet, HashSet};
+use std::fmt::Display;
 use std::slice::from_ref;
 
 /// What happens to the lines of a memory.
@@ -39,6 +41,19 @@ enum Target {
     Refuse,
 }
 
+/// The kinds of lines of a memory, in the order in which they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::Display)]
+#[strum(serialize_all = "lowercase")]
+enum Kind {
+    Context,
+    Record,
+    Run,
+    Handoff,
+    #[strum(serialize = "prompt item")]
+    Item,
+    Path,
+}
+
 /// A memory during its import.
 pub(super) struct Incoming {
     storage: Storage,
@@ -48,10 +63,8 @@ pub(super) struct Incoming {
     transaction: Connection,
     target: Target,
     counts: Counts,
-    last_record: Option<(&'static str, i64)>,
-    last_run: Option<String>,
-    last_handoff: i64,
-    last_item: Option<String>,
+    /// The kind of the last line behind the versions, and its key.
+    last: Option<(Kind, (String, i64))>,
     /// The categories of its items.
     categories: BTreeSet<String>,
     /// The newest version's number, id and time.
@@ -107,10 +120,7 @@ impl Incoming {
             transaction,
             target,
             counts: Counts::default(),
-            last_record: None,
-            last_run: None,
-            last_handoff: 0,
-            last_item: None,
+            last: None,
             categories: BTreeSet::new(),
             newest: None,
             active: HashSet::new(),
@@ -127,7 +137,7 @@ impl Incoming {
     }
 
     pub(super) async fn context(&mut self, line: ContextLine, max_bytes: usize) -> Result<(), LineError> {
-        self.follows(0, "a context")?;
+        self.follows(Kind::Context, (String::new(), line.version), &"")?;
         let ids = line.check(max_bytes)?;
         self.counts.contexts += 1;
         let before = self.newest.as_ref().map_or(0, |newest| newest.version);
@@ -180,34 +190,26 @@ impl Incoming {
         Ok(())
     }
 
-    /// Lines are in the order of their kinds.
-    fn follows(&self, kind: usize, what: &str) -> Result<(), LineError> {
-        let counts = &self.counts;
-        let later = [
-            ("records", counts.records),
-            ("runs", counts.runs),
-            ("handoffs", counts.handoffs),
-            ("items", counts.items),
-            ("a path", counts.paths),
-        ];
-        match later.iter().skip(kind).find(|(_, count)| *count > 0) {
-            None => Ok(()),
-            Some((name, _)) => Err(problem(format!(
-                "{what} stands behind {name}; it must come before them"
+    /// Requires that lines are in the order of their kinds, and those of a kind in the order of their keys, each once.
+    /// Versions are compared by what they say, too.
+    fn follows(&mut self, kind: Kind, key: (String, i64), shown: &dyn Display) -> Result<(), LineError> {
+        match &self.last {
+            Some((last, _)) if *last > kind => Err(problem(format!(
+                "a {kind} stands behind {last}s; it must come before them"
             ))),
+            Some((last, before)) if *last == kind && kind != Kind::Context && *before >= key => Err(problem(
+                format!("{shown} must come before the {kind} above it, and only once"),
+            )),
+            _ => {
+                self.last = Some((kind, key));
+                Ok(())
+            }
         }
     }
 
     pub(super) async fn record(&mut self, line: &RecordLine) -> Result<(), LineError> {
-        self.follows(1, "a record")?;
         let id = line.check(self.line.head_version)?;
-        let key = (id.kind.prefix(), id.number);
-        if self.last_record.is_some_and(|last| last >= key) {
-            return Err(problem(format!(
-                "{id} must come before the record above it, by kind and number, and only once"
-            )));
-        }
-        self.last_record = Some(key);
+        self.follows(Kind::Record, (id.kind.prefix().to_owned(), id.number), &id)?;
         self.counts.records += 1;
         if id.number > self.line.counters().get(id.kind) {
             return Err(problem(format!("{id}: its number is over the memory's counter")));
@@ -226,7 +228,6 @@ impl Incoming {
     }
 
     pub(super) async fn run(&mut self, line: &RunLine) -> Result<(), LineError> {
-        self.follows(2, "a run")?;
         line.check()?;
         if line
             .version
@@ -234,13 +235,8 @@ impl Incoming {
         {
             return Err(problem("version: the memory has no such version"));
         }
-        if self.last_run.as_ref().is_some_and(|last| *last >= line.update_id) {
-            return Err(problem(format!(
-                "update_id: {} must come before the run above it, and only once",
-                line.update_id
-            )));
-        }
-        self.last_run = Some(line.update_id.clone());
+        let shown = format!("update_id: {}", line.update_id);
+        self.follows(Kind::Run, (line.update_id.clone(), 0), &shown)?;
         self.counts.runs += 1;
         if matches!(self.target, Target::Create) {
             runs::insert(&mut self.transaction, &self.vault, &self.memory, line).await?;
@@ -249,15 +245,9 @@ impl Incoming {
     }
 
     pub(super) async fn handoff(&mut self, line: &HandoffLine) -> Result<(), LineError> {
-        self.follows(3, "a handoff")?;
         line.check(self.line.head_version)?;
-        if line.number <= self.last_handoff {
-            return Err(problem(format!(
-                "number: a number over {} is expected here, not {}",
-                self.last_handoff, line.number
-            )));
-        }
-        self.last_handoff = line.number;
+        let shown = format!("number: {}", line.number);
+        self.follows(Kind::Handoff, (String::new(), line.number), &shown)?;
         self.counts.handoffs += 1;
         if matches!(self.target, Target::Create) {
             handoffs::insert(&mut self.transaction, &self.vault, &self.memory, line).await?;
@@ -266,15 +256,9 @@ impl Incoming {
     }
 
     pub(super) async fn item(&mut self, line: &ItemLine, max_bytes: usize) -> Result<(), LineError> {
-        self.follows(4, "an item")?;
         line.check(max_bytes)?;
-        if self.last_item.as_ref().is_some_and(|last| *last >= line.item_id) {
-            return Err(problem(format!(
-                "item_id: {} must come before the item above it, and only once",
-                line.item_id
-            )));
-        }
-        self.last_item = Some(line.item_id.clone());
+        let shown = format!("item_id: {}", line.item_id);
+        self.follows(Kind::Item, (line.item_id.clone(), 0), &shown)?;
         self.counts.items += 1;
         if matches!(self.target, Target::Create | Target::CreateItems) {
             items::insert(&mut self.transaction, &self.vault, self.memory.as_str(), line).await?;
@@ -292,10 +276,113 @@ impl Incoming {
         }
         self.counts.paths += 1;
         let place = line.check(&self.vault)?;
+        self.last = Some((Kind::Path, (String::new(), 0)));
         if matches!(self.target, Target::Create) {
             paths::place(&mut self.transaction, &place, &self.memory, on_conflict).await?;
         }
         Ok(())
+    }
+
+    /// Checks that the memory is complete, and commits it.
+    pub(super) async fn finish(
+        mut self,
+        end: &End,
+        hash: &str,
+        done: &mut Imported,
+    ) -> Result<(), LineError> {
+        if end.memory_id != self.memory.as_str() {
+            return Err(problem(format!(
+                "memory_id: the end of {} is expected here",
+                self.memory
+            )));
+        }
+        if end.counts != self.counts || end.sha256 != hash {
+            return Err(problem(format!(
+                "the lines of {} are not those that were exported: {} with the sha256 {hash} came before this line",
+                self.memory, self.counts
+            )));
+        }
+        let Some(newest) = &self.newest else {
+            return self.finish_items_only(done).await;
+        };
+        let (last, head, changed) = (newest.version, &newest.context_id, newest.creation_time);
+        if self.line.head_version != last || self.line.head_context_id.as_ref() != Some(head) {
+            return Err(problem(format!(
+                "the memory's line says that its newest version is {}, but it is {last}, {head}",
+                self.line.head_version
+            )));
+        }
+        if self.line.changed_at < changed {
+            return Err(problem(
+                "changed_at of the memory's line is before its newest version",
+            ));
+        }
+        match &self.target {
+            Target::Create => {
+                let (vault, memory) = (&self.vault, &self.memory);
+                history::insert_of_records(&mut self.transaction, vault, memory).await?;
+                let projected = project_versions(&mut self.transaction, vault, memory).await;
+                projected.map_err(told_twice)?;
+                self.append_event().await?;
+                self.transaction.commit().await?;
+                done.created += 1;
+            }
+            Target::Append(append) if append.appended() > 0 => {
+                self.append_event().await?;
+                self.transaction.commit().await?;
+                done.appended += 1;
+            }
+            Target::Append(_) | Target::Unchanged => done.unchanged += 1,
+            // A memory without a document has no newest version, so its lines were rejected above.
+            Target::CreateItems | Target::Skip | Target::Refuse => done.skipped += 1,
+        }
+        Ok(())
+    }
+
+    /// The same for a memory that has only items.
+    async fn finish_items_only(mut self, done: &mut Imported) -> Result<(), LineError> {
+        let Counts {
+            records,
+            runs,
+            handoffs,
+            items,
+            paths,
+            ..
+        } = self.counts;
+        if self.line.head_version > 0 || items == 0 || records + runs + handoffs + paths > 0 {
+            return Err(problem(format!("the memory {} has no context", self.memory)));
+        }
+        match self.target {
+            Target::CreateItems => {
+                let categories = std::mem::take(&mut self.categories);
+                let events_of_items: Vec<NewEvent> = categories
+                    .iter()
+                    .map(|category| self.storage.items_event(&self.memory, category, None))
+                    .collect();
+                events::append(&mut self.transaction, &self.vault, &events_of_items).await?;
+                self.transaction.commit().await?;
+                done.created += 1;
+            }
+            Target::Unchanged => done.unchanged += 1,
+            _ => done.skipped += 1,
+        }
+        Ok(())
+    }
+
+    /// Appends the event of the newest version.
+    async fn append_event(&mut self) -> Result<(), StorageError> {
+        let row = lock_memory(&mut self.transaction, &self.vault, &self.memory).await?;
+        if let Some((version, context_id)) = row.and_then(|row| Some((row.version, row.context_id?))) {
+            self.event.version = Some((version, context_id));
+            self.event.source = Some(Source::Import);
+        }
+        // Appended versions were counted when they were saved.
+        if matches!(self.target, Target::Create) {
+            let holds = stored::of_memory(&mut self.transaction, &self.vault, &self.memory).await?;
+            let change = (self.held, holds);
+            stored::count(&mut self.transaction, &self.vault, &self.event.event_id, change).await?;
+        }
+        events::append(&mut self.transaction, &self.vault, from_ref(&self.event)).await
     }
 }
 

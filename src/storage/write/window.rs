@@ -6,7 +6,8 @@ use super::error::WriteError;
 use super::head::Head;
 use super::new_version::NewVersion;
 use crate::domain::changelog;
-use crate::domain::document::{Record, records};
+use crate::domain::document::records;
+use crate::domain::history::VersionMark;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::memory::RecordChange;
 use crate::domain::window::{
@@ -106,25 +107,45 @@ impl Writer {
             let added = records(&version.text)
                 .into_iter()
                 .find(|record| record.id == id)?;
-            Some(self.stored(head, added))
+            Some(StoredRecord {
+                record: added,
+                born: VersionMark {
+                    version: head.version + 1,
+                    at: head.now,
+                    by: self.actor.clone(),
+                },
+                end: None,
+                reported: None,
+            })
         });
         (version, record)
     }
 
-    fn stored(&self, head: &Head, record: Record) -> StoredRecord {
-        StoredRecord {
-            id: record.id,
-            label: record.label,
-            reason: record.reason,
-            content: record.content,
-            created_version: head.version + 1,
-            created_at: head.now,
-            created_by: self.actor.clone(),
-            end: None,
-            written_at: record.time,
-            marks: record.marks,
-            reported: None,
+    /// The decision to save what was written, with the answer to the request. `reported` is the task that it adds.
+    fn save(
+        &self,
+        head: &Head,
+        written: ChangedDocument,
+        source: Source,
+        reported: Option<&Task>,
+        under: Option<&Answering<'_, WindowChange>>,
+    ) -> Decision<Made> {
+        let (archived, status) = (written.archived.clone(), Status::of(&written.text));
+        let (mut version, mut record) = self.version(head, written, source);
+        if let (Some(record), Some(task)) = (&mut record, reported) {
+            record.reported = Some(task.clone());
+            version.window.tasks.push((record.record.id, task.clone()));
         }
+        let made = Made {
+            record,
+            archived,
+            status,
+        };
+        if under.is_some() {
+            let metadata = version.metadata(&self.vault, &self.memory, head);
+            version.answer_under(under, &made.clone().into_change(metadata, false));
+        }
+        Decision::Save(Box::new(version), made)
     }
 }
 
@@ -149,21 +170,6 @@ impl Made {
     }
 }
 
-/// The decision to save a version, with the answer to the request.
-fn save(
-    writer: &Writer,
-    head: &Head,
-    mut version: NewVersion,
-    made: Made,
-    under: Option<&Answering<'_, WindowChange>>,
-) -> Result<Decision<Made>, WriteError> {
-    if under.is_some() {
-        let metadata = version.metadata(&writer.vault, &writer.memory, head);
-        version.answer_under(under, &made.clone().into_change(metadata, false));
-    }
-    Ok(Decision::Save(Box::new(version), made))
-}
-
 impl Storage {
     /// Adds a completed task to the window. If its `task_id` exists with the same content, nothing changes.
     ///
@@ -185,7 +191,7 @@ impl Storage {
                 if let Some(known) = found.task {
                     // A redacted task has no facts that could differ.
                     if known.reported.as_ref().is_some_and(|reported| reported != task) {
-                        return Err(WriteError::OtherTask(known.id));
+                        return Err(WriteError::OtherTask(known.record.id));
                     }
                     return Ok(Decision::Keep(Made {
                         record: Some(known),
@@ -194,18 +200,7 @@ impl Storage {
                     }));
                 }
                 let written = record_task(&head.text, head.counters, head.now, task, &writer.sizes)?;
-                let (archived, status) = (written.archived.clone(), Status::of(&written.text));
-                let (mut version, mut record) = writer.version(head, written, Source::Task);
-                if let Some(record) = &mut record {
-                    record.reported = Some(task.clone());
-                    version.window.tasks.push((record.id, task.clone()));
-                }
-                let made = Made {
-                    record,
-                    archived,
-                    status,
-                };
-                save(writer, head, version, made, under)
+                Ok(writer.save(head, written, Source::Task, Some(task), under))
             })
             .await?;
         outcome.try_into()
@@ -222,30 +217,14 @@ impl Storage {
         under: Option<&Answering<'_, WindowChange>>,
     ) -> Result<WindowChange, WriteError> {
         let outcome = self
-            .change_with_read(
-                (&writer.vault, &writer.memory),
-                &AdditionalRead::Nothing,
-                |head, _| {
-                    head.meets(&writer.preconditions)?;
-                    let words = (decision.decision.as_str(), decision.reason.as_deref());
-                    let written = record_decision(
-                        &head.text,
-                        head.counters,
-                        head.now,
-                        words,
-                        decision.supersedes,
-                        &writer.sizes,
-                    )?;
-                    let (archived, status) = (written.archived.clone(), Status::of(&written.text));
-                    let (version, record) = writer.version(head, written, Source::Decision);
-                    let made = Made {
-                        record,
-                        archived,
-                        status,
-                    };
-                    save(writer, head, version, made, under)
-                },
-            )
+            .change(&writer.vault, &writer.memory, &[], |head| {
+                head.meets(&writer.preconditions)?;
+                let words = (decision.decision.as_str(), decision.reason.as_deref());
+                let (now, supersedes) = (head.now, decision.supersedes);
+                let written =
+                    record_decision(&head.text, head.counters, now, words, supersedes, &writer.sizes)?;
+                Ok::<_, WriteError>(writer.save(head, written, Source::Decision, None, under))
+            })
             .await?;
         outcome.try_into()
     }
@@ -262,25 +241,18 @@ impl Storage {
         under: Option<&Answering<'_, WindowChange>>,
     ) -> Result<WindowChange, WriteError> {
         let outcome = self
-            .change_with_read(
-                (&writer.vault, &writer.memory),
-                &AdditionalRead::Nothing,
-                |head, _| {
-                    head.meets(&writer.preconditions)?;
-                    let written =
-                        set_status(&head.text, head.counters, head.now, goal, blocker, &writer.sizes)?;
-                    let made = Made {
+            .change(&writer.vault, &writer.memory, &[], |head| {
+                head.meets(&writer.preconditions)?;
+                let written = set_status(&head.text, head.counters, head.now, goal, blocker, &writer.sizes)?;
+                if written.operations.is_empty() {
+                    return Ok(Decision::Keep(Made {
                         record: None,
                         archived: Vec::new(),
                         status: Status::of(&written.text),
-                    };
-                    if written.operations.is_empty() {
-                        return Ok::<_, WriteError>(Decision::Keep(made));
-                    }
-                    let (version, _) = writer.version(head, written, Source::Status);
-                    save(writer, head, version, made, under)
-                },
-            )
+                    }));
+                }
+                Ok::<_, WriteError>(writer.save(head, written, Source::Status, None, under))
+            })
             .await?;
         outcome.try_into()
     }

@@ -229,7 +229,7 @@ pub(in crate::http::routes) fn record_answer(change: &WindowChange) -> JsonAnswe
     answer.at(&below(
         &metadata.vault_id,
         &metadata.memory_id,
-        &format!("records/{}", record.id),
+        &format!("records/{}", record.record.id),
     ))
 }
 

@@ -6,7 +6,6 @@ use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Refusal, deleted, renamed};
 use crate::storage::Preconditions;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::Ending;
 use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::{Missing, WriteError};
 
@@ -40,8 +39,27 @@ impl Storage {
         if path.is_root() {
             return Err(Refusal::root_is_not_deleted().into());
         }
-        self.transaction("db.memory_paths.unlink", |transaction| {
-            unlink(transaction, tree, path, under)
+        self.transaction("db.memory_paths.unlink", |mut transaction| async move {
+            lock_root(&mut transaction, tree).await?;
+            let rows = files_at(&mut transaction, tree, path).await?;
+            if rows.is_empty() {
+                return Err(Refusal::nothing_there(path).into());
+            }
+            let paths: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
+            sqlx::query!(
+                "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = ANY ($3::text[])",
+                tree.vault.as_str(),
+                tree.root.as_str(),
+                &paths as &[&str],
+            )
+            .execute(&mut transaction)
+            .await?;
+            let change = FileChange {
+                response: deleted(path),
+                file: file_among(path, &rows),
+            };
+            keep_one(&mut transaction, under, change.memory(), &change).await?;
+            Ok::<_, WriteError>(transaction.commit_with(change))
         })
         .await
     }
@@ -57,8 +75,36 @@ impl Storage {
         path: &FilePath,
         preconditions: &Preconditions,
     ) -> Result<(), WriteError> {
-        self.transaction("db.memory_paths.unlink_file", |transaction| {
-            unlink_one(transaction, tree, path, preconditions)
+        self.transaction("db.memory_paths.unlink_file", |mut transaction| async move {
+            lock_root(&mut transaction, tree).await?;
+            let memory = sqlx::query_scalar!(
+                "SELECT memory_id FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
+                tree.vault.as_str(),
+                tree.root.as_str(),
+                path.as_str(),
+            )
+            .fetch_optional(&mut transaction)
+            .await?
+            .ok_or(WriteError::NotFound(Missing::File))?;
+            // Locked, so that no edit comes between the look and the deed.
+            let current = sqlx::query_scalar!(
+                "SELECT head_context_id FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
+                tree.vault.as_str(),
+                memory.as_str(),
+            )
+            .fetch_optional(&mut transaction)
+            .await?
+            .ok_or(WriteError::NotFound(Missing::File))?;
+            preconditions.check(current.as_ref(), None)?;
+            sqlx::query!(
+                "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
+                tree.vault.as_str(),
+                tree.root.as_str(),
+                path.as_str(),
+            )
+            .execute(&mut transaction)
+            .await?;
+            Ok::<_, WriteError>(transaction.commit_with(()))
         })
         .await
     }
@@ -78,123 +124,49 @@ impl Storage {
         if from.is_root() {
             return Err(Refusal::root_is_not_renamed().into());
         }
-        self.transaction("db.memory_paths.rename", |transaction| {
-            rename(transaction, tree, (from, to), under)
-        })
-        .await
-    }
-}
-
-async fn unlink(
-    mut transaction: Connection,
-    tree: &FileTree,
-    path: &FilePath,
-    under: Option<&Answering<'_, FileChange>>,
-) -> Result<Ending<FileChange>, WriteError> {
-    lock_root(&mut transaction, tree).await?;
-    let rows = files_at(&mut transaction, tree, path).await?;
-    if rows.is_empty() {
-        return Err(Refusal::nothing_there(path).into());
-    }
-    let paths: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
-    sqlx::query!(
-        "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = ANY ($3::text[])",
-        tree.vault.as_str(),
-        tree.root.as_str(),
-        &paths as &[&str],
-    )
-    .execute(&mut transaction)
-    .await?;
-    let change = FileChange {
-        response: deleted(path),
-        file: file_among(path, &rows),
-    };
-    keep_one(&mut transaction, under, change.memory(), &change).await?;
-    Ok(transaction.commit_with(change))
-}
-
-async fn unlink_one(
-    mut transaction: Connection,
-    tree: &FileTree,
-    path: &FilePath,
-    preconditions: &Preconditions,
-) -> Result<Ending<()>, WriteError> {
-    lock_root(&mut transaction, tree).await?;
-    let memory = sqlx::query_scalar!(
-        "SELECT memory_id FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
-        tree.vault.as_str(),
-        tree.root.as_str(),
-        path.as_str(),
-    )
-    .fetch_optional(&mut transaction)
-    .await?
-    .ok_or(WriteError::NotFound(Missing::File))?;
-    // Locked, so that no edit comes between the look and the deed.
-    let current = sqlx::query_scalar!(
-        "SELECT head_context_id FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
-        tree.vault.as_str(),
-        memory.as_str(),
-    )
-    .fetch_optional(&mut transaction)
-    .await?
-    .ok_or(WriteError::NotFound(Missing::File))?;
-    preconditions.check(current.as_ref(), None)?;
-    sqlx::query!(
-        "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
-        tree.vault.as_str(),
-        tree.root.as_str(),
-        path.as_str(),
-    )
-    .execute(&mut transaction)
-    .await?;
-    Ok(transaction.commit_with(()))
-}
-
-async fn rename(
-    mut transaction: Connection,
-    tree: &FileTree,
-    (from, to): (&FilePath, &FilePath),
-    under: Option<&Answering<'_, FileChange>>,
-) -> Result<Ending<FileChange>, WriteError> {
-    lock_root(&mut transaction, tree).await?;
-    let place = place_of(&mut transaction, tree, to).await?;
-    if place == Place::Occupied {
-        return Err(Refusal::destination_exists(to).into());
-    }
-    let rows = files_at(&mut transaction, tree, from).await?;
-    if rows.is_empty() {
-        return Err(Refusal::nothing_there(from).into());
-    }
-    if let Place::BelowFile(file) = place {
-        return Err(Refusal::below_a_file(to, &file).into());
-    }
-    if to.is_below(from) {
-        return Err(Refusal::into_itself(from, to).into());
-    }
-    let mut paths = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let moved = stored_path(tree, &row.path)?.moved(from, to)?;
-        paths.push(moved.as_str().to_owned());
-    }
-    let memories: Vec<&str> = rows.iter().map(|row| row.memory_id.as_str()).collect();
-    sqlx::query!(
-        "UPDATE memory_paths SET path = moved.path
+        self.transaction("db.memory_paths.rename", |mut transaction| async move {
+            lock_root(&mut transaction, tree).await?;
+            let place = place_of(&mut transaction, tree, to).await?;
+            if place == Place::Occupied {
+                return Err(Refusal::destination_exists(to).into());
+            }
+            let rows = files_at(&mut transaction, tree, from).await?;
+            if rows.is_empty() {
+                return Err(Refusal::nothing_there(from).into());
+            }
+            if let Place::BelowFile(file) = place {
+                return Err(Refusal::below_a_file(to, &file).into());
+            }
+            if to.is_below(from) {
+                return Err(Refusal::into_itself(from, to).into());
+            }
+            let mut paths = Vec::with_capacity(rows.len());
+            for row in &rows {
+                let moved = stored_path(tree, &row.path)?.moved(from, to)?;
+                paths.push(moved.as_str().to_owned());
+            }
+            let memories: Vec<&str> = rows.iter().map(|row| row.memory_id.as_str()).collect();
+            sqlx::query!(
+                "UPDATE memory_paths SET path = moved.path
              FROM unnest($3::text[], $4::text[]) AS moved (memory_id, path)
              WHERE memory_paths.vault_id = $1 AND memory_paths.root = $2
                AND memory_paths.memory_id = moved.memory_id",
-        tree.vault.as_str(),
-        tree.root.as_str(),
-        &memories as &[&str],
-        &paths,
-    )
-    .execute(&mut transaction)
-    .await?;
-    let change = FileChange {
-        response: renamed(from, to),
-        file: file_among(from, &rows),
-    };
-    keep_one(&mut transaction, under, change.memory(), &change).await?;
-    Ok(transaction.commit_with(change))
+                tree.vault.as_str(),
+                tree.root.as_str(),
+                &memories as &[&str],
+                &paths,
+            )
+            .execute(&mut transaction)
+            .await?;
+            let change = FileChange {
+                response: renamed(from, to),
+                file: file_among(from, &rows),
+            };
+            keep_one(&mut transaction, under, change.memory(), &change).await?;
+            Ok::<_, WriteError>(transaction.commit_with(change))
+        })
+        .await
+    }
 }
 
 /// The file at a path, or the files below it, with their newest versions.

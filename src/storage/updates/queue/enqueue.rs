@@ -4,9 +4,8 @@ use super::changed;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
-use crate::storage::database::transaction::Ending;
 use crate::storage::database::transaction::TransactionError;
-use crate::storage::events::{self, NewEvent};
+use crate::storage::events;
 use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::updates::{Row, Run, RunKind, must_live_on};
 use crate::storage::{Storage, StorageError};
@@ -101,8 +100,29 @@ impl Storage {
     pub async fn enqueue_update(&self, new: &NewUpdate, limits: &QueueLimits) -> Result<Run, EnqueueError> {
         for _ in 0..MAX_TRIES {
             let queued = self
-                .transaction("db.updates.enqueue", |transaction| {
-                    self.enqueue_in(transaction, new, limits)
+                .transaction("db.updates.enqueue", |mut transaction| async move {
+                    let of = (&new.vault, &new.memory);
+                    must_live_on(&mut transaction, of, new.identity.as_deref()).await?;
+                    let place = next_place(&mut transaction, new, limits).await?;
+                    let Some(run) = insert_queued(&mut transaction, new, place).await? else {
+                        return Ok(transaction.roll_back_with(None));
+                    };
+                    let event = self.queue_event(
+                        &new.memory,
+                        &new.update_id,
+                        Some(&new.actor),
+                        json!({"step": "queued"}),
+                    );
+                    events::append(&mut transaction, &new.vault, std::slice::from_ref(&event)).await?;
+                    keep_one(
+                        &mut transaction,
+                        new.idempotency.as_ref(),
+                        Some(&new.memory),
+                        &run,
+                    )
+                    .await?;
+                    listen::notify(&mut transaction, &[changed(&new.vault, &new.memory)]).await?;
+                    Ok::<_, EnqueueError>(transaction.commit_with(Some((run, event))))
                 })
                 .await?;
             if let Some((run, event)) = queued {
@@ -114,37 +134,6 @@ impl Storage {
         Err(EnqueueError::MemoryFull {
             limit: limits.per_memory,
         })
-    }
-
-    /// The run, and the event to publish; `None` if a concurrent request took the position.
-    async fn enqueue_in(
-        &self,
-        mut transaction: Connection,
-        new: &NewUpdate,
-        limits: &QueueLimits,
-    ) -> Result<Ending<Option<(Run, NewEvent)>>, EnqueueError> {
-        let of = (&new.vault, &new.memory);
-        must_live_on(&mut transaction, of, new.identity.as_deref()).await?;
-        let place = next_place(&mut transaction, new, limits).await?;
-        let Some(run) = insert_queued(&mut transaction, new, place).await? else {
-            return Ok(transaction.roll_back_with(None));
-        };
-        let event = self.queue_event(
-            &new.memory,
-            &new.update_id,
-            Some(&new.actor),
-            json!({"step": "queued"}),
-        );
-        events::append(&mut transaction, &new.vault, std::slice::from_ref(&event)).await?;
-        keep_one(
-            &mut transaction,
-            new.idempotency.as_ref(),
-            Some(&new.memory),
-            &run,
-        )
-        .await?;
-        listen::notify(&mut transaction, &[changed(&new.vault, &new.memory)]).await?;
-        Ok(transaction.commit_with(Some((run, event))))
     }
 }
 

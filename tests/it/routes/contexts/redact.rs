@@ -230,7 +230,7 @@ async fn a_run_that_ends_after_the_redaction_does_not_quote_the_text() {
         events: Vec::new(),
     };
 
-    service.storage().save_run(&run, None).await.unwrap();
+    service.storage().save_run(&run, None, None).await.unwrap();
 
     assert_eq!(memory.read("updates/run").await["status"], "failed");
     assert_eq!(service.tables_that_hold(MARKER).await, [""; 0]);
